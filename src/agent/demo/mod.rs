@@ -1,0 +1,5 @@
+//! The demo agent.
+
+mod config;
+
+pub use config::DemoConfig;

@@ -1,0 +1,5 @@
+//! Embabel's REST protocol.
+
+mod config;
+
+pub use config::{EmbabelConfig, KnowledgeConfig};

@@ -1,0 +1,87 @@
+//! The agent under test: one folder a transport.
+//!
+//! Invariants: an agent's words are untrusted text and are only carried; every failed try is told to the caller; the
+//! latency of a reply is that of the successful try alone.
+
+mod config;
+pub mod demo;
+pub mod embabel;
+
+pub use config::TransportConfig;
+
+use async_trait::async_trait;
+
+use crate::evidence::{Event, FailedTry, ObjectContext, Usage};
+
+/// A running agent.
+#[async_trait]
+pub trait Agent: Send + Sync {
+    /// Opens a conversation of its own.
+    async fn open(&self) -> Result<Box<dyn Session>, AgentError>;
+}
+
+/// One conversation with the agent.
+#[async_trait]
+pub trait Session: Send {
+    /// The id that the agent gave to it.
+    fn id(&self) -> &str;
+
+    /// Says something and waits for the reply, with retries.
+    async fn say(&mut self, message: &str) -> Exchange;
+
+    /// The agent's observable state. An error of kind [`AgentErrorKind::NotFound`] means that the agent has none to show.
+    async fn object_context(&mut self) -> Result<ObjectContext, AgentError>;
+}
+
+/// What came of saying something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// The reply, or why there is none to the end of the retries.
+    pub reply: Result<Reply, AgentError>,
+    /// The tries that failed, in order, the last one too.
+    pub failures: Vec<FailedTry>,
+    /// The message was sent again although an earlier try may have been received.
+    pub maybe_delivered: bool,
+}
+
+/// The agent's reply to one message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Its words.
+    pub text: String,
+    /// What it reported about its work.
+    pub events: Vec<Event>,
+    /// Milliseconds of the successful try, from sending to the last byte.
+    pub latency_ms: f64,
+    /// Its own tokens, where the transport reports them.
+    pub usage: Option<Usage>,
+}
+
+/// Why the agent could not be talked to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct AgentError {
+    /// What kind of failure.
+    pub kind: AgentErrorKind,
+    /// What went wrong, in a sentence without secrets: address, status, the start of the body.
+    pub message: String,
+}
+
+/// What kind of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentErrorKind {
+    /// No connection: refused, name not found, TLS. The message can't have been received.
+    Unreachable,
+    /// 401 or 403.
+    Unauthorized,
+    /// 404.
+    NotFound,
+    /// 429 or 503: the agent says that it did not take the message.
+    Busy,
+    /// Any other status that is not a success.
+    Status(u16),
+    /// No complete reply within the time limit, or the connection broke.
+    Timeout,
+    /// A reply that can't be read: wrong content type, broken JSON, too long, empty.
+    BadReply,
+}

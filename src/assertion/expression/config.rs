@@ -1,0 +1,8 @@
+//! What the YAML says of an expression assertion.
+
+/// `expression`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpressionCheck {
+    /// A Rhai script; it was compiled when the job was loaded.
+    pub expression: String,
+}

@@ -1,0 +1,46 @@
+//! The only place that reads a clock.
+
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
+
+/// A clock that is handed around: the system's, or one whose calendar stands still.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    fixed: Option<DateTime<Utc>>,
+}
+
+impl Clock {
+    /// The system's clock.
+    pub fn system() -> Clock {
+        Clock { fixed: None }
+    }
+
+    /// A clock whose calendar stands still at this moment; durations are still measured.
+    pub fn fixed(moment: DateTime<Utc>) -> Clock {
+        Clock { fixed: Some(moment) }
+    }
+
+    /// The calendar's time.
+    #[expect(clippy::disallowed_methods, reason = "the one place")]
+    pub fn wall(&self) -> DateTime<Utc> {
+        self.fixed.unwrap_or_else(Utc::now)
+    }
+
+    /// A moment to measure durations from.
+    #[expect(clippy::disallowed_methods, reason = "the one place")]
+    pub fn start(&self) -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+}
+
+/// Measures how long something takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Milliseconds since the start.
+    pub fn elapsed_ms(&self) -> f64 {
+        self.0.elapsed().as_secs_f64() * 1000.0
+    }
+}

@@ -1,0 +1,25 @@
+//! How a conversation ended.
+
+use serde::{Deserialize, Serialize};
+
+/// How a conversation ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Ending {
+    /// The persona said goodbye.
+    SignedOff,
+    /// The fixed lines of `evaluator.script` were all said.
+    ScriptEnded,
+    /// `maxTurns` messages were said: graded like any other ending.
+    MaxTurns,
+    /// The agent failed to answer to the end of the retries.
+    AgentFailed {
+        /// What went wrong last.
+        error: String,
+    },
+    /// The time limit of the conversation ran out.
+    TimeLimit {
+        /// The limit, in seconds.
+        seconds: f64,
+    },
+}

@@ -1,0 +1,85 @@
+//! What happened: plain data, collected while a trial runs and never edited afterwards.
+//!
+//! Invariants: nothing in here knows a network, a job or a score; everything serialises, so that a stored trial can be
+//! graded again in ten years.
+
+mod ending;
+mod event;
+mod judgement;
+mod message;
+mod object_context;
+mod observation;
+mod transcript;
+mod turn;
+mod usage;
+mod value;
+
+pub use ending::Ending;
+pub use event::{Event, ToolCall};
+pub use judgement::{Judgement, Question, ReplySchema};
+pub use message::{Message, Role};
+pub use object_context::{Function, ObjectContext, Resource};
+pub use observation::{Observed, QueryObservation};
+pub use transcript::Transcript;
+pub use turn::{FailedTry, Turn};
+pub use usage::Usage;
+pub use value::{Node, Path, Point, Relationship, Table, Temporal, TemporalKind, Value};
+
+use serde::{Deserialize, Serialize};
+
+/// Which of the two conversations of a job this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Condition {
+    /// The persona does not know the facts.
+    WithoutFacts,
+    /// The persona knows the facts and gives one when it is asked for it.
+    WithFacts,
+}
+
+impl Condition {
+    /// Both conditions, in the order in which they are run and shown.
+    pub const ALL: [Condition; 2] = [Condition::WithoutFacts, Condition::WithFacts];
+
+    /// How a reader is told which condition it is.
+    pub fn words(self) -> &'static str {
+        match self {
+            Condition::WithoutFacts => "without facts",
+            Condition::WithFacts => "with facts",
+        }
+    }
+}
+
+/// Everything that one trial left behind: the only thing that grading reads, beside the judgements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    /// The id that the agent gave to the conversation.
+    pub session_id: String,
+    /// The model that the agent was asked to use.
+    pub model: String,
+    /// Which of the two conversations this was.
+    pub condition: Condition,
+    /// The conversation itself, without seeds.
+    pub transcript: Transcript,
+    /// How the conversation ended.
+    pub ending: Ending,
+    /// The agent's observable state after the conversation; `None` when nothing asked for it.
+    pub object_context: Option<Observed<ObjectContext>>,
+    /// What each Cypher assertion's query returned after the conversation, by assertion index.
+    pub queries: Vec<QueryObservation>,
+    /// Tokens and calls of the persona in this trial.
+    pub persona_usage: Usage,
+}
+
+impl Evidence {
+    /// How many tries of a message to the agent failed, over the whole conversation (seeds do not count).
+    pub fn failure_count(&self) -> u32 {
+        self.transcript.turns.iter().map(|turn| turn.failures.len() as u32).sum()
+    }
+
+    /// Whether some message may have reached the agent more than once, so that side effects can be doubled.
+    pub fn maybe_delivered_twice(&self) -> bool {
+        self.transcript.turns.iter().any(|turn| turn.maybe_delivered)
+    }
+}

@@ -1,0 +1,5 @@
+//! The embedded graph.
+
+mod config;
+
+pub use config::EmbeddedConfig;

@@ -1,0 +1,62 @@
+//! The knowledge graph that the agent writes to: one folder a backend.
+//!
+//! Invariants: statements and parameters are never spliced; an error says which side it is on, so that a graph that is
+//! down never looks like an agent that did nothing; a clear error is never traded for a wrong row.
+
+mod config;
+pub mod embedded;
+pub mod neo4j;
+
+pub use config::GraphConfig;
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+pub use crate::evidence::{Node, Path, Point, Relationship, Table, Temporal, TemporalKind, Value};
+
+/// Parameters of a statement: `$name` in Cypher.
+pub type Parameters = BTreeMap<String, Value>;
+
+/// A property graph that understands Cypher.
+#[async_trait]
+pub trait Graph: Send + Sync {
+    /// The backend's name, as the job file spells it.
+    fn backend(&self) -> &'static str;
+
+    /// Runs one statement that must not write. A statement that would is refused, on every backend.
+    async fn read(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError>;
+
+    /// Runs one statement, or several separated by semicolons, in one transaction: all of it or nothing. The rows are
+    /// those of the last statement.
+    async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError>;
+}
+
+/// Why a statement gave no rows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct GraphError {
+    /// Whose matter it is.
+    pub kind: GraphErrorKind,
+    /// What went wrong, in a sentence without secrets, with the backend's own words.
+    pub message: String,
+}
+
+/// Whose matter a graph error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphErrorKind {
+    /// The database can't be reached.
+    Unreachable,
+    /// It refuses our credentials.
+    Unauthorized,
+    /// The statement is not valid Cypher, or names what does not exist.
+    Statement,
+    /// Valid Cypher that this backend does not know; the message names one that does.
+    Unsupported,
+    /// A write where only reading is allowed.
+    WriteRefused,
+    /// A limit on time, rows or memory was passed.
+    Limit,
+    /// Anything else.
+    Other,
+}

@@ -1,0 +1,5 @@
+//! Neo4j.
+
+mod config;
+
+pub use config::Neo4jConfig;

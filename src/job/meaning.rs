@@ -1,0 +1,234 @@
+//! What a job file means: every default filled in, every kind told apart.
+
+use crate::agent::TransportConfig;
+use crate::assertion::AssertionCheck;
+use crate::evidence::{Condition, Message};
+use crate::graph::GraphConfig;
+use crate::score::{Score, Weight};
+
+/// A job, valid by construction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// What a reader knows it by: `name`, or the file's stem.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Words to pick jobs by.
+    pub tags: Vec<String>,
+    /// The evaluator persona that poses as the user.
+    pub persona: Persona,
+    /// The judge that scores the tasks.
+    pub judge: Judge,
+    /// The agent under test.
+    pub target: Target,
+    /// The reply time that earns the full timing score, in milliseconds; without it timing leaves the weighting.
+    pub aspirational_average_ms: Option<u64>,
+    /// How many messages, of both sides, a conversation may have. A safeguard.
+    pub max_turns: u32,
+    /// The first user message is one of these.
+    pub greetings: Vec<String>,
+    /// What primes the agent's memory before each conversation.
+    pub seeds: Vec<Seed>,
+    /// What prepares the graph before each conversation.
+    pub setups: Vec<Setup>,
+    /// What the persona is to bring about; never empty.
+    pub tasks: Vec<Task>,
+    /// What is true of the user; may be empty.
+    pub facts: Vec<String>,
+    /// What must hold after the conversation; may be empty.
+    pub assertions: Vec<Assertion>,
+    /// The graph that the job names; `None` leaves the choice to the plan.
+    pub graph: Option<GraphConfig>,
+    /// When the run counts as failed.
+    pub gate: Gate,
+    /// How long things may take.
+    pub limits: Limits,
+    /// SHA-256 of the file's text, in hex.
+    pub digest: String,
+}
+
+/// The facts that a persona is given in a condition.
+pub type Facts<'a> = &'a [String];
+
+impl Job {
+    /// The facts that the persona knows in this condition.
+    pub fn facts_known(&self, condition: Condition) -> Facts<'_> {
+        match condition {
+            Condition::WithoutFacts => &[],
+            Condition::WithFacts => &self.facts,
+        }
+    }
+}
+
+/// The evaluator persona.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Persona {
+    /// Shown beside its lines.
+    pub name: String,
+    /// How it speaks.
+    pub voice: String,
+    /// The template of its instructions, `eval/socrates` for `prompts/eval/socrates.jinja`.
+    pub prompt: String,
+    /// 0 to 2.
+    pub temperature: f64,
+    /// The phrase that ends the conversation; case is ignored.
+    pub signoff: String,
+    /// What thinks for it.
+    pub mind: Mind,
+}
+
+/// What thinks for the persona.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mind {
+    /// A model, or the scripted rules.
+    Model(ModelName),
+    /// Fixed lines, said one after the other.
+    Lines(Vec<String>),
+}
+
+/// The judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judge {
+    /// The template of its instructions, `eval/score` for `prompts/eval/score.jinja`.
+    pub prompt: String,
+    /// 0 to 2.
+    pub temperature: f64,
+    /// The model, or the scripted rules.
+    pub model: ModelName,
+}
+
+/// One of our own models, as the job file or a flag spells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelName {
+    /// Rules that stand in for a language model: only when named, never a fallback.
+    Scripted,
+    /// `openai/…`: any endpoint that speaks OpenAI's chat completions.
+    OpenAi(String),
+}
+
+impl ModelName {
+    /// The persona's and the judge's model unless the job names another.
+    pub const DEFAULT: &'static str = "openai/gpt-4.1-mini";
+
+    /// Reads `scripted` or `provider/model`; a name without a provider is OpenAI's.
+    ///
+    /// # Errors
+    /// A sentence that names the providers there are.
+    pub fn parse(text: &str) -> Result<ModelName, String> {
+        match text.split_once('/') {
+            _ if text == "scripted" => Ok(ModelName::Scripted),
+            _ if text.trim() != text || text.is_empty() => {
+                Err("a model's name is empty or has spaces around it".to_owned())
+            }
+            Some(("openai", model)) if !model.is_empty() => Ok(ModelName::OpenAi(model.to_owned())),
+            None => Ok(ModelName::OpenAi(text.to_owned())),
+            Some((provider, _)) => Err(format!(
+                "`{provider}` is not a provider; there are `openai/MODEL` (any OpenAI-compatible endpoint, by OPENAI_BASE_URL) and `scripted`"
+            )),
+        }
+    }
+
+    /// As the job file spells it.
+    pub fn spelled(&self) -> String {
+        match self {
+            ModelName::Scripted => "scripted".to_owned(),
+            ModelName::OpenAi(model) => format!("openai/{model}"),
+        }
+    }
+}
+
+/// The agent under test and how it is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// The user that a session is opened for.
+    pub user: String,
+    /// The chatbot that a session is opened with.
+    pub chatbot: String,
+    /// How the agent is reached.
+    pub transport: TransportConfig,
+}
+
+/// Something that primes the agent's memory.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seed {
+    /// A document that the agent is asked to remember.
+    Text(String),
+    /// An earlier conversation; only the user's lines are sent.
+    Conversation(Vec<Message>),
+}
+
+/// Something that prepares the graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// One statement, or several separated by semicolons.
+    pub cypher: String,
+}
+
+/// What the persona is to bring about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Whether something is to be done or answered.
+    pub kind: TaskKind,
+    /// What the persona does.
+    pub task: String,
+    /// When it counts as done well.
+    pub acceptance_criteria: String,
+}
+
+/// Whether something is to be done or answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskKind {
+    /// Something is to be done.
+    #[default]
+    Task,
+    /// Something is to be answered.
+    Question,
+}
+
+/// What must hold after the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assertion {
+    /// What a reader knows it by, if the job says.
+    pub name: Option<String>,
+    /// How much it counts among the assertions.
+    pub weight: Weight,
+    /// The one condition in which it must hold; `None` means both.
+    pub when: Option<Condition>,
+    /// What is looked at and what must be seen.
+    pub check: AssertionCheck,
+}
+
+impl Assertion {
+    /// The name, or the check's own text.
+    pub fn label(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.check.label())
+    }
+
+    /// Whether it is checked in this condition.
+    pub fn applies_in(&self, condition: Condition) -> bool {
+        self.when.is_none_or(|when| when == condition)
+    }
+}
+
+/// When a run counts as failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Gate {
+    /// The job's figure must be at least this.
+    pub min_score: Option<Score>,
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Seconds for one try of one message to the agent.
+    pub turn_seconds: f64,
+    /// Seconds for one conversation, seeds and judging not counted.
+    pub trial_seconds: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { turn_seconds: 60.0, trial_seconds: 1800.0 }
+    }
+}

@@ -1,0 +1,146 @@
+//! One part of a score.
+
+use serde::{Deserialize, Serialize};
+
+/// A number from 0 to 1, never NaN.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Score(f64);
+
+impl Score {
+    /// The worst score.
+    pub const ZERO: Score = Score(0.0);
+    /// The best score.
+    pub const ONE: Score = Score(1.0);
+
+    /// The number as a score, unless it is outside 0..=1 or NaN.
+    pub fn new(value: f64) -> Option<Score> {
+        (0.0..=1.0).contains(&value).then_some(Score(value))
+    }
+
+    /// The nearest score; NaN becomes 0. Only for arithmetic on scores, whose rounding may leave 0..=1 by a hair.
+    pub fn clamped(value: f64) -> Score {
+        Score(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) })
+    }
+
+    /// 1 for true, 0 for false.
+    pub fn of(holds: bool) -> Score {
+        if holds { Score::ONE } else { Score::ZERO }
+    }
+
+    /// The number, 0 to 1.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Score {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Score, String> {
+        Score::new(value).ok_or_else(|| format!("{value} is not a score: it must be from 0 to 1"))
+    }
+}
+
+impl From<Score> for f64 {
+    fn from(score: Score) -> f64 {
+        score.0
+    }
+}
+
+/// How much something counts: finite and not negative.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Weight(f64);
+
+impl Weight {
+    /// Counts for nothing, but is stored and shown.
+    pub const ZERO: Weight = Weight(0.0);
+    /// The usual weight.
+    pub const ONE: Weight = Weight(1.0);
+
+    /// The number as a weight, unless it is negative, infinite or NaN.
+    pub const fn new(value: f64) -> Option<Weight> {
+        if value >= 0.0 && value.is_finite() { Some(Weight(value)) } else { None }
+    }
+
+    /// The number, 0 or more.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Weight {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Weight, String> {
+        Weight::new(value).ok_or_else(|| format!("{value} is not a weight: it must be 0 or more"))
+    }
+}
+
+impl From<Weight> for f64 {
+    fn from(weight: Weight) -> f64 {
+        weight.0
+    }
+}
+
+/// One part of a score: what it came to, or why there is no number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum Component {
+    /// It was measured.
+    Scored {
+        /// What it came to.
+        score: Score,
+        /// Why, in a sentence.
+        why: String,
+    },
+    /// The job does not use it: it leaves the weighting.
+    NotApplicable {
+        /// Why, in a sentence.
+        why: String,
+    },
+    /// It could not be told: whatever it is part of is missing too.
+    Missing {
+        /// What went wrong.
+        error: String,
+    },
+}
+
+impl Component {
+    /// A measured part.
+    pub fn scored(score: Score, why: impl Into<String>) -> Component {
+        Component::Scored { score, why: why.into() }
+    }
+
+    /// A part that the job does not use.
+    pub fn not_applicable(why: impl Into<String>) -> Component {
+        Component::NotApplicable { why: why.into() }
+    }
+
+    /// A part that could not be told.
+    pub fn missing(error: impl Into<String>) -> Component {
+        Component::Missing { error: error.into() }
+    }
+
+    /// The score, where there is one.
+    pub fn score(&self) -> Option<Score> {
+        match self {
+            Component::Scored { score, .. } => Some(*score),
+            _ => None,
+        }
+    }
+
+    /// Whether it could not be told.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Component::Missing { .. })
+    }
+
+    /// The reason, whichever it is.
+    pub fn why(&self) -> &str {
+        match self {
+            Component::Scored { why, .. } | Component::NotApplicable { why } => why,
+            Component::Missing { error } => error,
+        }
+    }
+}

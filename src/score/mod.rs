@@ -1,0 +1,14 @@
+//! What something is worth: scores, weights and the one formula that makes a composite of them.
+//!
+//! Invariants: a score is between 0 and 1 and never NaN; what is missing is never silently 0 (`Component::Missing`), and
+//! what does not apply leaves the weighting (`Component::NotApplicable`).
+
+mod component;
+mod composite;
+mod outcome;
+mod scorecard;
+
+pub use component::{Component, Score, Weight};
+pub use composite::{composite, mean_of_conditions, penalty, weighted_mean};
+pub use outcome::Outcome;
+pub use scorecard::{Dimension, Item, Scorecard};

@@ -1,0 +1,60 @@
+//! How a trial came out.
+
+use serde::{Deserialize, Serialize};
+
+/// How a trial came out. Only the first two say something about the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Outcome {
+    /// The conversation came to an end and was graded.
+    Graded,
+    /// A session was open, then the agent failed to the end of the retries; graded on what there is.
+    AgentFailed {
+        /// What went wrong.
+        error: String,
+    },
+    /// The persona did not play its part.
+    PersonaInvalid {
+        /// In what way.
+        error: String,
+    },
+    /// The judge gave no usable verdict.
+    JudgeFailed {
+        /// Why.
+        error: String,
+    },
+    /// No session could be opened, or the graph, a model's endpoint or eval-job itself failed.
+    Broken {
+        /// What went wrong.
+        error: String,
+    },
+}
+
+impl Outcome {
+    /// Whether the trial says something about the agent.
+    pub fn counts(&self) -> bool {
+        matches!(self, Outcome::Graded | Outcome::AgentFailed { .. })
+    }
+
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Outcome::Graded => "graded",
+            Outcome::AgentFailed { .. } => "agent failed",
+            Outcome::PersonaInvalid { .. } => "persona invalid",
+            Outcome::JudgeFailed { .. } => "judge failed",
+            Outcome::Broken { .. } => "broken",
+        }
+    }
+
+    /// What went wrong, if something did.
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Outcome::Graded => None,
+            Outcome::AgentFailed { error }
+            | Outcome::PersonaInvalid { error }
+            | Outcome::JudgeFailed { error }
+            | Outcome::Broken { error } => Some(error),
+        }
+    }
+}

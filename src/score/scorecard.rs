@@ -1,0 +1,58 @@
+//! What one trial is worth, with everything that it rests on.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Component, Score, Weight};
+
+/// What one trial is worth, with everything that it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Scorecard {
+    /// The dimensions in the order in which they are shown.
+    pub dimensions: Vec<Dimension>,
+    /// How many tries of messages failed.
+    pub failure_count: u32,
+    /// What is subtracted for them, 0 to 0.5.
+    pub penalty: f64,
+    /// The trial's figure.
+    pub composite: Component,
+}
+
+impl Scorecard {
+    /// The dimension of this name.
+    pub fn dimension(&self, name: &str) -> Option<&Dimension> {
+        self.dimensions.iter().find(|dimension| dimension.name == name)
+    }
+
+    /// The trial's figure, where there is one.
+    pub fn score(&self) -> Option<Score> {
+        self.composite.score()
+    }
+}
+
+/// One dimension of a scorecard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Dimension {
+    /// `timing`, `tasks`, `assertions`, `tone`.
+    pub name: String,
+    /// Its weight in the composite; a weight of 0 is stored and shown, and changes nothing.
+    pub weight: Weight,
+    /// What it came to.
+    pub component: Component,
+    /// Its parts: one for each task or assertion.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<Item>,
+}
+
+/// One task or one assertion of a dimension.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// What a reader knows it by.
+    pub label: String,
+    /// Its weight within the dimension.
+    pub weight: Weight,
+    /// What it came to.
+    pub component: Component,
+}

@@ -1,0 +1,30 @@
+//! Keys and passwords: text that no log, report or store ever shows.
+
+use std::fmt;
+
+/// A key or a password. `Debug` hides it; only [`Secret::expose`] gives it away, and only clients call that.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a secret into custody.
+    pub fn new(text: impl Into<String>) -> Secret {
+        Secret(text.into())
+    }
+
+    /// The secret itself, for the header or the login that needs it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The text with every occurrence of the secret blotted out: for words that came from elsewhere.
+    pub fn redact(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "***") }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
