@@ -23,3 +23,5 @@ pub mod secret;
 pub mod graph;
 pub mod job;
 pub mod llm;
+pub mod record;
+pub mod store;
