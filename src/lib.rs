@@ -24,4 +24,5 @@ pub mod graph;
 pub mod job;
 pub mod llm;
 pub mod record;
+pub mod report;
 pub mod store;

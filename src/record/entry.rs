@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Provenance, TrialId};
-use crate::evidence::{Ending, Judgement, ObjectContext, Observed, QueryObservation, Turn, Usage};
+use super::Provenance;
+use crate::evidence::{Ending, Judgement, ObjectContext, Observed, QueryObservation, TrialId, Turn, Usage};
 use crate::score::{Outcome, Scorecard};
 
 /// One line of the journal: what just happened. An entry is written before whatever comes after it begins.

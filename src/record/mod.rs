@@ -12,7 +12,7 @@ mod verdict;
 pub use entry::Entry;
 pub use provenance::{PromptDigest, Provenance};
 pub use run::{ModelFigure, RunRecord};
-pub use trial::{TrialId, TrialRecord};
+pub use trial::TrialRecord;
 pub use verdict::Verdict;
 
 /// The version of the journal's and the record's format. A reader refuses what is newer than itself.

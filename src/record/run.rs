@@ -133,6 +133,16 @@ impl RunRecord {
         Some(record)
     }
 
+    /// The document as indented JSON with a newline at its end: what `run.json` and `-o FILE.json` hold.
+    ///
+    /// # Errors
+    /// Never, in practice: a record has no maps with other keys than strings.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        let mut json = serde_json::to_vec_pretty(self)?;
+        json.push(b'\n');
+        Ok(json)
+    }
+
     /// Whether this version of eval-job can read it.
     pub fn is_readable(&self) -> bool {
         self.version <= FORMAT_VERSION

@@ -3,22 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Condition, Evidence, Judgement};
+use crate::evidence::{Evidence, Judgement, TrialId};
 use crate::score::{Outcome, Score, Scorecard};
-
-/// Which trial of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TrialId {
-    /// Counted from 1 within the run.
-    pub number: u32,
-    /// The agent's model.
-    pub model: String,
-    /// Which of the two conversations.
-    pub condition: Condition,
-    /// Which repetition, counted from 1.
-    pub repeat: u32,
-}
 
 /// What is stored of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -8,5 +8,4 @@ mod journal;
 mod runs;
 
 pub use journal::{Journal, JournalText, read_journal};
-pub use runs::record_json;
 pub use runs::{Found, NewRun, RunFolder, RunsFolder, StoreError};

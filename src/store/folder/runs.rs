@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
@@ -177,7 +177,7 @@ impl RunFolder {
         let beside = self.path.join("run.json.partial");
         let write = || -> io::Result<()> {
             let mut file = fs::File::create(&beside)?;
-            file.write_all(&record_json(record)?)?;
+            file.write_all(&record.to_json()?)?;
             file.sync_data()?;
             fs::rename(&beside, &path)
         };
@@ -210,16 +210,6 @@ impl RunFolder {
         }
         Ok(Found { record, note })
     }
-}
-
-/// The record as `run.json` and `-o FILE.json` hold it.
-///
-/// # Errors
-/// Never, in practice: a record has no maps with other keys than strings.
-pub fn record_json(record: &RunRecord) -> serde_json::Result<Vec<u8>> {
-    let mut json = serde_json::to_vec_pretty(record)?;
-    json.push(b'\n');
-    Ok(json)
 }
 
 /// A job's name as part of a folder's name: a job's name is anybody's text.
