@@ -1,1 +1,3 @@
+//! All tests that need more than one room: the built program, real servers on loopback, and the house itself.
 
+mod house;

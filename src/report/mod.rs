@@ -2,8 +2,10 @@
 //!
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
+mod conversation;
 mod plain;
 mod terminal;
 
+pub use conversation::{conversations, event};
 pub use plain::{one_line, plain};
 pub use terminal::{Ink, listing, terminal};

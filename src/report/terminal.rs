@@ -17,7 +17,8 @@ pub enum Ink {
 }
 
 impl Ink {
-    fn paint(self, style: anstyle::Style, text: &str) -> String {
+    /// Any style.
+    pub fn paint(self, style: anstyle::Style, text: &str) -> String {
         match self {
             Ink::Colour => format!("{style}{text}{style:#}"),
             Ink::None => text.to_owned(),

@@ -6,7 +6,7 @@ use crate::evidence::{Condition, Evidence, Judgement, Message, Observed, Questio
 use crate::grade;
 use crate::llm::{LlmRequest, LlmRole};
 use crate::metric::Case;
-use crate::prompt::{JudgeView, PromptTask};
+use crate::prompt::{JudgeView, JudgedTask};
 
 /// How often a judge whose reply can't be used is asked.
 const TRIES: usize = 3;
@@ -14,12 +14,13 @@ const TRIES: usize = 3;
 /// Asks the judge everything that the metrics want to know.
 pub(super) async fn judge(engine: &Engine, evidence: &Evidence) -> Result<Vec<Judgement>, Stop> {
     let job = &engine.plan.job;
+    let tasks: Vec<JudgedTask<'_>> = job
+        .tasks
+        .iter()
+        .map(|task| JudgedTask { kind: task.kind.word(), task: &task.task, criteria: &task.acceptance_criteria })
+        .collect();
     let view = JudgeView {
-        tasks: job
-            .tasks
-            .iter()
-            .map(|task| PromptTask::with_criteria(task.kind.word(), &task.task, &task.acceptance_criteria))
-            .collect(),
+        tasks: &tasks,
         facts: &job.facts,
         user_knew_facts: evidence.condition == Condition::WithFacts,
         transcript: &evidence.transcript,

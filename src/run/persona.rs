@@ -7,7 +7,7 @@ use super::trial::Stop;
 use crate::conversation::{PersonaSaid, read_persona_reply};
 use crate::evidence::{Message, ReplySchema, Role, Transcript, TrialId, Usage};
 use crate::llm::{LlmRequest, LlmRole};
-use crate::prompt::{PersonaView, PromptTask};
+use crate::prompt::{PersonaView, WantedTask};
 
 /// How often a persona whose reply can't be used is asked.
 const TRIES: usize = 3;
@@ -23,11 +23,13 @@ pub(super) async fn ask(
     let Some(persona) = &engine.edges.persona else {
         return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
     };
+    let tasks: Vec<WantedTask<'_>> =
+        job.tasks.iter().map(|task| WantedTask { kind: task.kind.word(), task: &task.task }).collect();
     let view = PersonaView {
         name: &job.persona.name,
         voice: &job.persona.voice,
         signoff: &job.persona.signoff,
-        tasks: job.tasks.iter().map(|task| PromptTask::new(task.kind.word(), &task.task)).collect(),
+        tasks: &tasks,
         facts: job.facts_known(id.condition),
     };
     let messages = engine
