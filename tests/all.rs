@@ -1,3 +1,5 @@
 //! All tests that need more than one room: the built program, real servers on loopback, and the house itself.
 
 mod house;
+mod program;
+mod servers;

@@ -44,8 +44,8 @@ pub(super) fn refusals(
             }
         }
         TransportConfig::Embabel(config) => {
-            if let Some(problem) = embabel::address_problem(config) {
-                refuse(problem, "write it as http://HOST:PORT or https://HOST");
+            for problem in embabel::check(config) {
+                refuse(problem, "correct it in the job file");
             }
             if matches!(graph, Some(GraphConfig::Embedded(_))) && uses_cypher(job) {
                 refuse(

@@ -8,6 +8,7 @@ mod judge;
 mod observe;
 mod persona;
 mod prepare;
+mod provenance;
 mod trial;
 
 use std::io;
@@ -21,6 +22,7 @@ use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 
 pub use edges::{Credentials, Edges};
+pub use provenance::provenance;
 
 /// Takes what happened, as it happens. An error ends the run: nothing goes on that can't be kept.
 pub type Sink = dyn Fn(Entry) -> io::Result<()> + Send + Sync;

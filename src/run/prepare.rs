@@ -57,7 +57,7 @@ pub(super) async fn prepare(engine: &Engine, id: &TrialId) -> Result<Stage, Stop
     };
     let agent = engine.edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
     let stage = Stage { graph, agent, demo };
-    deliver_seeds(engine, id, &stage).await?;
+    deliver_seeds(engine, &stage).await?;
     Ok(stage)
 }
 
@@ -73,16 +73,16 @@ pub(super) fn parameters(engine: &Engine, id: &TrialId, session_id: Option<&str>
 }
 
 /// Primes the agent's memory, each seed in an earlier session of its own.
-async fn deliver_seeds(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<(), Stop> {
+async fn deliver_seeds(engine: &Engine, stage: &Stage) -> Result<(), Stop> {
     let seeds = &engine.plan.job.seeds;
     if seeds.is_empty() {
         return Ok(());
     }
-    engine
-        .edges
-        .create_knowledge(engine, id)
+    stage
+        .agent
+        .prepare_memory()
         .await
-        .map_err(|error| Stop::broken(format!("the knowledge context could not be created: {error}")))?;
+        .map_err(|error| Stop::broken(format!("the agent's memory could not be made ready: {error}")))?;
     for (index, seed) in seeds.iter().enumerate() {
         deliver(stage.agent.as_ref(), seed)
             .await

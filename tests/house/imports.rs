@@ -52,8 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 
 /// Names of an edge that say what a job file may say: pure, and all that `job` and `plan` may know of it.
 fn is_config(import: &str) -> bool {
-    let name = import.rsplit("::").next().unwrap_or_default();
-    ["Config", "Check", "Problem", "_MODELS", "_problem"].iter().any(|ending| name.ends_with(ending))
+    ["Config", "Check", "Problem", "_MODELS", "_problem", "::check"].iter().any(|ending| import.ends_with(ending))
 }
 
 #[test]
