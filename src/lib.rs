@@ -18,6 +18,8 @@ pub mod score;
 pub mod agent;
 pub mod assertion;
 pub mod clock;
+pub mod http;
+pub mod retry;
 pub mod secret;
 
 pub mod graph;
