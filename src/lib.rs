@@ -23,3 +23,4 @@ pub mod secret;
 pub mod graph;
 pub mod job;
 pub mod llm;
+pub mod prompt;
