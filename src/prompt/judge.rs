@@ -1,0 +1,149 @@
+//! What the judge is told: everything, and whether the user knew the facts.
+
+use minijinja::context;
+
+use super::fence::escape;
+use super::{PromptError, Templates};
+use crate::evidence::{Transcript, Turn};
+
+pub(super) const VARIABLES: &[&str] = &["tasks", "facts", "user_knew_facts", "transcript"];
+
+/// What the judge knows of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JudgeView<'a> {
+    /// The tasks, in order; the judge tells them apart by their place, counted from 1.
+    pub tasks: &'a [JudgedTask<'a>],
+    /// All facts of the job, in both conditions: they are the ground truth.
+    pub facts: &'a [String],
+    /// Whether the persona knew them.
+    pub user_knew_facts: bool,
+    /// The conversation.
+    pub transcript: &'a Transcript,
+}
+
+/// One task as the judge sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JudgedTask<'a> {
+    /// `task` or `question`.
+    pub kind: &'a str,
+    /// What the persona was to bring about.
+    pub task: &'a str,
+    /// When it counts as done well.
+    pub criteria: &'a str,
+}
+
+impl Templates {
+    /// The judge's prompt, which is all that it sees: the fixed part first, the conversation last, between tags.
+    ///
+    /// # Errors
+    /// When there is no such template or it can't be rendered.
+    pub fn judge_prompt(&self, name: &str, view: &JudgeView<'_>) -> Result<String, PromptError> {
+        let tasks: Vec<_> = view
+            .tasks
+            .iter()
+            .map(|task| {
+                context! { kind => escape(task.kind), task => escape(task.task), criteria => escape(task.criteria) }
+            })
+            .collect();
+        let facts: Vec<_> = view.facts.iter().map(|fact| escape(fact)).collect();
+        let transcript: Vec<_> = view.transcript.turns.iter().flat_map(spoken).collect();
+        self.render(name, context! { tasks, facts, user_knew_facts => view.user_knew_facts, transcript })
+    }
+}
+
+fn spoken(turn: &Turn) -> impl Iterator<Item = minijinja::Value> + '_ {
+    let user = context! { turn => turn.number, from => "user", text => escape(&turn.user) };
+    let agent = turn.agent.as_ref().map(|text| context! { turn => turn.number, from => "agent", text => escape(text) });
+    std::iter::once(user).chain(agent)
+}
+
+/// Renders it on samples, in both conditions.
+pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptError> {
+    let tasks = [JudgedTask { kind: "task", task: "sample", criteria: "sample" }; 2];
+    let facts = ["sample".to_owned()];
+    let canary = "a sentence that no template has of itself";
+    let transcript = Transcript {
+        turns: vec![Turn {
+            number: 1,
+            user: "sample".to_owned(),
+            agent: Some(canary.to_owned()),
+            events: vec![],
+            latency_ms: None,
+            failures: vec![],
+            maybe_delivered: false,
+            usage: None,
+        }],
+    };
+    for user_knew_facts in [true, false] {
+        let facts = if user_knew_facts { &facts[..] } else { &[] };
+        let view = JudgeView { tasks: &tasks, facts, user_knew_facts, transcript: &transcript };
+        if !templates.judge_prompt(name, &view)?.contains(canary) {
+            return Err(PromptError {
+                message: format!(
+                    "The template `{name}` never shows `transcript`: the judge would score a conversation that it can't see."
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn prompt(user_knew_facts: bool, reply: &str) -> String {
+        let transcript = Transcript {
+            turns: vec![Turn {
+                number: 1,
+                user: "A table, please".to_owned(),
+                agent: Some(reply.to_owned()),
+                events: vec![],
+                latency_ms: Some(1.0),
+                failures: vec![],
+                maybe_delivered: false,
+                usage: None,
+            }],
+        };
+        let tasks = [
+            JudgedTask { kind: "task", task: "Ask for a table", criteria: "A table is booked" },
+            JudgedTask { kind: "question", task: "Ask for the soup", criteria: "Leek & potato" },
+        ];
+        let facts = ["The user is <left>-handed".to_owned()];
+        let view = JudgeView { tasks: &tasks, facts: &facts, user_knew_facts, transcript: &transcript };
+        Templates::embedded().judge_prompt("eval/score", &view).unwrap()
+    }
+
+    #[test]
+    fn the_prompt_ends_with_the_conversation() {
+        let prompt = prompt(true, "Done & dusted");
+        for expected in [
+            "<task index=\"1\" kind=\"task\"><ask>Ask for a table</ask><criteria>A table is booked</criteria></task>",
+            "<task index=\"2\" kind=\"question\"><ask>Ask for the soup</ask><criteria>Leek &amp; potato</criteria></task>",
+            "<facts user-knew=\"yes\">\n<fact>The user is &lt;left>-handed</fact>\n</facts>",
+        ] {
+            assert!(prompt.contains(expected), "{expected}\n not in\n{prompt}");
+        }
+        let transcript = "<transcript>\n<message turn=\"1\" from=\"user\">A table, please</message>\n<message turn=\"1\" from=\"agent\">Done &amp; dusted</message>\n</transcript>";
+        assert!(prompt.trim_end().ends_with(transcript), "{prompt}");
+    }
+
+    #[test]
+    fn the_judge_has_the_facts_in_both_conditions_and_is_told_which() {
+        let (with, without) = (prompt(true, "Done"), prompt(false, "Done"));
+        assert!(with.contains("The user knew these facts"));
+        assert!(without.contains("The user did not know these facts"));
+        assert!(without.contains("<facts user-knew=\"no\">\n<fact>The user is &lt;left>-handed</fact>"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_reply_never_leaves_its_message(reply in "(</message>|</transcript>|<task|&|[a-z ]){0,12}|\\PC{0,40}") {
+            let prompt = prompt(false, &reply);
+            prop_assert_eq!(prompt.matches("</message>").count(), 2);
+            prop_assert_eq!(prompt.matches("</transcript>").count(), 1);
+            prop_assert_eq!(prompt.matches("<task ").count(), 2);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What our own models are told: templates from `prompts/`, embedded at build time; overrides arrive as text.
+//!
+//! Invariants: rendering is pure. Whatever is inserted is escaped first (`&`, `<`), so no value can open or close a tag
+//! of the template, whichever template it is. A persona's messages only ever grow: those of one turn are a prefix of
+//! those of the next, so providers' prompt caches hit. The persona is shown the facts that it *knows*: without facts it
+//! gets an empty list, and there is nothing to leave out.
+
+mod fence;
+mod judge;
+mod persona;
+mod templates;
+
+pub use fence::{escape, unescape};
+pub use judge::{JudgeView, JudgedTask};
+pub use persona::{PersonaView, WantedTask};
+pub use templates::{TemplateKind, Templates};
+
+/// Why a prompt could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PromptError {
+    /// What went wrong, in a sentence: which template, which line, what to try.
+    pub message: String,
+}

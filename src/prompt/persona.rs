@@ -1,0 +1,193 @@
+//! What the persona is told, and the conversation as it sees it.
+
+use minijinja::context;
+
+use super::fence::escape;
+use super::{PromptError, Templates};
+use crate::evidence::{Message, Role, Transcript};
+
+pub(super) const VARIABLES: &[&str] = &["name", "voice", "signoff", "tasks", "facts"];
+
+/// What the persona knows of the job. Acceptance criteria are not among it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PersonaView<'a> {
+    /// Whom it plays.
+    pub name: &'a str,
+    /// How it speaks.
+    pub voice: &'a str,
+    /// The phrase that ends its goodbye.
+    pub signoff: &'a str,
+    /// What it is to bring about, in order.
+    pub tasks: &'a [WantedTask<'a>],
+    /// The facts that it *knows*: empty in the condition without facts.
+    pub facts: &'a [String],
+}
+
+/// One thing that the persona is to bring about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WantedTask<'a> {
+    /// `task` or `question`.
+    pub kind: &'a str,
+    /// What the persona does.
+    pub task: &'a str,
+}
+
+impl Templates {
+    /// The persona's request: its instructions as the system message, then the conversation from its side, its own lines
+    /// as `assistant` and the agent's as `user`, each of those inside one pair of `agent-reply` tags.
+    ///
+    /// # Errors
+    /// When there is no such template or it can't be rendered.
+    pub fn persona_messages(
+        &self,
+        name: &str,
+        view: &PersonaView<'_>,
+        transcript: &Transcript,
+    ) -> Result<Vec<Message>, PromptError> {
+        let instructions = Message::new(Role::System, instructions(self, name, view)?);
+        let conversation = transcript.messages().map(|message| match message.role {
+            Role::User => Message::new(Role::Assistant, message.content),
+            Role::Assistant | Role::System | Role::Tool => Message::new(Role::User, fenced(&message.content)),
+        });
+        Ok(std::iter::once(instructions).chain(conversation).collect())
+    }
+}
+
+fn fenced(reply: &str) -> String {
+    format!("<agent-reply>{}</agent-reply>", escape(reply))
+}
+
+fn instructions(templates: &Templates, name: &str, view: &PersonaView<'_>) -> Result<String, PromptError> {
+    let tasks: Vec<_> =
+        view.tasks.iter().map(|task| context! { kind => escape(task.kind), task => escape(task.task) }).collect();
+    let facts: Vec<_> = view.facts.iter().map(|fact| escape(fact)).collect();
+    templates.render(
+        name,
+        context! {
+            name => escape(view.name),
+            voice => escape(view.voice),
+            signoff => escape(view.signoff),
+            tasks,
+            facts,
+        },
+    )
+}
+
+/// Renders it on samples, with facts and without.
+pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptError> {
+    let tasks = [WantedTask { kind: "task", task: "sample" }, WantedTask { kind: "question", task: "sample" }];
+    let facts = ["sample".to_owned()];
+    for facts in [&facts[..], &[]] {
+        let view = PersonaView { name: "sample", voice: "sample", signoff: "sample", tasks: &tasks, facts };
+        instructions(templates, name, &view)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Turn;
+    use proptest::prelude::*;
+
+    const TASKS: &[WantedTask<'_>] = &[
+        WantedTask { kind: "task", task: "Ask for a table by the window" },
+        WantedTask { kind: "question", task: "Ask what <b>today's</b> soup & bread cost" },
+    ];
+
+    fn view(facts: &[String]) -> PersonaView<'_> {
+        PersonaView { name: "Nell", voice: "You mumble", signoff: "Ta-ra", tasks: TASKS, facts }
+    }
+
+    fn turn(number: u32, user: &str, agent: Option<&str>) -> Turn {
+        Turn {
+            number,
+            user: user.to_owned(),
+            agent: agent.map(str::to_owned),
+            events: vec![],
+            latency_ms: agent.map(|_| 1.0),
+            failures: vec![],
+            maybe_delivered: false,
+            usage: None,
+        }
+    }
+
+    fn messages(facts: &[String], turns: Vec<Turn>) -> Vec<Message> {
+        Templates::embedded().persona_messages("eval/socrates", &view(facts), &Transcript { turns }).unwrap()
+    }
+
+    #[test]
+    fn the_instructions_hold_everything_between_tags_and_escaped() {
+        let facts = vec!["The user likes salt & <pepper>".to_owned()];
+        let system = &messages(&facts, vec![])[0];
+        assert_eq!(system.role, Role::System);
+        for expected in [
+            "<tasks>\n<task index=\"1\" kind=\"task\">Ask for a table by the window</task>",
+            "<task index=\"2\" kind=\"question\">Ask what &lt;b>today's&lt;/b> soup &amp; bread cost</task>\n</tasks>",
+            "<facts>\n<fact>The user likes salt &amp; &lt;pepper></fact>\n</facts>",
+            "<signoff>Ta-ra</signoff>",
+            "You play Nell,",
+            "# Your voice\n\nYou mumble",
+        ] {
+            assert!(system.content.contains(expected), "{expected}\n not in\n{}", system.content);
+        }
+    }
+
+    #[test]
+    fn the_persona_sees_itself_as_the_assistant() {
+        let roles: Vec<_> = messages(&[], vec![turn(1, "Hello", Some("Hi <there>")), turn(2, "A table", None)])
+            .into_iter()
+            .skip(1)
+            .map(|message| (message.role, message.content))
+            .collect();
+        assert_eq!(
+            roles,
+            [
+                (Role::Assistant, "Hello".to_owned()),
+                (Role::User, "<agent-reply>Hi &lt;there></agent-reply>".to_owned()),
+                (Role::Assistant, "A table".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_fact_that_is_not_known_leaves_no_trace() {
+        let facts = vec!["CANARY-7".to_owned()];
+        assert!(messages(&facts, vec![])[0].content.contains("CANARY-7"));
+        let withheld = messages(&[], vec![]);
+        assert!(!format!("{withheld:?}").contains("CANARY-7"));
+        assert!(withheld[0].content.contains("<facts>\n</facts>"));
+    }
+
+    #[test]
+    fn a_template_that_is_not_there_is_an_error() {
+        let error =
+            Templates::embedded().persona_messages("eval/none", &view(&[]), &Transcript::default()).unwrap_err();
+        assert!(error.message.starts_with("There is no template `eval/none`."), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_reply_never_leaves_its_fence(reply in "(</?agent-reply>|<|>|&lt;|&|[a-z ]){0,12}|\\PC{0,40}") {
+            let messages = messages(&[], vec![turn(1, "Hello", Some(&reply))]);
+            let content = &messages[2].content;
+            prop_assert_eq!(content.matches("<agent-reply>").count(), 1);
+            prop_assert_eq!(content.matches("</agent-reply>").count(), 1);
+            prop_assert!(content.starts_with("<agent-reply>") && content.ends_with("</agent-reply>"));
+        }
+
+        #[test]
+        fn messages_only_ever_grow(said in proptest::collection::vec(("\\PC{1,20}", "\\PC{0,20}"), 1..6)) {
+            let turns: Vec<Turn> = said
+                .iter()
+                .zip(1..)
+                .map(|((user, agent), number)| turn(number, user, Some(agent)))
+                .collect();
+            let whole = messages(&[], turns.clone());
+            for length in 0..turns.len() {
+                let earlier = messages(&[], turns[..length].to_vec());
+                prop_assert_eq!(&whole[..earlier.len()], &earlier[..]);
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The templates there are, and whether one can be used.
+
+use std::collections::BTreeMap;
+
+use minijinja::{Environment, Error, UndefinedBehavior};
+use sha2::{Digest, Sha256};
+
+use super::{PromptError, judge, persona};
+
+/// What a template is for, which decides the variables it may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateKind {
+    /// `evaluator.prompt`: what the persona is told.
+    Persona,
+    /// `scorer.prompt`: what the judge is told.
+    Judge,
+}
+
+impl TemplateKind {
+    fn variables(self) -> &'static [&'static str] {
+        match self {
+            TemplateKind::Persona => persona::VARIABLES,
+            TemplateKind::Judge => judge::VARIABLES,
+        }
+    }
+}
+
+/// The templates by name (`eval/socrates` for `prompts/eval/socrates.jinja`): the embedded ones, and those laid over them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Templates {
+    sources: BTreeMap<String, String>,
+}
+
+impl Templates {
+    /// The templates that are built in.
+    pub fn embedded() -> Templates {
+        let sources = [
+            ("eval/score", include_str!("../../prompts/eval/score.jinja")),
+            ("eval/socrates", include_str!("../../prompts/eval/socrates.jinja")),
+        ];
+        Templates { sources: sources.map(|(name, text)| (name.to_owned(), text.to_owned())).into() }
+    }
+
+    /// The same with one more; it takes the place of one of the same name.
+    pub fn with_override(mut self, name: impl Into<String>, text: impl Into<String>) -> Templates {
+        self.sources.insert(name.into(), text.into());
+        self
+    }
+
+    /// SHA-256 of a template's text, in hex; `None` when there is no such template.
+    pub fn digest(&self, name: &str) -> Option<String> {
+        let source = self.sources.get(name)?;
+        Some(Sha256::digest(source.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// What is wrong with a template for this use, in a sentence; `None` when it can be used. Nothing needs to be known
+    /// of the job: the template is compiled, its variables are looked up, and it is rendered on samples, which finds
+    /// a wrong field (`task.critera`), an unknown filter or a missing include too.
+    pub fn check(&self, name: &str, kind: TemplateKind) -> Option<String> {
+        if !self.sources.contains_key(name) {
+            return Some(self.missing(name));
+        }
+        let environment = match self.environment(name) {
+            Ok(environment) => environment,
+            Err(error) => return Some(describe(name, &error)),
+        };
+        if let Some(problem) = undeclared(&environment, name, kind.variables()) {
+            return Some(problem);
+        }
+        match kind {
+            TemplateKind::Persona => persona::try_out(self, name),
+            TemplateKind::Judge => judge::try_out(self, name),
+        }
+        .err()
+        .map(|error| error.message)
+    }
+
+    pub(super) fn render(&self, name: &str, values: minijinja::Value) -> Result<String, PromptError> {
+        if !self.sources.contains_key(name) {
+            return Err(PromptError { message: self.missing(name) });
+        }
+        self.environment(name)
+            .and_then(|environment| environment.get_template(name)?.render(values))
+            .map_err(|error| PromptError { message: describe(name, &error) })
+    }
+
+    /// The others are there to be included; one that is broken is told of where it is used itself.
+    fn environment(&self, name: &str) -> Result<Environment<'_>, Error> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        for (other, source) in &self.sources {
+            let added = environment.add_template(other, source);
+            if other == name {
+                added?;
+            }
+        }
+        Ok(environment)
+    }
+
+    fn missing(&self, name: &str) -> String {
+        let near = nearest(name, self.sources.keys().map(String::as_str));
+        let guess = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+        let known = self.sources.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+        format!(
+            "There is no template `{name}`.{guess} There are {known}; one of your own is the file `prompts/{name}.jinja` beside the job file, or `{name}.jinja` in the folder of `--prompts`."
+        )
+    }
+}
+
+fn undeclared(environment: &Environment<'_>, name: &str, known: &[&str]) -> Option<String> {
+    let used = environment.get_template(name).ok()?.undeclared_variables(false);
+    let functions: Vec<&str> = environment.globals().map(|(name, _)| name).collect();
+    let mut unknown: Vec<&str> =
+        used.iter().map(String::as_str).filter(|used| !known.contains(used) && !functions.contains(used)).collect();
+    unknown.sort_unstable();
+    let first = unknown.first()?;
+    let guess =
+        nearest(first, known.iter().copied()).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+    let known = known.join(", ");
+    Some(format!(
+        "The template `{name}` uses the variable `{first}`, which it is not given.{guess} It is given: {known}."
+    ))
+}
+
+fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+fn describe(name: &str, error: &Error) -> String {
+    // An included template is the place of the error where there is one.
+    let mut innermost = error;
+    while let Some(inner) = std::error::Error::source(innermost).and_then(|source| source.downcast_ref::<Error>()) {
+        innermost = inner;
+    }
+    let place = innermost.name().unwrap_or(name);
+    let line = innermost.line().map(|line| format!(", line {line}")).unwrap_or_default();
+    let detail = innermost.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
+    format!("The template `{place}`{line} can't be used: {}{detail}.", innermost.kind())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str) -> Templates {
+        Templates::embedded().with_override("own", text)
+    }
+
+    #[test]
+    fn the_embedded_templates_can_be_used() {
+        assert_eq!(Templates::embedded().check("eval/socrates", TemplateKind::Persona), None);
+        assert_eq!(Templates::embedded().check("eval/score", TemplateKind::Judge), None);
+    }
+
+    #[test]
+    fn a_missing_template_names_those_there_are_and_where_ones_own_would_lie() {
+        assert_eq!(
+            Templates::embedded().check("eval/socrate", TemplateKind::Persona).unwrap(),
+            "There is no template `eval/socrate`. Did you mean `eval/socrates`? There are `eval/score` and `eval/socrates`; one of your own is the file `prompts/eval/socrate.jinja` beside the job file, or `eval/socrate.jinja` in the folder of `--prompts`."
+        );
+        assert!(!Templates::embedded().check("zebra", TemplateKind::Persona).unwrap().contains("mean"));
+    }
+
+    #[test]
+    fn an_unknown_variable_is_named_with_a_guess() {
+        assert_eq!(
+            with("{{ voice }} {{ singoff }}").check("own", TemplateKind::Persona).unwrap(),
+            "The template `own` uses the variable `singoff`, which it is not given. Did you mean `signoff`? It is given: name, voice, signoff, tasks, facts."
+        );
+    }
+
+    #[test]
+    fn variables_of_the_other_kind_are_unknown() {
+        let problem = Templates::embedded().check("eval/score", TemplateKind::Persona).unwrap();
+        assert!(problem.contains("`transcript`"), "{problem}");
+    }
+
+    #[test]
+    fn functions_of_the_language_are_not_variables() {
+        let text = "{% for i in range(2) %}{{ i }}{% endfor %}{% for t in tasks %}{{ t.task }}{% endfor %}";
+        assert_eq!(with(text).check("own", TemplateKind::Persona), None);
+    }
+
+    #[test]
+    fn a_syntax_error_has_its_line() {
+        let problem = with("fine\n{% for task in %}").check("own", TemplateKind::Persona).unwrap();
+        assert!(problem.starts_with("The template `own`, line 2 can't be used: syntax error"), "{problem}");
+    }
+
+    #[test]
+    fn a_wrong_field_is_found_before_any_job_runs() {
+        let text = "{% for task in tasks %}\n{{ task.critera }}{% endfor %}{{ transcript }}";
+        let problem = with(text).check("own", TemplateKind::Judge).unwrap();
+        assert!(problem.contains("line 2"), "{problem}");
+        assert!(problem.contains("undefined"), "{problem}");
+    }
+
+    #[test]
+    fn an_unknown_filter_and_a_missing_include_are_found() {
+        assert!(with("{{ name|shout }}").check("own", TemplateKind::Persona).unwrap().contains("shout"));
+        assert!(with("{% include 'nowhere' %}").check("own", TemplateKind::Persona).unwrap().contains("nowhere"));
+    }
+
+    #[test]
+    fn a_template_may_include_an_embedded_one() {
+        let text = "Speak French.\n{% include 'eval/socrates' %}";
+        assert_eq!(with(text).check("own", TemplateKind::Persona), None);
+    }
+
+    #[test]
+    fn a_judge_that_would_not_see_the_conversation_is_refused() {
+        let problem = with("{% for task in tasks %}{{ task.task }}{% endfor %}").check("own", TemplateKind::Judge);
+        assert_eq!(
+            problem.unwrap(),
+            "The template `own` never shows `transcript`: the judge would score a conversation that it can't see."
+        );
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_text() {
+        assert_eq!(
+            with("abc").digest("own").unwrap(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(with("abc").digest("other"), None);
+        assert_ne!(Templates::embedded().digest("eval/score"), Templates::embedded().digest("eval/socrates"));
+    }
+}
