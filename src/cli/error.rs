@@ -67,7 +67,7 @@ impl CliError {
                 format!("{error} {} can't be read: {source}", plain(&path.display().to_string()))
             }
             CliError::InvalidJobs(files) => {
-                let count: usize = files.iter().map(|problems| problems.problems().len()).sum();
+                let count: usize = files.iter().map(|problems| problems.list.len()).sum();
                 let rendered: Vec<String> = files.iter().map(render_problems).collect();
                 let noun = if count == 1 { "problem" } else { "problems" };
                 format!("{}\n{error} {count} {noun}; nothing was run", rendered.join("\n").trim_end())

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::job::{TemplateCheck, TemplateKind};
-use crate::prompt::{PromptKind, Templates};
+use crate::prompt::{self, Templates};
 
 /// The templates that a job can name, read from files when it does.
 pub(super) struct PromptFiles {
@@ -38,16 +38,20 @@ impl PromptFiles {
 impl TemplateCheck for PromptFiles {
     fn problem(&self, name: &str, kind: TemplateKind) -> Option<String> {
         if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
-            return Some(format!("`{name}` is not a template's name: it is a path below the prompts folder, such as eval/socrates"));
+            return Some(format!(
+                "`{name}` is not a template's name: it is a path below the prompts folder, such as eval/socrates"
+            ));
         }
         match self.read(name) {
-            Some(Ok(text)) => self.templates.borrow_mut().set_override(name, text),
+            Some(Ok(text)) => {
+                self.templates.replace_with(|templates| templates.clone().with_override(name, text));
+            }
             Some(Err(problem)) => return Some(problem),
             None => {}
         }
         let kind = match kind {
-            TemplateKind::Persona => PromptKind::Persona,
-            TemplateKind::Judge => PromptKind::Judge,
+            TemplateKind::Persona => prompt::TemplateKind::Persona,
+            TemplateKind::Judge => prompt::TemplateKind::Judge,
         };
         self.templates.borrow().check(name, kind)
     }

@@ -54,9 +54,7 @@ pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorec
     let case = case(job, evidence, None);
     let mut dimensions: Vec<Dimension> = metrics()
         .iter()
-        .flat_map(|metric| {
-            metric.score(&case, judgements.iter().find(|judgement| judgement.metric == metric.name()))
-        })
+        .flat_map(|metric| metric.score(&case, judgements.iter().find(|judgement| judgement.metric == metric.name())))
         .collect();
     // What is shown but not counted comes last.
     let counted = dimensions.iter().position(|dimension| dimension.weight == Weight::ZERO).unwrap_or(dimensions.len());

@@ -72,8 +72,11 @@ impl Plan {
             job.judge.model = model;
         }
         job.gate.min_score = wanted.min_score.or(job.gate.min_score);
-        let models =
-            if wanted.models.is_empty() { vec![default_model(&job.target.transport).to_owned()] } else { wanted.models };
+        let models = if wanted.models.is_empty() {
+            vec![default_model(&job.target.transport).to_owned()]
+        } else {
+            wanted.models
+        };
         let graph = choose_graph(&job);
         let refusals = refusal::refusals(&job, &models, graph.as_ref(), surroundings);
         if !refusals.is_empty() {

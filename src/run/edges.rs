@@ -149,7 +149,12 @@ fn connection(config: &Neo4jConfig, credentials: &Credentials) -> Neo4jConnectio
     Neo4jConnection {
         uri: own(&config.uri, &credentials.neo4j_uri).unwrap_or_else(|| "bolt://localhost:7687".to_owned()),
         username: own(&config.username, &credentials.neo4j_username).unwrap_or_else(|| "neo4j".to_owned()),
-        password: config.password.clone().map(Secret::new).or_else(|| credentials.neo4j_password.clone()).unwrap_or_else(|| Secret::new("")),
+        password: config
+            .password
+            .clone()
+            .map(Secret::new)
+            .or_else(|| credentials.neo4j_password.clone())
+            .unwrap_or_else(|| Secret::new("")),
         database: config.database.clone(),
     }
 }

@@ -44,7 +44,8 @@ pub(super) async fn ask(
     };
     let mut unusable = String::new();
     for _ in 0..TRIES {
-        let reply = persona.complete(&request).await.map_err(|error| Stop::broken(format!("the persona's model: {error}")))?;
+        let reply =
+            persona.complete(&request).await.map_err(|error| Stop::broken(format!("the persona's model: {error}")))?;
         *usage = usage.plus(reply.usage);
         match read_persona_reply(&reply.text, &job.persona.signoff) {
             Ok(said) if said.done && said.message.is_none() && transcript.turns.len() <= 1 => {

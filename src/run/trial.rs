@@ -53,7 +53,8 @@ pub(super) async fn run_trial(engine: &Engine, id: &TrialId) -> io::Result<()> {
 async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), Stop> {
     let job = &engine.plan.job;
     let stage = prepare::prepare(engine, id).await?;
-    let mut session = stage.agent.open().await.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))?;
+    let mut session =
+        stage.agent.open().await.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))?;
     let session_id = session.id().to_owned();
     (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone() })?;
 

@@ -51,12 +51,8 @@ fn start(server: &Server) -> Running {
         server.address
     );
     std::fs::write(folder.path().join("job.yml"), job).unwrap();
-    let child = eval_job(folder.path())
-        .args(["run", "job.yml"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let child =
+        eval_job(folder.path()).args(["run", "job.yml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     Running { child, folder }
 }
 
@@ -96,7 +92,8 @@ impl Running {
         let record = self.folder.path().join("record.json");
         let output = eval_job(self.folder.path()).args(["show", "-o"]).arg(&record).output().unwrap();
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
-        let whole = self.folder.path().join("runs").read_dir().unwrap().flatten().next().unwrap().path().join("run.json");
+        let whole =
+            self.folder.path().join("runs").read_dir().unwrap().flatten().next().unwrap().path().join("run.json");
         let Ok(bytes) = std::fs::read(&record) else {
             assert!(words.contains("cut off"), "{moment}: {words}");
             return;
@@ -119,8 +116,10 @@ impl Running {
 fn kept(journal: &Path) -> (Vec<String>, Vec<String>) {
     let text = std::fs::read(journal).unwrap();
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let entries: Vec<Value> =
-        text[..whole].split_inclusive(|byte| *byte == b'\n').map(|line| serde_json::from_slice(line).unwrap()).collect();
+    let entries: Vec<Value> = text[..whole]
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
     let of = |kind: &str, pointer: &str| {
         entries
             .iter()

@@ -32,7 +32,11 @@ fn run(folder: &Path, job: &str, base: &str, args: &[&str]) -> Output {
 
 /// The bodies of the persona's requests and those of the judge's.
 fn bodies(server: &Server) -> (Vec<String>, Vec<String>) {
-    server.requests().iter().map(|request: &Request| request.body.clone()).partition(|body| !body.contains("<transcript>"))
+    server
+        .requests()
+        .iter()
+        .map(|request: &Request| request.body.clone())
+        .partition(|body| !body.contains("<transcript>"))
 }
 
 #[test]
@@ -104,7 +108,8 @@ fn the_environments_database_never_replaces_the_graph_that_a_job_uses() {
     let uri = format!("bolt://{}", listener.local_addr().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let job = crate::house::root().join("data/eval/agent.yml");
-    let output = eval_job(folder.path()).arg("run").arg(job).env("NEO_URI", uri).env("NEO_PASSWORD", "x").output().unwrap();
+    let output =
+        eval_job(folder.path()).arg("run").arg(job).env("NEO_URI", uri).env("NEO_PASSWORD", "x").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(listener.accept().map(|_| ()).unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "someone connected");
 }

@@ -47,7 +47,9 @@ fn message(behaviour: &str, request: &Request) -> Reply {
         "message-500" => return Reply::Json(500, json!({"error": "out of order"})),
         "html" => return Reply::Body(200, "text/html", b"<html><body>Please log in</body></html>".to_vec()),
         "half-json" => return Reply::CutOff("{\"sessionId\": \"session-1\", \"message\": {\"content\": \"He"),
-        "invalid-utf8" => return Reply::Body(200, "application/json", b"{\"message\": {\"content\": \"\xff\xfe\"}}".to_vec()),
+        "invalid-utf8" => {
+            return Reply::Body(200, "application/json", b"{\"message\": {\"content\": \"\xff\xfe\"}}".to_vec());
+        }
         "huge" => return Reply::Endless(50 << 20),
         "silent" => return Reply::Silence,
         "empty" => String::new(),

@@ -128,7 +128,6 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
 }
 
 fn write(stream: &mut TcpStream, status: u16, kind: &str, body: &[u8]) -> std::io::Result<()> {
-    let head =
-        format!("HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n", body.len());
+    let head = format!("HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n", body.len());
     stream.write_all(&[head.as_bytes(), body].concat())
 }

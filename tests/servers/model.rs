@@ -39,13 +39,13 @@ fn persona(behaviour: &str, messages: &[(String, String)]) -> String {
     // The greeting was said before the model was first asked.
     let said = messages.iter().filter(|(role, _)| role == "assistant").count().saturating_sub(1);
     match (behaviour, tasks.get(said)) {
-        ("never-done", _) => json!({"message": format!("And another thing, number {}", said + 1), "done": false}).to_string(),
+        ("never-done", _) => {
+            json!({"message": format!("And another thing, number {}", said + 1), "done": false}).to_string()
+        }
         ("leaves-at-once", _) => json!({"message": "", "done": true}).to_string(),
         ("plain-text", Some(task)) => task.rsplit('>').next().unwrap_or_default().to_owned(),
         ("plain-text", None) => format!("That was all, thank you. {signoff}!"),
-        (_, Some(task)) => {
-            json!({"message": task.rsplit('>').next().unwrap_or_default(), "done": false}).to_string()
-        }
+        (_, Some(task)) => json!({"message": task.rsplit('>').next().unwrap_or_default(), "done": false}).to_string(),
         (_, None) => json!({"message": "That was all, thank you.", "done": true}).to_string(),
     }
 }
