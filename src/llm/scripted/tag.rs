@@ -1,0 +1,94 @@
+//! Reads the tags by which the embedded templates mark their data.
+
+use crate::prompt::unescape;
+
+/// A tag that the prompt should have and has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MissingTag(pub(super) &'static str);
+
+impl MissingTag {
+    pub(super) fn sentence(self) -> String {
+        format!(
+            "The scripted stand-in finds no <{0}> … </{0}> in the prompt: it can only read prompts that mark their data with the tags of the embedded templates. Keep those tags in a template of your own, or name a language model.",
+            self.0
+        )
+    }
+}
+
+/// One element: its attributes as they are written, and what is between its tags, still escaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Element<'a> {
+    attributes: &'a str,
+    pub(super) inner: &'a str,
+}
+
+impl Element<'_> {
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        let start = self.attributes.find(&format!("{name}=\""))? + name.len() + 2;
+        self.attributes[start..].split('"').next()
+    }
+
+    /// What is between its tags, as it was before it was escaped.
+    pub(super) fn text(&self) -> String {
+        unescape(self.inner).trim().to_owned()
+    }
+}
+
+/// The last element of this name: a template's data comes after its prose.
+pub(super) fn last<'a>(text: &'a str, name: &'static str) -> Result<Element<'a>, MissingTag> {
+    let start = [" ", ">"].iter().filter_map(|end| text.rfind(&format!("<{name}{end}"))).max();
+    start.and_then(|start| first(&text[start..], name)).map(|(element, _)| element).ok_or(MissingTag(name))
+}
+
+/// All elements of this name, in order.
+pub(super) fn all<'a>(text: &'a str, name: &str) -> Vec<Element<'a>> {
+    let mut rest = text;
+    let mut found = Vec::new();
+    while let Some((element, after)) = first(rest, name) {
+        found.push(element);
+        rest = after;
+    }
+    found
+}
+
+fn first<'a>(text: &'a str, name: &str) -> Option<(Element<'a>, &'a str)> {
+    let open = [" ", ">"].iter().filter_map(|end| text.find(&format!("<{name}{end}"))).min()?;
+    let body = &text[open + 1 + name.len()..];
+    let (attributes, body) = body.split_once('>')?;
+    let (inner, after) = body.split_once(&format!("</{name}>"))?;
+    Some((Element { attributes, inner }, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn elements_are_read_with_attributes_and_text() {
+        let text = "prose <li n=\"1\" kind=\"a\">one &lt;two></li>\n<li n=\"2\"> x &amp; y </li>";
+        let found = all(text, "li");
+        assert_eq!(found[0].attribute("kind"), Some("a"));
+        assert_eq!(found[0].text(), "one <two>");
+        assert_eq!((found[1].attribute("kind"), found[1].text().as_str()), (None, "x & y"));
+    }
+
+    #[test]
+    fn a_longer_name_is_another_tag() {
+        assert_eq!(all("<lists></lists>", "list"), []);
+    }
+
+    #[test]
+    fn the_last_one_counts_and_a_missing_one_has_a_name() {
+        assert_eq!(last("<box>prose</box> and <box>data</box>", "box").unwrap().text(), "data");
+        let sentence = last("none", "box").unwrap_err().sentence();
+        assert!(sentence.contains("<box>") && sentence.contains("embedded templates"), "{sentence}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "(<a|<a>|</a>| x=\"|>|\\PC){0,20}") {
+            let _ = (all(&text, "a"), last(&text, "a"));
+        }
+    }
+}
