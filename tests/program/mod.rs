@@ -2,6 +2,7 @@
 
 mod golden;
 mod kill;
+mod readme;
 mod wire;
 
 use std::path::Path;
