@@ -1,4 +1,5 @@
 //! The edges against a server that misbehaves in every way that the table names.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod embabel;
 mod http;
