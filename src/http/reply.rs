@@ -3,6 +3,7 @@
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::error::Category;
 
 use super::{HttpFault, HttpFaultKind, excerpt};
@@ -53,8 +54,8 @@ impl HttpReply {
         format!("{}: answered {}{name}{words}", self.place, self.status)
     }
 
-    /// The body as JSON of this shape; each way in which it can't be read has words of its own.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, HttpFault> {
+    /// The body as a JSON object of this shape; each way in which it can't be read has words of its own.
+    pub fn object<T: DeserializeOwned>(&self) -> Result<T, HttpFault> {
         self.check_type()?;
         let unreadable = |what: String| HttpFault::new(HttpFaultKind::Unreadable, &self.place, what);
         if self.body.is_empty() {
@@ -64,20 +65,21 @@ impl HttpReply {
             let at = error.valid_up_to();
             unreadable(format!("the reply is not valid UTF-8 (byte {at}): {}", self.start()))
         })?;
-        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| match error.classify() {
-            Category::Eof => {
+        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+            if error.classify() == Category::Eof {
                 let bytes = self.body.len();
                 unreadable(format!("the reply stops in the middle of its JSON, after {bytes} bytes: {}", self.start()))
+            } else {
+                unreadable(format!("the reply is not JSON ({error}): {}", self.start()))
             }
-            // The parser's words quote the text.
-            Category::Data => {
-                let words = self.hidden(&error.to_string());
-                unreadable(format!("the reply's JSON is not of the expected shape ({words}): {}", self.start()))
-            }
-            Category::Syntax | Category::Io => {
-                let words = self.hidden(&error.to_string());
-                unreadable(format!("the reply is not JSON ({words}): {}", self.start()))
-            }
+        })?;
+        if !value.is_object() {
+            return Err(unreadable(format!("the reply is JSON, but no object: {}", self.start())));
+        }
+        // The words quote the text.
+        serde_json::from_value(value).map_err(|error| {
+            let words = self.hidden(&error.to_string());
+            unreadable(format!("the reply's JSON is not of the expected shape ({words}): {}", self.start()))
         })
     }
 
@@ -125,7 +127,7 @@ fn is_json(content_type: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use std::collections::BTreeMap;
 
     use super::*;
 
@@ -146,7 +148,7 @@ mod tests {
         for content_type in
             [None, Some("application/json"), Some("Application/JSON; charset=utf-8"), Some("application/problem+json")]
         {
-            assert_eq!(reply(content_type, b"\xef\xbb\xbf{\"a\":1}").json::<Value>().unwrap()["a"], 1);
+            assert_eq!(reply(content_type, b"\xef\xbb\xbf{\"a\":1}").object::<Value>().unwrap()["a"], 1);
         }
     }
 
@@ -160,28 +162,29 @@ mod tests {
             (json, b"{\"a\xff", "the reply is not valid UTF-8 (byte 3): \"{\"a\u{fffd}\""),
             (json, b"{\"a\":", "the reply stops in the middle of its JSON, after 5 bytes: \"{\"a\":\""),
             (json, b"nope", "the reply is not JSON (expected ident at line 1 column 2): \"nope\""),
+            (json, b"[1]", "the reply is JSON, but no object: \"[1]\""),
             (
                 json,
-                b"{\"hush\":1}",
-                "the reply's JSON is not of the expected shape (invalid type: map, expected a sequence at line 1 \
-                 column 0): \"{\"***\":1}\"",
+                b"{\"a\":\"hush\"}",
+                "the reply's JSON is not of the expected shape (invalid type: string \"***\", expected u8): \
+                 \"{\"a\":\"***\"}\"",
             ),
         ] {
-            let fault = reply(content_type, body).json::<Vec<u8>>().unwrap_err();
+            let fault = reply(content_type, body).object::<BTreeMap<String, u8>>().unwrap_err();
             assert_eq!(fault.message, format!("GET http://h/x: {words}"));
         }
     }
 
     #[test]
     fn a_body_nested_beyond_reason_is_not_json() {
-        let fault = reply(None, "[".repeat(100_000).as_bytes()).json::<Value>().unwrap_err();
+        let fault = reply(None, "[".repeat(100_000).as_bytes()).object::<Value>().unwrap_err();
         assert!(fault.message.contains("recursion limit"), "{fault}");
     }
 
     #[test]
     fn a_compressed_reply_is_named() {
         let reply = HttpReply { encoding: Some("gzip".to_owned()), ..reply(None, b"\x1f\x8b") };
-        assert!(reply.json::<Value>().unwrap_err().message.contains("compressed (gzip)"));
+        assert!(reply.object::<Value>().unwrap_err().message.contains("compressed (gzip)"));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Session for EmbabelSession {
             body: None,
         };
         let read = |reply: &HttpReply| {
-            object_context_of(reply.json()?).map_err(|error| {
+            object_context_of(reply.object()?).map_err(|error| {
                 reply.unreadable(&format!("the object context can't be read ({})", reply.quote(&error)))
             })
         };
@@ -116,7 +116,7 @@ impl Session for EmbabelSession {
 }
 
 fn session_id(reply: &HttpReply) -> Result<String, HttpFault> {
-    let id = reply.json::<SessionReply>()?.session_id;
+    let id = reply.object::<SessionReply>()?.session_id;
     match id.as_str() {
         "" => Err(reply.unreadable("the reply holds no sessionId")),
         // No encoding keeps these two apart from the steps of a path.
@@ -126,7 +126,7 @@ fn session_id(reply: &HttpReply) -> Result<String, HttpFault> {
 }
 
 fn answer(reply: &HttpReply) -> Result<MessageReply, HttpFault> {
-    let answer: MessageReply = reply.json()?;
+    let answer: MessageReply = reply.object()?;
     if answer.message.content.trim().is_empty() {
         return Err(reply.unreadable("the agent's message is empty"));
     }

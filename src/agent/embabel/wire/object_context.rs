@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_no_context_is_an_error() {
-        for body in [json!([]), json!("none"), Value::Null, json!({"resources": 5}), json!({"resources": ["x"]})] {
+        for body in [json!("none"), Value::Null, json!({"resources": 5}), json!({"resources": ["x"]})] {
             assert!(object_context_of(body.clone()).is_err(), "{body}");
         }
     }
