@@ -58,7 +58,10 @@ fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, Cl
         scorer_model: args.scorer_model.clone(),
         min_score: args.min_score,
     };
-    let surroundings = Surroundings { has_openai_key: context.credentials.openai_key.is_some() };
+    let surroundings = Surroundings {
+        has_openai_key: context.credentials.openai_key.is_some(),
+        openai_base_url: context.credentials.openai_base_url.clone(),
+    };
     match Plan::of(loaded.job.clone(), wanted, surroundings) {
         Ok(plan) => Ok(Planned { loaded, plan }),
         Err(refusals) => Err(CliError::Refused { file: loaded.file, refusals }),

@@ -32,10 +32,12 @@ pub struct Wanted {
 }
 
 /// What the surroundings offer, as far as it decides what can work.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// Whether there is a key for OpenAI-compatible endpoints.
     pub has_openai_key: bool,
+    /// The endpoint instead of OpenAI's own.
+    pub openai_base_url: Option<String>,
 }
 
 /// What is to be run; whatever it holds can work as far as anyone can know.
@@ -78,7 +80,7 @@ impl Plan {
             wanted.models
         };
         let graph = choose_graph(&job);
-        let refusals = refusal::refusals(&job, &models, graph.as_ref(), surroundings);
+        let refusals = refusal::refusals(&job, &models, graph.as_ref(), &surroundings);
         if !refusals.is_empty() {
             return Err(refusals);
         }

@@ -6,6 +6,7 @@ use crate::agent::demo::DEMO_MODELS;
 use crate::agent::embabel;
 use crate::graph::GraphConfig;
 use crate::job::{Job, Mind, ModelName};
+use crate::llm::openai;
 
 /// Something that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) fn refusals(
     job: &Job,
     models: &[String],
     graph: Option<&GraphConfig>,
-    surroundings: Surroundings,
+    surroundings: &Surroundings,
 ) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });
@@ -33,6 +34,11 @@ pub(super) fn refusals(
             "set OPENAI_API_KEY (with OPENAI_BASE_URL for another endpoint), or name the rules that stand in for a \
              model: --evaluator-model scripted --scorer-model scripted",
         );
+    }
+    if !roles.is_empty()
+        && let Some(problem) = surroundings.openai_base_url.as_deref().and_then(|url| openai::check(url).err())
+    {
+        refuse(problem, "correct it in the environment");
     }
     match &job.target.transport {
         TransportConfig::Demo(_) => {

@@ -130,10 +130,10 @@ fn model(
         ModelName::OpenAi(model) => {
             let api_key = credentials.openai_key.clone().ok_or("there is no OPENAI_API_KEY")?;
             let settings = OpenAiSettings {
-                base_url: credentials.openai_base_url.clone(),
+                base_url: credentials.openai_base_url.clone().unwrap_or_else(|| OpenAiSettings::BASE_URL.to_owned()),
                 api_key,
                 model: model.clone(),
-                limit: MODEL_LIMIT,
+                time_limit: MODEL_LIMIT,
                 rng_seed,
                 clock,
                 retry: RetryPolicy::MODEL,
