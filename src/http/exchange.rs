@@ -17,8 +17,8 @@ const ERROR_BODY_CAP: usize = 64 * 1024;
 /// How long the words of an error are waited for: its status is what counts.
 const ERROR_BODY_LIMIT: Duration = Duration::from_secs(2);
 
-/// A request with a JSON body, or none.
-#[derive(Debug, Clone)]
+/// A request with a JSON body, or none. It has no `Debug`: an address can hold a password.
+#[derive(Clone)]
 pub struct Call<'a> {
     /// The method.
     pub method: Method,
@@ -52,7 +52,6 @@ impl HttpClient {
         let place = format!("{} {}", call.method, shown(&call.url));
         let headers = headers(&call, &place)?;
         let secrets = call.key.iter().map(|header| header.key.clone()).chain(password(&call.url)).collect();
-        let https = call.url.scheme() == "https";
         let mut request = self.reqwest(&call.url, &place)?.request(call.method, call.url.clone()).headers(headers);
         if let Some(body) = call.body {
             request = request.body(body);
@@ -60,7 +59,7 @@ impl HttpClient {
 
         let mut deadline = std::pin::pin!(tokio::time::sleep(call.time_limit));
         let sent = tokio::select! {
-            sent = request.send() => sent.map_err(|error| HttpFault::of_sending(error, &place, https))?,
+            sent = request.send() => sent.map_err(|error| HttpFault::of_sending(error, &place, &call.url))?,
             () = &mut deadline => {
                 let what = format!("no reply within {:?}", call.time_limit);
                 return Err(HttpFault::new(HttpFaultKind::Timeout, &place, what));

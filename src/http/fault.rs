@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::io;
 
+use reqwest::Url;
+
+use super::address::is_loopback;
 use super::excerpt;
 
 /// Why there is no reply that can be read.
@@ -52,7 +55,7 @@ impl HttpFault {
     }
 
     /// A fault in sending a request or in waiting for the reply's head.
-    pub(super) fn of_sending(error: reqwest::Error, place: &str, https: bool) -> HttpFault {
+    pub(super) fn of_sending(error: reqwest::Error, place: &str, url: &Url) -> HttpFault {
         if error.is_builder() {
             let what = format!("the request can't be made: {}", cause(&error));
             return HttpFault::new(HttpFaultKind::Unsendable, place, what);
@@ -63,11 +66,13 @@ impl HttpFault {
         }
         let what = if error.is_dns() {
             "no connection: the host name was not found".to_owned()
-        } else if refused(&error) {
+        } else if refused(&error) && is_loopback(url) {
             "no connection: it was refused; nothing listens there".to_owned()
+        } else if refused(&error) {
+            "no connection: it was refused, there or by a proxy on the way".to_owned()
         } else if error.is_timeout() {
             "no connection: the host did not answer in time".to_owned()
-        } else if https && !tcp_failed(&error) {
+        } else if url.scheme() == "https" && !tcp_failed(&error) {
             format!("no connection: TLS failed ({})", cause(&error))
         } else {
             format!("no connection ({})", cause(&error))
@@ -111,4 +116,36 @@ fn io_kinds(error: &reqwest::Error) -> impl Iterator<Item = io::ErrorKind> {
 
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |cause| (*cause).source())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_host_that_no_name_server_knows_is_told_apart_from_a_refusal() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let url = Url::parse("http://no-such-host.invalid/").unwrap();
+        let error = client.get(url.clone()).send().await.unwrap_err();
+        let fault = HttpFault::of_sending(error, "GET x", &url);
+        assert_eq!(fault.kind, HttpFaultKind::Unreachable);
+        assert_eq!(fault.message, "GET x: no connection: the host name was not found");
+    }
+
+    #[test]
+    fn only_what_left_can_have_been_received() {
+        use HttpFaultKind::{Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, WrongType};
+        for (kind, expected) in [
+            (Unsendable, false),
+            (Unreachable, false),
+            (Redirect(307), false),
+            (Timeout, true),
+            (Broken, true),
+            (WrongType, true),
+            (Unreadable, true),
+        ] {
+            assert_eq!(kind.maybe_received(), expected, "{kind:?}");
+        }
+    }
 }

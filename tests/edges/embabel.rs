@@ -300,6 +300,7 @@ async fn a_dropped_call_drops_its_connection() {
     let mut session = session(settings(&server.url)).await;
     let waiting = tokio::time::timeout(Duration::from_millis(50), session.say("Hi")).await;
     assert!(waiting.is_err());
+    tokio::time::timeout(Duration::from_secs(10), server.client_left()).await.expect("the connection is closed");
     assert_eq!(server.count("/messages"), 1);
 }
 

@@ -186,7 +186,9 @@ fn cases() -> Vec<Case> {
     let case = |answer, tries, transient, words| Case { answer, tries, transient, words };
     let in_band =
         |code: &str| Answer::json(200, format!(r#"{{"error":{{"message":"upstream sk-hush","code":{code}}}}}"#));
+    let missed = r#"{"error":{"message":"Failed to generate JSON.","code":"json_validate_failed"}}"#;
     vec![
+        case(Answer::json(400, missed), 6, true, "Failed to generate JSON."),
         case(error(401, "error-key"), 1, false, r#"401: "Incorrect API key provided."; check OPENAI_API_KEY"#),
         case(Answer::json(403, ""), 1, false, r#"may use the model "gpt-4.1-mini""#),
         case(error(404, "error-model"), 1, false, r#"check the name of the model, "gpt-4.1-mini""#),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 /// What the server does with one request.
 #[derive(Debug, Clone)]
@@ -71,6 +72,7 @@ pub struct Server {
     pub url: String,
     received: Arc<Mutex<Vec<Received>>>,
     flooded: Arc<AtomicU64>,
+    left: Arc<Notify>,
 }
 
 impl Server {
@@ -78,7 +80,7 @@ impl Server {
     pub async fn start(script: impl Fn(usize, &Received) -> Answer + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let server = Server { url, received: Arc::default(), flooded: Arc::default() };
+        let server = Server { url, received: Arc::default(), flooded: Arc::default(), left: Arc::default() };
         let (accepting, script): (_, Arc<Script>) = (server.clone(), Arc::new(script));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -114,6 +116,11 @@ impl Server {
         self.flooded.load(Ordering::SeqCst)
     }
 
+    /// Waits until a client gives up on an answer that never ends.
+    pub async fn client_left(&self) {
+        self.left.notified().await;
+    }
+
     async fn serve(&self, mut stream: TcpStream, script: &Script) -> Option<()> {
         loop {
             let request = read_request(&mut stream).await?;
@@ -131,14 +138,20 @@ impl Server {
                 Answer::Cut { declared, body } => return self.part(&mut stream, declared, &body).await,
                 Answer::Stall { declared, body } => {
                     self.part(&mut stream, declared, &body).await?;
-                    return until_closed(&mut stream).await;
+                    return self.until_closed(&mut stream).await;
                 }
                 Answer::Flood { bytes } => return self.flood(&mut stream, bytes).await,
                 Answer::Close => return None,
-                Answer::Hang => return until_closed(&mut stream).await,
+                Answer::Hang => return self.until_closed(&mut stream).await,
                 Answer::Raw(bytes) => return stream.write_all(bytes).await.ok(),
             }
         }
+    }
+
+    async fn until_closed(&self, stream: &mut TcpStream) -> Option<()> {
+        while stream.read(&mut [0; 64]).await.is_ok_and(|bytes| bytes > 0) {}
+        self.left.notify_one();
+        None
     }
 
     async fn part(&self, stream: &mut TcpStream, declared: usize, body: &[u8]) -> Option<()> {
@@ -156,11 +169,6 @@ impl Server {
         }
         stream.write_all(b"0\r\n\r\n").await.ok()
     }
-}
-
-async fn until_closed(stream: &mut TcpStream) -> Option<()> {
-    while stream.read(&mut [0; 64]).await.ok()? > 0 {}
-    Some(())
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<Received> {

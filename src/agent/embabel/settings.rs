@@ -8,8 +8,8 @@ use crate::http::BaseUrl;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
-/// What the client has to know.
-#[derive(Debug, Clone)]
+/// What the client has to know. It has no `Debug`: an address can hold a password.
+#[derive(Clone)]
 pub struct EmbabelSettings {
     /// Where the agent listens.
     pub base_url: String,

@@ -68,6 +68,8 @@ impl Failure {
             401 => Failure::for_good(format!("{message}; check OPENAI_API_KEY")),
             403 => Failure::for_good(format!("{message}; check that OPENAI_API_KEY may use the model {model:?}")),
             404 => Failure::for_good(format!("{message}; check the name of the model, {model:?}, and OPENAI_BASE_URL")),
+            // Groq's word for a model that missed the schema this time.
+            400 if error.code == "json_validate_failed" => Failure::for_now(message, None),
             408 | 429 | 500.. => {
                 let asked = reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
                 Failure::for_now(message, asked)

@@ -7,8 +7,8 @@ use crate::http::BaseUrl;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
-/// What the client has to know.
-#[derive(Debug, Clone)]
+/// What the client has to know. It has no `Debug`: an address can hold a password.
+#[derive(Clone)]
 pub struct OpenAiSettings {
     /// The address before `/chat/completions`; [`OpenAiSettings::BASE_URL`] where `OPENAI_BASE_URL` says nothing.
     pub base_url: String,
