@@ -60,6 +60,6 @@ fn build(direct: bool) -> Result<reqwest::Client, String> {
 }
 
 /// Makes ring the process's TLS provider. Whoever came first stays: both are then this same one.
-fn install_tls() {
+pub fn install_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -11,7 +11,7 @@ mod fault;
 mod reply;
 
 pub use address::BaseUrl;
-pub use client::HttpClient;
+pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};
 pub use fault::{HttpFault, HttpFaultKind};

@@ -53,6 +53,11 @@ impl EmbabelAgent {
 
 #[async_trait]
 impl Agent for EmbabelAgent {
+    /// Creates the knowledge context that the settings name; without one, nothing is sent.
+    async fn prepare_memory(&self) -> Result<(), AgentError> {
+        self.create_knowledge().await
+    }
+
     async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
         let caller = Arc::clone(&self.caller);
         let body = SessionRequest { user: caller.settings.user.clone(), chatbot: caller.settings.chatbot.clone() };
