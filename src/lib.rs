@@ -11,16 +11,29 @@
 //! Nothing points left. All contact with agent and graph ends at [`evidence::Evidence`]; the judge's raw replies are
 //! [`evidence::Judgement`]s, kept beside it. An old run can be graded again without the agent.
 
-// In reading order.
-pub mod evidence;
-pub mod score;
-
-pub mod agent;
-pub mod assertion;
-pub mod clock;
-pub mod secret;
-
-pub mod graph;
+// In reading order. The road:
+pub mod cli;
 pub mod job;
-pub mod llm;
+pub mod plan;
+pub mod run;
+pub mod conversation;
+pub mod evidence;
 pub mod prompt;
+pub mod metric;
+pub mod assertion;
+pub mod grade;
+pub mod score;
+pub mod record;
+pub mod report;
+pub mod store;
+
+// The edges, where the world begins:
+pub mod agent;
+pub mod graph;
+pub mod llm;
+
+// What the edges share:
+pub mod clock;
+pub mod http;
+pub mod retry;
+pub mod secret;

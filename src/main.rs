@@ -1,2 +1,7 @@
-//! x
-fn main() {}
+//! The process's edge: arguments in, exit status out.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    eval_job::cli::main(std::env::args_os())
+}

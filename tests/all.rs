@@ -1,1 +1,6 @@
+//! All tests that need more than one room: the built program, real servers on loopback, and the house itself.
 
+mod edges;
+mod house;
+mod program;
+mod servers;

@@ -16,6 +16,11 @@ use crate::evidence::{Event, FailedTry, ObjectContext, Usage};
 /// A running agent.
 #[async_trait]
 pub trait Agent: Send + Sync {
+    /// Makes ready whatever the agent's memory needs before seeds are delivered; most agents need nothing.
+    async fn prepare_memory(&self) -> Result<(), AgentError> {
+        Ok(())
+    }
+
     /// Opens a conversation of its own.
     async fn open(&self) -> Result<Box<dyn Session>, AgentError>;
 }

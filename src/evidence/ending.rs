@@ -17,6 +17,8 @@ pub enum Ending {
         /// What went wrong last.
         error: String,
     },
+    /// It never ended: the run was killed or interrupted.
+    CutOff,
     /// The time limit of the conversation ran out.
     TimeLimit {
         /// The limit, in seconds.

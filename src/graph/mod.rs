@@ -4,6 +4,7 @@
 //! down never looks like an agent that did nothing; a clear error is never traded for a wrong row.
 
 mod config;
+mod cypher;
 pub mod embedded;
 pub mod neo4j;
 

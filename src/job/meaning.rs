@@ -186,6 +186,16 @@ pub enum TaskKind {
     Question,
 }
 
+impl TaskKind {
+    /// As the job file spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            TaskKind::Task => "task",
+            TaskKind::Question => "question",
+        }
+    }
+}
+
 /// What must hold after the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assertion {

@@ -4,7 +4,11 @@
 //! this room but in the request's header.
 
 pub mod openai;
+mod repair;
 pub mod scripted;
+pub mod structured;
+
+pub use repair::repair;
 
 use async_trait::async_trait;
 

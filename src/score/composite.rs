@@ -44,27 +44,21 @@ pub fn composite(dimensions: &[Dimension], failure_count: u32) -> Component {
     );
     let Component::Scored { score, .. } = mean else { return mean };
     let penalty = penalty(failure_count);
-    let counted: Vec<String> = dimensions
+    let counted: Vec<&Dimension> = dimensions
         .iter()
-        .filter(|dimension| dimension.weight > Weight::ZERO)
-        .filter_map(|dimension| {
-            Some(format!("{} × {}", dimension.weight.get(), dimension.name))
-                .filter(|_| dimension.component.score().is_some())
-        })
+        .filter(|dimension| dimension.weight > Weight::ZERO && dimension.component.score().is_some())
         .collect();
-    let weights: f64 = dimensions
-        .iter()
-        .filter(|dimension| dimension.component.score().is_some())
-        .map(|dimension| dimension.weight.get())
-        .sum();
-    let mut why = format!("({}) / {weights}", counted.join(" + "));
+    let terms: Vec<String> =
+        counted.iter().map(|dimension| format!("{} × {}", dimension.weight.get(), dimension.name)).collect();
+    let weights: f64 = counted.iter().map(|dimension| dimension.weight.get()).sum();
+    let mut why = format!("({}) / {weights}", terms.join(" + "));
     if penalty > 0.0 {
         why.push_str(&format!(
             " − {penalty} for {failure_count} failed {}",
             if failure_count == 1 { "try" } else { "tries" }
         ));
     }
-    Component::scored(Score::clamped((score.get() - penalty).max(0.0)), why)
+    Component::scored(Score::clamped(score.get() - penalty), why)
 }
 
 /// The job's figure: the mean of its trials' figures, and only if every trial has one.
@@ -76,5 +70,113 @@ pub fn mean_of_conditions<'a>(composites: impl IntoIterator<Item = (&'a str, &'a
             Component::scored(score, format!("mean of {}", labels.join(" and ")))
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn dimension(name: &str, weight: f64, component: Component) -> Dimension {
+        Dimension { name: name.to_owned(), weight: Weight::new(weight).unwrap(), component, items: Vec::new() }
+    }
+
+    fn scored(score: f64) -> Component {
+        Component::scored(Score::new(score).unwrap(), "")
+    }
+
+    fn embabel(timing: Component, tasks: Component, assertions: Component) -> Vec<Dimension> {
+        vec![dimension("timing", 1.0, timing), dimension("tasks", 2.0, tasks), dimension("assertions", 4.0, assertions)]
+    }
+
+    #[test]
+    fn with_every_dimension_it_is_embabels_formula() {
+        let composite = composite(&embabel(scored(0.5), scored(0.8), scored(0.75)), 1);
+        let expected = (0.5 + 2.0 * 0.8 + 4.0 * 0.75) / 7.0 - 0.3;
+        assert!((composite.score().unwrap().get() - expected).abs() < 1e-12);
+        assert_eq!(composite.why(), "(1 × timing + 2 × tasks + 4 × assertions) / 7 − 0.3 for 1 failed try");
+    }
+
+    #[test]
+    fn an_absent_dimension_leaves_the_weighting_and_the_words_say_so() {
+        let composite =
+            composite(&embabel(Component::not_applicable(""), scored(0.5), Component::not_applicable("")), 0);
+        assert_eq!(composite.score(), Score::new(0.5));
+        assert_eq!(composite.why(), "(2 × tasks) / 2");
+    }
+
+    #[test]
+    fn a_missing_part_makes_the_whole_missing_and_is_named() {
+        let composite = composite(&embabel(scored(1.0), scored(1.0), Component::missing("the graph is down")), 0);
+        assert_eq!(composite, Component::missing("assertions: the graph is down"));
+    }
+
+    #[test]
+    fn what_weighs_nothing_changes_nothing_even_if_it_is_missing() {
+        let mut dimensions = embabel(scored(1.0), scored(0.5), scored(0.25));
+        let before = composite(&dimensions, 0);
+        dimensions.push(dimension("tone", 0.0, Component::missing("the judge said nothing of it")));
+        assert_eq!(composite(&dimensions, 0), before);
+    }
+
+    #[test]
+    fn the_jobs_figure_needs_both_conditions() {
+        let (one, half, none) = (scored(1.0), scored(0.5), Component::missing("broken: agent down"));
+        let both = mean_of_conditions([("without facts", &one), ("with facts", &half)]);
+        assert_eq!(both.score(), Score::new(0.75));
+        let lacking = mean_of_conditions([("without facts", &one), ("with facts", &none)]);
+        assert_eq!(lacking, Component::missing("with facts: broken: agent down"));
+    }
+
+    fn component() -> impl Strategy<Value = Component> {
+        prop_oneof![
+            6 => (0.0..=1.0f64).prop_map(scored),
+            1 => Just(Component::not_applicable("not used")),
+            1 => Just(Component::missing("down")),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_composite_is_a_score_or_says_why_not(
+            parts in proptest::collection::vec((0.0..1e6f64, component()), 0..8),
+            failures in 0u32..50,
+        ) {
+            let dimensions: Vec<Dimension> =
+                parts.into_iter().map(|(weight, component)| dimension("d", weight, component)).collect();
+            let counted_missing = dimensions.iter().any(|d| d.weight > Weight::ZERO && d.component.is_missing());
+            let composite = composite(&dimensions, failures);
+            prop_assert_eq!(composite.is_missing(), counted_missing);
+            if let Some(score) = composite.score() {
+                prop_assert!((0.0..=1.0).contains(&score.get()));
+            }
+        }
+
+        #[test]
+        fn a_better_part_never_makes_a_worse_whole(
+            timing in 0.0..=1.0f64, tasks in 0.0..=1.0f64, low in 0.0..=1.0f64, high in 0.0..=1.0f64, failures in 0u32..5,
+        ) {
+            let (low, high) = (low.min(high), low.max(high));
+            let with = |assertions: f64| composite(&embabel(scored(timing), scored(tasks), scored(assertions)), failures);
+            prop_assert!(with(low).score() <= with(high).score());
+        }
+
+        #[test]
+        fn a_penalty_grows_to_a_half(failures in 0u32..1000) {
+            prop_assert!((0.0..=0.5).contains(&penalty(failures)));
+            prop_assert!(penalty(failures) <= penalty(failures + 1));
+        }
+
+        #[test]
+        fn a_mean_lies_between_its_parts(parts in proptest::collection::vec((0.001..1e3f64, 0.0..=1.0f64), 1..8)) {
+            let components: Vec<(Weight, Component)> =
+                parts.iter().map(|(weight, score)| (Weight::new(*weight).unwrap(), scored(*score))).collect();
+            let mean = weighted_mean(components.iter().map(|(weight, component)| (*weight, "p", component)));
+            let mean = mean.score().unwrap().get();
+            let (low, high) = parts.iter().fold((1.0f64, 0.0f64), |(low, high), (_, s)| (low.min(*s), high.max(*s)));
+            prop_assert!(low - 1e-9 <= mean && mean <= high + 1e-9);
+        }
     }
 }

@@ -40,3 +40,32 @@ pub struct KnowledgeConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
 }
+
+impl EmbabelConfig {
+    /// Where an agent listens that the job says nothing about.
+    pub const BASE_URL: &'static str = "http://localhost:8081";
+    /// The path before `/sessions`, `/messages` and `/objectContexts`, when the job names none.
+    pub const PATH: &'static str = "/api/v1/chat";
+
+    /// Where the agent listens.
+    pub fn base_url(&self) -> &str {
+        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+
+    /// The path before `/sessions`, `/messages` and `/objectContexts`.
+    pub fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or(Self::PATH)
+    }
+}
+
+impl KnowledgeConfig {
+    /// Where a knowledge-graph service listens that the job says nothing about.
+    pub const BASE_URL: &'static str = "http://localhost:8080";
+    /// The schema of a knowledge context that names none.
+    pub const SCHEMA: &'static str = "personal";
+
+    /// Where the knowledge-graph service listens.
+    pub fn base_url(&self) -> &str {
+        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}

@@ -1,14 +1,54 @@
-//! Assertions on the graph.
+//! Assertions on the graph: what a query returned against what the job expects.
+//!
+//! Invariants: types are told apart (1 is 1.0, but neither "1" nor true); numbers are compared exactly; a query that
+//! could not be run is missing, never false.
 
 mod config;
+mod equal;
+mod order;
+mod shape;
+mod show;
 
 pub use config::CypherCheck;
 
-use crate::evidence::Evidence;
-use crate::score::Component;
+use crate::evidence::{Evidence, Observed};
+use crate::score::{Component, Score};
 
-/// Evaluates it on what a trial left behind.
+/// Evaluates it on what a trial left behind. `index` is the assertion's place in the job, from 0.
+///
+/// # What `expected` says
+///
+/// | `expected` | what the query must return |
+/// |---|---|
+/// | a scalar | one row of one column: that value |
+/// | `{…}` | one row: its columns by name; or one row of one column: a map, or a node or relationship with exactly these properties |
+/// | `[]` | no rows; or one row of one column: an empty list |
+/// | `[a, b]` | with several columns: one row of these values; with one column: a row for each value, or one row with that list |
+/// | `[[a, b], [c, d]]` | a row for each inner list, in the order of the columns |
+/// | `[{x: a}, {x: b}]` | a row for each map, its columns by name |
+///
+/// Where two readings are possible, either will do; the query's own shape tells which one was meant. The rows are
+/// compared in any order, unless the last `RETURN` has an `ORDER BY`. The items of a list within a row are always
+/// compared in order. Dates and times are written as ISO 8601 strings, points as lists of their coordinates, and paths
+/// as lists of nodes and relationships in turn.
 pub fn evaluate(check: &CypherCheck, index: usize, evidence: &Evidence) -> Component {
-    let _ = (check, index, evidence);
-    Component::missing("not built")
+    let Some(observation) = evidence.queries.iter().find(|observation| observation.assertion == index) else {
+        return Component::missing(format!("the query of assertion {} was never run", index + 1));
+    };
+    let table = match &observation.result {
+        Observed::Seen(table) => table,
+        Observed::Failed(error) => return Component::missing(format!("the query could not be run: {error}")),
+    };
+    let ordered = order::is_ordered(&check.cypher);
+    if shape::matches(&check.expected, table, ordered) {
+        return Component::scored(Score::ONE, format!("returned {}", show::result(table, &check.expected)));
+    }
+    let mut why = show::difference(table, &check.expected);
+    if ordered && shape::matches(&check.expected, table, false) {
+        why.push_str("; the rows are right, but their order is not");
+    }
+    Component::scored(Score::ZERO, why)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,79 @@
-//! Assertions in Rhai.
+//! Assertions in Rhai, over what the agent shows of itself (`objectContext`) and what happened (`evaluation`).
+//!
+//! Invariants: a name that our API does not have is found when the job is loaded; absent data makes an assertion false,
+//! never an error; a script reads and computes, it has no files, no modules, no clock and no end of its own: limits stop
+//! it. What a limit or a type error stops is missing, never false.
 
+mod absent;
+mod api;
+mod closures;
+mod compare;
 mod config;
+mod engine;
+mod failure;
+mod functions;
+mod kotlin;
+mod names;
+mod problem;
+mod show;
+mod sides;
+mod tokens;
+mod views;
 
 pub use config::ExpressionCheck;
+pub use problem::{ExpressionProblem, compile_problem};
 
-use crate::evidence::Evidence;
-use crate::score::Component;
+use rhai::Dynamic;
 
-/// Evaluates it on what a trial left behind.
+use crate::evidence::{Evidence, Observed};
+use crate::score::{Component, Score};
+
+/// Evaluates it on what a trial left behind; `job` is the job's name, which the script sees as `evaluation.job`.
 pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence) -> Component {
-    let _ = (check, job, evidence);
-    Component::missing("not built")
+    let script = &check.expression;
+    if let Some(problem) = compile_problem(script) {
+        return Component::missing(problem.to_string());
+    }
+    let context = match &evidence.object_context {
+        Some(Observed::Seen(context)) => Some(context),
+        _ if !uses_object_context(script) => None,
+        Some(Observed::Failed(error)) => {
+            return Component::missing(format!("the object context could not be read: {error}"));
+        }
+        None => return Component::missing("the object context was never read"),
+    };
+    let scope = views::scope(context, job, evidence);
+    match engine::run(script, &mut scope.clone()) {
+        Ok(value) => verdict(script, &value, || sides::explain(script, &scope)),
+        Err(failure) => failure.into_component(script),
+    }
 }
+
+fn verdict(script: &str, value: &Dynamic, explain: impl FnOnce() -> Option<String>) -> Component {
+    if value.is_unit() {
+        return Component::scored(Score::ZERO, format!("{}: it gives `()`, some data is absent", show::line(script)));
+    }
+    match value.as_bool() {
+        Ok(true) => Component::scored(Score::ONE, format!("{} is true", show::line(script))),
+        Ok(false) => {
+            let why = explain().unwrap_or_else(|| format!("{} is false", show::line(script)));
+            Component::scored(Score::ZERO, why)
+        }
+        Err(_) => Component::missing(format!(
+            "the expression must be true or false, but it is {}; compare it with something",
+            show::value(value)
+        )),
+    }
+}
+
+/// Whether a script looks at the object context, so that it has to be fetched. True unless it clearly does not.
+pub fn uses_object_context(script: &str) -> bool {
+    tokens::tokens(script).iter().any(|token| match token.kind {
+        tokens::Kind::Word => token.text == "objectContext",
+        tokens::Kind::Template => token.text.contains("objectContext"),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,17 @@
-//! The embedded graph.
+//! The embedded graph: a property graph in this process and in memory, fresh for each trial.
+//!
+//! Invariants: never a wrong row where an error can be given. What the engine lacks is either written in words that it
+//! knows, exactly ([`bridge`]), or refused with a sentence that names Neo4j ([`gap`]).
 
+mod bridge;
+mod client;
 mod config;
+mod engine;
+mod fate;
+mod gap;
+mod names;
+mod schema;
+mod wire;
 
+pub use client::{EmbeddedGraph, Limits};
 pub use config::EmbeddedConfig;

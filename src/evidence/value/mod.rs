@@ -1,4 +1,12 @@
 //! Values of a property graph, with their types: what a query returns and what it is given.
+//!
+//! Invariants: a value survives JSON with its type; its `Display` is Cypher, one line, for reports.
+
+mod display;
+mod from;
+mod json;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -115,16 +123,4 @@ pub struct Table {
     pub columns: Vec<String>,
     /// One value for each column.
     pub rows: Vec<Vec<Value>>,
-}
-
-impl Serialize for Value {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_unit()
-    }
-}
-
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        serde_json::Value::deserialize(deserializer).map(|_| Value::Null)
-    }
 }

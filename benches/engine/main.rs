@@ -1,0 +1,115 @@
+//! What the engine costs: whole conversations, journal included, beside a bare tokio + reqwest loop that makes the same
+//! exchanges. `cargo bench --bench engine` prints the table; `cargo bench --bench engine -- --help` says what it shows.
+//!
+//! Three processes: this one counts, one serves instant (or slow) mock replies, one a row does the work, so that CPU and
+//! memory are the working process's alone.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs, reason = "a benchmark, not the program")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks and arguments")]
+
+mod bare;
+mod served;
+mod whole;
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const HELP: &str = "\
+cargo bench --bench engine            the table: 200 and 2,000 conversations of 8 turns, all at once
+cargo bench --bench engine -- quick   200 conversations only
+
+engine   eval-job's whole engine: persona, agent, judge, grading, journal; no graph
+bare     the same exchanges by tokio and reqwest alone
+cpu      user and system time of the working process, milliseconds a turn
+ratio    engine / bare, within this run: the figure to watch
+peak     the working process's largest resident size
+slow     500 conversations at once against servers that take 200 ms, over the ideal
+graph    the same as engine, with an embedded graph and an expression in each conversation";
+
+/// What one working process came to.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Figures {
+    conversations: usize,
+    turns: usize,
+    cpu_ms: f64,
+    wall_ms: f64,
+    peak_mb: f64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["--help"] => println!("{HELP}"),
+        ["serve", delay] => served::serve(Duration::from_millis(delay.parse().unwrap())),
+        ["work", kind, conversations, address] => {
+            let figures = work(kind, conversations.parse().unwrap(), address);
+            println!("{}", serde_json::to_string(&figures).unwrap());
+        }
+        ["quick"] => table(&[200]),
+        _ => table(&[200, 2000]),
+    }
+}
+
+fn table(sizes: &[usize]) {
+    println!("{:<8} {:>6} {:>12} {:>10} {:>9} {:>7}", "", "conv.", "cpu ms/turn", "wall s", "peak MB", "ratio");
+    for size in sizes {
+        let server = served::Server::start(Duration::ZERO);
+        let bare = row("bare", *size, &server.address, None);
+        row("engine", *size, &server.address, Some(&bare));
+        row("graph", *size, &server.address, Some(&bare));
+    }
+    let server = served::Server::start(Duration::from_millis(200));
+    let slow = run("engine", 500, &server.address);
+    // Opening, eight turns and seven persona replies between them, a verdict, one after the other.
+    let ideal = 200.0 * (1.0 + 8.0 + 8.0 + 1.0);
+    println!("{:<8} {:>6} wall {:.2} s, {:.3} of the ideal {:.2} s", "slow", 500, slow.wall_ms / 1e3, slow.wall_ms / ideal, ideal / 1e3);
+}
+
+fn row(kind: &str, conversations: usize, address: &str, bare: Option<&Figures>) -> Figures {
+    let figures = run(kind, conversations, address);
+    let per_turn = figures.cpu_ms / figures.turns as f64;
+    let ratio = bare.map_or_else(String::new, |bare| format!("{:.2}", figures.cpu_ms / bare.cpu_ms));
+    println!(
+        "{kind:<8} {conversations:>6} {per_turn:>12.3} {:>10.2} {:>9.0} {ratio:>7}",
+        figures.wall_ms / 1e3,
+        figures.peak_mb
+    );
+    figures
+}
+
+fn run(kind: &str, conversations: usize, address: &str) -> Figures {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["work", kind, &conversations.to_string(), address])
+        .stderr(Stdio::inherit())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{kind} failed");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn work(kind: &str, conversations: usize, address: &str) -> Figures {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let started = std::time::Instant::now();
+    let turns = match kind {
+        "bare" => runtime.block_on(bare::run(conversations, address)),
+        "engine" => runtime.block_on(whole::run(conversations, address, false)),
+        "graph" => runtime.block_on(whole::run(conversations, address, true)),
+        _ => panic!("{kind}"),
+    };
+    let wall_ms = started.elapsed().as_secs_f64() * 1e3;
+    Figures { conversations, turns, cpu_ms: cpu_ms(), wall_ms, peak_mb: peak_mb() }
+}
+
+/// User and system time of this process so far.
+fn cpu_ms() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// The largest resident size of this process so far.
+fn peak_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
+}

@@ -1,0 +1,87 @@
+//! eval-job's whole engine, journal included.
+
+use std::sync::{Arc, Mutex};
+
+use eval_job::clock::Clock;
+use eval_job::evidence::{Condition, TrialId};
+use eval_job::job;
+use eval_job::plan::{Plan, Surroundings, Wanted};
+use eval_job::prompt::Templates;
+use eval_job::record::{Entry, RunRecord};
+use eval_job::run::{self, Credentials, Edges, Engine};
+use eval_job::secret::Secret;
+use eval_job::store::folder::RunsFolder;
+
+struct NoTemplates;
+
+impl job::TemplateCheck for NoTemplates {
+    fn problem(&self, _: &str, _: job::TemplateKind) -> Option<String> {
+        None
+    }
+}
+
+/// Holds the conversations, all at once; returns how many turns there were.
+pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize {
+    let extra = if with_graph {
+        "setups: [{cypher: 'CREATE (:Thing {name: \"a\"})'}]\n\
+         assertions:\n  - {cypher: 'MATCH (t:Thing) RETURN count(t)', expected: 1}\n  \
+         - {expression: 'objectContext.resources.size == 1'}\n"
+    } else {
+        ""
+    };
+    let text = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\nmaxTurns: 100\ngreetings: [Hello]\n\
+         tasks: [{{task: Ask for everything on the list, acceptanceCriteria: All of it is noted}}]\nfacts: []\n{extra}"
+    );
+    let job = job::load("bench.yml", &text, &NoTemplates).unwrap();
+    let graph = with_graph.then(|| eval_job::graph::GraphConfig::Embedded(Default::default()));
+    let surroundings = Surroundings { has_openai_key: true, openai_base_url: None };
+    let mut plan = Plan::of(job, Wanted { models: vec!["mock".to_owned()], ..Wanted::default() }, surroundings).unwrap();
+    plan.graph = graph;
+    plan.lanes = (1..=conversations as u32)
+        .map(|number| {
+            let condition = if number % 2 == 0 { Condition::WithFacts } else { Condition::WithoutFacts };
+            vec![TrialId { number, model: "mock".to_owned(), condition, repeat: number.div_ceil(2) }]
+        })
+        .collect();
+    let credentials = Credentials {
+        openai_key: Some(Secret::new("sk-bench")),
+        openai_base_url: Some(format!("{address}/v1")),
+        ..Credentials::default()
+    };
+    let clock = Clock::system();
+    let edges = Edges::of(&plan, &credentials, clock, 1).unwrap();
+    let templates = Templates::embedded();
+    let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);
+    let folder = tempfile::tempdir().unwrap();
+    let new = RunsFolder::at(folder.path()).create("bench", clock.wall(), &mut fastrand::Rng::with_seed(1)).unwrap();
+    let kept = Arc::new(Mutex::new((new.journal, 0usize)));
+    let keeper = kept.clone();
+    let engine = Engine {
+        id: new.id,
+        plan,
+        templates,
+        edges,
+        clock,
+        rng_seed: 1,
+        max_concurrency: conversations,
+        sink: Box::new(move |entry: Entry| {
+            let mut kept = keeper.lock().unwrap();
+            kept.0.append(&entry)?;
+            kept.1 += usize::from(matches!(entry, Entry::TurnFinished { .. }));
+            Ok(())
+        }),
+    };
+    run::run(Arc::new(engine), provenance, Default::default()).await.unwrap();
+    let found = new.folder.read().unwrap();
+    check(&found.record);
+    let turns = kept.lock().unwrap().1;
+    turns
+}
+
+/// A benchmark of conversations that failed would be a fast one.
+fn check(record: &RunRecord) {
+    for trial in &record.trials {
+        assert!(trial.score().is_some(), "{:?}", trial.why_no_score());
+    }
+}

@@ -1,0 +1,55 @@
+//! Which rows an expectation stands for, and whether the table has them.
+
+use serde_json::{Map, Value as Json};
+
+use super::equal::{all_equal, equal};
+use crate::evidence::{Table, Value};
+
+/// Whether the table is what is expected in one of the readings that [`super::evaluate`] lists.
+pub(super) fn matches(expected: &Json, table: &Table, ordered: bool) -> bool {
+    let is_row = |row: &Vec<Value>, item: &Json| match item {
+        Json::Array(values) => all_equal(values, row),
+        Json::Object(entries) => is_row_by_name(entries, &table.columns, row),
+        _ => false,
+    };
+    let is_only_cell = |row: &Vec<Value>, item: &Json| row.len() == 1 && equal(item, &row[0]);
+    let one_row = match table.rows.as_slice() {
+        [row] => Some(row),
+        _ => None,
+    };
+    let cell = one_row.is_some_and(|row| is_only_cell(row, expected));
+    match expected {
+        Json::Array(items) => {
+            cell || has_rows(items, &table.rows, ordered, is_row)
+                || has_rows(items, &table.rows, ordered, is_only_cell)
+                || one_row.is_some_and(|row| row.len() > 1 && all_equal(items, row))
+        }
+        Json::Object(_) => cell || one_row.is_some_and(|row| is_row(row, expected)),
+        _ => cell,
+    }
+}
+
+fn is_row_by_name(entries: &Map<String, Json>, columns: &[String], row: &[Value]) -> bool {
+    entries.len() == columns.len()
+        && columns.len() == row.len()
+        && columns.iter().zip(row).all(|(name, value)| entries.get(name).is_some_and(|item| equal(item, value)))
+}
+
+/// Whether each item has a row of its own and each row an item. Two items that fit one row fit the same rows, so the
+/// first free row will do.
+fn has_rows(items: &[Json], rows: &[Vec<Value>], ordered: bool, fits: impl Fn(&Vec<Value>, &Json) -> bool) -> bool {
+    if items.len() != rows.len() {
+        return false;
+    }
+    if ordered {
+        return items.iter().zip(rows).all(|(item, row)| fits(row, item));
+    }
+    let mut free: Vec<&Vec<Value>> = rows.iter().collect();
+    items.iter().all(|item| match free.iter().position(|row| fits(row, item)) {
+        Some(place) => {
+            free.swap_remove(place);
+            true
+        }
+        None => false,
+    })
+}

@@ -1,0 +1,112 @@
+//! How results and expectations are told to a reader: JSON where it has a spelling, cut where it is long.
+
+use serde_json::Value as Json;
+
+use crate::evidence::{Table, Value};
+
+/// So many characters of a result are shown.
+const SHOWN: usize = 240;
+
+/// What came instead of what was expected, in a sentence.
+pub(super) fn difference(table: &Table, expected: &Json) -> String {
+    let one_cell = table.rows.len() == 1 && table.rows[0].len() == 1;
+    let wanted = match expected {
+        Json::Array(_) => cut(expected.to_string()),
+        Json::Object(_) => format!("1 row {}", cut(expected.to_string())),
+        _ if one_cell => cut(expected.to_string()),
+        _ => format!("1 row [[{}]]", cut(expected.to_string())),
+    };
+    let got = match table.rows.as_slice() {
+        [] => "no rows".to_owned(),
+        [row] if row.len() == 1 && !matches!(expected, Json::Object(_)) => result(table, expected),
+        [_] => format!("1 row: {}", rows(table, expected)),
+        many => format!("{} rows: {}", many.len(), rows(table, expected)),
+    };
+    format!("expected {wanted}, got {got}")
+}
+
+/// What came: a single value as itself, anything else as rows.
+pub(super) fn result(table: &Table, expected: &Json) -> String {
+    match table.rows.as_slice() {
+        [] => "no rows".to_owned(),
+        [row] if row.len() == 1 && !by_name(expected) => cut(value(&row[0])),
+        _ => rows(table, expected),
+    }
+}
+
+/// Rows are shown with the columns' names where the job names them.
+fn by_name(expected: &Json) -> bool {
+    match expected {
+        Json::Object(_) => true,
+        Json::Array(items) => items.iter().any(Json::is_object),
+        _ => false,
+    }
+}
+
+fn rows(table: &Table, expected: &Json) -> String {
+    let by_name = by_name(expected) && !table.columns.is_empty();
+    let mut text = String::from("[");
+    for (place, row) in table.rows.iter().enumerate() {
+        if place > 0 {
+            text.push_str(", ");
+        }
+        let cells = row.iter().enumerate().map(|(place, cell)| match table.columns.get(place) {
+            Some(name) if by_name => format!("{name}: {}", value(cell)),
+            _ => value(cell),
+        });
+        let cells = cells.collect::<Vec<_>>().join(", ");
+        text.push_str(&if by_name { format!("{{{cells}}}") } else { format!("[{cells}]") });
+        if text.len() > 4 * SHOWN {
+            break;
+        }
+    }
+    text.push(']');
+    cut(text)
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// A value in JSON's spelling, where it has one, else in Cypher's.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::String(value) => Json::from(value.as_str()).to_string(),
+        Value::List(values) => format!("[{}]", values.iter().map(self::value).collect::<Vec<_>>().join(", ")),
+        Value::Map(entries) => map(entries),
+        Value::Temporal(temporal) => Json::from(temporal.text.as_str()).to_string(),
+        Value::Point(point) => format!("point{:?}", point.coordinates),
+        Value::Node(node) => format!("({} {})", labels(&node.labels), map(&node.properties)),
+        Value::Relationship(relationship) => {
+            format!("[:{} {}]", relationship.kind, map(&relationship.properties))
+        }
+        Value::Path(path) => {
+            let mut text = String::new();
+            for (place, node) in path.nodes.iter().enumerate() {
+                text.push_str(&format!("({})", labels(&node.labels)));
+                if let Some(relationship) = path.relationships.get(place) {
+                    let forward = relationship.start == node.id;
+                    let (left, right) = if forward { ("-", "->") } else { ("<-", "-") };
+                    text.push_str(&format!("{left}[:{}]{right}", relationship.kind));
+                }
+            }
+            text
+        }
+    }
+}
+
+fn labels(labels: &[String]) -> String {
+    labels.iter().map(|label| format!(":{label}")).collect()
+}
+
+fn map(entries: &std::collections::BTreeMap<String, Value>) -> String {
+    let entries: Vec<String> = entries.iter().map(|(key, item)| format!("{key}: {}", value(item))).collect();
+    format!("{{{}}}", entries.join(", "))
+}

@@ -1,0 +1,180 @@
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::evidence::{Condition, Ending, Node, QueryObservation, Table, Transcript, Usage, Value};
+
+fn evidence(result: Observed<Table>) -> Evidence {
+    Evidence {
+        session_id: "s".into(),
+        model: "m".into(),
+        condition: Condition::WithFacts,
+        transcript: Transcript::default(),
+        ending: Ending::SignedOff,
+        object_context: None,
+        queries: vec![QueryObservation { assertion: 2, result }],
+        persona_usage: Usage::default(),
+    }
+}
+
+fn value(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => number.as_i64().map_or(Value::Float(number.as_f64().unwrap()), Value::Int),
+        Json::String(text) => Value::String(text.clone()),
+        Json::Array(items) => Value::List(items.iter().map(value).collect()),
+        Json::Object(entries) => Value::Map(entries.iter().map(|(key, item)| (key.clone(), value(item))).collect()),
+    }
+}
+
+fn table(columns: &[&str], rows: Json) -> Table {
+    let rows = rows.as_array().unwrap().iter().map(|row| row.as_array().unwrap().iter().map(value).collect());
+    Table { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows: rows.collect() }
+}
+
+fn check(cypher: &str, expected: Json, table: Table) -> Component {
+    evaluate(&CypherCheck { cypher: cypher.into(), expected }, 2, &evidence(Observed::Seen(table)))
+}
+
+fn holds(expected: Json, columns: &[&str], rows: Json) -> bool {
+    check("RETURN x", expected, table(columns, rows)).score() == Some(Score::ONE)
+}
+
+#[test]
+fn a_scalar_is_one_row_of_one_column() {
+    assert!(holds(json!(1), &["x"], json!([[1]])));
+    assert!(holds(json!(null), &["x"], json!([[null]])));
+    assert!(!holds(json!(1), &["x"], json!([])));
+    assert!(!holds(json!(null), &["x"], json!([])));
+    assert!(!holds(json!(1), &["x"], json!([[1], [1]])));
+    assert!(!holds(json!(1), &["x", "y"], json!([[1, 1]])));
+    assert!(!holds(json!(1), &["x"], json!([[[1]]])));
+}
+
+#[test]
+fn a_list_is_a_row_a_column_or_a_list() {
+    assert!(holds(json!(["a", 1]), &["x", "y"], json!([["a", 1]])));
+    assert!(!holds(json!([1, "a"]), &["x", "y"], json!([["a", 1]])));
+    assert!(holds(json!([1, 2]), &["x"], json!([[2], [1]])));
+    assert!(!holds(json!([1, 1]), &["x"], json!([[1], [2]])));
+    assert!(holds(json!([1, 2]), &["x"], json!([[[1, 2]]])));
+    assert!(!holds(json!([1, 2]), &["x"], json!([[[2, 1]]])));
+    assert!(holds(json!([1]), &["x"], json!([[1]])));
+    assert!(holds(json!(["a", ["b", "c"]]), &["x", "y"], json!([["a", ["b", "c"]]])));
+    assert!(!holds(json!([1, 2]), &["x", "y"], json!([[1, 2], [1, 2]])));
+}
+
+#[test]
+fn an_empty_list_is_no_rows_or_an_empty_list() {
+    assert!(holds(json!([]), &[], json!([])));
+    assert!(holds(json!([]), &["x", "y"], json!([])));
+    assert!(holds(json!([]), &["x"], json!([[[]]])));
+    assert!(!holds(json!([]), &["x"], json!([[null]])));
+    assert!(!holds(json!([]), &["x"], json!([[1]])));
+}
+
+#[test]
+fn a_table_is_a_list_of_rows() {
+    assert!(holds(json!([["a", 1], ["b", 2]]), &["x", "y"], json!([["b", 2], ["a", 1]])));
+    assert!(holds(json!([[1], [2]]), &["x"], json!([[2], [1]])));
+    assert!(holds(json!([{"y": 1, "x": "a"}, {"x": "b", "y": 2}]), &["x", "y"], json!([["b", 2], ["a", 1]])));
+    assert!(!holds(json!([{"x": "a"}]), &["x", "y"], json!([["a", 1]])));
+    assert!(!holds(json!([{"x": "a", "z": 1}]), &["x", "y"], json!([["a", 1]])));
+    assert!(!holds(json!([["a", 1], ["a", 1]]), &["x", "y"], json!([["a", 1], ["b", 2]])));
+    assert!(holds(json!([[1, 2], [3, 4]]), &["x"], json!([[[[1, 2], [3, 4]]]])));
+}
+
+#[test]
+fn a_map_is_a_row_by_name_or_a_map() {
+    assert!(holds(json!({"y": 1, "x": "a"}), &["x", "y"], json!([["a", 1]])));
+    assert!(holds(json!({"y": 1, "x": "a"}), &["m"], json!([[{"x": "a", "y": 1}]])));
+    assert!(holds(json!({"m": {"x": "a"}}), &["m"], json!([[{"x": "a"}]])));
+    assert!(!holds(json!({"x": "a"}), &["x", "y"], json!([["a", 1]])));
+    assert!(!holds(json!({"x": "a"}), &["x"], json!([["a"], ["a"]])));
+}
+
+#[test]
+fn a_node_is_its_properties() {
+    let node = Value::Node(Node {
+        id: "1".into(),
+        labels: vec!["Reminder".into()],
+        properties: [("title".to_owned(), Value::String("call".into()))].into(),
+    });
+    let nodes = Table { columns: vec!["r".into()], rows: vec![vec![node]] };
+    for expected in [json!({"title": "call"}), json!([{"title": "call"}]), json!([[{"title": "call"}]])] {
+        assert_eq!(check("RETURN r", expected, nodes.clone()).score(), Some(Score::ONE));
+    }
+    let wrong = check("RETURN r", json!({"title": "mail"}), nodes);
+    assert_eq!(wrong.why(), r#"expected 1 row {"title":"mail"}, got 1 row: [{r: (:Reminder {title: "call"})}]"#);
+}
+
+#[test]
+fn order_counts_only_where_the_query_fixes_it() {
+    let rows = || table(&["x"], json!([[2], [1]]));
+    assert_eq!(check("RETURN x", json!([1, 2]), rows()).score(), Some(Score::ONE));
+    let wrong = check("RETURN x ORDER BY x DESC", json!([1, 2]), rows());
+    assert_eq!(wrong.score(), Some(Score::ZERO));
+    assert_eq!(wrong.why(), "expected [1,2], got 2 rows: [[2], [1]]; the rows are right, but their order is not");
+    assert_eq!(check("RETURN x ORDER BY x DESC", json!([2, 1]), rows()).score(), Some(Score::ONE));
+}
+
+#[test]
+fn the_reason_shows_what_came() {
+    let why = |expected: Json, rows: Json| check("RETURN x", expected, table(&["x"], rows)).why().to_owned();
+    assert_eq!(why(json!(1), json!([[1]])), "returned 1");
+    assert_eq!(why(json!(1), json!([[2]])), "expected 1, got 2");
+    assert_eq!(why(json!(1), json!([["1"]])), r#"expected 1, got "1""#);
+    assert_eq!(why(json!(1.0), json!([[1.5]])), "expected 1.0, got 1.5");
+    assert_eq!(why(json!(1), json!([[1], [2]])), "expected 1 row [[1]], got 2 rows: [[1], [2]]");
+    assert_eq!(why(json!(1), json!([])), "expected 1 row [[1]], got no rows");
+    assert_eq!(why(json!([]), json!([])), "returned no rows");
+    assert_eq!(why(json!([]), json!([[1], [2]])), "expected [], got 2 rows: [[1], [2]]");
+    assert_eq!(why(json!([{"x": 1}]), json!([[1]])), "returned [{x: 1}]");
+}
+
+#[test]
+fn a_long_result_is_cut() {
+    let rows: Vec<Json> = (0..50_000).map(|number| json!([number])).collect();
+    let why = check("RETURN x", json!(1), table(&["x"], Json::Array(rows))).why().to_owned();
+    assert!(why.starts_with("expected 1 row [[1]], got 50000 rows: [[0], [1], "), "{why}");
+    assert!(why.ends_with('…') && why.chars().count() < 320, "{why}");
+    let long = check("RETURN x", json!(1), table(&["x"], json!([["é".repeat(1000)]])));
+    assert!(long.why().chars().count() < 300);
+}
+
+#[test]
+fn what_was_not_seen_is_missing() {
+    let wanted = CypherCheck { cypher: "RETURN 1".into(), expected: json!(1) };
+    let failed = evaluate(&wanted, 2, &evidence(Observed::Failed("the graph is down".into())));
+    assert_eq!(failed, Component::missing("the query could not be run: the graph is down"));
+    let other = evaluate(&wanted, 1, &evidence(Observed::Seen(Table::default())));
+    assert_eq!(other, Component::missing("the query of assertion 2 was never run"));
+}
+
+fn scalar() -> impl Strategy<Value = Json> {
+    prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Json::from),
+        (-3i64..3).prop_map(Json::from),
+        "[a-c]{0,2}".prop_map(Json::from),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_shuffled_table_is_the_same_table(
+        (rows, shuffled) in proptest::collection::vec(proptest::collection::vec(scalar(), 2), 0..6)
+            .prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle())),
+    ) {
+        prop_assert!(holds(json!(rows), &["x", "y"], json!(shuffled)));
+    }
+
+    #[test]
+    fn a_row_more_or_less_fails(rows in proptest::collection::vec(proptest::collection::vec(scalar(), 2), 1..6), extra in scalar()) {
+        prop_assert!(!holds(json!(rows), &["x", "y"], json!(rows[1..])));
+        let mut more = rows.clone();
+        more.push(vec![extra.clone(), extra]);
+        prop_assert!(!holds(json!(rows), &["x", "y"], json!(more)));
+    }
+}

@@ -1,0 +1,133 @@
+//! Comparisons. Rhai's own say false to `1 < "a"` and compare numbers after rounding; these do not.
+
+use std::cmp::Ordering;
+
+use rhai::{Dynamic, Engine, EvalAltResult};
+
+use super::show;
+use super::views::Record;
+
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_fn("==", |a: Dynamic, b: Dynamic| equal(&a, &b));
+    engine.register_fn("!=", |a: Dynamic, b: Dynamic| different(&a, &b));
+    engine.register_fn("<", |a: Dynamic, b: Dynamic| ordered("<", &a, &b, Ordering::is_lt));
+    engine.register_fn("<=", |a: Dynamic, b: Dynamic| ordered("<=", &a, &b, Ordering::is_le));
+    engine.register_fn(">", |a: Dynamic, b: Dynamic| ordered(">", &a, &b, Ordering::is_gt));
+    engine.register_fn(">=", |a: Dynamic, b: Dynamic| ordered(">=", &a, &b, Ordering::is_ge));
+}
+
+/// Whether two values are the same: 1 is 1.0; other types are told apart; lists and maps are compared throughout.
+pub(super) fn equal(a: &Dynamic, b: &Dynamic) -> bool {
+    if a.is_unit() || b.is_unit() {
+        return a.is_unit() && b.is_unit();
+    }
+    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+        return a.compare(b) == Some(Ordering::Equal);
+    }
+    if let (Some(a), Some(b)) = (text(a), text(b)) {
+        return a == b;
+    }
+    if let (Ok(a), Ok(b)) = (a.as_bool(), b.as_bool()) {
+        return a == b;
+    }
+    if let (Ok(a), Ok(b)) = (a.as_array_ref(), b.as_array_ref()) {
+        return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b));
+    }
+    if let (Ok(a), Ok(b)) = (a.as_map_ref(), b.as_map_ref()) {
+        return a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)));
+    }
+    match (a.clone().try_cast::<Record>(), b.clone().try_cast::<Record>()) {
+        (Some(a), Some(b)) => {
+            a.kind == b.kind && a.fields.iter().all(|(name, a)| b.fields.get(name).is_some_and(|b| equal(a, b)))
+        }
+        _ => false,
+    }
+}
+
+/// Absent data differs from nothing: `absent != "x"` is false, so that an agent that did nothing does not pass. With
+/// `()` on the right it asks whether something is there.
+fn different(a: &Dynamic, b: &Dynamic) -> bool {
+    !a.is_unit() && !equal(a, b)
+}
+
+fn ordered(
+    operator: &str,
+    a: &Dynamic,
+    b: &Dynamic,
+    holds: impl Fn(Ordering) -> bool,
+) -> Result<bool, Box<EvalAltResult>> {
+    if a.is_unit() || b.is_unit() {
+        return Ok(false);
+    }
+    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+        return Ok(a.compare(b).is_some_and(holds));
+    }
+    if let (Some(a), Some(b)) = (text(a), text(b)) {
+        return Ok(holds(a.cmp(&b)));
+    }
+    Err(format!("`{operator}` can't compare {} with {}", show::with_type(a), show::with_type(b)).into())
+}
+
+fn text(value: &Dynamic) -> Option<String> {
+    match value.as_char() {
+        Ok(character) => Some(character.to_string()),
+        Err(_) => value.as_immutable_string_ref().ok().map(|text| text.to_string()),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Number {
+    Int(i64),
+    Float(f64),
+}
+
+impl Number {
+    fn of(value: &Dynamic) -> Option<Number> {
+        value.as_int().map(Number::Int).or_else(|_| value.as_float().map(Number::Float)).ok()
+    }
+
+    /// Exact; nothing for NaN.
+    fn compare(self, other: Number) -> Option<Ordering> {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+            (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
+            (Number::Int(a), Number::Float(b)) => compare_exactly(a, b),
+            (Number::Float(a), Number::Int(b)) => compare_exactly(b, a).map(Ordering::reverse),
+        }
+    }
+}
+
+fn compare_exactly(a: i64, b: f64) -> Option<Ordering> {
+    if b.is_nan() {
+        return None;
+    }
+    // Saturates beyond 2^127, which leaves the order right.
+    let whole = b.trunc() as i128;
+    Some(i128::from(a).cmp(&whole).then_with(|| 0.0_f64.total_cmp(&(b - b.trunc() + 0.0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_compare_exactly() {
+        assert_eq!(compare_exactly(1, 1.0), Some(Ordering::Equal));
+        assert_eq!(compare_exactly(0, -0.0), Some(Ordering::Equal));
+        assert_eq!(compare_exactly(1, 1.5), Some(Ordering::Less));
+        assert_eq!(compare_exactly(-1, -1.5), Some(Ordering::Greater));
+        assert_eq!(compare_exactly(9_007_199_254_740_993, 9_007_199_254_740_992.0), Some(Ordering::Greater));
+        assert_eq!(compare_exactly(i64::MAX, f64::INFINITY), Some(Ordering::Less));
+        assert_eq!(compare_exactly(i64::MIN, f64::NEG_INFINITY), Some(Ordering::Greater));
+        assert_eq!(compare_exactly(0, f64::NAN), None);
+    }
+
+    proptest! {
+        #[test]
+        fn small_numbers_compare_as_floats_do(a in -1000i64..1000, b in -1000.0f64..1000.0) {
+            prop_assert_eq!(compare_exactly(a, b), (a as f64).partial_cmp(&b));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The one Rhai engine, and how a script runs on it.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use rhai::packages::{
+    ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
+    BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
+};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, ParseError, Position, Scope};
+
+use super::api::VARIABLES;
+use super::failure::Failure;
+use super::views::Record;
+use super::{absent, compare, functions};
+
+/// Steps that a script may take: well under a second.
+pub(super) const MAX_OPERATIONS: u64 = 1_000_000;
+/// Calls within calls.
+pub(super) const MAX_CALL_LEVELS: usize = 32;
+/// Brackets within brackets.
+const MAX_DEPTH: usize = 64;
+/// Bytes of a text: more than any message that an agent's reply may have.
+const MAX_STRING: usize = 64 * 1024 * 1024;
+/// Items of a list or a map.
+const MAX_ITEMS: usize = 1_000_000;
+
+/// Names that Rhai knows and a script must not: they wait, stop, or look outside.
+const FORBIDDEN: [&str; 3] = ["sleep", "exit", "eval"];
+
+/// Functions that Rhai has by its syntax.
+const BUILT_IN: [&str; 9] =
+    ["print", "debug", "type_of", "call", "curry", "Fn", "is_shared", "is_def_var", "is_def_fn"];
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(build);
+
+/// The names of all functions that a script may call.
+pub(super) static FUNCTION_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let names = ENGINE.collect_fn_metadata(None, |function| Some(function.metadata.name.to_string()), true);
+    names
+        .into_iter()
+        .filter(|name| name.starts_with(|first: char| first.is_alphabetic() || first == '_'))
+        .filter(|name| !name.contains('$') && !FORBIDDEN.contains(&name.as_str()))
+        .chain(BUILT_IN.map(str::to_owned))
+        .collect()
+});
+
+/// The properties that text, lists and the like have.
+pub(super) static PROPERTY_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    ENGINE
+        .collect_fn_metadata(None, |function| function.metadata.name.strip_prefix("get$").map(str::to_owned), true)
+        .into_iter()
+        .collect()
+});
+
+fn build() -> Engine {
+    let mut engine = Engine::new_raw();
+    LanguageCorePackage::new().register_into_engine(&mut engine);
+    ArithmeticPackage::new().register_into_engine(&mut engine);
+    LogicPackage::new().register_into_engine(&mut engine);
+    BasicMathPackage::new().register_into_engine(&mut engine);
+    BasicStringPackage::new().register_into_engine(&mut engine);
+    MoreStringPackage::new().register_into_engine(&mut engine);
+    BasicIteratorPackage::new().register_into_engine(&mut engine);
+    BasicArrayPackage::new().register_into_engine(&mut engine);
+    BasicMapPackage::new().register_into_engine(&mut engine);
+    BasicFnPackage::new().register_into_engine(&mut engine);
+
+    engine
+        .set_max_operations(MAX_OPERATIONS)
+        .set_max_call_levels(MAX_CALL_LEVELS)
+        .set_max_expr_depths(MAX_DEPTH, MAX_DEPTH)
+        .set_max_string_size(MAX_STRING)
+        .set_max_array_size(MAX_ITEMS)
+        .set_max_map_size(MAX_ITEMS)
+        .set_strict_variables(true)
+        .set_optimization_level(OptimizationLevel::None)
+        // Comparisons are ours: see `compare`.
+        .set_fast_operators(false)
+        .disable_symbol("eval")
+        .disable_symbol("import")
+        .disable_symbol("export")
+        .on_print(|_| {})
+        .on_debug(|_, _, _| {});
+    // Rhai's own would stop the thread; the names are refused at load, this is for `Fn("sleep")`.
+    engine.register_fn("sleep", |_: i64| {}).register_fn("sleep", |_: f64| {});
+
+    engine.register_type_with_name::<Record>("object").register_indexer_get(field);
+    compare::register(&mut engine);
+    functions::register(&mut engine);
+    absent::register(&mut engine);
+    engine
+}
+
+fn field(record: &mut Record, name: &str) -> Result<Dynamic, Box<EvalAltResult>> {
+    match record.fields.get(name) {
+        Some(value) => Ok(value.clone()),
+        None => Err(format!("{} has no `{name}`", record.kind.words()).into()),
+    }
+}
+
+/// Reads a script.
+pub(super) fn compile(script: &str) -> Result<AST, ParseError> {
+    let mut scope = Scope::new();
+    for (name, _) in VARIABLES {
+        scope.push_constant(name, ());
+    }
+    ENGINE.compile_with_scope(&scope, script)
+}
+
+/// Runs a script.
+pub(super) fn run(script: &str, scope: &mut Scope<'static>) -> Result<Dynamic, Failure> {
+    let ast = compile(script)
+        .map_err(|error| Failure::Other(EvalAltResult::ErrorParsing(*error.0, Position::NONE).to_string()))?;
+    ENGINE.eval_ast_with_scope::<Dynamic>(scope, &ast).map_err(|error| Failure::of(&error, &ast))
+}

@@ -1,0 +1,83 @@
+//! Why a script came to no value, and whose matter that is.
+
+use rhai::{AST, ASTNode, EvalAltResult, Expr};
+
+use super::engine::{MAX_CALL_LEVELS, MAX_OPERATIONS};
+use super::show;
+use crate::score::{Component, Score};
+
+/// Why a script came to no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It needed data that is not there: false.
+    Absent,
+    /// It needed data that is not there, in a place where false would be a guess.
+    AbsentWithin,
+    /// A limit or a type error.
+    Other(String),
+}
+
+impl Failure {
+    /// Reads Rhai's error.
+    pub(super) fn of(error: &EvalAltResult, ast: &AST) -> Failure {
+        match innermost(error) {
+            EvalAltResult::ErrorTooManyOperations(_) => {
+                Failure::Other(format!("the script passed the limit of {MAX_OPERATIONS} operations"))
+            }
+            EvalAltResult::ErrorStackOverflow(_) => {
+                Failure::Other(format!("the script passed the limit of {MAX_CALL_LEVELS} calls within calls"))
+            }
+            EvalAltResult::ErrorDataTooLarge(what, _) => {
+                Failure::Other(format!("the script passed the limit of memory: {what}"))
+            }
+            EvalAltResult::ErrorStringBounds(..) => Failure::absent(ast),
+            EvalAltResult::ErrorMismatchDataType(_, actual, _) if actual == "()" => Failure::absent(ast),
+            EvalAltResult::ErrorFunctionNotFound(signature, _) if takes_unit(signature) => Failure::absent(ast),
+            EvalAltResult::ErrorFunctionNotFound(signature, _) => Failure::Other(plain(signature)),
+            EvalAltResult::ErrorRuntime(value, _) => Failure::Other(value.to_string()),
+            other => Failure::Other(other.to_string()),
+        }
+    }
+
+    /// False, if all of the script has to hold; within `||`, `!` or a closure the rest could still make it true.
+    fn absent(ast: &AST) -> Failure {
+        let mut all_has_to_hold = true;
+        ast.walk(&mut |path: &[ASTNode]| {
+            all_has_to_hold &= !matches!(
+                path.last(),
+                Some(ASTNode::Expr(Expr::Or(..) | Expr::DynamicConstant(..) | Expr::Coalesce(..)))
+            ) && !matches!(path.last(), Some(ASTNode::Expr(Expr::FnCall(call, _))) if call.name == "!");
+            all_has_to_hold
+        });
+        if all_has_to_hold { Failure::Absent } else { Failure::AbsentWithin }
+    }
+
+    /// What the assertion comes to.
+    pub(super) fn into_component(self, script: &str) -> Component {
+        match self {
+            Failure::Absent => Component::scored(Score::ZERO, format!("{}: some data is absent", show::line(script))),
+            Failure::AbsentWithin => Component::missing(
+                "the expression needs true or false where data is absent; compare the data with something, \
+                 as in `it.properties.done == true`",
+            ),
+            Failure::Other(error) => Component::missing(error),
+        }
+    }
+}
+
+fn innermost(error: &EvalAltResult) -> &EvalAltResult {
+    match error {
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => innermost(inner),
+        other => other,
+    }
+}
+
+/// Whether one of a call's arguments, as Rhai lists them (`name (i64, ())`), was `()`.
+fn takes_unit(signature: &str) -> bool {
+    let arguments = signature.split_once('(').map_or("", |(_, arguments)| arguments);
+    arguments.trim_end_matches(')').len() < arguments.len() && arguments.contains("()")
+}
+
+fn plain(signature: &str) -> String {
+    format!("there is no function for these types: {signature}")
+}

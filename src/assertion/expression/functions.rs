@@ -1,0 +1,157 @@
+//! What lists, texts and maps can do beyond Rhai's own: Kotlin's names work where they are near.
+
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
+
+use super::compare::equal;
+use super::show;
+
+type Outcome<T> = Result<T, Box<EvalAltResult>>;
+
+pub(super) fn register(engine: &mut Engine) {
+    lists(engine);
+    texts(engine);
+    maps(engine);
+    engine.register_fn("equals", |a: Dynamic, b: Dynamic| equal(&a, &b));
+}
+
+fn lists(engine: &mut Engine) {
+    for name in ["size", "len", "length"] {
+        engine.register_fn(name, |list: &mut Array| list.len() as i64);
+        engine.register_get(name, |list: &mut Array| list.len() as i64);
+    }
+    engine.register_fn("count", |list: &mut Array| list.len() as i64);
+    for name in ["is_empty", "isEmpty", "isNullOrEmpty"] {
+        engine.register_fn(name, |list: &mut Array| list.is_empty());
+        engine.register_get(name, |list: &mut Array| list.is_empty());
+    }
+    for name in ["is_not_empty", "isNotEmpty"] {
+        engine.register_fn(name, |list: &mut Array| !list.is_empty());
+        engine.register_get(name, |list: &mut Array| !list.is_empty());
+    }
+    for name in ["first", "firstOrNull"] {
+        engine.register_fn(name, |list: &mut Array| list.first().cloned().unwrap_or(Dynamic::UNIT));
+    }
+    for name in ["last", "lastOrNull"] {
+        engine.register_fn(name, |list: &mut Array| list.last().cloned().unwrap_or(Dynamic::UNIT));
+    }
+    engine.register_get("first", |list: &mut Array| list.first().cloned().unwrap_or(Dynamic::UNIT));
+    engine.register_get("last", |list: &mut Array| list.last().cloned().unwrap_or(Dynamic::UNIT));
+    engine.register_fn("contains", |list: &mut Array, item: Dynamic| list.iter().any(|own| equal(own, &item)));
+    engine.register_fn("containsAll", |list: &mut Array, items: Array| {
+        items.iter().all(|item| list.iter().any(|own| equal(own, item)))
+    });
+    for name in ["any", "some"] {
+        engine.register_fn(name, |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+            Ok::<_, Box<EvalAltResult>>(position(&context, list, &test, true)?.is_some())
+        });
+    }
+    engine.register_fn("any", |list: &mut Array| !list.is_empty());
+    engine.register_fn("none", |list: &mut Array| list.is_empty());
+    engine.register_fn("none", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+        Ok::<_, Box<EvalAltResult>>(position(&context, list, &test, true)?.is_none())
+    });
+    engine.register_fn("all", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+        Ok::<_, Box<EvalAltResult>>(position(&context, list, &test, false)?.is_none())
+    });
+    engine.register_fn("count", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+        Ok::<_, Box<EvalAltResult>>(kept(&context, list, &test, true)?.len() as i64)
+    });
+    engine.register_fn("filter", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+        kept(&context, list, &test, true)
+    });
+    engine.register_fn("filterNot", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+        kept(&context, list, &test, false)
+    });
+    for name in ["find", "first", "firstOrNull"] {
+        engine.register_fn(name, |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+            let place = position(&context, list, &test, true)?;
+            Ok::<_, Box<EvalAltResult>>(place.map_or(Dynamic::UNIT, |place| list[place].clone()))
+        });
+    }
+    engine.register_fn("map", |context: NativeCallContext, list: &mut Array, change: FnPtr| {
+        list.iter().map(|item| change.call_within_context(&context, (item.clone(),))).collect::<Outcome<Array>>()
+    });
+}
+
+/// The first item of which the test says this.
+fn position(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -> Outcome<Option<usize>> {
+    for (place, item) in list.iter().enumerate() {
+        if holds(context, item, test)? == wanted {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+fn kept(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -> Outcome<Array> {
+    let mut kept = Array::new();
+    for item in list {
+        if holds(context, item, test)? == wanted {
+            kept.push(item.clone());
+        }
+    }
+    Ok(kept)
+}
+
+/// What a test says of an item; absent data says no.
+fn holds(context: &NativeCallContext, item: &Dynamic, test: &FnPtr) -> Outcome<bool> {
+    let answer: Dynamic = test.call_within_context(context, (item.clone(),))?;
+    if answer.is_unit() {
+        return Ok(false);
+    }
+    answer.as_bool().map_err(|_| {
+        format!("the closure of `{}` must give true or false, not {}", context.fn_name(), show::with_type(&answer))
+            .into()
+    })
+}
+
+fn texts(engine: &mut Engine) {
+    for name in ["size", "len", "length", "count"] {
+        engine.register_fn(name, |text: &str| text.chars().count() as i64);
+    }
+    for name in ["size", "len", "length"] {
+        engine.register_get(name, |text: &mut ImmutableString| text.chars().count() as i64);
+    }
+    for name in ["is_empty", "isEmpty", "isNullOrEmpty"] {
+        engine.register_fn(name, |text: &str| text.is_empty());
+    }
+    for name in ["is_blank", "isBlank", "isNullOrBlank"] {
+        engine.register_fn(name, |text: &str| text.trim().is_empty());
+    }
+    for name in ["is_not_empty", "isNotEmpty"] {
+        engine.register_fn(name, |text: &str| !text.is_empty());
+    }
+    for name in ["is_not_blank", "isNotBlank"] {
+        engine.register_fn(name, |text: &str| !text.trim().is_empty());
+    }
+    engine.register_fn("startsWith", |text: &str, start: &str| text.starts_with(start));
+    engine.register_fn("endsWith", |text: &str, end: &str| text.ends_with(end));
+    for name in ["lowercase", "toLowerCase"] {
+        engine.register_fn(name, |text: &str| text.to_lowercase());
+    }
+    for name in ["uppercase", "toUpperCase"] {
+        engine.register_fn(name, |text: &str| text.to_uppercase());
+    }
+    engine.register_fn("equalsIgnoreCase", |text: &str, other: &str| text.to_lowercase() == other.to_lowercase());
+    engine
+        .register_fn("containsIgnoreCase", |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase()));
+    // Rhai's trims in place and gives nothing; this one gives the text as well.
+    engine.register_fn("trim", |text: &mut ImmutableString| {
+        *text = text.trim().into();
+        text.clone()
+    });
+}
+
+fn maps(engine: &mut Engine) {
+    for name in ["size", "len", "length", "count"] {
+        engine.register_fn(name, |map: &mut Map| map.len() as i64);
+    }
+    for name in ["is_empty", "isEmpty", "isNullOrEmpty"] {
+        engine.register_fn(name, |map: &mut Map| map.is_empty());
+    }
+    for name in ["is_not_empty", "isNotEmpty"] {
+        engine.register_fn(name, |map: &mut Map| !map.is_empty());
+    }
+    engine.register_fn("containsKey", |map: &mut Map, key: &str| map.contains_key(key));
+    engine.register_fn("containsValue", |map: &mut Map, value: Dynamic| map.values().any(|own| equal(own, &value)));
+}

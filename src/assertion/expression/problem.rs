@@ -1,0 +1,102 @@
+//! What is wrong with a script before it runs.
+
+use std::fmt;
+
+use rhai::{LexError, ParseError, ParseErrorType, Position};
+
+use super::api::VARIABLES;
+use super::{engine, kotlin, names};
+
+/// What is wrong with a script, found without running it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpressionProblem {
+    /// The line within the script, from 1.
+    pub line: usize,
+    /// The column within the line, in characters, from 1.
+    pub column: usize,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl fmt::Display for ExpressionProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.help.iter().try_for_each(|help| write!(f, "; {help}"))
+    }
+}
+
+impl ExpressionProblem {
+    pub(super) fn at(position: Position, message: String, help: Option<String>) -> ExpressionProblem {
+        let (line, column) = (position.line().unwrap_or(1), position.position().unwrap_or(1));
+        ExpressionProblem { line, column: column.max(1), message, help }
+    }
+}
+
+/// The first thing that is wrong with a script: its syntax, or a name that it can't use. `None` if it can run.
+pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
+    if script.trim().is_empty() {
+        return Some(ExpressionProblem {
+            line: 1,
+            column: 1,
+            message: "the expression is empty".to_owned(),
+            help: Some("write what must be true, as in `objectContext.resources.size == 1`".to_owned()),
+        });
+    }
+    let own = own_problem(script)?;
+    Some(match kotlin::translate(script) {
+        Some(translation) => {
+            let works = own_problem(&translation.rhai).is_none();
+            let position = translation.position(script);
+            ExpressionProblem {
+                line: position.0,
+                column: position.1,
+                message: translation.found.to_owned(),
+                help: Some(match works {
+                    true => format!("in Rhai: `{}`", translation.rhai),
+                    false => format!("near Rhai: `{}`", translation.rhai),
+                }),
+            }
+        }
+        None => own,
+    })
+}
+
+fn own_problem(script: &str) -> Option<ExpressionProblem> {
+    match engine::compile(script) {
+        Ok(ast) => names::problem(&ast),
+        Err(error) => Some(syntax(&error)),
+    }
+}
+
+fn syntax(error: &ParseError) -> ExpressionProblem {
+    let (message, help) = match error.err_type() {
+        ParseErrorType::VariableUndefined(name) | ParseErrorType::ModuleUndefined(name) => {
+            (format!("there is no variable `{name}`"), variable_help(name))
+        }
+        ParseErrorType::Reserved(name) => (format!("`{name}` is not a word of Rhai"), variable_help(name)),
+        ParseErrorType::BadInput(LexError::ImproperSymbol(symbol, hint)) if hint.is_empty() => {
+            (format!("`{symbol}` can't be used in an expression"), None)
+        }
+        ParseErrorType::BadInput(LexError::ImproperSymbol(_, hint)) => (hint.clone(), None),
+        other => (other.to_string(), None),
+    };
+    ExpressionProblem::at(error.position(), message, help)
+}
+
+fn variable_help(name: &str) -> Option<String> {
+    match name {
+        "null" | "nil" | "None" | "undefined" => Some("absent data is `()` in Rhai".to_owned()),
+        "it" => Some("in Rhai a closure names what it takes: `|it| …`".to_owned()),
+        "True" | "TRUE" => Some("did you mean `true`?".to_owned()),
+        "False" | "FALSE" => Some("did you mean `false`?".to_owned()),
+        _ => {
+            let known = VARIABLES.iter().map(|(name, _)| *name);
+            match names::nearest(name, known) {
+                Some(near) => Some(format!("did you mean `{near}`?")),
+                None => Some("a script sees `objectContext` and `evaluation`".to_owned()),
+            }
+        }
+    }
+}

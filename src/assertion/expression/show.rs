@@ -1,0 +1,75 @@
+//! How scripts and their values are told to a reader: on one line, cut where they are long.
+
+use rhai::Dynamic;
+
+use super::views::Record;
+
+/// So many characters are shown of a script or a value.
+const SHOWN: usize = 200;
+
+/// A script on one line.
+pub(super) fn line(script: &str) -> String {
+    cut(script.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A value as a script would spell it.
+pub(super) fn value(value: &Dynamic) -> String {
+    let mut text = String::new();
+    spell(value, &mut text);
+    cut(text)
+}
+
+/// A value with the word for its type.
+pub(super) fn with_type(value: &Dynamic) -> String {
+    let shown = self::value(value);
+    match value {
+        _ if value.is_unit() => "`()`".to_owned(),
+        _ if value.is_int() || value.is_float() => format!("the number {shown}"),
+        _ if value.is_string() || value.is_char() => format!("the text {shown}"),
+        _ if value.is_array() => format!("the list {shown}"),
+        _ if value.is_map() => format!("the map {shown}"),
+        _ => shown,
+    }
+}
+
+fn spell(value: &Dynamic, text: &mut String) {
+    if text.len() > 4 * SHOWN {
+        return;
+    }
+    if let Ok(items) = value.as_array_ref() {
+        text.push('[');
+        for (place, item) in items.iter().enumerate() {
+            text.push_str(if place > 0 { ", " } else { "" });
+            spell(item, text);
+        }
+        text.push(']');
+    } else if let Ok(entries) = value.as_map_ref() {
+        spell_entries("#{", entries.iter().map(|(key, item)| (key.as_str(), item)), text);
+    } else if let Some(record) = value.clone().try_cast::<Record>() {
+        spell_entries("{", record.fields.iter().map(|(key, item)| (*key, item)), text);
+    } else if let Ok(own) = value.as_immutable_string_ref() {
+        text.push_str(&serde_json::Value::from(own.as_str()).to_string());
+    } else if value.is_unit() {
+        text.push_str("()");
+    } else {
+        text.push_str(&value.to_string());
+    }
+}
+
+fn spell_entries<'a>(open: &str, entries: impl Iterator<Item = (&'a str, &'a Dynamic)>, text: &mut String) {
+    text.push_str(open);
+    for (place, (key, item)) in entries.enumerate() {
+        text.push_str(if place > 0 { ", " } else { "" });
+        text.push_str(key);
+        text.push_str(": ");
+        spell(item, text);
+    }
+    text.push('}');
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,61 @@
+//! Why an expression is false: what its sides were, where that is cheap to say.
+
+use rhai::{Dynamic, Scope};
+
+use super::tokens::{Token, tokens};
+use super::{engine, show};
+
+/// The comparisons that are taken apart.
+const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+
+/// What made a false expression false: the first false part of `… && …`, and the sides of a comparison.
+pub(super) fn explain(script: &str, scope: &Scope<'static>) -> Option<String> {
+    let tokens = tokens(script);
+    if tokens.iter().any(|token| token.is(";") || token.is("=") || token.is("=>")) {
+        return None;
+    }
+    let top = top_level(&tokens);
+    if top.iter().any(|token| token.is("||") || token.is("|") || token.is("{") || token.is("??")) {
+        return None;
+    }
+    let ands: Vec<&Token<'_>> = top.iter().copied().filter(|token| token.is("&&")).collect();
+    if !ands.is_empty() {
+        let ends = ands.iter().map(|token| token.start).chain([script.len()]);
+        let starts = [0].into_iter().chain(ands.iter().map(|token| token.end()));
+        let parts = starts.zip(ends).map(|(start, end)| script[start..end].trim());
+        let part =
+            parts.into_iter().find(|part| value_of(part, scope).is_some_and(|value| value.as_bool() != Ok(true)))?;
+        return Some(explain(part, scope).unwrap_or_else(|| format!("{} is false", show::line(part))));
+    }
+    let mut comparisons = top.into_iter().filter(|token| COMPARISONS.iter().any(|sign| token.is(sign)));
+    let (operator, None) = (comparisons.next()?, comparisons.next()) else { return None };
+    let (left, right) = (&script[..operator.start], &script[operator.end()..]);
+    let (left_value, right_value) = (value_of(left, scope)?, value_of(right, scope)?);
+    let mut why = format!("{}: the left side is {}", show::line(script), show::value(&left_value));
+    if show::value(&right_value) != right.trim() {
+        why.push_str(&format!(", the right side is {}", show::value(&right_value)));
+    }
+    Some(why)
+}
+
+fn value_of(script: &str, scope: &Scope<'static>) -> Option<Dynamic> {
+    engine::run(script, &mut scope.clone()).ok()
+}
+
+/// The tokens outside brackets, and the brackets themselves.
+fn top_level<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t Token<'s>> {
+    let mut depth = 0usize;
+    let mut top = Vec::new();
+    for token in tokens {
+        if token.closes() {
+            depth = depth.saturating_sub(1);
+        }
+        if depth == 0 {
+            top.push(token);
+        }
+        if token.opens() {
+            depth += 1;
+        }
+    }
+    top
+}

@@ -1,0 +1,162 @@
+//! Evidence as a script sees it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rhai::{Dynamic, Map, Scope};
+use serde_json::Value as Json;
+
+use super::api::{Kind, VARIABLES};
+use crate::evidence::{Ending, Event, Evidence, Function, ObjectContext, Resource, Role, ToolCall, Turn};
+
+/// A thing of our API: its fields are fixed by [`Kind::fields`], so that a wrong name is an error and not absent data.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Its fields, all of them.
+    pub(super) fields: Arc<BTreeMap<&'static str, Dynamic>>,
+}
+
+impl Record {
+    fn new<const N: usize>(kind: Kind, fields: [(&'static str, Dynamic); N]) -> Dynamic {
+        debug_assert!(kind.fields().iter().all(|(name, _)| fields.iter().any(|(field, _)| field == name)));
+        Dynamic::from(Record { kind, fields: Arc::new(fields.into()) })
+    }
+}
+
+/// The variables of a script.
+pub(super) fn scope(context: Option<&ObjectContext>, job: &str, evidence: &Evidence) -> Scope<'static> {
+    let mut scope = Scope::new();
+    scope.push_constant_dynamic(VARIABLES[0].0, context.map_or(Dynamic::UNIT, object_context));
+    scope.push_constant_dynamic(VARIABLES[1].0, evaluation(job, evidence));
+    scope
+}
+
+fn object_context(context: &ObjectContext) -> Dynamic {
+    Record::new(
+        Kind::ObjectContext,
+        [
+            ("context", data(&context.context)),
+            ("resources", list(context.resources.iter().map(resource))),
+            ("functions", list(context.functions.iter().map(function))),
+            ("entities", list(context.entities().map(resource))),
+        ],
+    )
+}
+
+fn resource(resource: &Resource) -> Dynamic {
+    let label = resource.labels.iter().find(|label| *label != ObjectContext::ENTITY_LABEL);
+    let kind = resource.properties.get("type").filter(|kind| !kind.is_null());
+    let kind = kind.map(data).or_else(|| label.map(|label| label.clone().into()));
+    Record::new(
+        Kind::Resource,
+        [
+            ("id", resource.id.clone().into()),
+            ("name", resource.name.clone().into()),
+            ("description", resource.description.clone().into()),
+            ("properties", map(&resource.properties)),
+            ("labels", list(resource.labels.iter().map(|label| label.clone().into()))),
+            ("aliases", list(resource.aliases.iter().map(|alias| alias.clone().into()))),
+            ("type", kind.unwrap_or(Dynamic::UNIT)),
+        ],
+    )
+}
+
+fn function(function: &Function) -> Dynamic {
+    let optional = |text: &Option<String>| text.clone().map_or(Dynamic::UNIT, Dynamic::from);
+    Record::new(
+        Kind::Function,
+        [
+            ("name", function.name.clone().into()),
+            ("description", function.description.clone().into()),
+            ("label", optional(&function.label)),
+            ("view", optional(&function.view)),
+            ("staticMethod", function.static_method.into()),
+            ("inputTypeSchema", data(&function.input_type_schema)),
+        ],
+    )
+}
+
+fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
+    let calls = evidence.transcript.events().filter_map(|event| match event {
+        Event::FunctionCall(call) => Some(function_call(call)),
+        _ => None,
+    });
+    Record::new(
+        Kind::Evaluation,
+        [
+            ("sessionId", evidence.session_id.clone().into()),
+            ("model", evidence.model.clone().into()),
+            ("job", job.to_owned().into()),
+            ("transcript", list(evidence.transcript.turns.iter().flat_map(messages))),
+            ("events", list(evidence.transcript.events().map(event))),
+            ("functionCalls", list(calls)),
+            ("failureCount", i64::from(evidence.failure_count()).into()),
+            ("done", matches!(evidence.ending, Ending::SignedOff | Ending::ScriptEnded).into()),
+        ],
+    )
+}
+
+/// The messages of a turn. The events belong to the agent's; a user's message takes no time.
+fn messages(turn: &Turn) -> impl Iterator<Item = Dynamic> + '_ {
+    let message = |role: Role, content: &str, millis: Dynamic, events: Dynamic| {
+        Record::new(
+            Kind::Message,
+            [
+                ("content", content.to_owned().into()),
+                ("role", role.as_str().to_owned().into()),
+                ("timeTakenMillis", millis),
+                ("events", events),
+            ],
+        )
+    };
+    let user = message(Role::User, &turn.user, Dynamic::from(0_i64), Dynamic::from_array(Vec::new()));
+    let agent = turn.agent.as_deref().map(|text| {
+        let millis = turn.latency_ms.map_or(Dynamic::UNIT, |millis| Dynamic::from(millis.round() as i64));
+        message(Role::Assistant, text, millis, list(turn.events.iter().map(event)))
+    });
+    std::iter::once(user).chain(agent)
+}
+
+fn function_call(call: &ToolCall) -> Dynamic {
+    Record::new(Kind::FunctionCall, [("function", call.function.clone().into()), ("args", data(&call.args))])
+}
+
+/// An event in the shape in which Embabel's agents report it.
+fn event(event: &Event) -> Dynamic {
+    data(&match event {
+        Event::SystemPrompt { text } => serde_json::json!({ "systemPrompt": text }),
+        Event::GraphRequest { content, summary_direction } => {
+            serde_json::json!({ "content": content, "summaryDirection": summary_direction })
+        }
+        Event::FunctionCall(call) => {
+            serde_json::json!({ "request": { "function": { "name": call.function }, "arguments": call.args } })
+        }
+        Event::FunctionResponse { output } => serde_json::json!({ "output": output }),
+        Event::Other { data } => data.clone(),
+    })
+}
+
+fn list(items: impl Iterator<Item = Dynamic>) -> Dynamic {
+    Dynamic::from_array(items.collect())
+}
+
+fn map(entries: &serde_json::Map<String, Json>) -> Dynamic {
+    Dynamic::from_map(entries.iter().map(|(key, value)| (key.as_str().into(), data(value))).collect::<Map>())
+}
+
+/// JSON as Rhai's own values; `null` reads as `()`, like everything that is absent.
+fn data(json: &Json) -> Dynamic {
+    match json {
+        Json::Null => Dynamic::UNIT,
+        Json::Bool(value) => (*value).into(),
+        Json::Number(number) => match number.as_i64() {
+            Some(integer) => integer.into(),
+            None => number.as_f64().map_or(Dynamic::UNIT, Dynamic::from),
+        },
+        Json::String(text) => text.clone().into(),
+        Json::Array(items) => list(items.iter().map(data)),
+        Json::Object(entries) => map(entries),
+    }
+}

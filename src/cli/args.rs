@@ -1,0 +1,153 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::evidence::Condition;
+use crate::job::ModelName;
+use crate::score::Score;
+
+/// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
+/// assertions check what really happened.
+#[derive(Debug, Parser)]
+#[command(name = "eval-job", version, about, max_term_width = 100, after_help = EXIT_STATUS, disable_help_subcommand = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status: 0 passed · 1 eval-job itself failed · 2 bad usage or invalid job · 100 gate failed
+· 102 incomplete (agent unreachable, persona, judge or graph broken) · 130 interrupted";
+
+/// The job that is meant when none is named.
+pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run jobs: hold the conversations, judge them, check the assertions, and show what came of it
+    Run(RunArgs),
+    /// Check job files without touching a network
+    Validate(ValidateArgs),
+    /// Print the JSON Schema of job files
+    Schema,
+    /// Show the runs that are kept
+    List(RunsArgs),
+    /// Show a run again, also one that was interrupted or killed
+    Show(ShowArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RunArgs {
+    /// Job files
+    #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
+    pub(super) files: Vec<PathBuf>,
+
+    /// The agent's model, sent with every message; several, separated by commas, are compared
+    /// [default: gpt-4.1-mini; demo-careful for the demo agent]
+    #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL")]
+    pub(super) model: Vec<String>,
+
+    /// The persona's model instead of the job's: openai/MODEL or scripted
+    #[arg(long, env = "EVAL_JOB_EVALUATOR_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
+    pub(super) evaluator_model: Option<ModelName>,
+
+    /// The judge's model instead of the job's: openai/MODEL or scripted
+    #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
+    pub(super) scorer_model: Option<ModelName>,
+
+    /// Only this condition [default: both]
+    #[arg(long, env = "EVAL_JOB_CONDITION", value_name = "CONDITION")]
+    pub(super) condition: Option<ConditionArg>,
+
+    /// The run fails (status 100) if the score is below this, 0 to 1
+    #[arg(long, env = "EVAL_JOB_MIN_SCORE", value_name = "SCORE", value_parser = parse_score)]
+    pub(super) min_score: Option<Score>,
+
+    /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
+    #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
+    pub(super) prompts: Option<PathBuf>,
+
+    /// How many conversations may be held at once
+    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) max_concurrency: u16,
+
+    /// The seed of every random choice [default: drawn, and kept in the record]
+    #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N")]
+    pub(super) rng_seed: Option<u64>,
+
+    /// Also write the record to a file; its ending tells the format: .json
+    #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
+    pub(super) output: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
+
+    /// Show what is said and done, word for word, as it happens
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE")]
+    pub(super) verbose: bool,
+
+    /// Show nothing while the job runs
+    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", conflicts_with = "verbose")]
+    pub(super) no_progress: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RunsArgs {
+    /// Where runs are kept
+    #[arg(long, env = "EVAL_JOB_RUNS_DIR", value_name = "DIR", default_value = "runs")]
+    pub(super) runs_dir: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ValidateArgs {
+    /// Job files
+    #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
+    pub(super) files: Vec<PathBuf>,
+
+    /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
+    #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
+    pub(super) prompts: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// The run's id, or the beginning of its folder's name [default: the newest run]
+    #[arg(value_name = "ID")]
+    pub(super) id: Option<String>,
+
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
+
+    /// Show the conversations too, word for word
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE")]
+    pub(super) verbose: bool,
+
+    /// Also write the record to a file; its ending tells the format: .json
+    #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
+    pub(super) output: Vec<PathBuf>,
+}
+
+/// A condition, as it is typed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum ConditionArg {
+    /// Only the conversation in which the persona does not know the facts
+    WithoutFacts,
+    /// Only the conversation in which the persona knows the facts
+    WithFacts,
+}
+
+impl From<ConditionArg> for Condition {
+    fn from(arg: ConditionArg) -> Condition {
+        match arg {
+            ConditionArg::WithoutFacts => Condition::WithoutFacts,
+            ConditionArg::WithFacts => Condition::WithFacts,
+        }
+    }
+}
+
+fn parse_score(text: &str) -> Result<Score, String> {
+    text.parse::<f64>().ok().and_then(Score::new).ok_or_else(|| "a score is a number from 0 to 1".to_owned())
+}

@@ -1,0 +1,61 @@
+//! The process's surroundings: environment, terminal, clock and chance, read here and nowhere else.
+
+use std::io::IsTerminal;
+
+use crate::clock::Clock;
+use crate::report::Ink;
+use crate::run::Credentials;
+use crate::secret::Secret;
+
+/// The process's surroundings.
+pub(super) struct Context {
+    /// Keys, passwords and addresses.
+    pub(super) credentials: Credentials,
+    /// The clock.
+    pub(super) clock: Clock,
+    /// Colours on stdout.
+    pub(super) stdout_ink: Ink,
+    /// Colours on stderr.
+    pub(super) stderr_ink: Ink,
+    /// Whether someone watches stderr.
+    pub(super) stderr_is_tty: bool,
+    /// Columns of the terminal, or 100.
+    pub(super) width: usize,
+}
+
+impl Context {
+    /// Reads the surroundings of this process.
+    pub(super) fn of_process() -> Context {
+        let colourless = env("NO_COLOR").is_some() || env("TERM").as_deref() == Some("dumb");
+        let ink = |tty: bool| if tty && !colourless { Ink::Colour } else { Ink::None };
+        let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none();
+        Context {
+            credentials: Credentials {
+                openai_key: env("OPENAI_API_KEY").map(Secret::new),
+                openai_base_url: env("OPENAI_BASE_URL"),
+                agent_api_key: env("EVAL_JOB_AGENT_API_KEY").map(Secret::new),
+                neo4j_uri: env("NEO_URI"),
+                neo4j_username: env("NEO_USERNAME"),
+                neo4j_password: env("NEO_PASSWORD").map(Secret::new),
+            },
+            clock: Clock::system(),
+            stdout_ink: ink(std::io::stdout().is_terminal()),
+            stderr_ink: ink(std::io::stderr().is_terminal()),
+            stderr_is_tty,
+            width: env("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|width| *width >= 40).unwrap_or(100),
+        }
+    }
+
+    /// A number that nobody can foresee.
+    #[expect(clippy::disallowed_methods, reason = "the one place")]
+    pub(super) fn chance(&self) -> u64 {
+        // 53 bits, so that the number survives every JSON reader.
+        fastrand::Rng::new().u64(..1 << 53)
+    }
+}
+
+/// An environment variable, unless it is empty or not text.
+#[expect(clippy::disallowed_methods, reason = "the one place")]
+fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

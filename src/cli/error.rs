@@ -1,0 +1,114 @@
+//! The one voice in which errors are told: where, what, and what to try.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::job::{Problems, render_problems};
+use crate::plan::Refusal;
+use crate::report::{Ink, plain};
+use crate::store::folder::StoreError;
+
+/// What can go wrong before or around a run. What goes wrong within one is an outcome, not an error.
+#[derive(Debug)]
+pub(super) enum CliError {
+    /// A job file can't be read.
+    Unreadable { path: PathBuf, source: io::Error },
+    /// Job files have problems.
+    InvalidJobs(Vec<Problems>),
+    /// A job can't work as it was asked for.
+    Refused { file: String, refusals: Vec<Refusal> },
+    /// `-o` names a format that there is not.
+    UnknownFormat(PathBuf),
+    /// A file can't be written.
+    Unwritable { path: PathBuf, source: io::Error },
+    /// The runs folder.
+    Store(StoreError),
+    /// The journal could not be written in mid-run.
+    Journal { folder: PathBuf, source: io::Error },
+    /// stdout could not be written.
+    Stdout(io::Error),
+    /// Something that can't happen did.
+    Internal(String),
+}
+
+impl CliError {
+    /// eval-job itself failed.
+    const FAILED: u8 = 1;
+    /// Bad usage or an invalid job.
+    pub(super) const USAGE: u8 = 2;
+
+    /// The exit status that stands for it.
+    pub(super) fn exit_status(&self) -> u8 {
+        match self {
+            CliError::Unreadable { .. }
+            | CliError::InvalidJobs(_)
+            | CliError::Refused { .. }
+            | CliError::UnknownFormat(_)
+            | CliError::Store(
+                StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
+            ) => CliError::USAGE,
+            CliError::Store(_)
+            | CliError::Unwritable { .. }
+            | CliError::Journal { .. }
+            | CliError::Stdout(_)
+            | CliError::Internal(_) => CliError::FAILED,
+        }
+    }
+
+    /// What the user reads.
+    pub(super) fn words(&self, ink: Ink) -> String {
+        let error = ink.bad("error:");
+        match self {
+            CliError::Unreadable { path, source } if source.kind() == io::ErrorKind::NotFound => {
+                let path = plain(&path.display().to_string());
+                format!("{error} there is no file {path}\n  try: eval-job run FILE, with the path of a job file")
+            }
+            CliError::Unreadable { path, source } => {
+                format!("{error} {} can't be read: {source}", plain(&path.display().to_string()))
+            }
+            CliError::InvalidJobs(files) => {
+                let count: usize = files.iter().map(|problems| problems.list.len()).sum();
+                let rendered: Vec<String> = files.iter().map(render_problems).collect();
+                let noun = if count == 1 { "problem" } else { "problems" };
+                format!("{}\n{error} {count} {noun}; nothing was run", rendered.join("\n").trim_end())
+            }
+            CliError::Refused { file, refusals } => {
+                let lines: Vec<String> = refusals
+                    .iter()
+                    .map(|refusal| format!("{error} {}: {}\n  try: {}", plain(file), refusal.what, refusal.help))
+                    .collect();
+                lines.join("\n")
+            }
+            CliError::UnknownFormat(path) => format!(
+                "{error} {}: the ending tells no format\n  try: a name that ends in .json",
+                plain(&path.display().to_string())
+            ),
+            CliError::Unwritable { path, source } => {
+                format!("{error} {} can't be written: {source}", plain(&path.display().to_string()))
+            }
+            CliError::Store(source @ StoreError::Io { .. }) => {
+                format!("{error} {source}\n  try: another folder with --runs-dir DIR")
+            }
+            CliError::Store(source @ StoreError::NoRuns { .. }) => {
+                format!("{error} {source}\n  try: eval-job run, or another folder with --runs-dir DIR")
+            }
+            CliError::Store(source @ StoreError::NoSuchRun { .. }) => format!("{error} {source}\n  try: eval-job list"),
+            CliError::Store(source @ StoreError::Ambiguous { .. }) => {
+                format!("{error} {source}\n  try: the whole id of one of them")
+            }
+            CliError::Store(source) => format!("{error} {source}"),
+            CliError::Journal { folder, source } => format!(
+                "{error} the journal in {} could not be written: {source}\n  the run was stopped: nothing goes on that can't be kept",
+                folder.display()
+            ),
+            CliError::Stdout(source) => format!("{error} stdout can't be written: {source}"),
+            CliError::Internal(what) => format!("{error} eval-job itself failed: {what}"),
+        }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> CliError {
+        CliError::Store(error)
+    }
+}

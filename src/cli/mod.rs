@@ -1,0 +1,56 @@
+//! What was typed and what is shown: one file a subcommand.
+//!
+//! Invariants: the environment and the terminal are read in `context` alone; `printer` alone writes to stdout and
+//! stderr; every error is data until `error` words it.
+
+mod args;
+mod context;
+mod error;
+mod jobs;
+mod list;
+mod printer;
+mod progress;
+mod prompts;
+mod run;
+mod schema;
+mod show;
+mod validate;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use context::Context;
+use error::CliError;
+use printer::Printer;
+
+/// The whole program: what was typed → context → subcommand → exit status.
+pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args = match Args::try_parse_from(typed) {
+        Ok(args) => args,
+        Err(usage) => {
+            // Help and version go to stdout with status 0, wrong usage to stderr with status 2.
+            let status = if usage.use_stderr() { CliError::USAGE } else { 0 };
+            let _ = usage.print();
+            return ExitCode::from(status);
+        }
+    };
+    let context = Context::of_process();
+    let printer = std::sync::Arc::new(Printer::new(&context));
+    let result = match args.command {
+        Command::Run(args) => run::run(&args, &context, &printer),
+        Command::Validate(args) => validate::validate(&args, &printer),
+        Command::Schema => schema::schema(&printer),
+        Command::List(args) => list::list(&args, &context, &printer),
+        Command::Show(args) => show::show(&args, &context, &printer),
+    };
+    match result {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            printer.error(&error);
+            ExitCode::from(error.exit_status())
+        }
+    }
+}

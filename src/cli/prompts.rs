@@ -1,0 +1,58 @@
+//! Templates from files: what lies beside a job, or in `--prompts DIR`, goes before what is embedded.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::job::{TemplateCheck, TemplateKind};
+use crate::prompt::{self, Templates};
+
+/// The templates that a job can name, read from files when it does.
+pub(super) struct PromptFiles {
+    folders: Vec<PathBuf>,
+    templates: RefCell<Templates>,
+}
+
+impl PromptFiles {
+    /// The templates for the job at this path: `--prompts DIR` first, then `prompts/` beside the job.
+    pub(super) fn for_job(job: &Path, prompts: Option<&Path>) -> PromptFiles {
+        let beside = job.parent().unwrap_or(Path::new("")).join("prompts");
+        let folders = prompts.map(Path::to_path_buf).into_iter().chain([beside]).collect();
+        PromptFiles { folders, templates: RefCell::new(Templates::embedded()) }
+    }
+
+    /// Every template that was asked for, with what is embedded.
+    pub(super) fn into_templates(self) -> Templates {
+        self.templates.into_inner()
+    }
+
+    /// The first file of this name, if there is one.
+    fn read(&self, name: &str) -> Option<Result<String, String>> {
+        let file = format!("{name}.jinja");
+        self.folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file()).map(|path| {
+            fs::read_to_string(&path).map_err(|error| format!("the template {} can't be read: {error}", path.display()))
+        })
+    }
+}
+
+impl TemplateCheck for PromptFiles {
+    fn problem(&self, name: &str, kind: TemplateKind) -> Option<String> {
+        if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
+            return Some(format!(
+                "`{name}` is not a template's name: it is a path below the prompts folder, such as eval/socrates"
+            ));
+        }
+        match self.read(name) {
+            Some(Ok(text)) => {
+                self.templates.replace_with(|templates| templates.clone().with_override(name, text));
+            }
+            Some(Err(problem)) => return Some(problem),
+            None => {}
+        }
+        let kind = match kind {
+            TemplateKind::Persona => prompt::TemplateKind::Persona,
+            TemplateKind::Judge => prompt::TemplateKind::Judge,
+        };
+        self.templates.borrow().check(name, kind)
+    }
+}

@@ -1,0 +1,183 @@
+//! `eval-job run FILE…`
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use tokio_util::sync::CancellationToken;
+
+use super::args::RunArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::jobs::{self, Loaded};
+use super::printer::Printer;
+use super::progress::Progress;
+use super::show::{check_formats, write_outputs};
+use crate::plan::{Plan, Surroundings, Wanted};
+use crate::record::{Entry, RunRecord, Verdict};
+use crate::report;
+use crate::run::{self, Edges, Engine};
+use crate::store::folder::{Journal, NewRun, RunsFolder};
+
+/// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
+pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    check_formats(&args.output)?;
+    let mut plans = Vec::new();
+    for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
+        plans.push(plan(args, context, loaded)?);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))?;
+    let interrupt = CancellationToken::new();
+    runtime.spawn(wait_for_interrupt(interrupt.clone()));
+    let mut worst = Verdict::Passed;
+    for planned in plans {
+        let verdict = runtime.block_on(run_one(args, context, printer, planned, interrupt.clone()))?;
+        worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
+        if verdict == Verdict::Interrupted {
+            break;
+        }
+    }
+    // Whatever hangs in a thread of its own must not keep the process from ending.
+    runtime.shutdown_background();
+    Ok(worst.exit_status())
+}
+
+/// A job with its plan.
+struct Planned {
+    loaded: Loaded,
+    plan: Plan,
+}
+
+fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, CliError> {
+    let wanted = Wanted {
+        models: args.model.clone(),
+        conditions: args.condition.map(Into::into).into_iter().collect(),
+        evaluator_model: args.evaluator_model.clone(),
+        scorer_model: args.scorer_model.clone(),
+        min_score: args.min_score,
+    };
+    let surroundings = Surroundings {
+        has_openai_key: context.credentials.openai_key.is_some(),
+        openai_base_url: context.credentials.openai_base_url.clone(),
+    };
+    match Plan::of(loaded.job.clone(), wanted, surroundings) {
+        Ok(plan) => Ok(Planned { loaded, plan }),
+        Err(refusals) => Err(CliError::Refused { file: loaded.file, refusals }),
+    }
+}
+
+async fn run_one(
+    args: &RunArgs,
+    context: &Context,
+    printer: &Arc<Printer>,
+    planned: Planned,
+    interrupt: CancellationToken,
+) -> Result<Verdict, CliError> {
+    let Planned { loaded, plan } = planned;
+    let rng_seed = args.rng_seed.unwrap_or_else(|| context.chance());
+    let edges = Edges::of(&plan, &context.credentials, context.clock, rng_seed)
+        .map_err(|error| CliError::Internal(error.to_string()))?;
+    let provenance = run::provenance(&plan, &loaded.file, &loaded.templates, &edges, rng_seed);
+    let mut chance = fastrand::Rng::with_seed(context.chance());
+    let NewRun { id, folder, journal } =
+        RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
+
+    let keeper = Arc::new(Mutex::new(Keeper {
+        journal,
+        record: None,
+        progress: Progress::new(context, args.verbose, args.no_progress),
+        printer: printer.clone(),
+    }));
+    let engine = Arc::new(Engine {
+        id: id.clone(),
+        templates: loaded.templates,
+        edges,
+        clock: context.clock,
+        rng_seed,
+        max_concurrency: usize::from(args.max_concurrency),
+        sink: keeper_sink(keeper.clone()),
+        plan,
+    });
+    run::run(engine, provenance, interrupt)
+        .await
+        .map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
+
+    let record = keeper.lock().ok().and_then(|mut keeper| keeper.record.take());
+    let record = record.ok_or_else(|| CliError::Internal("the run left no record".to_owned()))?;
+    folder.write_record(&record)?;
+    write_outputs(&args.output, &record)?;
+    if record.verdict != Verdict::Interrupted {
+        printer.data(&report::terminal(&record, context.stdout_ink, context.width))?;
+    }
+    printer.note(&kept_words(&record, args, &folder.path.display().to_string()));
+    Ok(record.verdict)
+}
+
+/// Keeps what happens: on disk first, then in the record, then on the screen.
+struct Keeper {
+    journal: Journal,
+    record: Option<RunRecord>,
+    progress: Progress,
+    printer: Arc<Printer>,
+}
+
+fn keeper_sink(keeper: Arc<Mutex<Keeper>>) -> Box<run::Sink> {
+    Box::new(move |entry: Entry| {
+        let mut keeper = keeper.lock().map_err(|_| io::Error::other("an earlier entry failed"))?;
+        keeper.journal.append(&entry)?;
+        if let Some(lines) = keeper.progress.lines(&entry) {
+            keeper.printer.note(&lines);
+        }
+        match &mut keeper.record {
+            Some(record) => record.apply(entry),
+            None => keeper.record = RunRecord::begin(&entry),
+        }
+        Ok(())
+    })
+}
+
+fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {
+    let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
+    let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
+    let turns: usize =
+        record.trials.iter().filter_map(|trial| trial.evidence.as_ref()).map(|e| e.transcript.turns.len()).sum();
+    match record.verdict {
+        Verdict::Interrupted => {
+            format!(
+                "interrupted: {turns} finished turns are kept in {folder}\nshow them: eval-job show {}{runs_dir}",
+                record.id
+            )
+        }
+        _ => format!("kept in {folder}\nshow it again: eval-job show {}{runs_dir}", record.id),
+    }
+}
+
+/// The first Ctrl-C (or a polite kill) ends the run in order; whatever comes second ends the process at once, which
+/// loses nothing that was finished.
+async fn wait_for_interrupt(interrupt: CancellationToken) {
+    if stop_signal().await.is_err() {
+        return;
+    }
+    interrupt.cancel();
+    if stop_signal().await.is_ok() {
+        #[expect(clippy::disallowed_methods, reason = "the user asks twice: nothing may hold the process")]
+        std::process::exit(Verdict::Interrupted.exit_status().into());
+    }
+}
+
+#[cfg(unix)]
+async fn stop_signal() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        result = tokio::signal::ctrl_c() => result,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+async fn stop_signal() -> io::Result<()> {
+    tokio::signal::ctrl_c().await
+}

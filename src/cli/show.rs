@@ -1,0 +1,45 @@
+//! `eval-job show [ID]`
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::args::ShowArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::printer::Printer;
+use crate::record::RunRecord;
+use crate::report;
+use crate::store::folder::RunsFolder;
+
+/// Shows a run again. The status is that of the run, so that a script can ask once more.
+pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    check_formats(&args.output)?;
+    let found = RunsFolder::at(&args.runs.runs_dir).find(args.id.as_deref())?.read()?;
+    if let Some(note) = &found.note {
+        printer.note(&format!("note: {note}"));
+    }
+    if args.verbose {
+        printer.data(&report::conversations(&found.record, context.stdout_ink))?;
+    }
+    printer.data(&report::terminal(&found.record, context.stdout_ink, context.width))?;
+    write_outputs(&args.output, &found.record)?;
+    Ok(found.record.verdict.exit_status())
+}
+
+/// Refuses endings that tell no format, before anything else happens.
+pub(super) fn check_formats(outputs: &[PathBuf]) -> Result<(), CliError> {
+    match outputs.iter().find(|path| path.extension().is_none_or(|ending| ending != "json")) {
+        Some(path) => Err(CliError::UnknownFormat(path.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Writes the record to every file that was asked for.
+pub(super) fn write_outputs(outputs: &[PathBuf], record: &RunRecord) -> Result<(), CliError> {
+    for path in outputs {
+        let unwritable = |source| CliError::Unwritable { path: path.clone(), source };
+        let json = record.to_json().map_err(|error| CliError::Internal(error.to_string()))?;
+        fs::write(path, json).map_err(unwritable)?;
+    }
+    Ok(())
+}

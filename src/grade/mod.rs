@@ -1,0 +1,119 @@
+//! From evidence and judgements to a scorecard. Pure: an old run can be graded again without agent or judge.
+
+use crate::assertion::AssertionCheck;
+use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
+use crate::job::Job;
+use crate::metric::{Case, CaseTask, Metric, tasks::Tasks, timing::Timing};
+use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
+
+/// How much the assertions count beside timing (1) and tasks (2): Embabel's weights.
+const ASSERTIONS_WEIGHT: Weight = match Weight::new(4.0) {
+    Some(weight) => weight,
+    None => Weight::ONE,
+};
+
+/// Every metric that a job is measured by, in the order in which the scorecard shows them.
+fn metrics() -> [&'static dyn Metric; 2] {
+    [&Timing, &Tasks]
+}
+
+/// What the metrics may know of a trial. The judge's prompt is only needed to ask, not to grade.
+pub fn case(job: &Job, evidence: &Evidence, judge_prompt: Option<String>) -> Case {
+    Case {
+        tasks: job
+            .tasks
+            .iter()
+            .map(|task| CaseTask { task: task.task.clone(), acceptance_criteria: task.acceptance_criteria.clone() })
+            .collect(),
+        condition: evidence.condition,
+        transcript: evidence.transcript.clone(),
+        judge_prompt,
+        judge_temperature: job.judge.temperature,
+        aspirational_average_ms: job.aspirational_average_ms,
+    }
+}
+
+/// What the judge is to be asked about a trial.
+pub fn questions(case: &Case) -> Vec<Question> {
+    metrics().iter().flat_map(|metric| metric.questions(case)).collect()
+}
+
+/// Whether a judge's raw reply can be used.
+///
+/// # Errors
+/// What is wrong with it, in a sentence that can be sent back to the judge.
+pub fn read_reply(case: &Case, question: &Question, raw: &str) -> Result<(), String> {
+    match metrics().iter().find(|metric| metric.name() == question.metric) {
+        Some(metric) => metric.read(case, raw),
+        None => Err(format!("no metric is called {}", question.metric)),
+    }
+}
+
+/// What a trial is worth.
+pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorecard {
+    let case = case(job, evidence, None);
+    let mut dimensions: Vec<Dimension> = metrics()
+        .iter()
+        .flat_map(|metric| metric.score(&case, judgements.iter().find(|judgement| judgement.metric == metric.name())))
+        .collect();
+    // What is shown but not counted comes last.
+    let counted = dimensions.iter().position(|dimension| dimension.weight == Weight::ZERO).unwrap_or(dimensions.len());
+    dimensions.insert(counted, assertions(job, evidence));
+    let failure_count = evidence.failure_count();
+    Scorecard {
+        composite: composite(&dimensions, failure_count),
+        penalty: penalty(failure_count),
+        failure_count,
+        dimensions,
+    }
+}
+
+fn assertions(job: &Job, evidence: &Evidence) -> Dimension {
+    let items: Vec<Item> = job
+        .assertions
+        .iter()
+        .enumerate()
+        .map(|(index, assertion)| Item {
+            label: assertion.label(),
+            weight: assertion.weight,
+            component: match assertion.when {
+                Some(when) if when != evidence.condition => {
+                    Component::not_applicable(format!("only checked {}", when.words()))
+                }
+                _ => in_doubt(&assertion.check, assertion.check.evaluate(index, &job.name, evidence), evidence),
+            },
+        })
+        .collect();
+    let component = match weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))) {
+        Component::Scored { score, .. } => Component::scored(score, holding(&items)),
+        Component::NotApplicable { .. } if items.is_empty() => Component::not_applicable("the job has no assertions"),
+        Component::NotApplicable { .. } => Component::not_applicable("no assertion is checked in this condition"),
+        missing => missing,
+    };
+    Dimension { name: "assertions".to_owned(), weight: ASSERTIONS_WEIGHT, component, items }
+}
+
+/// Withholds blame where the agent may not be at fault, and gives it where it is.
+fn in_doubt(check: &AssertionCheck, component: Component, evidence: &Evidence) -> Component {
+    let fails = component.score().is_some_and(|score| score < Score::ONE);
+    if fails && evidence.maybe_delivered_twice() {
+        return Component::missing(format!(
+            "it fails ({}), but a message was sent again after a try that the agent may have received",
+            component.why()
+        ));
+    }
+    match (&evidence.ending, &evidence.object_context, check) {
+        (Ending::AgentFailed { .. }, Some(Observed::Failed(error)), AssertionCheck::Expression(_))
+            if component.is_missing() =>
+        {
+            Component::scored(Score::ZERO, format!("the agent failed and shows no state: {error}"))
+        }
+        _ => component,
+    }
+}
+
+fn holding(items: &[Item]) -> String {
+    let checked: Vec<&Item> = items.iter().filter(|item| item.component.score().is_some()).collect();
+    let hold = checked.iter().filter(|item| item.component.score() == Some(Score::ONE)).count();
+    format!("{hold} of {} hold", checked.len())
+}

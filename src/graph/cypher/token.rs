@@ -1,0 +1,201 @@
+//! The tokens of a Cypher text.
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::graph) enum Kind {
+    /// White space.
+    Space,
+    /// `// …` or `/* … */`.
+    Comment,
+    /// A keyword or a plain name.
+    Word,
+    /// A name in backticks; a doubled backtick inside is one backtick.
+    Backtick,
+    /// A string in either quotes.
+    Quoted,
+    /// A number without its sign.
+    Number,
+    /// `$name`.
+    Parameter,
+    /// One character of anything else.
+    Symbol,
+}
+
+/// A piece of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::graph) struct Token<'a> {
+    pub(in crate::graph) kind: Kind,
+    pub(in crate::graph) text: &'a str,
+    /// Where it starts, in bytes.
+    pub(in crate::graph) at: usize,
+}
+
+impl Token<'_> {
+    /// Where it ends, in bytes.
+    pub(in crate::graph) fn end(&self) -> usize {
+        self.at + self.text.len()
+    }
+
+    /// Whether it is this character.
+    pub(in crate::graph) fn is(&self, symbol: &str) -> bool {
+        self.kind == Kind::Symbol && self.text == symbol
+    }
+
+    /// Whether it is this keyword, in any case.
+    pub(in crate::graph) fn is_word(&self, word: &str) -> bool {
+        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(word)
+    }
+}
+
+/// All tokens of a text, with nothing left out.
+pub(in crate::graph) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let (kind, length) = match first {
+            '/' if rest.starts_with("//") => (Kind::Comment, rest.find('\n').unwrap_or(rest.len())),
+            '/' if rest.starts_with("/*") => {
+                (Kind::Comment, rest[2..].find("*/").map_or(rest.len(), |inside| inside + 4))
+            }
+            '\'' | '"' => (Kind::Quoted, quoted(rest, first)),
+            '`' => (Kind::Backtick, backticks(rest)),
+            '$' => parameter(rest),
+            c if c.is_whitespace() => (Kind::Space, span(rest, char::is_whitespace)),
+            c if c.is_ascii_digit() => (Kind::Number, number(rest)),
+            c if c.is_alphabetic() || c == '_' => (Kind::Word, span(rest, |c| c.is_alphanumeric() || c == '_')),
+            c => (Kind::Symbol, c.len_utf8()),
+        };
+        tokens.push(Token { kind, text: &rest[..length], at });
+        at += length;
+    }
+    tokens
+}
+
+/// The tokens that mean something: without white space and comments.
+pub(in crate::graph) fn significant(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = tokens(text);
+    tokens.retain(|token| !matches!(token.kind, Kind::Space | Kind::Comment));
+    tokens
+}
+
+/// Where the bracket that opens at `open` closes.
+pub(in crate::graph) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        if token.kind != Kind::Symbol {
+            continue;
+        }
+        match token.text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+fn span(text: &str, belongs: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !belongs(c)).unwrap_or(text.len())
+}
+
+fn quoted(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn backticks(text: &str) -> usize {
+    let mut at = 1;
+    loop {
+        match text[at..].find('`') {
+            None => return text.len(),
+            Some(found) if text[at + found + 1..].starts_with('`') => at += found + 2,
+            Some(found) => return at + found + 1,
+        }
+    }
+}
+
+fn parameter(text: &str) -> (Kind, usize) {
+    let name = &text[1..];
+    match name.chars().next() {
+        Some('`') => (Kind::Parameter, 1 + backticks(name)),
+        Some(c) if c.is_alphanumeric() || c == '_' => {
+            (Kind::Parameter, 1 + span(name, |c| c.is_alphanumeric() || c == '_'))
+        }
+        _ => (Kind::Symbol, 1),
+    }
+}
+
+fn number(text: &str) -> usize {
+    let mut end = span(text, |c| c.is_ascii_alphanumeric() || c == '_');
+    let fraction = &text[end..];
+    if fraction.starts_with('.') && fraction[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        end += 1 + span(&fraction[1..], |c| c.is_ascii_alphanumeric() || c == '_');
+    }
+    // The sign of an exponent: `1e-3`, `2.5E+7`; but not `0x1e-3`, where the e is a digit.
+    let exponent = text[..end].ends_with(['e', 'E']) && !text.starts_with("0x") && !text.starts_with("0X");
+    if exponent && text[end..].starts_with(['-', '+']) && text[end + 1..].starts_with(|c: char| c.is_ascii_digit()) {
+        end += 1 + span(&text[end + 1..], |c| c.is_ascii_digit() || c == '_');
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> Vec<(Kind, &str)> {
+        significant(text).into_iter().map(|token| (token.kind, token.text)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_tokens_joined_are_the_text(text in "([a-zé_$ ;:`'\"\\\\/*\n0-9.e\\[\\]{}()-]|\\PC){0,60}") {
+            let joined: String = tokens(&text).iter().map(|token| token.text).collect();
+            prop_assert_eq!(joined, text);
+        }
+    }
+
+    #[test]
+    fn strings_comments_and_backticks_are_one_token_each() {
+        assert_eq!(words(r"'a\'b' "), [(Kind::Quoted, r"'a\'b'")]);
+        assert_eq!(words("`a``b`c"), [(Kind::Backtick, "`a``b`"), (Kind::Word, "c")]);
+        assert_eq!(words("a/*'*/b//;\nc"), [(Kind::Word, "a"), (Kind::Word, "b"), (Kind::Word, "c")]);
+        assert_eq!(words("'open"), [(Kind::Quoted, "'open")]);
+    }
+
+    #[test]
+    fn a_range_is_two_numbers_and_two_dots() {
+        let expected = [(Kind::Number, "1"), (Kind::Symbol, "."), (Kind::Symbol, "."), (Kind::Number, "3")];
+        assert_eq!(words("1..3"), expected);
+        assert_eq!(words("1.5e-3"), [(Kind::Number, "1.5e-3")]);
+        assert_eq!(words("0x1e-3"), [(Kind::Number, "0x1e"), (Kind::Symbol, "-"), (Kind::Number, "3")]);
+    }
+
+    #[test]
+    fn a_parameter_keeps_its_dollar() {
+        assert_eq!(words("$user.x"), [(Kind::Parameter, "$user"), (Kind::Symbol, "."), (Kind::Word, "x")]);
+        assert_eq!(words("$ "), [(Kind::Symbol, "$")]);
+    }
+
+    #[test]
+    fn brackets_close_where_they_should() {
+        let tokens = significant("f(a, [b, {c: ')'}]) + (d");
+        assert_eq!(closing(&tokens, 1).map(|at| tokens[at].at), Some(18));
+        let open = tokens.len() - 2;
+        assert_eq!(closing(&tokens, open), None);
+    }
+}

@@ -1,0 +1,331 @@
+//! What Neo4j says in one way and the engine only in another: rewritten, where both mean exactly the same.
+//!
+//! | Neo4j | the engine |
+//! |---|---|
+//! | `` `name` `` that needs no backticks | `name` (it takes `` `a` `` and `a` for two names) |
+//! | `-[*]-`, `-[*2..]-` | with an upper bound (it stops at 50 hops without a word) |
+//! | `id(x)`, `elementId(x)` | guarded by `labels(x)` (it answers null for a relationship) |
+//! | `timestamp()`, `randomUUID()`, `isEmpty(x)`, `lower(x)`, `upper(x)`, `ceiling(x)` | the same in its functions |
+//! | `COUNT { (a)-->(b) WHERE … }` | `size([(a)-->(b) WHERE … \| 1])` |
+//! | `n {.name, key: value}`, `n {.*}` | a map literal, null for a null |
+
+use super::names;
+use crate::graph::cypher::{Kind, Token, closing, tokens};
+
+/// The most hops that the engine can count.
+const ENDLESS: &str = "4294967295";
+
+/// A statement for the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bridged {
+    /// Its text.
+    pub(super) text: String,
+    /// Whether `id()` or `elementId()` was guarded, so that a complaint about `labels()` is really about them.
+    pub(super) ids_guarded: bool,
+}
+
+/// Writes a statement in the engine's words.
+pub(super) fn bridge(statement: &str) -> Bridged {
+    let tokens = tokens(statement);
+    let mut bridge = Bridge { text: String::with_capacity(statement.len()), ids_guarded: false };
+    bridge.write(&tokens);
+    Bridged { text: bridge.text, ids_guarded: bridge.ids_guarded }
+}
+
+struct Bridge {
+    text: String,
+    ids_guarded: bool,
+}
+
+impl Bridge {
+    fn write(&mut self, tokens: &[Token<'_>]) {
+        let mut at = 0;
+        while at < tokens.len() {
+            at = self
+                .function(tokens, at)
+                .or_else(|| self.count(tokens, at))
+                .or_else(|| self.projection(tokens, at))
+                .or_else(|| self.hops(tokens, at))
+                .unwrap_or_else(|| {
+                    self.text.push_str(plain(&tokens[at]));
+                    at + 1
+                });
+        }
+    }
+
+    fn written(&mut self, tokens: &[Token<'_>]) -> String {
+        let before = std::mem::take(&mut self.text);
+        self.write(tokens);
+        std::mem::replace(&mut self.text, before)
+    }
+
+    /// `name(…)`: gives where the text goes on.
+    fn function(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        let name = tokens[at];
+        let open = next(tokens, at)?;
+        if name.kind != Kind::Word
+            || !tokens[open].is("(")
+            || previous(tokens, at).is_some_and(|token| token.is(".") || token.is(":"))
+        {
+            return None;
+        }
+        let close = closing(tokens, open)?;
+        let inside = &tokens[open + 1..close];
+        let empty = inside.iter().all(|token| matches!(token.kind, Kind::Space | Kind::Comment));
+        let rewritten = match (name.text.to_ascii_lowercase().as_str(), empty) {
+            ("timestamp", true) => "datetime().epochMillis".to_owned(),
+            ("randomuuid", true) => random_uuid(),
+            ("id", false) => {
+                let x = self.written(inside);
+                self.guarded(&x, "id")
+            }
+            ("elementid", false) => {
+                let x = self.written(inside);
+                format!("toString({})", self.guarded(&x, "id"))
+            }
+            ("isempty", false) => {
+                let x = self.written(inside);
+                // Strings and lists have a size, maps have keys, and anything else makes `keys` complain.
+                format!(
+                    "(CASE WHEN ({x}) IS NULL THEN NULL WHEN size({x}) IS NULL THEN size(keys({x})) = 0 ELSE size({x}) = 0 END)"
+                )
+            }
+            ("lower", false) => format!("toLower({})", self.written(inside)),
+            ("upper", false) => format!("toUpper({})", self.written(inside)),
+            ("ceiling", false) => format!("ceil({})", self.written(inside)),
+            _ => return None,
+        };
+        self.text.push_str(&rewritten);
+        Some(close + 1)
+    }
+
+    fn guarded(&mut self, x: &str, function: &str) -> String {
+        self.ids_guarded = true;
+        format!("(CASE WHEN labels({x}) IS NULL THEN NULL ELSE {function}({x}) END)")
+    }
+
+    /// `COUNT { pattern WHERE … }`, for one pattern with a relationship in it.
+    fn count(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        let open = next(tokens, at)?;
+        if !tokens[at].is_word("COUNT") || !tokens[open].is("{") {
+            return None;
+        }
+        let close = closing(tokens, open)?;
+        let mut first = next(tokens, open)?;
+        if tokens[first].is_word("MATCH") {
+            first = next(tokens, first)?;
+        }
+        let inside = tokens.get(first..close)?;
+        let clauses = ["MATCH", "OPTIONAL", "RETURN", "WITH", "UNWIND", "UNION", "CALL"];
+        let mut depth = 0usize;
+        let mut relationships = 0;
+        for token in inside {
+            match token.text {
+                "(" | "[" | "{" if token.kind == Kind::Symbol => depth += 1,
+                ")" | "]" | "}" if token.kind == Kind::Symbol => depth = depth.checked_sub(1)?,
+                "," if depth == 0 => return None,
+                "=" if depth == 0 && relationships == 0 => return None,
+                "-" if depth == 0 => relationships += 1,
+                _ if clauses.iter().any(|clause| token.is_word(clause)) => return None,
+                word if depth == 0 && relationships == 0 && word.eq_ignore_ascii_case("WHERE") => return None,
+                _ => {}
+            }
+        }
+        if relationships == 0 {
+            return None;
+        }
+        let pattern = self.written(inside);
+        self.text.push_str(&format!("size([{} | 1])", pattern.trim()));
+        Some(close + 1)
+    }
+
+    /// `n {.name, key: value}`.
+    fn projection(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        let open = next(tokens, at)?;
+        if !matches!(tokens[at].kind, Kind::Word | Kind::Backtick) || !tokens[open].is("{") {
+            return None;
+        }
+        if previous(tokens, at).is_some_and(|token| token.is(".") || token.is(":") || token.is("|")) {
+            return None;
+        }
+        let close = closing(tokens, open)?;
+        if !tokens[next(tokens, open)?].is(".") {
+            return None;
+        }
+        let variable = plain(&tokens[at]);
+        let mut entries = Vec::new();
+        for item in items(&tokens[open + 1..close]) {
+            let first = item.iter().position(|token| !matches!(token.kind, Kind::Space | Kind::Comment))?;
+            let entry = if item[first].is(".") {
+                let key = next(item, first)?;
+                if item[key].is("*") { None } else { Some(format!("{0}: {variable}.{0}", plain(&item[key]))) }
+            } else if item.iter().any(|token| token.is(":")) {
+                Some(self.written(item).trim().to_owned())
+            } else {
+                return None;
+            };
+            entries.push(entry);
+        }
+        let projected = match entries.iter().cloned().collect::<Option<Vec<String>>>() {
+            Some(entries) => format!("(CASE WHEN {variable} IS NULL THEN NULL ELSE {{{}}} END)", entries.join(", ")),
+            None if entries.len() == 1 => format!("properties({variable})"),
+            None => return None,
+        };
+        self.text.push_str(&projected);
+        Some(close + 1)
+    }
+
+    /// `*` and `*2..` in a relationship pattern: an upper bound, which the engine otherwise sets to 50.
+    fn hops(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        if !tokens[at].is("*") {
+            return None;
+        }
+        let mut rest = at;
+        let mut following = || {
+            rest = next(tokens, rest)?;
+            Some(tokens[rest])
+        };
+        let ends = |token: Token<'_>| token.is("]") || token.is("{") || token.kind == Kind::Parameter;
+        let first = following()?;
+        let low = if ends(first) {
+            // `[*]` and `[:T* {…}]`; a list never ends with an operator.
+            self.text.push_str(&format!("*1..{ENDLESS}"));
+            return Some(at + 1);
+        } else if first.kind == Kind::Number {
+            let low = first.text;
+            if !following()?.is(".") {
+                return None;
+            }
+            low
+        } else if first.is(".") {
+            "1"
+        } else {
+            return None;
+        };
+        if !following()?.is(".") || !ends(following()?) {
+            return None;
+        }
+        self.text.push_str(&format!("*{low}..{ENDLESS}"));
+        Some(rest)
+    }
+}
+
+fn next(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    (at + 1..tokens.len()).find(|at| !matches!(tokens[*at].kind, Kind::Space | Kind::Comment))
+}
+
+fn previous<'t, 'a>(tokens: &'t [Token<'a>], at: usize) -> Option<&'t Token<'a>> {
+    tokens[..at].iter().rev().find(|token| !matches!(token.kind, Kind::Space | Kind::Comment))
+}
+
+/// The pieces between commas that stand in no bracket.
+fn items<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
+    let (mut items, mut from, mut at) = (Vec::new(), 0, 0);
+    while at < tokens.len() {
+        if tokens[at].kind == Kind::Symbol && matches!(tokens[at].text, "(" | "[" | "{") {
+            at = closing(tokens, at).unwrap_or(at);
+        } else if tokens[at].is(",") {
+            items.push(&tokens[from..at]);
+            from = at + 1;
+        }
+        at += 1;
+    }
+    items.push(&tokens[from..]);
+    items
+}
+
+/// A token as the engine reads it: a plain name without backticks.
+fn plain<'a>(token: &Token<'a>) -> &'a str {
+    match token.text.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+        Some(name) if token.kind == Kind::Backtick && names::is_plain(name) => name,
+        _ => token.text,
+    }
+}
+
+/// A version 4 UUID out of `rand()`, drawn anew for each row.
+fn random_uuid() -> String {
+    let digit = "substring('0123456789abcdef', toInteger(rand() * 16), 1)";
+    let variant = "substring('89ab', toInteger(rand() * 4), 1)";
+    let parts: Vec<String> = "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx"
+        .chars()
+        .map(|c| match c {
+            'x' => digit.to_owned(),
+            'y' => variant.to_owned(),
+            c => format!("'{c}'"),
+        })
+        .collect();
+    format!("({})", parts.join(" + "))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(statement: &str) -> String {
+        bridge(statement).text
+    }
+
+    #[test]
+    fn bridges_write_the_same_in_the_engines_words() {
+        for (statement, expected) in [
+            ("MATCH (`n`:`Person`) RETURN `n`.`name`, `two words`", "MATCH (n:Person) RETURN n.name, `two words`"),
+            ("RETURN `match`, 'a `b`'", "RETURN `match`, 'a `b`'"),
+            ("(a)-[*]->(b)", "(a)-[*1..4294967295]->(b)"),
+            ("(a)-[r:T*2..]->(b)", "(a)-[r:T*2..4294967295]->(b)"),
+            ("(a)-[:T* 0 .. ]-(b)", "(a)-[:T*0..4294967295]-(b)"),
+            ("(a)-[:T*..]-(b)", "(a)-[:T*1..4294967295]-(b)"),
+            ("(a)-[:T*..3]-(b)", "(a)-[:T*..3]-(b)"),
+            ("(a)-[:T*2]-(b)-[:T*1..2]-(c)", "(a)-[:T*2]-(b)-[:T*1..2]-(c)"),
+            ("RETURN [2*3], x[1*2..3]", "RETURN [2*3], x[1*2..3]"),
+            ("RETURN timestamp( )", "RETURN datetime().epochMillis"),
+            ("RETURN n.timestamp, lower(upper('a'))", "RETURN n.timestamp, toLower(toUpper('a'))"),
+            ("RETURN id(n)", "RETURN (CASE WHEN labels(n) IS NULL THEN NULL ELSE id(n) END)"),
+            ("RETURN COUNT { (n)-->(m) WHERE m.x > 1 }", "RETURN size([(n)-->(m) WHERE m.x > 1 | 1])"),
+            ("RETURN COUNT { MATCH (n)-->(m) }", "RETURN size([(n)-->(m) | 1])"),
+            ("RETURN COUNT { MATCH (n:A) }", "RETURN COUNT { MATCH (n:A) }"),
+            ("RETURN COUNT { (a)-->(b), (c) }", "RETURN COUNT { (a)-->(b), (c) }"),
+            ("RETURN COUNT { (a) WHERE a.x - 1 > 0 }", "RETURN COUNT { (a) WHERE a.x - 1 > 0 }"),
+            (
+                "RETURN COUNT { MATCH (a)-->(b) RETURN DISTINCT b }",
+                "RETURN COUNT { MATCH (a)-->(b) RETURN DISTINCT b }",
+            ),
+            (
+                "RETURN n {.name, .`age`, id: id2(n, 1)}",
+                "RETURN (CASE WHEN n IS NULL THEN NULL ELSE {name: n.name, age: n.age, id: id2(n, 1)} END)",
+            ),
+            ("RETURN n {.*}", "RETURN properties(n)"),
+            ("RETURN n {.*, x: 1}", "RETURN n {.*, x: 1}"),
+            ("MATCH (n {x: 1}), (:A {x: .5}) RETURN {a: 1}", "MATCH (n {x: 1}), (:A {x: .5}) RETURN {a: 1}"),
+        ] {
+            assert_eq!(text(statement), expected, "{statement}");
+        }
+    }
+
+    #[test]
+    fn a_guard_is_remembered() {
+        assert!(bridge("RETURN elementId(n)").ids_guarded);
+        assert!(!bridge("RETURN n.id").ids_guarded);
+    }
+
+    #[test]
+    fn a_uuid_is_drawn_digit_by_digit() {
+        let text = text("RETURN randomUUID()");
+        assert_eq!(text.matches("rand()").count(), 31);
+        assert_eq!(text.matches("'-'").count(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_bridge(text in "([a-z_$ ;:`'\"*.,|0-9\\[\\]{}()-]|COUNT|id\\(|n \\{\\.){0,40}") {
+            bridge(&text);
+        }
+
+        #[test]
+        fn strings_pass_untouched(inside in "[a-z `*.(){}]{0,20}") {
+            let statement = format!("RETURN '{inside}'");
+            prop_assert_eq!(text(&statement), statement);
+        }
+    }
+}

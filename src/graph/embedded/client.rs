@@ -1,0 +1,203 @@
+//! The graph as the rest of the program holds it: a thread that owns the engine, and a way to ask it.
+//!
+//! The engine is not asynchronous and can't be interrupted. Its own thread keeps a long query from stalling the
+//! runtime, keeps requests in order without a lock, and, unlike a blocking task of the runtime, never holds up the end
+//! of the program.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::oneshot;
+
+use super::engine::Store;
+use super::fate::Fate;
+use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
+
+/// How much a query may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most rows of a result, and of what a query must hold on the way to it.
+    pub rows: usize,
+    /// The longest that a statement may take, waiting for earlier ones included.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { rows: 100_000, time: Duration::from_secs(30) }
+    }
+}
+
+/// A property graph in this process, in memory, empty when it is made and gone when it is dropped.
+pub struct EmbeddedGraph {
+    requests: Sender<Request>,
+    limits: Limits,
+}
+
+struct Request {
+    work: Work,
+    statement: String,
+    parameters: Parameters,
+    fate: Arc<Fate>,
+    reply: oneshot::Sender<Result<Table, GraphError>>,
+}
+
+#[derive(Clone, Copy)]
+enum Work {
+    Read,
+    Write,
+}
+
+impl EmbeddedGraph {
+    /// A fresh graph with the default limits. Fails when the engine or its thread can't be started.
+    pub fn new() -> Result<EmbeddedGraph, GraphError> {
+        EmbeddedGraph::with_limits(Limits::default())
+    }
+
+    /// A fresh graph with limits of one's own.
+    pub fn with_limits(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
+        let mut store = Store::open(limits.rows)?;
+        let (requests, inbox) = channel::<Request>();
+        let serve = move || {
+            for request in inbox {
+                if request.fate.is_abandoned() {
+                    continue;
+                }
+                let answer = answer(&mut store, &request);
+                // Nobody listens when the request was abandoned meanwhile.
+                let _ = request.reply.send(answer);
+            }
+        };
+        thread::Builder::new().name("embedded graph".to_owned()).spawn(serve).map_err(|error| GraphError {
+            kind: GraphErrorKind::Other,
+            message: format!("The embedded graph's thread could not be started: {error}"),
+        })?;
+        Ok(EmbeddedGraph { requests, limits })
+    }
+
+    async fn ask(&self, work: Work, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+        let (reply, mut answer) = oneshot::channel();
+        let fate = Arc::new(Fate::default());
+        let request = Request {
+            work,
+            statement: statement.to_owned(),
+            parameters: parameters.clone(),
+            fate: Arc::clone(&fate),
+            reply,
+        };
+        self.requests.send(request).map_err(|_| stopped())?;
+        let answered = match tokio::time::timeout(self.limits.time, &mut answer).await {
+            Ok(answered) => answered,
+            Err(_) if fate.abandon() => return Err(self.too_slow()),
+            Err(_) => answer.await,
+        };
+        answered.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    fn too_slow(&self) -> GraphError {
+        GraphError {
+            kind: GraphErrorKind::Limit,
+            message: format!(
+                "The statement took longer than {} s in the embedded graph and was given up; nothing of it was kept.",
+                self.limits.time.as_secs_f64()
+            ),
+        }
+    }
+}
+
+fn answer(store: &mut Store, request: &Request) -> Result<Table, GraphError> {
+    let work = || match request.work {
+        Work::Read => store.read(&request.statement, &request.parameters),
+        Work::Write => store.write(&request.statement, &request.parameters, &request.fate),
+    };
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        store.roll_back();
+        Err(GraphError {
+            kind: GraphErrorKind::Other,
+            message: "The embedded graph's engine panicked at this statement; nothing of it was kept.".to_owned(),
+        })
+    })
+}
+
+fn stopped() -> GraphError {
+    GraphError { kind: GraphErrorKind::Other, message: "The embedded graph has stopped.".to_owned() }
+}
+
+impl fmt::Debug for EmbeddedGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EmbeddedGraph").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Graph for EmbeddedGraph {
+    fn backend(&self) -> &'static str {
+        "embedded"
+    }
+
+    async fn read(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+        self.ask(Work::Read, statement, parameters).await
+    }
+
+    async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+        self.ask(Work::Write, statement, parameters).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Value;
+
+    async fn count(graph: &EmbeddedGraph) -> Value {
+        let table = graph.read("MATCH (n) RETURN count(n)", &Parameters::new()).await.unwrap();
+        table.rows[0][0].clone()
+    }
+
+    #[tokio::test]
+    async fn a_statement_that_takes_too_long_is_given_up_and_not_kept() {
+        let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
+        let graph = EmbeddedGraph::with_limits(limits).unwrap();
+        let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
+        let error = graph.write(slow, &Parameters::new()).await.unwrap_err();
+        assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
+        let patient = EmbeddedGraph { requests: graph.requests.clone(), limits: Limits::default() };
+        assert_eq!(count(&patient).await, Value::Int(0));
+    }
+
+    #[tokio::test]
+    async fn a_result_over_the_cap_is_refused_whole() {
+        let graph = EmbeddedGraph::with_limits(Limits { rows: 10, ..Limits::default() }).unwrap();
+        let error = graph.read("UNWIND range(1, 11) AS x RETURN x", &Parameters::new()).await.unwrap_err();
+        assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
+        let table = graph.read("UNWIND range(1, 10) AS x RETURN x", &Parameters::new()).await.unwrap();
+        assert_eq!(table.rows.len(), 10);
+    }
+
+    #[tokio::test]
+    async fn graphs_know_nothing_of_each_other() {
+        let (one, other) = (EmbeddedGraph::new().unwrap(), EmbeddedGraph::new().unwrap());
+        one.write("CREATE (:X)", &Parameters::new()).await.unwrap();
+        assert_eq!((count(&one).await, count(&other).await), (Value::Int(1), Value::Int(0)));
+    }
+
+    #[tokio::test]
+    async fn many_may_ask_at_once() {
+        let graph = Arc::new(EmbeddedGraph::new().unwrap());
+        let writers: Vec<_> = (0..20)
+            .map(|_| {
+                let graph = Arc::clone(&graph);
+                tokio::spawn(async move { graph.write("CREATE (:X); CREATE (:X)", &Parameters::new()).await })
+            })
+            .collect();
+        for writer in writers {
+            writer.await.unwrap().unwrap();
+        }
+        assert_eq!(count(&graph).await, Value::Int(40));
+    }
+}

@@ -1,0 +1,49 @@
+//! Who decides about a request: the one who waits for it, or the thread that works on it.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+const OPEN: u8 = 0;
+const KEPT: u8 = 1;
+const ABANDONED: u8 = 2;
+
+/// Whether a request's effect is kept or abandoned: decided once, so that a write which was reported as too slow is
+/// never committed afterwards.
+#[derive(Debug, Default)]
+pub(super) struct Fate(AtomicU8);
+
+impl Fate {
+    /// The worker is about to keep the effect: false when it was abandoned before.
+    pub(super) fn keep(&self) -> bool {
+        self.decide(KEPT)
+    }
+
+    /// The one who waits gives up: false when the effect is already being kept.
+    pub(super) fn abandon(&self) -> bool {
+        self.decide(ABANDONED)
+    }
+
+    /// Whether nobody waits any longer.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.0.load(Ordering::Acquire) == ABANDONED
+    }
+
+    fn decide(&self, fate: u8) -> bool {
+        self.0.compare_exchange(OPEN, fate, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fate_is_decided_once() {
+        let kept = Fate::default();
+        assert!(kept.keep());
+        assert!(!kept.abandon());
+        let abandoned = Fate::default();
+        assert!(abandoned.abandon());
+        assert!(!abandoned.keep());
+        assert!(abandoned.is_abandoned());
+    }
+}

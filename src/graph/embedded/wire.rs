@@ -1,0 +1,189 @@
+//! The engine's values, errors and rows as ours.
+
+use std::collections::BTreeMap;
+
+use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, Value as Engine};
+
+use super::gap;
+use crate::graph::cypher::{Columns, columns};
+use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Table, Temporal, TemporalKind, Value};
+
+/// A value of the engine as ours.
+pub(super) fn value(engine: &Engine) -> Value {
+    let temporal = |kind, text: String| Value::Temporal(Temporal { kind, text });
+    match engine {
+        Engine::Null => Value::Null,
+        Engine::Bool(truth) => Value::Bool(*truth),
+        Engine::I64(number) => Value::Int(*number),
+        Engine::F64(number) => Value::Float(*number),
+        Engine::String(text) => Value::String(text.clone()),
+        Engine::List(items) => Value::List(items.iter().map(value).collect()),
+        Engine::Map(entries) => Value::Map(properties(entries)),
+        Engine::Node(found) => node(found).into(),
+        Engine::Edge(found) => relationship(found).into(),
+        Engine::Path(path) => Value::Path(Path {
+            nodes: path.nodes.iter().map(node).collect(),
+            relationships: path.edges.iter().map(relationship).collect(),
+        }),
+        Engine::Date(date) => temporal(TemporalKind::Date, date.to_string()),
+        Engine::LocalTime(time) => temporal(TemporalKind::LocalTime, time.to_string()),
+        Engine::Time(time) => temporal(TemporalKind::Time, time.to_string()),
+        Engine::LocalDateTime(moment) => temporal(TemporalKind::LocalDateTime, moment.to_string()),
+        Engine::DateTime(moment) => temporal(TemporalKind::DateTime, moment.to_string()),
+        Engine::Duration(duration) => temporal(TemporalKind::Duration, duration.to_string()),
+    }
+}
+
+fn properties<'a>(entries: impl IntoIterator<Item = (&'a String, &'a Engine)>) -> BTreeMap<String, Value> {
+    entries.into_iter().map(|(key, entry)| (key.clone(), value(entry))).collect()
+}
+
+fn node(node: &graphdblite::Node) -> Node {
+    let mut labels = node.labels.clone();
+    labels.sort();
+    Node { id: node.id.0.to_string(), labels, properties: properties(&node.properties) }
+}
+
+/// The engine tells relationships apart by where they go, their type and a number among equals.
+fn relationship(edge: &graphdblite::Edge) -> Relationship {
+    Relationship {
+        id: format!("{}-{}-{}-{}", edge.src.0, edge.label, edge.dst.0, edge.seq),
+        kind: edge.label.clone(),
+        start: edge.src.0.to_string(),
+        end: edge.dst.0.to_string(),
+        properties: properties(&edge.properties),
+    }
+}
+
+/// The rows of a statement, under the names that the statement gives them.
+pub(super) fn table(statement: &str, records: &[graphdblite::Record]) -> Table {
+    let declared = columns(statement);
+    let Some(first) = records.first() else {
+        return match declared {
+            Columns::Named(columns) => Table { columns, rows: Vec::new() },
+            _ => Table::default(),
+        };
+    };
+    let keys: Vec<&String> = first.keys().filter(|key| !is_hidden(key)).collect();
+    let (keys, columns) = match declared {
+        Columns::Nothing => return Table::default(),
+        Columns::Named(names) if names.len() == keys.len() => (in_order(&keys, &names), names),
+        Columns::Star(last) => {
+            let keys = star(keys, &last);
+            (keys.clone(), keys.into_iter().cloned().collect())
+        }
+        _ => (keys.clone(), keys.into_iter().cloned().collect()),
+    };
+    let row = |record: &graphdblite::Record| {
+        keys.iter().map(|key| record.get(key).map_or(Value::Null, value)).collect::<Vec<Value>>()
+    };
+    Table { rows: records.iter().map(row).collect(), columns }
+}
+
+fn is_hidden(key: &str) -> bool {
+    ["_anon_", "__anon_", "_path_rel_"].iter().any(|prefix| key.starts_with(prefix))
+}
+
+/// The engine's columns in the statement's order: those of the same name first, as the engine writes other names its
+/// own way; the rest keep their order.
+fn in_order<'a>(keys: &[&'a String], names: &[String]) -> Vec<&'a String> {
+    let mut rest = keys.iter().filter(|key| !names.contains(key));
+    names
+        .iter()
+        .zip(keys)
+        .map(|(name, at)| keys.iter().find(|key| **key == name).or_else(|| rest.next()).unwrap_or(at))
+        .copied()
+        .collect()
+}
+
+/// `*` is in alphabetical order, as Neo4j has it; named columns follow.
+fn star<'a>(mut keys: Vec<&'a String>, last: &[String]) -> Vec<&'a String> {
+    keys.sort_by_key(|key| (last.iter().position(|name| name == *key), key.as_str()));
+    keys
+}
+
+/// An error of the engine as ours. `statement` is what the user wrote.
+pub(super) fn error(statement: &str, ids_guarded: bool, theirs: &Theirs) -> GraphError {
+    let words = words(theirs);
+    let ours = |kind| GraphError { kind, message: words.clone() };
+    let unless = |gap: Option<String>| match gap {
+        Some(gap) => gap::unsupported(&gap, Some(&words)),
+        None => ours(GraphErrorKind::Statement),
+    };
+    match theirs {
+        Theirs::Query(query) if words.contains("exceeded maximum of") => GraphError {
+            kind: GraphErrorKind::Limit,
+            message: format!("{} (the embedded graph's limit)", query.message()),
+        },
+        Theirs::SizeLimit { .. } => ours(GraphErrorKind::Limit),
+        Theirs::Transaction { message, .. } if message.contains("not permitted inside a read transaction") => {
+            refused_write()
+        }
+        Theirs::InvalidName { name, .. } => gap::unsupported(&format!("The name `{name}`"), Some(&words)),
+        Theirs::Query(query) => match query.code() {
+            ErrorCode::UnknownFunction => unless(gap::function(statement)),
+            ErrorCode::ProcedureNotFound => unless(Some("This procedure".to_owned())),
+            ErrorCode::UnexpectedSyntax => unless(gap::syntax(statement)),
+            _ if ids_guarded && query.message().contains("labels()") && !statement.contains("labels(") => {
+                gap::unsupported("The id of a relationship (id(), elementId())", None)
+            }
+            _ if query.message().starts_with("Multiple result columns") && all_different(statement) => {
+                gap::unsupported("Two columns that differ only in how they are written", Some(&words))
+            }
+            _ => ours(GraphErrorKind::Statement),
+        },
+        Theirs::NodeNotFound { .. } | Theirs::EdgeNotFound { .. } | Theirs::HasEdges { .. } => {
+            ours(GraphErrorKind::Statement)
+        }
+        _ => ours(GraphErrorKind::Other),
+    }
+}
+
+/// What every backend says to a write where only reading is allowed.
+fn refused_write() -> GraphError {
+    GraphError {
+        kind: GraphErrorKind::WriteRefused,
+        message:
+            "The statement writes to the graph, and only reading is allowed here. Move CREATE, MERGE, SET, REMOVE \
+                  and DELETE to a setup."
+                .to_owned(),
+    }
+}
+
+/// The same, for a schema command.
+pub(super) fn refused_schema() -> GraphError {
+    refused_write()
+}
+
+fn all_different(statement: &str) -> bool {
+    match columns(statement) {
+        Columns::Named(mut names) => {
+            let count = names.len();
+            names.sort();
+            names.dedup();
+            names.len() == count
+        }
+        _ => false,
+    }
+}
+
+/// The engine's words on one line: a syntax error loses its drawing and keeps its place.
+fn words(theirs: &Theirs) -> String {
+    let Theirs::Query(query) = theirs else { return theirs.to_string().replace('\n', " ") };
+    let message = match query.message().split_once("\n  = ") {
+        Some((_, expected)) => expected.to_owned(),
+        None => query.message().replace('\n', " "),
+    };
+    let mut words = match (query, query.span()) {
+        (QueryError::SyntaxError { .. }, Some(span)) => {
+            format!("Syntax error at line {}, column {}: {message}", span.line, span.col)
+        }
+        (_, Some(span)) => format!("{message} (line {}, column {})", span.line, span.col),
+        (QueryError::SyntaxError { .. }, None) => format!("Syntax error: {message}"),
+        _ => message,
+    };
+    if let Some(hint) = query.hint() {
+        words.push_str(&format!("; {hint}"));
+    }
+    words
+}

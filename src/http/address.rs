@@ -1,0 +1,159 @@
+//! Addresses: checked when they are written, joined without surprises.
+
+use std::fmt;
+
+use reqwest::Url;
+
+use crate::secret::Secret;
+
+/// The address under which a service's paths begin. `Display` leaves out user and password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// Reads an address, such as `http://localhost:8081`. The error says what is wrong with it and what to write.
+    pub fn parse(text: &str) -> Result<BaseUrl, String> {
+        let text = text.trim();
+        let example = "write it like http://localhost:8081";
+        if text.is_empty() {
+            return Err(format!("the address is empty; {example}"));
+        }
+        let Ok(url) = Url::parse(text) else {
+            // The text is not repeated: it can hold a password.
+            return Err(format!("the address can't be read; {example}"));
+        };
+        if !matches!(url.scheme(), "http" | "https") {
+            let hint = if text.contains("://") { example } else { "put http:// or https:// before it" };
+            return Err(format!("the address must start with http:// or https://; {hint}"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err("the address must end before any ? or #; put only host, port and path in it".to_owned());
+        }
+        Ok(BaseUrl(url))
+    }
+
+    /// The address with these path segments behind its own; each is percent-encoded, none is doubled.
+    pub fn join<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
+        let mut url = self.0.clone();
+        // `http` and `https` addresses always have segments.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments.into_iter().filter(|segment| !segment.is_empty()));
+        }
+        url
+    }
+
+    /// Whether this machine itself is meant, for which no proxy is ever right.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.0)
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(shown(&self.0).trim_end_matches('/'))
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An address as messages show it: without user, password, query and fragment.
+pub(super) fn shown(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{host}{port}{}", url.scheme(), url.path())
+}
+
+/// The password in an address, which a server might echo.
+pub(super) fn password(url: &Url) -> Option<Secret> {
+    url.password().map(Secret::new)
+}
+
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn base(text: &str) -> BaseUrl {
+        BaseUrl::parse(text).unwrap()
+    }
+
+    #[test]
+    fn no_slash_is_doubled_and_none_is_lost() {
+        for text in ["http://h:1", "http://h:1/"] {
+            assert_eq!(base(text).join("/api/v1/chat".split('/')).as_str(), "http://h:1/api/v1/chat");
+        }
+        for text in ["https://h/v1", "https://h/v1/"] {
+            assert_eq!(base(text).join(["chat", "completions"]).as_str(), "https://h/v1/chat/completions");
+        }
+    }
+
+    #[test]
+    fn a_segment_is_percent_encoded() {
+        assert_eq!(base("http://h").join(["o", "a/b ?#%é"]).as_str(), "http://h/o/a%2Fb%20%3F%23%25%C3%A9");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_with_words_that_help() {
+        for (text, part) in [
+            ("", "is empty"),
+            ("localhost:8081", "put http:// or https:// before it"),
+            ("agent.example", "can't be read"),
+            ("ftp://h", "http:// or https://"),
+            ("http://", "can't be read"),
+            ("http://h:99999", "can't be read"),
+            ("http://h/?key=1", "before any ?"),
+            ("http://h/#x", "before any ?"),
+        ] {
+            let error = BaseUrl::parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn user_and_password_are_never_shown() {
+        let url = base("http://ann:hush@h:1/api/");
+        assert_eq!(url.to_string(), "http://h:1/api");
+        assert_eq!(format!("{url:?}"), "http://h:1/api");
+        assert!(!BaseUrl::parse("http://ann:hush@h:port").unwrap_err().contains("hush"));
+    }
+
+    #[test]
+    fn this_machine_is_recognised() {
+        for (text, expected) in [
+            ("http://localhost", true),
+            ("http://127.0.0.1:8081", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:80", true),
+            ("http://api.localhost", true),
+            ("http://localhost.example", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(base(text).is_loopback(), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(text in ".{0,80}") {
+            let _ = BaseUrl::parse(&text);
+        }
+
+        #[test]
+        fn a_segment_stays_one_segment(id in "[^.]{1,40}") {
+            let url = base("http://h/a").join(["o", &id]);
+            prop_assert_eq!(url.path_segments().unwrap().count(), 3);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What can go wrong between a request and its reply.
+
+use std::error::Error;
+use std::io;
+
+use reqwest::Url;
+
+use super::address::is_loopback;
+use super::excerpt;
+
+/// Why there is no reply that can be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct HttpFault {
+    /// What kind of fault.
+    pub kind: HttpFaultKind,
+    /// The call and what went wrong with it, in a sentence without secrets.
+    pub message: String,
+}
+
+/// What kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpFaultKind {
+    /// The request can't be made at all: a key that no header can carry, no TLS.
+    Unsendable,
+    /// No connection: the request never left.
+    Unreachable,
+    /// The time limit ran out; the request can have arrived.
+    Timeout,
+    /// The connection broke after the request was sent; it can have arrived.
+    Broken,
+    /// The server points elsewhere, with this status.
+    Redirect(u16),
+    /// A whole reply came and it is not JSON by its own words.
+    WrongType,
+    /// A reply came and can't be read: too long, empty, not UTF-8, not JSON, not the expected JSON.
+    Unreadable,
+}
+
+impl HttpFaultKind {
+    /// Whether the server can have received the request.
+    pub fn maybe_received(self) -> bool {
+        match self {
+            HttpFaultKind::Unsendable | HttpFaultKind::Unreachable | HttpFaultKind::Redirect(_) => false,
+            HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::WrongType | HttpFaultKind::Unreadable => {
+                true
+            }
+        }
+    }
+}
+
+impl HttpFault {
+    pub(super) fn new(kind: HttpFaultKind, place: &str, what: impl std::fmt::Display) -> HttpFault {
+        HttpFault { kind, message: format!("{place}: {what}") }
+    }
+
+    /// A fault in sending a request or in waiting for the reply's head.
+    pub(super) fn of_sending(error: reqwest::Error, place: &str, url: &Url) -> HttpFault {
+        if error.is_builder() {
+            let what = format!("the request can't be made: {}", cause(&error));
+            return HttpFault::new(HttpFaultKind::Unsendable, place, what);
+        }
+        if !error.is_connect() {
+            let what = format!("the connection broke before a reply came ({})", cause(&error));
+            return HttpFault::new(HttpFaultKind::Broken, place, what);
+        }
+        let what = if error.is_dns() {
+            "no connection: the host name was not found".to_owned()
+        } else if refused(&error) && is_loopback(url) {
+            "no connection: it was refused; nothing listens there".to_owned()
+        } else if refused(&error) {
+            "no connection: it was refused, there or by a proxy on the way".to_owned()
+        } else if error.is_timeout() {
+            "no connection: the host did not answer in time".to_owned()
+        } else if url.scheme() == "https" && !tcp_failed(&error) {
+            format!("no connection: TLS failed ({})", cause(&error))
+        } else {
+            format!("no connection ({})", cause(&error))
+        };
+        HttpFault::new(HttpFaultKind::Unreachable, place, what)
+    }
+
+    /// A fault in reading the reply's body, of which this many bytes came.
+    pub(super) fn of_reading(error: reqwest::Error, place: &str, bytes: usize) -> HttpFault {
+        let what = format!("the connection broke in the middle of the reply, after {bytes} bytes ({})", cause(&error));
+        HttpFault::new(HttpFaultKind::Broken, place, what)
+    }
+}
+
+/// The innermost cause, which is the one that says something; the outer ones repeat the address with its user part.
+fn cause(error: &reqwest::Error) -> String {
+    let words = chain(error).last().map_or_else(|| "unknown cause".to_owned(), ToString::to_string);
+    excerpt(&words, &[]).trim_matches('"').to_owned()
+}
+
+fn refused(error: &reqwest::Error) -> bool {
+    io_kinds(error).any(|kind| kind == io::ErrorKind::ConnectionRefused)
+}
+
+/// Whether the connection failed beneath TLS.
+fn tcp_failed(error: &reqwest::Error) -> bool {
+    io_kinds(error).any(|kind| {
+        matches!(
+            kind,
+            io::ErrorKind::HostUnreachable
+                | io::ErrorKind::NetworkUnreachable
+                | io::ErrorKind::AddrNotAvailable
+                | io::ErrorKind::PermissionDenied
+        )
+    }) || chain(error).any(|cause| cause.to_string().contains("tunnel"))
+}
+
+fn io_kinds(error: &reqwest::Error) -> impl Iterator<Item = io::ErrorKind> {
+    chain(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind)
+}
+
+fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause| (*cause).source())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_host_that_no_name_server_knows_is_told_apart_from_a_refusal() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let url = Url::parse("http://no-such-host.invalid/").unwrap();
+        let error = client.get(url.clone()).send().await.unwrap_err();
+        let fault = HttpFault::of_sending(error, "GET x", &url);
+        assert_eq!(fault.kind, HttpFaultKind::Unreachable);
+        assert_eq!(fault.message, "GET x: no connection: the host name was not found");
+    }
+
+    #[test]
+    fn only_what_left_can_have_been_received() {
+        use HttpFaultKind::{Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, WrongType};
+        for (kind, expected) in [
+            (Unsendable, false),
+            (Unreachable, false),
+            (Redirect(307), false),
+            (Timeout, true),
+            (Broken, true),
+            (WrongType, true),
+            (Unreadable, true),
+        ] {
+            assert_eq!(kind.maybe_received(), expected, "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A reply that was read to its end.
+
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use reqwest::{Response, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::error::Category;
+
+use super::{HttpFault, HttpFaultKind, excerpt};
+use crate::secret::Secret;
+
+/// A reply: any status but a redirect's.
+#[derive(Debug, Clone)]
+pub struct HttpReply {
+    /// The call, as messages name it: method and address.
+    pub place: String,
+    /// The status.
+    pub status: u16,
+    /// The value of `Retry-After`.
+    pub retry_after: Option<String>,
+    /// The body; of an error only its start.
+    pub body: Vec<u8>,
+    content_type: Option<String>,
+    encoding: Option<String>,
+    secrets: Vec<Secret>,
+}
+
+impl HttpReply {
+    pub(super) fn of_head(response: &Response, place: String, secrets: Vec<Secret>) -> HttpReply {
+        let header = |name: HeaderName| {
+            response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        HttpReply {
+            place,
+            status: response.status().as_u16(),
+            retry_after: header(RETRY_AFTER),
+            body: Vec::new(),
+            content_type: header(CONTENT_TYPE),
+            encoding: header(CONTENT_ENCODING),
+            secrets,
+        }
+    }
+
+    /// Whether the status is a success (2xx).
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The call, the status and the start of the body, as a sentence.
+    pub fn refusal(&self) -> String {
+        let name = StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
+        let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+        let words = if self.body.is_empty() { String::new() } else { format!(": {}", self.start()) };
+        format!("{}: answered {}{name}{words}", self.place, self.status)
+    }
+
+    /// The body as a JSON object of this shape; each way in which it can't be read has words of its own.
+    pub fn object<T: DeserializeOwned>(&self) -> Result<T, HttpFault> {
+        self.check_type()?;
+        let unreadable = |what: String| HttpFault::new(HttpFaultKind::Unreadable, &self.place, what);
+        if self.body.is_empty() {
+            return Err(unreadable(format!("answered {} with an empty body instead of JSON", self.status)));
+        }
+        let text = str::from_utf8(&self.body).map_err(|error| {
+            let at = error.valid_up_to();
+            unreadable(format!("the reply is not valid UTF-8 (byte {at}): {}", self.start()))
+        })?;
+        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+            if error.classify() == Category::Eof {
+                let bytes = self.body.len();
+                unreadable(format!("the reply stops in the middle of its JSON, after {bytes} bytes: {}", self.start()))
+            } else {
+                unreadable(format!("the reply is not JSON ({error}): {}", self.start()))
+            }
+        })?;
+        if !value.is_object() {
+            return Err(unreadable(format!("the reply is JSON, but no object: {}", self.start())));
+        }
+        // The words quote the text.
+        serde_json::from_value(value).map_err(|error| {
+            let words = self.hidden(&error.to_string());
+            unreadable(format!("the reply's JSON is not of the expected shape ({words}): {}", self.start()))
+        })
+    }
+
+    /// A fault of this reply that its reader found.
+    pub fn unreadable(&self, what: &str) -> HttpFault {
+        HttpFault::new(HttpFaultKind::Unreadable, &self.place, format!("{what}: {}", self.start()))
+    }
+
+    /// Somebody else's words about this call, in a form that can be shown.
+    pub fn quote(&self, words: &str) -> String {
+        excerpt(words, &self.secrets)
+    }
+
+    fn check_type(&self) -> Result<(), HttpFault> {
+        let wrong = |what: String| HttpFault::new(HttpFaultKind::WrongType, &self.place, what);
+        if let Some(encoding) = self.encoding.as_deref().filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+            let encoding = self.hidden(encoding);
+            return Err(wrong(format!("the reply is compressed ({encoding}), although nobody asked for that")));
+        }
+        match &self.content_type {
+            // Without a type the body speaks for itself.
+            None => Ok(()),
+            Some(content_type) if is_json(content_type) => Ok(()),
+            Some(content_type) => {
+                let content_type = self.hidden(content_type);
+                Err(wrong(format!("answered {content_type} instead of JSON: {}", self.start())))
+            }
+        }
+    }
+
+    fn start(&self) -> String {
+        excerpt(&String::from_utf8_lossy(&self.body), &self.secrets)
+    }
+
+    fn hidden(&self, words: &str) -> String {
+        excerpt(words, &self.secrets).trim_matches('"').to_owned()
+    }
+}
+
+/// Whether a content type names JSON: `application/json` or a type that ends in `+json` (RFC 6839).
+fn is_json(content_type: &str) -> bool {
+    let name = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    name == "application/json" || name.ends_with("+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn reply(content_type: Option<&str>, body: &[u8]) -> HttpReply {
+        HttpReply {
+            place: "GET http://h/x".to_owned(),
+            status: 200,
+            retry_after: None,
+            body: body.to_vec(),
+            content_type: content_type.map(str::to_owned),
+            encoding: None,
+            secrets: vec![Secret::new("hush")],
+        }
+    }
+
+    #[test]
+    fn json_is_read_under_each_of_its_types() {
+        for content_type in
+            [None, Some("application/json"), Some("Application/JSON; charset=utf-8"), Some("application/problem+json")]
+        {
+            assert_eq!(reply(content_type, b"\xef\xbb\xbf{\"a\":1}").object::<Value>().unwrap()["a"], 1);
+        }
+    }
+
+    #[test]
+    fn each_unreadable_body_has_words_of_its_own() {
+        let json = Some("application/json");
+        for (content_type, body, words) in [
+            (Some("text/html"), &b"<html>hush"[..], "answered text/html instead of JSON: \"<html>***\""),
+            (Some("application/jsonp"), b"f({})", "answered application/jsonp instead of JSON: \"f({})\""),
+            (json, b"", "answered 200 with an empty body instead of JSON"),
+            (json, b"{\"a\xff", "the reply is not valid UTF-8 (byte 3): \"{\"a\u{fffd}\""),
+            (json, b"{\"a\":", "the reply stops in the middle of its JSON, after 5 bytes: \"{\"a\":\""),
+            (json, b"nope", "the reply is not JSON (expected ident at line 1 column 2): \"nope\""),
+            (json, b"[1]", "the reply is JSON, but no object: \"[1]\""),
+            (
+                json,
+                b"{\"a\":\"hush\"}",
+                "the reply's JSON is not of the expected shape (invalid type: string \"***\", expected u8): \
+                 \"{\"a\":\"***\"}\"",
+            ),
+        ] {
+            let fault = reply(content_type, body).object::<BTreeMap<String, u8>>().unwrap_err();
+            assert_eq!(fault.message, format!("GET http://h/x: {words}"));
+        }
+    }
+
+    #[test]
+    fn a_body_nested_beyond_reason_is_not_json() {
+        let fault = reply(None, "[".repeat(100_000).as_bytes()).object::<Value>().unwrap_err();
+        assert!(fault.message.contains("recursion limit"), "{fault}");
+    }
+
+    #[test]
+    fn a_compressed_reply_is_named() {
+        let reply = HttpReply { encoding: Some("gzip".to_owned()), ..reply(None, b"\x1f\x8b") };
+        assert!(reply.object::<Value>().unwrap_err().message.contains("compressed (gzip)"));
+    }
+
+    #[test]
+    fn a_refusal_names_status_and_words() {
+        let reply = HttpReply { status: 500, ..reply(None, b"key hush is bad\n") };
+        assert_eq!(reply.refusal(), "GET http://h/x: answered 500 Internal Server Error: \"key *** is bad\"");
+        let reply = HttpReply { status: 599, ..self::reply(None, b"") };
+        assert_eq!(reply.refusal(), "GET http://h/x: answered 599");
+    }
+}

@@ -1,0 +1,148 @@
+//! Mappings: which keys there may be, must be, and may not be together.
+
+use serde_json::Value;
+
+use super::{Check, Place};
+use crate::job::nearest::nearest;
+use crate::job::problem::{listed, quoted};
+use crate::job::source::{Key, Node, Span};
+
+impl<'r> Check<'r, '_> {
+    pub(super) fn mapping(&mut self, schema: &'r Value, node: &Node, place: &Place<'_>) {
+        // A key that is there under a wrong name: it is not missing as well.
+        let mut misspelt = Vec::new();
+        for entry in node.entries() {
+            let key = &entry.key;
+            match schema["properties"].get(&key.text) {
+                Some(property) => {
+                    self.value(property, &entry.value, &Place { key: Some(key), label: quoted(&key.text) });
+                }
+                None => misspelt.extend(self.unknown_key(schema, node, key)),
+            }
+        }
+        let at = place.key.map_or_else(|| self.place_of(node, place), |key| key.span);
+        self.required(schema, node, place, at, &misspelt);
+        self.one_kind(schema, node, at, &misspelt);
+        self.together(schema, node);
+        self.apart(schema, node);
+    }
+
+    /// Reports a key that the schema does not have; returns the key that was probably meant.
+    fn unknown_key(&mut self, schema: &'r Value, node: &Node, key: &Key) -> Option<&'r str> {
+        if schema["additionalProperties"] != false {
+            return None;
+        }
+        let known: Vec<&'r str> = names(&schema["properties"]);
+        let free = known.iter().copied().filter(|name| node.get(name).is_none());
+        let near = nearest(&key.text, free);
+        let help = match near {
+            Some(near) => Some(format!("did you mean {}?", quoted(near))),
+            None => self.belongs_in(&key.text),
+        };
+        self.report.add(key.span, format!("unknown key {}", quoted(&key.text))).expect(known).try_this(help);
+        near
+    }
+
+    /// Where else in the job the key is known.
+    fn belongs_in(&self, key: &str) -> Option<String> {
+        let parts = self.root["properties"].as_object()?;
+        let owners: Vec<String> =
+            parts.iter().filter(|(_, part)| self.has_key(part, key)).map(|(name, _)| quoted(name)).collect();
+        if self.root["properties"].get(key).is_some() {
+            Some(format!("{} belongs to the job itself, at the start of a line", quoted(key)))
+        } else if owners.is_empty() {
+            None
+        } else {
+            Some(format!("{} belongs in {}", quoted(key), listed(&owners, "or")))
+        }
+    }
+
+    /// Whether a part of the job, or an entry of a list there, has the key.
+    fn has_key(&self, part: &Value, key: &str) -> bool {
+        let target = |schema: &Value| {
+            let path = schema["$ref"].as_str().or_else(|| schema["anyOf"][0]["$ref"].as_str())?;
+            self.root["$defs"].get(path.strip_prefix("#/$defs/")?)
+        };
+        [target(part), target(&part["items"])].into_iter().flatten().any(|owner| owner["properties"].get(key).is_some())
+    }
+
+    fn required(&mut self, schema: &Value, node: &Node, place: &Place<'_>, at: Span, misspelt: &[&str]) {
+        for name in words(&schema["required"]) {
+            if node.get(name).is_some() || misspelt.contains(&name) {
+                continue;
+            }
+            let message = match place.key {
+                Some(key) => format!("missing key {} in {}", quoted(name), quoted(&key.text)),
+                None => format!("missing key {} in {}", quoted(name), place.label),
+            };
+            let property = &schema["properties"][name];
+            let may_be_empty = property["type"] == "array" && property["minItems"].is_null();
+            let help = may_be_empty.then(|| format!("write `{name}: []` if there are none"));
+            self.report.add(at, message).try_this(help);
+        }
+    }
+
+    /// `oneOf` with one required key each: what tells kinds apart.
+    fn one_kind(&mut self, schema: &Value, node: &Node, at: Span, misspelt: &[&str]) {
+        let Some(branches) = schema["oneOf"].as_array() else { return };
+        let kinds: Vec<&str> = branches.iter().filter_map(|branch| branch["required"][0].as_str()).collect();
+        let noun = schema["title"].as_str().unwrap_or("entry");
+        let mut present =
+            node.entries().iter().map(|entry| &entry.key).filter(|key| kinds.contains(&key.text.as_str()));
+        match (present.next(), present.next()) {
+            (None, _) if !kinds.iter().any(|kind| misspelt.contains(kind)) => {
+                let kinds: Vec<String> = kinds.iter().map(|kind| quoted(kind)).collect();
+                self.report.add(at, format!("this {noun} needs one of the keys {}", listed(&kinds, "and")));
+            }
+            (Some(first), Some(second)) => {
+                let (first_name, second_name) = (quoted(&first.text), quoted(&second.text));
+                self.report
+                    .add(
+                        second.span,
+                        format!(
+                            "{second_name} is another kind of {noun} than {first_name} in line {}",
+                            first.span.line
+                        ),
+                    )
+                    .try_this(format!("make two {noun}s of it, one with {first_name} and one with {second_name}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// `dependentRequired`: keys that need another one beside them.
+    fn together(&mut self, schema: &Value, node: &Node) {
+        for entry in node.entries() {
+            for needed in words(&schema["dependentRequired"][&entry.key.text]) {
+                if node.get(needed).is_none() {
+                    let message = format!("{} needs {} beside it", quoted(&entry.key.text), quoted(needed));
+                    self.report.add(entry.key.span, message);
+                }
+            }
+        }
+    }
+
+    /// `not` with required keys, in `allOf`: keys that exclude each other.
+    fn apart(&mut self, schema: &Value, node: &Node) {
+        for rule in schema["allOf"].as_array().into_iter().flatten() {
+            let pair: Option<Vec<_>> = words(&rule["not"]["required"]).map(|name| node.entry(name)).collect();
+            let Some(mut pair) = pair.filter(|pair| pair.len() == 2) else { continue };
+            pair.sort_by_key(|entry| entry.key.span);
+            let (first, second) = (&pair[0].key, &pair[1].key);
+            self.report
+                .add(
+                    second.span,
+                    format!("{} excludes {} in line {}", quoted(&second.text), quoted(&first.text), first.span.line),
+                )
+                .try_this("keep one of the two".to_owned());
+        }
+    }
+}
+
+fn names(object: &Value) -> Vec<&str> {
+    object.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+fn words(list: &Value) -> impl Iterator<Item = &str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str)
+}

@@ -1,0 +1,148 @@
+//! The structural check: the tree against the JSON Schema, every difference with its place.
+//!
+//! Invariants: the schema is the only source of what is right, nothing in here names a key of a job; it understands the
+//! part of JSON Schema that `written` uses and no more (`schema_subset` in the tests holds the two together); one
+//! mistake is told once.
+
+mod mapping;
+mod number;
+mod wording;
+
+use serde_json::Value;
+
+use super::nearest::nearest;
+use super::problem::{Report, quoted, shortened};
+use super::source::{Content, Key, Node, Span};
+use wording::{article, found, kind_of};
+
+/// Reports every difference between the tree and the schema.
+pub(super) fn check(report: &mut Report<'_>, schema: &Value, root: &Node) {
+    Check { report, root: schema }.value(schema, root, &Place { key: None, label: "the job file".to_owned() });
+}
+
+/// Where a value hangs.
+struct Place<'a> {
+    /// The key that holds it, if a key does.
+    key: Option<&'a Key>,
+    /// What a reader knows it by.
+    label: String,
+}
+
+struct Check<'r, 'a> {
+    report: &'r mut Report<'a>,
+    root: &'r Value,
+}
+
+impl<'r> Check<'r, '_> {
+    fn value(&mut self, schema: &'r Value, node: &Node, place: &Place<'_>) {
+        let schema = self.resolved(schema, node);
+        let Some(types) = types(schema) else {
+            match choices(schema) {
+                Some(choices) => self.choice(&choices, node, place),
+                None => self.anything(node),
+            }
+            return;
+        };
+        match &node.content {
+            content if !types.contains(&kind_of(content)) && !(is_int(content) && types.contains(&"number")) => {
+                self.wrong_type(schema, types[0], node, place);
+            }
+            Content::String(text) => match choices(schema) {
+                Some(choices) => self.choice(&choices, node, place),
+                None => self.text(schema, text, node, place),
+            },
+            Content::Int(_) | Content::Float(_) => self.number(schema, node, place),
+            Content::List(items) => self.list(schema, items, node, place),
+            Content::Mapping(_) => self.mapping(schema, node, place),
+            Content::Null | Content::Bool(_) => {}
+        }
+    }
+
+    /// The schema behind `$ref`, and the branch of an `anyOf` with null that fits the node.
+    fn resolved(&self, schema: &'r Value, node: &Node) -> &'r Value {
+        if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+            return self.resolved(&self.root["$defs"][name], node);
+        }
+        let Some(branches) = schema["anyOf"].as_array() else { return schema };
+        let wants_null = node.content == Content::Null;
+        let fits = branches.iter().find(|branch| (branch["type"] == "null") == wants_null);
+        fits.or(branches.first()).map_or(schema, |branch| self.resolved(branch, node))
+    }
+
+    /// Where to point for a value: what is written, or its key where nothing or a whole block is written.
+    fn place_of(&self, node: &Node, place: &Place<'_>) -> Span {
+        match (place.key, node.entries().first()) {
+            (Some(key), _) if node.span.start == node.span.end => key.span,
+            (None, Some(first)) => first.key.span,
+            _ => node.span,
+        }
+    }
+
+    fn wrong_type(&mut self, schema: &Value, expected: &str, node: &Node, place: &Place<'_>) {
+        let written = self.report.lines.written(node.span);
+        let help = wording::help_for_type(schema, expected, node, written, place);
+        let message = format!("{}: expected {}, found {}", place.label, article(expected), found(node, written));
+        self.report.add(self.place_of(node, place), message).try_this(help);
+    }
+
+    fn text(&mut self, schema: &Value, text: &str, node: &Node, place: &Place<'_>) {
+        // The one pattern that `written` uses: something that is not a space.
+        if schema["pattern"] == r"\S" && text.trim().is_empty() {
+            self.report.add(self.place_of(node, place), format!("{} is blank", place.label));
+        }
+    }
+
+    fn choice(&mut self, choices: &[&str], node: &Node, place: &Place<'_>) {
+        let (span, written) = (self.place_of(node, place), self.report.lines.written(node.span));
+        let Some(text) = node.text() else {
+            let message = format!("{}: expected one of its words, found {}", place.label, found(node, written));
+            self.report.add(span, message).expect(choices.iter().copied());
+            return;
+        };
+        if !choices.contains(&text) {
+            let help = nearest(text, choices.iter().copied()).map(|near| format!("did you mean {}?", quoted(near)));
+            let message = format!("{} can't be \"{}\"", place.label, shortened(text));
+            self.report.add(span, message).expect(choices.iter().copied()).try_this(help);
+        }
+    }
+
+    fn list(&mut self, schema: &'r Value, items: &[Node], node: &Node, place: &Place<'_>) {
+        if (items.len() as u64) < schema["minItems"].as_u64().unwrap_or(0) {
+            let span = place.key.map_or(node.span, |key| key.span);
+            self.report.add(span, format!("{} is empty; it needs at least one entry", place.label));
+        }
+        let key = place.key.map_or(place.label.clone(), |key| quoted(&key.text));
+        for item in items {
+            self.value(&schema["items"], item, &Place { key: None, label: format!("an entry of {key}") });
+        }
+    }
+
+    /// A value that may be anything must still be something that JSON can hold exactly.
+    fn anything(&mut self, node: &Node) {
+        self.exact(node);
+        node.items().iter().for_each(|item| self.anything(item));
+        node.entries().iter().for_each(|entry| self.anything(&entry.value));
+    }
+}
+
+/// The types that the schema allows, the main one first; `None` where it does not say.
+fn types(schema: &Value) -> Option<Vec<&str>> {
+    match &schema["type"] {
+        Value::String(one) => Some(vec![one]),
+        Value::Array(several) => Some(several.iter().filter_map(Value::as_str).collect()),
+        _ => None,
+    }
+}
+
+/// The words that the schema allows, if it lists them.
+fn choices(schema: &Value) -> Option<Vec<&str>> {
+    if let Some(words) = schema["enum"].as_array() {
+        return Some(words.iter().filter_map(Value::as_str).collect());
+    }
+    let branches = schema["oneOf"].as_array()?;
+    branches.iter().map(|branch| branch["const"].as_str()).collect()
+}
+
+fn is_int(content: &Content) -> bool {
+    matches!(content, Content::Int(_))
+}

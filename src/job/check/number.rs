@@ -1,0 +1,60 @@
+//! Numbers: finite, exact, in range.
+
+use serde_json::Value;
+
+use super::{Check, Place};
+use crate::job::source::{Content, Node};
+
+/// A bound above this is there for the machine's sake and not worth a word when the other one is broken.
+const TELLING: f64 = 1e6;
+
+impl Check<'_, '_> {
+    pub(super) fn number(&mut self, schema: &Value, node: &Node, place: &Place<'_>) {
+        if !self.exact(node) {
+            return;
+        }
+        let value = match &node.content {
+            Content::Int(number) => number.as_f64().unwrap_or(f64::NAN),
+            Content::Float(number) => *number,
+            _ => return,
+        };
+        let (least, above, most) =
+            (schema["minimum"].as_f64(), schema["exclusiveMinimum"].as_f64(), schema["maximum"].as_f64());
+        let too_low = least.is_some_and(|least| value < least) || above.is_some_and(|above| value <= above);
+        let too_high = most.is_some_and(|most| value > most);
+        if too_low || too_high {
+            let bounds = match (least, above, most) {
+                (Some(least), _, Some(most)) if most < TELLING => format!("from {least} to {most}"),
+                (_, _, Some(most)) if too_high => format!("at most {most}"),
+                (Some(least), _, _) => format!("at least {least}"),
+                (_, Some(above), _) => format!("more than {above}"),
+                _ => return,
+            };
+            let written = self.report.lines.written(node.span);
+            self.report.add(node.span, format!("{} must be {bounds}, found {written}", place.label));
+        }
+    }
+
+    /// Reports a number that JSON can't hold, or not exactly.
+    pub(super) fn exact(&mut self, node: &Node) -> bool {
+        let written = self.report.lines.written(node.span);
+        match &node.content {
+            Content::Float(number) if !number.is_finite() => {
+                self.report.add(node.span, format!("expected a finite number, found {written}"));
+                false
+            }
+            Content::Float(_) | Content::Int(_) if is_integer(written) && written.parse::<i64>().is_err() => {
+                self.report
+                    .add(node.span, format!("the integer {written} does not fit in 64 bits"))
+                    .try_this(format!("if it is meant as text, put it in quotes: \"{written}\""));
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+fn is_integer(written: &str) -> bool {
+    let digits = written.trim_start_matches(['+', '-']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,37 @@
+//! Text → [`Job`], or all that is wrong with it.
+
+use sha2::{Digest, Sha256};
+
+use super::problem::{Problems, Report};
+use super::source::{self, Lines, Node};
+use super::template_check::TemplateCheck;
+use super::{Job, check, meant, schema, semantics};
+
+/// Reads a job. `file_name` names it in problems and, without a `name`, in reports; nothing is opened.
+///
+/// # Errors
+/// Everything that is wrong with the text, each with its place.
+pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Result<Job, Problems> {
+    let lines = Lines::new(text);
+    let mut report = Report::new(file_name, &lines);
+    let root = source::parse(&mut report);
+    let Some(root) = root else { return Err(report.failed()) };
+    check::check(&mut report, schema::shared(), &root);
+    semantics::check(&mut report, templates, &root);
+    report.finish()?;
+    meaning_of(file_name, text, &root).map_err(|message| {
+        // The schema and the types that read it are held together by tests; this tells the author when they part.
+        let mut report = Report::new(file_name, &lines);
+        report.add(lines.at(0), message);
+        report.failed()
+    })
+}
+
+fn meaning_of(file_name: &str, text: &str, root: &Node) -> Result<Job, String> {
+    let written = serde_json::from_value(source::as_json(root)).map_err(|error| error.to_string())?;
+    meant::job(written, file_name, digest(text))
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

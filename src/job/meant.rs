@@ -1,0 +1,109 @@
+//! What is written → what it means. Whatever can be wrong has been refused before.
+
+use super::written::{
+    AssertionFile, EvaluatorFile, GateFile, GraphFile, JobFile, ScorerFile, SeedFile, TargetFile, TaskFile,
+};
+use super::{Assertion, Gate, Job, Judge, Limits, Mind, ModelName, Persona, Seed, Setup, Target, Task};
+use crate::agent::TransportConfig;
+use crate::assertion::AssertionCheck;
+use crate::assertion::cypher::CypherCheck;
+use crate::assertion::expression::ExpressionCheck;
+use crate::evidence::Message;
+use crate::graph::GraphConfig;
+use crate::score::{Score, Weight};
+
+/// The job, with every default filled in.
+///
+/// # Errors
+/// A sentence, if something slipped through the checks.
+pub(super) fn job(written: JobFile, file_name: &str, digest: String) -> Result<Job, String> {
+    Ok(Job {
+        name: written.name.unwrap_or_else(|| stem(file_name)),
+        description: written.description,
+        tags: written.tags,
+        persona: persona(written.evaluator)?,
+        judge: judge(written.scorer)?,
+        target: target(written.target),
+        aspirational_average_ms: written.aspirational_average,
+        max_turns: written.max_turns,
+        greetings: written.greetings,
+        seeds: written.seeds.into_iter().map(seed).collect::<Result<_, _>>()?,
+        setups: written.setups.into_iter().map(|setup| Setup { cypher: setup.cypher }).collect(),
+        tasks: written.tasks.into_iter().map(task).collect(),
+        facts: written.facts,
+        assertions: written.assertions.into_iter().map(assertion).collect::<Result<_, _>>()?,
+        graph: written.graph.and_then(graph),
+        gate: gate(written.gate.unwrap_or_default())?,
+        limits: Limits { turn_seconds: written.limits.turn, trial_seconds: written.limits.trial },
+        digest,
+    })
+}
+
+/// The file's name without folders and extension.
+fn stem(file_name: &str) -> String {
+    let name = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
+
+fn model(written: Option<String>) -> Result<ModelName, String> {
+    ModelName::parse(written.as_deref().unwrap_or(ModelName::DEFAULT))
+}
+
+fn persona(written: EvaluatorFile) -> Result<Persona, String> {
+    Ok(Persona {
+        name: written.name,
+        voice: written.voice,
+        prompt: written.prompt,
+        temperature: written.temperature,
+        signoff: written.signoff,
+        mind: match written.script {
+            Some(lines) => Mind::Lines(lines),
+            None => Mind::Model(model(written.model)?),
+        },
+    })
+}
+
+fn judge(written: ScorerFile) -> Result<Judge, String> {
+    Ok(Judge { prompt: written.prompt, temperature: written.temperature, model: model(written.model)? })
+}
+
+fn target(written: TargetFile) -> Target {
+    let transport = match written.demo {
+        Some(demo) => TransportConfig::Demo(demo),
+        None => TransportConfig::Embabel(written.embabel.unwrap_or_default()),
+    };
+    Target { user: written.user, chatbot: written.chatbot, transport }
+}
+
+fn graph(written: GraphFile) -> Option<GraphConfig> {
+    written.embedded.map(GraphConfig::Embedded).or(written.neo4j.map(GraphConfig::Neo4j))
+}
+
+fn seed(written: SeedFile) -> Result<Seed, String> {
+    match (written.text, written.conversation) {
+        (Some(text), None) => Ok(Seed::Text(text)),
+        (None, Some(messages)) => Ok(Seed::Conversation(
+            messages.into_iter().map(|message| Message::new(message.role, message.content)).collect(),
+        )),
+        _ => Err("a seed is either a text or a conversation".to_owned()),
+    }
+}
+
+fn task(written: TaskFile) -> Task {
+    Task { kind: written.kind, task: written.task, acceptance_criteria: written.acceptance_criteria }
+}
+
+fn assertion(written: AssertionFile) -> Result<Assertion, String> {
+    let check = match (written.cypher, written.expected, written.expression) {
+        (Some(cypher), Some(expected), None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
+        (None, None, Some(expression)) => AssertionCheck::Expression(ExpressionCheck { expression }),
+        _ => return Err("an assertion is either `cypher` with `expected` or `expression`".to_owned()),
+    };
+    let weight = Weight::new(written.weight).ok_or("a weight is 0 or more")?;
+    Ok(Assertion { name: written.name, weight, when: written.when, check })
+}
+
+fn gate(written: GateFile) -> Result<Gate, String> {
+    let min_score = written.min_score.map(|score| Score::new(score).ok_or("a score is from 0 to 1"));
+    Ok(Gate { min_score: min_score.transpose()? })
+}

@@ -1,0 +1,111 @@
+//! What is wrong with a job file: data, until `render` writes it down.
+
+use super::source::{Lines, Span};
+
+/// One thing that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, as it was named to us.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+    /// How many characters are meant, at least 1.
+    pub width: usize,
+    /// The line as the author wrote it, without its break.
+    pub source_line: String,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// What could stand there instead; may be empty.
+    pub expected: Vec<String>,
+    /// What to try.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// Adds what could stand there instead.
+    pub(super) fn expect<T: Into<String>>(&mut self, expected: impl IntoIterator<Item = T>) -> &mut Problem {
+        self.expected = expected.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds what to try.
+    pub(super) fn try_this(&mut self, help: impl Into<Option<String>>) -> &mut Problem {
+        self.help = help.into();
+        self
+    }
+}
+
+/// Everything that is wrong with a job file, in the order of its lines; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problems {
+    /// In the order of the file's lines.
+    pub list: Vec<Problem>,
+}
+
+/// Collects the problems of one file while it is being read.
+pub(super) struct Report<'a> {
+    /// The text that the problems are in.
+    pub(super) lines: &'a Lines<'a>,
+    file: &'a str,
+    list: Vec<Problem>,
+}
+
+impl<'a> Report<'a> {
+    /// An empty report on a file.
+    pub(super) fn new(file: &'a str, lines: &'a Lines<'a>) -> Report<'a> {
+        Report { lines, file, list: Vec::new() }
+    }
+
+    /// Adds a problem.
+    pub(super) fn add(&mut self, at: Span, message: impl Into<String>) -> &mut Problem {
+        let index = self.list.len();
+        self.list.push(Problem {
+            file: self.file.to_owned(),
+            line: at.line,
+            column: at.column,
+            width: self.lines.width(at),
+            source_line: self.lines.line(at.line).to_owned(),
+            message: message.into(),
+            expected: Vec::new(),
+            help: None,
+        });
+        &mut self.list[index]
+    }
+
+    /// Nothing if there are no problems.
+    pub(super) fn finish(self) -> Result<(), Problems> {
+        if self.list.is_empty() { Ok(()) } else { Err(self.failed()) }
+    }
+
+    /// The problems in the order of the file's lines; what stands behind an alias is told once.
+    pub(super) fn failed(mut self) -> Problems {
+        self.list.sort_by_key(|problem| (problem.line, problem.column));
+        self.list.dedup();
+        Problems { list: self.list }
+    }
+}
+
+/// A word from the file, in backticks and cut short where it is long.
+pub(super) fn quoted(word: &str) -> String {
+    format!("`{}`", shortened(word))
+}
+
+/// A text from the file, cut short where it is long.
+pub(super) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn listed(words: &[String], last_by: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} {last_by} {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,190 @@
+//! Problems → the text that a reader sees.
+//!
+//! ```text
+//! data/eval/agent.yml:12:5: unknown key `acceptanceCritera`
+//!    |
+//! 12 |     acceptanceCritera: "…"
+//!    |     ^^^^^^^^^^^^^^^^^
+//!    = expected one of: type, task, acceptanceCriteria
+//!    = help: did you mean `acceptanceCriteria`?
+//! ```
+
+use std::fmt::Write;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::problem::{Problem, Problems};
+
+/// A longer source line is cut to this many terminal columns around its caret.
+const WIDEST: usize = 100;
+/// How many of them stand before the caret in a cut line.
+const BEFORE_CARET: usize = 40;
+/// A tab is shown as that many spaces, so that the caret fits in every terminal.
+const TAB: &str = "    ";
+
+/// All problems, with their source lines and carets, a blank line between two. Plain text without colour; whatever the
+/// file holds, nothing in it can steer a terminal.
+pub fn render_problems(problems: &Problems) -> String {
+    problems.list.iter().map(render).collect::<Vec<_>>().join("\n")
+}
+
+fn render(problem: &Problem) -> String {
+    let number = problem.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let (source, caret) = source_and_caret(problem);
+    let mut text = format!(
+        "{}:{number}:{}: {}\n{gutter} |\n{number} | {source}\n{gutter} | {caret}\n",
+        harmless(&problem.file),
+        problem.column,
+        harmless(&problem.message)
+    );
+    if !problem.expected.is_empty() {
+        let _ = writeln!(text, "{gutter} = expected one of: {}", harmless(&problem.expected.join(", ")));
+    }
+    if let Some(help) = &problem.help {
+        let _ = writeln!(text, "{gutter} = help: {}", harmless(help));
+    }
+    text
+}
+
+/// The source line as it is shown, and the caret line under it.
+fn source_and_caret(problem: &Problem) -> (String, String) {
+    let cells: Vec<(String, usize)> = problem.source_line.trim_end().chars().map(cell).collect();
+    let before = (problem.column - 1).min(cells.len());
+    let after = (before + problem.width).min(cells.len());
+    let columns = |cells: &[(String, usize)]| cells.iter().map(|(_, width)| width).sum::<usize>();
+
+    let (mut first, mut last) = (0, cells.len());
+    if columns(&cells) > WIDEST {
+        while columns(&cells[first..before]) > BEFORE_CARET {
+            first += 1;
+        }
+        while columns(&cells[first..last]) > WIDEST {
+            last -= 1;
+        }
+    }
+    let shown: String = cells[first..last].iter().map(|(text, _)| text.as_str()).collect();
+    let (left, right) = (if first > 0 { "…" } else { "" }, if last < cells.len() { "…" } else { "" });
+    let indent = left.chars().count() + columns(&cells[first..before]);
+    let carets = columns(&cells[before..after.min(last).max(before)]).max(1);
+    (format!("{left}{shown}{right}"), format!("{}{}", " ".repeat(indent), "^".repeat(carets)))
+}
+
+/// How a character is shown, and how many columns that takes.
+fn cell(character: char) -> (String, usize) {
+    match character {
+        '\t' => (TAB.to_owned(), TAB.len()),
+        _ if steers(character) => {
+            let escaped = character.escape_unicode().to_string();
+            let width = escaped.len();
+            (escaped, width)
+        }
+        _ => (character.to_string(), character.width().unwrap_or(0)),
+    }
+}
+
+/// The text with every character escaped that could steer a terminal or turn the reading order round.
+fn harmless(text: &str) -> String {
+    text.chars()
+        .map(|character| if steers(character) { character.escape_unicode().to_string() } else { character.to_string() })
+        .collect()
+}
+
+fn steers(character: char) -> bool {
+    let turns_reading_order =
+        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks_line = matches!(character, '\u{2028}' | '\u{2029}');
+    character.is_control() || turns_reading_order || breaks_line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(source_line: &str, column: usize, width: usize) -> Problem {
+        Problem {
+            file: "job.yml".to_owned(),
+            line: 7,
+            column,
+            width,
+            source_line: source_line.to_owned(),
+            message: "wrong".to_owned(),
+            expected: Vec::new(),
+            help: None,
+        }
+    }
+
+    fn shown(source_line: &str, column: usize, width: usize) -> String {
+        render_problems(&Problems { list: vec![problem(source_line, column, width)] })
+    }
+
+    #[test]
+    fn everything_in_its_place() {
+        let problem = Problem {
+            file: "data/eval/agent.yml".to_owned(),
+            line: 12,
+            column: 5,
+            width: 17,
+            source_line: "    acceptanceCritera: \"…\"".to_owned(),
+            message: "unknown key `acceptanceCritera`".to_owned(),
+            expected: ["type", "task", "acceptanceCriteria"].map(str::to_owned).to_vec(),
+            help: Some("did you mean `acceptanceCriteria`?".to_owned()),
+        };
+        assert_eq!(
+            render_problems(&Problems { list: vec![problem] }),
+            "data/eval/agent.yml:12:5: unknown key `acceptanceCritera`
+   |
+12 |     acceptanceCritera: \"…\"
+   |     ^^^^^^^^^^^^^^^^^
+   = expected one of: type, task, acceptanceCriteria
+   = help: did you mean `acceptanceCriteria`?
+"
+        );
+    }
+
+    #[test]
+    fn two_problems_have_a_blank_line_between_them() {
+        let problems = Problems { list: vec![problem("a", 1, 1), problem("b", 1, 1)] };
+        assert_eq!(
+            render_problems(&problems),
+            "job.yml:7:1: wrong\n  |\n7 | a\n  | ^\n\njob.yml:7:1: wrong\n  |\n7 | b\n  | ^\n"
+        );
+    }
+
+    #[test]
+    fn tabs_and_wide_characters_keep_the_caret_in_place() {
+        assert_eq!(shown("\tä日本: x", 7, 1), "job.yml:7:7: wrong\n  |\n7 |     ä日本: x\n  |            ^\n");
+        assert_eq!(shown("日本: x", 1, 2), "job.yml:7:1: wrong\n  |\n7 | 日本: x\n  | ^^^^\n");
+    }
+
+    #[test]
+    fn a_caret_may_stand_behind_the_last_character() {
+        assert_eq!(shown("ab", 3, 1), "job.yml:7:3: wrong\n  |\n7 | ab\n  |   ^\n");
+        assert_eq!(shown("", 1, 1), "job.yml:7:1: wrong\n  |\n7 | \n  | ^\n");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_its_caret() {
+        let line = format!("{}HERE{}", "a".repeat(200), "b".repeat(200));
+        let expected = format!(
+            "job.yml:7:201: wrong\n  |\n7 | …{}HERE{}…\n  | {}^^^^\n",
+            "a".repeat(40),
+            "b".repeat(56),
+            " ".repeat(41)
+        );
+        assert_eq!(shown(&line, 201, 4), expected);
+    }
+
+    #[test]
+    fn a_caret_ends_where_a_cut_line_ends() {
+        let line = "x".repeat(300);
+        let text = shown(&line, 1, 300);
+        assert_eq!(text, format!("job.yml:7:1: wrong\n  |\n7 | {}…\n  | {}\n", "x".repeat(100), "^".repeat(100)));
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        let text = shown("a\u{1b}[2J\u{202e}b", 2, 1);
+        assert_eq!(text, "job.yml:7:2: wrong\n  |\n7 | a\\u{1b}[2J\\u{202e}b\n  |  ^^^^^^\n");
+    }
+}

@@ -1,0 +1,82 @@
+//! The text, line by line, and places in it.
+
+/// A place in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+    /// The byte at which it starts, in the text without a byte-order mark.
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
+}
+
+/// A job file's text, split where YAML 1.2 splits it: at LF, CR LF and CR.
+pub struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// Splits the text; a byte-order mark at its start is left out.
+    pub fn new(text: &'a str) -> Lines<'a> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let bytes = text.as_bytes();
+        let ends_line = |at: usize| bytes[at] == b'\n' || bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+        let after_breaks = (0..bytes.len()).filter(|&at| ends_line(at)).map(|at| at + 1);
+        Lines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+    }
+
+    /// All of it, without a byte-order mark.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The line's text without its break; empty for a line that is not there. Lines count from 1.
+    pub fn line(&self, line: usize) -> &'a str {
+        let Some(&start) = line.checked_sub(1).and_then(|index| self.starts.get(index)) else { return "" };
+        let end = self.starts.get(line).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// What the author wrote there.
+    pub fn written(&self, span: Span) -> &'a str {
+        self.text.get(span.start..span.end).unwrap_or("")
+    }
+
+    /// The place of the byte; past the end, the end.
+    pub fn at(&self, byte: usize) -> Span {
+        let start = (0..=byte.min(self.text.len())).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0);
+        let line = self.starts.partition_point(|&line_start| line_start <= start);
+        let column = self.text[self.starts[line - 1]..start].chars().count() + 1;
+        Span { line, column, start, end: start }
+    }
+
+    /// How many characters a caret under the place must cover: what is written there on its first line, at least one.
+    pub fn width(&self, span: Span) -> usize {
+        let first_line = self.written(span).split(['\n', '\r']).next().unwrap_or("");
+        first_line.trim_end().chars().count().max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_where_yaml_ends_them() {
+        let lines = Lines::new("\u{feff}a\nb\r\nc\rd");
+        let all: Vec<&str> = (0..=5).map(|line| lines.line(line)).collect();
+        assert_eq!(all, ["", "a", "b", "c", "d", ""]);
+    }
+
+    #[test]
+    fn a_byte_has_its_line_and_character() {
+        let lines = Lines::new("ä: ü\nbc");
+        let places: Vec<(usize, usize)> =
+            [0, 1, 2, 4, 6, 7, 99].iter().map(|&at| (lines.at(at).line, lines.at(at).column)).collect();
+        assert_eq!(places, [(1, 1), (1, 1), (1, 2), (1, 4), (1, 5), (2, 1), (2, 3)]);
+    }
+}

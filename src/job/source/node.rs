@@ -1,0 +1,260 @@
+//! The tree itself, and how saphyr fills it.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
+use serde_saphyr::{Location, Spanned};
+
+use super::Span;
+
+/// A value and where it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub content: Content,
+    /// Where it is written; for an alias, where its anchor is.
+    pub span: Span,
+}
+
+/// A value, with the type that YAML 1.2's core schema gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// `null`, `~` or nothing at all.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer, in JSON's range.
+    Int(Number),
+    /// A number with a point or an exponent; NaN and infinities can occur.
+    Float(f64),
+    /// Text.
+    String(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A mapping, in the order in which it is written.
+    Mapping(Vec<Entry>),
+}
+
+/// One entry of a mapping.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its key.
+    pub key: Key,
+    /// Its value.
+    pub value: Node,
+}
+
+/// A key and where it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    /// Its text; a number or a boolean is spelled as JSON spells it.
+    pub text: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Node {
+    /// The entry of this key, if this is a mapping that has it.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.key.text == key)
+    }
+
+    /// The value of this key, if this is a mapping that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The entries of a mapping; none for anything else.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.content {
+            Content::Mapping(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The items of a list; none for anything else.
+    pub fn items(&self) -> &[Node] {
+        match &self.content {
+            Content::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether the file holds nothing but comments.
+    pub(super) fn is_empty_document(&self) -> bool {
+        self.content == Content::Null && self.span.start == self.span.end
+    }
+}
+
+/// The tree as JSON; a number that JSON lacks becomes null, the structural check has refused it before.
+pub fn as_json(node: &Node) -> Value {
+    match &node.content {
+        Content::Null => Value::Null,
+        Content::Bool(truth) => Value::Bool(*truth),
+        Content::Int(number) => Value::Number(number.clone()),
+        Content::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
+        Content::String(text) => Value::String(text.clone()),
+        Content::List(items) => Value::Array(items.iter().map(as_json).collect()),
+        Content::Mapping(entries) => Value::Object(
+            entries.iter().map(|entry| (entry.key.text.clone(), as_json(&entry.value))).collect::<Map<_, _>>(),
+        ),
+    }
+}
+
+/// What to do with a key that comes twice in a mapping.
+#[derive(Clone, Copy)]
+pub(super) enum Duplicates {
+    /// It is an error.
+    Refuse,
+    /// The first one counts.
+    KeepFirst,
+}
+
+/// Reads one document. Budgets keep a hostile file from costing more than a few milliseconds and megabytes.
+pub(super) fn read(text: &str, duplicates: Duplicates) -> Result<Node, serde_saphyr::Error> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: 64,
+            max_nodes: 100_000,
+            max_events: 400_000,
+            max_recorded_anchor_events: 100_000,
+            max_total_scalar_bytes: 16 * 1024 * 1024,
+        },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 20_000 },
+        duplicate_keys: match duplicates {
+            Duplicates::Refuse => DuplicateKeyPolicy::Error,
+            Duplicates::KeepFirst => DuplicateKeyPolicy::FirstWins,
+        },
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
+    };
+    serde_saphyr::from_str_with_options(text, options)
+}
+
+/// A location as a span of ours.
+pub(super) fn span(location: Location) -> Span {
+    let start = location.span().byte_offset().unwrap_or(0) as usize;
+    let length = location.span().byte_len().unwrap_or(0) as usize;
+    Span { line: location.line() as usize, column: location.column() as usize, start, end: start + length }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
+        let spanned = Spanned::<Content>::deserialize(deserializer)?;
+        Ok(Node { content: spanned.value, span: span(spanned.defined) })
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Content, E> {
+        Ok(Content::Null)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Content, E> {
+        Ok(Content::Bool(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Content, E> {
+        Ok(Content::Int(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Content, E> {
+        Ok(Content::Int(number.into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Content, E> {
+        Ok(Content::Float(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+        Ok(Content::String(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Content, E> {
+        Ok(Content::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Content, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(node) = items.next_element()? {
+            nodes.push(node);
+        }
+        Ok(Content::List(nodes))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Content, A::Error> {
+        let mut mapping = Vec::new();
+        while let Some(key) = entries.next_key::<Spanned<KeyText>>()? {
+            let key = Key { text: key.value.0, span: span(key.defined) };
+            mapping.push(Entry { key, value: entries.next_value()? });
+        }
+        Ok(Content::Mapping(mapping))
+    }
+}
+
+struct KeyText(String);
+
+impl<'de> Deserialize<'de> for KeyText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<KeyText, D::Error> {
+        deserializer.deserialize_any(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl Visitor<'_> for KeyVisitor {
+    type Value = KeyText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key that is text")
+    }
+
+    fn visit_unit<E>(self) -> Result<KeyText, E> {
+        Ok(KeyText("null".to_owned()))
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<KeyText, E> {
+        Ok(KeyText(truth.to_string()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<KeyText, E> {
+        Ok(KeyText(number.to_string()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<KeyText, E> {
+        Ok(KeyText(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<KeyText, E> {
+        Ok(KeyText(number.to_string()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<KeyText, E> {
+        Ok(KeyText(text.to_owned()))
+    }
+}

@@ -1,0 +1,160 @@
+//! What the YAML parser complains about, in our words.
+
+use serde_saphyr::Error;
+
+use super::{Node, Span};
+use crate::job::problem::{Report, quoted};
+
+/// Reports a file that holds nothing but comments.
+pub(super) fn report_empty_file(report: &mut Report<'_>) {
+    let start = report.lines.at(0);
+    report.add(start, "the job file is empty").try_this(
+        "a job has at least the keys `target`, `tasks` and `facts`; `eval-job schema` prints all of them".to_owned(),
+    );
+}
+
+/// Reports the parser's error. `root` is the tree that a duplicate key leaves when only the first one counts.
+pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>) {
+    let at = place(report, error);
+    if let Some(tab) = tab_in_indentation(report, at.line)
+        && is_syntax(error)
+    {
+        report
+            .add(tab, "a tab stands in the indentation; YAML allows only spaces there")
+            .try_this("replace the tab by spaces".to_owned());
+        return;
+    }
+    match error {
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.clone().unwrap_or_else(|| report.lines.written(at).to_owned());
+            let first = root.and_then(|root| first_of(root, &key, at));
+            let message = match first {
+                Some(first) => format!("the key {} is there already, in line {}", quoted(&key), first.line),
+                None => format!("the key {} is there already", quoted(&key)),
+            };
+            report.add(at, message).try_this("keep one of the two".to_owned());
+        }
+        Error::MultipleDocuments { .. } => {
+            report
+                .add(at, "a second document starts here; a job file holds one")
+                .try_this("split the file at the line `---` or `...`, one job a file".to_owned());
+        }
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. }
+        | Error::AliasReplayCounterOverflow { .. } => {
+            report
+                .add(at, "the aliases (`*name`) of this file unfold to far more than a job can hold")
+                .try_this("write the values out, or use fewer aliases within aliases".to_owned());
+        }
+        Error::Budget { .. } => {
+            report.add(at, "this file is far larger or deeper nested than a job can be");
+        }
+        Error::RecursiveReferencesRequireWeakTypes { .. } => {
+            report.add(at, "this alias stands inside of what it refers to");
+        }
+        Error::UnknownAnchor { .. } => {
+            report
+                .add(at, "this alias (`*name`) refers to an anchor (`&name`) that is not there")
+                .try_this("if it is meant as text, put it in quotes".to_owned());
+        }
+        Error::UnsupportedTag { tag, .. } => {
+            report
+                .add(at, format!("the tag {} has no meaning in a job file", quoted(tag)))
+                .try_this("if it is meant as text, put it in quotes".to_owned());
+        }
+        Error::SerdeInvalidType { expected, .. } if expected == "a key that is text" => {
+            report.add(at, "a key must be text, not a list or a mapping");
+        }
+        Error::MergeValueNotMapOrSeqOfMaps { .. } => {
+            report.add(at, "what `<<` merges in must be a mapping");
+        }
+        _ => {
+            let detail = detail(error);
+            let help = hint(&detail).map(str::to_owned);
+            report.add(at, format!("this is not valid YAML: {detail}")).try_this(help);
+        }
+    }
+}
+
+/// Where the parser saw the error; the end of the text where it does not say.
+fn place(report: &Report<'_>, error: &Error) -> Span {
+    let lines = report.lines;
+    let Some(location) = error.location() else { return lines.at(lines.text().len()) };
+    let known = location.span().byte_len().is_some();
+    let (line, column) = (location.line() as usize, location.column() as usize);
+    if known { super::node::span(location) } else { Span { line, column, start: 0, end: 0 } }
+}
+
+/// The parser's own words, without the place, which we tell ourselves.
+fn detail(error: &Error) -> String {
+    let words = error.render();
+    let first_line = words.lines().next().unwrap_or("");
+    let end = first_line.rfind(" at line ").unwrap_or(first_line.len());
+    first_line[..end].trim_start_matches("error: ").to_owned()
+}
+
+/// What is most often behind it.
+fn hint(detail: &str) -> Option<&'static str> {
+    Some(match detail {
+        _ if detail.contains("mapping values are not allowed") => {
+            "text with `: ` in it needs quotes; otherwise check that this line is indented like its neighbours"
+        }
+        _ if detail.contains("simple key expected") => {
+            "text with `: ` in it needs quotes; otherwise this line lacks a colon"
+        }
+        _ if detail.contains("did not find expected key") || detail.contains("<document start>") => {
+            "check that this line is indented like its neighbours"
+        }
+        _ if detail.contains("unexpected character") => "text that starts with this character needs quotes",
+        _ if detail.contains("unknown escape") => "write `\\\\` for a backslash, or use single quotes",
+        _ if detail.contains("trailing content after single-quoted") => {
+            "write `''` for an apostrophe within single quotes, or use double quotes"
+        }
+        _ if detail.contains("trailing content after double-quoted") => {
+            "write `\\\"` for a quote within double quotes, or use single quotes"
+        }
+        _ if detail.contains("multiline quoted") => "is a quotation mark missing in the line above?",
+        _ if detail.contains("unclosed") || detail.contains("illegal placement of ':'") => {
+            "is a closing bracket missing above?"
+        }
+        _ if detail.contains("block sequence entries are not allowed") => "start the list on a line of its own",
+        _ => return None,
+    })
+}
+
+/// Whether the text could not be read as YAML at all.
+fn is_syntax(error: &Error) -> bool {
+    matches!(error, Error::ExternalMessage { .. } | Error::Message { .. } | Error::Eof { .. })
+}
+
+/// A tab before the first word of the line, or of the line after it: the parser may notice one at the end of the line above.
+fn tab_in_indentation(report: &Report<'_>, line: usize) -> Option<Span> {
+    (line..=line + 1).find_map(|line| {
+        let text = report.lines.line(line);
+        let indentation: &str = &text[..text.len() - text.trim_start().len()];
+        let tab = indentation.chars().position(|character| character == '\t')?;
+        (indentation.len() < text.len()).then_some(Span { line, column: tab + 1, start: 0, end: 0 })
+    })
+}
+
+/// The first entry of the mapping in which the key comes again: the last one before it with the same text and, in block
+/// style, the same column.
+fn first_of(root: &Node, key: &str, again: Span) -> Option<Span> {
+    let mut same_column = None;
+    let mut same_line = None;
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        open.extend(node.items());
+        for entry in node.entries() {
+            open.push(&entry.value);
+            let span = entry.key.span;
+            if entry.key.text == key && span < again {
+                let best = if span.line == again.line { &mut same_line } else { &mut same_column };
+                let fits = span.line == again.line || span.column == again.column;
+                *best = if fits { (*best).max(Some(span)) } else { *best };
+            }
+        }
+    }
+    same_line.or(same_column)
+}

@@ -1,0 +1,122 @@
+//! The job file as it is written: the YAML's own shape, from which the JSON Schema is derived.
+//!
+//! Invariants: the schema of these types is the single truth about what a job file may say (`check` walks it, `serde`
+//! reads no more and no less); doc comments are the descriptions that an author's editor shows; what tells kinds apart
+//! is the key that is present, never a tag and never `untagged`.
+
+mod assertion;
+mod people;
+mod preparation;
+mod rules;
+mod target;
+
+pub use assertion::AssertionFile;
+pub use people::{EvaluatorFile, ScorerFile};
+pub use preparation::{MessageFile, SeedFile, SetupFile, TaskFile};
+pub use target::{GraphFile, TargetFile};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Limits;
+
+/// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "job")]
+pub struct JobFile {
+    /// What a reader knows the job by. Without it, the file's name.
+    #[serde(default)]
+    #[schemars(regex(pattern = r"\S"))]
+    pub name: Option<String>,
+    /// What the job is for.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Words to pick jobs by.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub tags: Vec<String>,
+    /// The persona that poses as the user.
+    #[serde(default)]
+    pub evaluator: EvaluatorFile,
+    /// The judge that scores the tasks.
+    #[serde(default)]
+    pub scorer: ScorerFile,
+    /// The agent under test.
+    pub target: TargetFile,
+    /// The average reply time, in milliseconds, that earns the full timing score. Without it timing does not count.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 4_294_967_295_u64))]
+    pub aspirational_average: Option<u64>,
+    /// How many messages, of both sides, a conversation may have. A safeguard.
+    #[serde(default = "default_max_turns")]
+    #[schemars(range(min = 2, max = 4_294_967_295_u64))]
+    pub max_turns: u32,
+    /// The first user message: one of these, drawn at random.
+    #[serde(default = "default_greetings")]
+    #[schemars(length(min = 1), inner(regex(pattern = r"\S")))]
+    pub greetings: Vec<String>,
+    /// What primes the agent's memory before each conversation.
+    #[serde(default)]
+    pub seeds: Vec<SeedFile>,
+    /// What prepares the graph before each conversation.
+    #[serde(default)]
+    pub setups: Vec<SetupFile>,
+    /// What the persona is to bring about.
+    #[schemars(length(min = 1))]
+    pub tasks: Vec<TaskFile>,
+    /// What is true of the user; may be empty. Told to the persona in the with-facts condition only.
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub facts: Vec<String>,
+    /// What must hold after the conversation.
+    #[serde(default)]
+    pub assertions: Vec<AssertionFile>,
+    /// The graph that assertions and setups look at: at most one backend.
+    #[serde(default)]
+    pub graph: Option<GraphFile>,
+    /// When the run counts as failed.
+    #[serde(default)]
+    pub gate: Option<GateFile>,
+    /// How long things may take.
+    #[serde(default)]
+    pub limits: LimitsFile,
+}
+
+/// When the run counts as failed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "gate")]
+pub struct GateFile {
+    /// The job's figure must be at least this, 0 to 1.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub min_score: Option<f64>,
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "limits")]
+pub struct LimitsFile {
+    /// Seconds for one try of one message to the agent.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub turn: f64,
+    /// Seconds for one conversation; seeds and judging do not count.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub trial: f64,
+}
+
+impl Default for LimitsFile {
+    fn default() -> LimitsFile {
+        let limits = Limits::default();
+        LimitsFile { turn: limits.turn_seconds, trial: limits.trial_seconds }
+    }
+}
+
+fn default_max_turns() -> u32 {
+    20
+}
+
+fn default_greetings() -> Vec<String> {
+    ["Hello", "Hi", "Greetings", "Yo", "Hey"].map(str::to_owned).to_vec()
+}

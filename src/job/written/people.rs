@@ -1,0 +1,72 @@
+//! `evaluator` and `scorer`.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+
+use super::rules;
+
+/// The persona that poses as the user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "evaluator", transform = model_or_script)]
+pub struct EvaluatorFile {
+    /// Shown beside the persona's lines.
+    #[schemars(regex(pattern = r"\S"))]
+    pub name: String,
+    /// How it speaks; ends its instructions.
+    pub voice: String,
+    /// The template of its instructions: `eval/socrates` is `prompts/eval/socrates.jinja`.
+    #[schemars(regex(pattern = r"\S"))]
+    pub prompt: String,
+    /// How freely its model chooses its words, 0 to 2.
+    #[schemars(range(min = 0, max = 2))]
+    pub temperature: f64,
+    /// The phrase that ends the conversation; case is ignored.
+    #[schemars(regex(pattern = r"\S"))]
+    pub signoff: String,
+    /// What thinks for it: `openai/MODEL` (any OpenAI-compatible endpoint) or `scripted` (rules, no model). Default: openai/gpt-4.1-mini
+    pub model: Option<String>,
+    /// Fixed lines, said one after the other, instead of a model.
+    #[serde(deserialize_with = "rules::present")]
+    #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
+    pub script: Option<Vec<String>>,
+}
+
+fn model_or_script(schema: &mut Schema) {
+    rules::at_most_one(schema, &["model", "script"]);
+}
+
+impl Default for EvaluatorFile {
+    fn default() -> EvaluatorFile {
+        EvaluatorFile {
+            name: "Socrates".to_owned(),
+            voice: "You speak like a friendly, relaxed human".to_owned(),
+            prompt: "eval/socrates".to_owned(),
+            temperature: 0.5,
+            signoff: "So Long, and Thanks for All the Fish".to_owned(),
+            model: None,
+            script: None,
+        }
+    }
+}
+
+/// The judge that scores the tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "scorer")]
+pub struct ScorerFile {
+    /// The template of its instructions: `eval/score` is `prompts/eval/score.jinja`.
+    #[schemars(regex(pattern = r"\S"))]
+    pub prompt: String,
+    /// How freely its model chooses its words, 0 to 2.
+    #[schemars(range(min = 0, max = 2))]
+    pub temperature: f64,
+    /// `openai/MODEL` (any OpenAI-compatible endpoint) or `scripted` (rules, no model). Default: openai/gpt-4.1-mini
+    pub model: Option<String>,
+}
+
+impl Default for ScorerFile {
+    fn default() -> ScorerFile {
+        ScorerFile { prompt: "eval/score".to_owned(), temperature: 0.0, model: None }
+    }
+}

@@ -1,0 +1,35 @@
+//! Rules between the keys of one mapping, as JSON Schema says them, and how a key that is present is read.
+
+use schemars::Schema;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+/// Exactly one of these keys: each is a kind of its own.
+pub(super) fn exactly_one(schema: &mut Schema, kinds: &[&str]) {
+    let branches: Vec<Value> = kinds.iter().map(|kind| json!({ "required": [kind] })).collect();
+    schema.insert("oneOf".to_owned(), Value::Array(branches));
+}
+
+/// At most one of these keys.
+pub(super) fn at_most_one(schema: &mut Schema, kinds: &[&str]) {
+    let pairs: Vec<Value> = kinds
+        .iter()
+        .enumerate()
+        .flat_map(|(index, kind)| {
+            kinds[index + 1..].iter().map(move |other| json!({ "not": { "required": [kind, other] } }))
+        })
+        .collect();
+    schema.insert("allOf".to_owned(), Value::Array(pairs));
+}
+
+/// Reads a key that must have a value where it is present.
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Reads a key that counts as present without a value too: `demo:` is `demo: {}`.
+pub(super) fn present_or_empty<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(|value| Some(value.unwrap_or_default()))
+}

@@ -1,0 +1,50 @@
+//! `target` and `graph`: one key a transport, one key a backend.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+
+use super::rules;
+use crate::agent::demo::DemoConfig;
+use crate::agent::embabel::EmbabelConfig;
+use crate::graph::embedded::EmbeddedConfig;
+use crate::graph::neo4j::Neo4jConfig;
+
+/// The agent under test and how it is reached: at most one transport key, none means `embabel`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "target", transform = one_transport)]
+pub struct TargetFile {
+    /// The user that a session is opened for.
+    #[schemars(regex(pattern = r"\S"))]
+    pub user: String,
+    /// The chatbot that a session is opened with.
+    #[schemars(regex(pattern = r"\S"))]
+    pub chatbot: String,
+    /// Embabel's REST protocol.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub embabel: Option<EmbabelConfig>,
+    /// The demo agent that eval-job brings along.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub demo: Option<DemoConfig>,
+}
+
+fn one_transport(schema: &mut Schema) {
+    rules::at_most_one(schema, &["embabel", "demo"]);
+}
+
+/// The graph that the agent writes to: at most one backend key.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "graph", transform = one_backend)]
+pub struct GraphFile {
+    /// In process, fresh for each trial: the default for the demo agent.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub embedded: Option<EmbeddedConfig>,
+    /// A Neo4j database: the default for every other job with Cypher.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub neo4j: Option<Neo4jConfig>,
+}
+
+fn one_backend(schema: &mut Schema) {
+    rules::at_most_one(schema, &["embedded", "neo4j"]);
+}

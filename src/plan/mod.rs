@@ -1,0 +1,115 @@
+//! What is to be run: a job × models × conditions × repeats, in lanes; and what is refused before a token is paid.
+//!
+//! Pure: whatever can be known from the job, the flags and the surroundings is checked here, all problems at once.
+
+mod lanes;
+mod refusal;
+
+use crate::agent::TransportConfig;
+use crate::agent::demo::DEMO_MODELS;
+use crate::evidence::{Condition, TrialId};
+use crate::graph::GraphConfig;
+use crate::graph::embedded::EmbeddedConfig;
+use crate::graph::neo4j::Neo4jConfig;
+use crate::job::{Job, Mind, ModelName};
+use crate::score::Score;
+
+pub use refusal::Refusal;
+
+/// What the command line asks for beyond the job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wanted {
+    /// The agent's models; empty means the transport's default.
+    pub models: Vec<String>,
+    /// The conditions; empty means both.
+    pub conditions: Vec<Condition>,
+    /// The persona's model instead of the job's.
+    pub evaluator_model: Option<ModelName>,
+    /// The judge's model instead of the job's.
+    pub scorer_model: Option<ModelName>,
+    /// The gate instead of the job's.
+    pub min_score: Option<Score>,
+}
+
+/// What the surroundings offer, as far as it decides what can work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Whether there is a key for OpenAI-compatible endpoints.
+    pub has_openai_key: bool,
+    /// The endpoint instead of OpenAI's own.
+    pub openai_base_url: Option<String>,
+}
+
+/// What is to be run; whatever it holds can work as far as anyone can know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The job, with what the command line changes of it.
+    pub job: Job,
+    /// The agent's models, in the order they were named.
+    pub models: Vec<String>,
+    /// The graph of the trials, if anything uses one.
+    pub graph: Option<GraphConfig>,
+    /// Trials that share state, one after the other; lanes run side by side.
+    pub lanes: Vec<Vec<TrialId>>,
+}
+
+impl Plan {
+    /// All trials, by number.
+    pub fn trials(&self) -> Vec<TrialId> {
+        let mut trials: Vec<TrialId> = self.lanes.iter().flatten().cloned().collect();
+        trials.sort_by_key(|trial| trial.number);
+        trials
+    }
+
+    /// Plans a job.
+    ///
+    /// # Errors
+    /// Everything that cannot work, all at once.
+    pub fn of(job: Job, wanted: Wanted, surroundings: Surroundings) -> Result<Plan, Vec<Refusal>> {
+        let mut job = job;
+        if let Some(model) = wanted.evaluator_model {
+            job.persona.mind = Mind::Model(model);
+        }
+        if let Some(model) = wanted.scorer_model {
+            job.judge.model = model;
+        }
+        job.gate.min_score = wanted.min_score.or(job.gate.min_score);
+        let models = if wanted.models.is_empty() {
+            vec![default_model(&job.target.transport).to_owned()]
+        } else {
+            wanted.models
+        };
+        let graph = choose_graph(&job);
+        let refusals = refusal::refusals(&job, &models, graph.as_ref(), &surroundings);
+        if !refusals.is_empty() {
+            return Err(refusals);
+        }
+        let conditions = if wanted.conditions.is_empty() { Condition::ALL.to_vec() } else { wanted.conditions };
+        let lanes = lanes::lanes(&models, &conditions, lanes::shares_state(&job.target.transport, graph.as_ref()));
+        Ok(Plan { job, models, graph, lanes })
+    }
+}
+
+/// The agent's model where `--model` names none: Embabel's default, or the demo agent's honest one.
+fn default_model(transport: &TransportConfig) -> &'static str {
+    match transport {
+        TransportConfig::Embabel(_) => "gpt-4.1-mini",
+        TransportConfig::Demo(_) => DEMO_MODELS[0],
+    }
+}
+
+/// The graph that the job names; else the embedded one for the demo agent, Neo4j for every other job with Cypher.
+fn choose_graph(job: &Job) -> Option<GraphConfig> {
+    if let Some(graph) = &job.graph {
+        return Some(graph.clone());
+    }
+    match job.target.transport {
+        TransportConfig::Demo(_) => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
+        TransportConfig::Embabel(_) => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
+    }
+}
+
+/// Whether a setup or an assertion looks at the graph.
+fn uses_cypher(job: &Job) -> bool {
+    !job.setups.is_empty() || job.assertions.iter().any(|assertion| assertion.check.needs_graph())
+}

@@ -1,0 +1,81 @@
+//! What cannot work, and what to do about it.
+
+use super::{Surroundings, uses_cypher};
+use crate::agent::TransportConfig;
+use crate::agent::demo::DEMO_MODELS;
+use crate::agent::embabel;
+use crate::graph::GraphConfig;
+use crate::job::{Job, Mind, ModelName};
+use crate::llm::openai;
+
+/// Something that cannot work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What cannot work, in a sentence.
+    pub what: String,
+    /// What to try.
+    pub help: String,
+}
+
+/// Everything about this job that cannot work in these surroundings.
+pub(super) fn refusals(
+    job: &Job,
+    models: &[String],
+    graph: Option<&GraphConfig>,
+    surroundings: &Surroundings,
+) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });
+
+    let roles = roles_of_openai(job);
+    if !roles.is_empty() && !surroundings.has_openai_key {
+        refuse(
+            format!("there is no OPENAI_API_KEY, and {}", roles.join(" and ")),
+            "set OPENAI_API_KEY (with OPENAI_BASE_URL for another endpoint), or name the rules that stand in for a \
+             model: --evaluator-model scripted --scorer-model scripted",
+        );
+    }
+    if !roles.is_empty()
+        && let Some(problem) = surroundings.openai_base_url.as_deref().and_then(|url| openai::check(url).err())
+    {
+        refuse(problem, "correct it in the environment");
+    }
+    match &job.target.transport {
+        TransportConfig::Demo(_) => {
+            for model in models.iter().filter(|model| !DEMO_MODELS.contains(&model.as_str())) {
+                refuse(
+                    format!("the demo agent has no model `{model}`"),
+                    &format!("its models are {}: choose with --model", DEMO_MODELS.join(" and ")),
+                );
+            }
+        }
+        TransportConfig::Embabel(config) => {
+            for problem in embabel::check(config) {
+                refuse(problem, "correct it in the job file");
+            }
+            if matches!(graph, Some(GraphConfig::Embedded(_))) && uses_cypher(job) {
+                refuse(
+                    "the job's Cypher would look at an embedded graph that its agent can't write to".to_owned(),
+                    "name the agent's own database: graph: {neo4j: {uri: …}}",
+                );
+            }
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for model in models.iter().filter(|model| !seen.insert(model.as_str())) {
+        refuse(format!("the model `{model}` is named twice"), "name each model once in --model");
+    }
+    refusals
+}
+
+/// Which of our own roles an OpenAI-compatible model plays, in words.
+fn roles_of_openai(job: &Job) -> Vec<String> {
+    let mut roles = Vec::new();
+    if let Mind::Model(model @ ModelName::OpenAi(_)) = &job.persona.mind {
+        roles.push(format!("the persona is {}", model.spelled()));
+    }
+    if let model @ ModelName::OpenAi(_) = &job.judge.model {
+        roles.push(format!("the judge is {}", model.spelled()));
+    }
+    roles
+}

@@ -1,0 +1,19 @@
+//! What is stored of a run: the journal's entries and the one document that they add up to.
+//!
+//! Invariants: the record is nothing but the fold of the journal ([`RunRecord::apply`]), so a run that was killed reads
+//! like one that ended; every document carries [`FORMAT_VERSION`]; nothing in here is secret.
+
+mod entry;
+mod provenance;
+mod run;
+mod trial;
+mod verdict;
+
+pub use entry::Entry;
+pub use provenance::{PromptDigest, Provenance};
+pub use run::{ModelFigure, RunRecord};
+pub use trial::TrialRecord;
+pub use verdict::Verdict;
+
+/// The version of the journal's and the record's format. A reader refuses what is newer than itself.
+pub const FORMAT_VERSION: u32 = 1;

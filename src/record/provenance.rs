@@ -1,0 +1,60 @@
+//! What a run was made of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::score::Score;
+
+/// What a run was made of: enough to tell whether two runs can be compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Provenance {
+    /// eval-job's version.
+    pub tool_version: String,
+    /// The job's name.
+    pub job: String,
+    /// Where the job was read from.
+    pub job_file: String,
+    /// SHA-256 of the job file's text, in hex.
+    pub job_digest: String,
+    /// The templates that were used.
+    pub prompts: Vec<PromptDigest>,
+    /// How the agent was reached: the transport and its address, without credentials.
+    pub agent: String,
+    /// The models that the agent was asked to use.
+    pub models: Vec<String>,
+    /// The persona's name.
+    pub persona: String,
+    /// The persona's model, `scripted`, or `script` for fixed lines.
+    pub persona_model: String,
+    /// The persona's temperature.
+    pub persona_temperature: f64,
+    /// The judge's model, or `scripted`.
+    pub judge_model: String,
+    /// The judge's temperature.
+    pub judge_temperature: f64,
+    /// The graph's backend, if the job uses one.
+    pub graph: Option<String>,
+    /// The limit on messages of a conversation.
+    pub max_turns: u32,
+    /// The seed of every random choice.
+    pub rng_seed: u64,
+    /// The gate, if there is one.
+    pub min_score: Option<Score>,
+}
+
+/// A template that was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptDigest {
+    /// Its name, `eval/socrates`.
+    pub name: String,
+    /// SHA-256 of its text, in hex.
+    pub digest: String,
+}
+
+impl Provenance {
+    /// Whether rules stood in for a language model somewhere.
+    pub fn is_scripted(&self) -> bool {
+        self.persona_model == "scripted" || self.judge_model == "scripted"
+    }
+}

@@ -1,0 +1,182 @@
+//! The one document that a run comes to.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{Entry, FORMAT_VERSION, Provenance, TrialRecord, Verdict};
+use crate::evidence::{Ending, Evidence, Transcript, Usage};
+use crate::score::{Component, mean_of_conditions};
+
+/// Everything about a run, in one document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRecord {
+    /// The format's version.
+    pub version: u32,
+    /// The run's id.
+    pub id: String,
+    /// When it started.
+    pub started_at: DateTime<Utc>,
+    /// When it ended; `None` when it was killed.
+    pub finished_at: Option<DateTime<Utc>>,
+    /// Whether its user stopped it.
+    pub interrupted: bool,
+    /// What it was made of.
+    pub provenance: Provenance,
+    /// Its trials, in the order of the plan.
+    pub trials: Vec<TrialRecord>,
+    /// Each model's figure.
+    pub figures: Vec<ModelFigure>,
+    /// What it all means.
+    pub verdict: Verdict,
+}
+
+/// The job's figure for one of the agent's models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFigure {
+    /// The agent's model.
+    pub model: String,
+    /// The mean of its trials' composites; missing if one of them has none.
+    pub figure: Component,
+}
+
+impl RunRecord {
+    /// The record of a run whose journal begins with this entry; `None` if it is not a beginning.
+    pub fn begin(entry: &Entry) -> Option<RunRecord> {
+        let Entry::RunStarted { version, id, at, provenance, trials } = entry else { return None };
+        let mut record = RunRecord {
+            version: *version,
+            id: id.clone(),
+            started_at: *at,
+            finished_at: None,
+            interrupted: false,
+            provenance: (**provenance).clone(),
+            trials: trials.iter().cloned().map(TrialRecord::planned).collect(),
+            figures: Vec::new(),
+            verdict: Verdict::Incomplete,
+        };
+        record.conclude();
+        Some(record)
+    }
+
+    /// Takes in the next entry of the journal. An entry of a trial that the run does not have is passed over.
+    pub fn apply(&mut self, entry: Entry) {
+        match entry {
+            Entry::RunStarted { .. } => {}
+            Entry::TrialStarted { trial, at } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.started_at = Some(at);
+                }
+            }
+            Entry::SessionOpened { trial, session_id } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.evidence = Some(Evidence {
+                        session_id,
+                        model: trial.trial.model.clone(),
+                        condition: trial.trial.condition,
+                        transcript: Transcript::default(),
+                        ending: Ending::CutOff,
+                        object_context: None,
+                        queries: Vec::new(),
+                        persona_usage: Usage::default(),
+                    });
+                }
+            }
+            Entry::UserSaid { trial, text, .. } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.pending = Some(text);
+                }
+            }
+            Entry::TurnFinished { trial, turn } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.pending = None;
+                    if let Some(evidence) = &mut trial.evidence {
+                        evidence.transcript.turns.push(turn);
+                    }
+                }
+            }
+            Entry::ConversationEnded { trial, ending, object_context, queries, persona_usage } => {
+                if let Some(evidence) = self.trial(trial).and_then(|trial| trial.evidence.as_mut()) {
+                    evidence.ending = ending;
+                    evidence.object_context = object_context;
+                    evidence.queries = queries;
+                    evidence.persona_usage = persona_usage;
+                }
+            }
+            Entry::Judged { trial, judgement } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.judgements.push(judgement);
+                }
+            }
+            Entry::TrialFinished { trial, at, outcome, scorecard } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.finished_at = Some(at);
+                    trial.outcome = Some(outcome);
+                    trial.scorecard = scorecard;
+                }
+                self.conclude();
+            }
+            Entry::RunFinished { at, interrupted } => {
+                self.finished_at = Some(at);
+                self.interrupted = interrupted;
+                self.conclude();
+            }
+        }
+    }
+
+    /// The record that a journal adds up to; `None` if it has no beginning.
+    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
+        let mut entries = entries.into_iter();
+        let mut record = RunRecord::begin(&entries.next()?)?;
+        entries.for_each(|entry| record.apply(entry));
+        Some(record)
+    }
+
+    /// The document as indented JSON with a newline at its end: what `run.json` and `-o FILE.json` hold.
+    ///
+    /// # Errors
+    /// Never, in practice: a record has no maps with other keys than strings.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        let mut json = serde_json::to_vec_pretty(self)?;
+        json.push(b'\n');
+        Ok(json)
+    }
+
+    /// Whether this version of eval-job can read it.
+    pub fn is_readable(&self) -> bool {
+        self.version <= FORMAT_VERSION
+    }
+
+    /// The trials of one of the agent's models.
+    pub fn trials_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a TrialRecord> {
+        self.trials.iter().filter(move |trial| trial.trial.model == model)
+    }
+
+    fn trial(&mut self, number: u32) -> Option<&mut TrialRecord> {
+        self.trials.iter_mut().find(|trial| trial.trial.number == number)
+    }
+
+    fn conclude(&mut self) {
+        self.figures = self
+            .provenance
+            .models
+            .iter()
+            .map(|model| ModelFigure { model: model.clone(), figure: figure_of(self.trials_of(model)) })
+            .collect();
+        self.verdict = Verdict::of(self);
+    }
+}
+
+fn figure_of<'a>(trials: impl Iterator<Item = &'a TrialRecord>) -> Component {
+    let composites: Vec<(&str, Component)> = trials
+        .map(|trial| {
+            let composite = match (trial.why_no_score(), &trial.scorecard) {
+                (None, Some(scorecard)) => scorecard.composite.clone(),
+                (why, _) => Component::missing(why.unwrap_or_default()),
+            };
+            (trial.trial.condition.words(), composite)
+        })
+        .collect();
+    mean_of_conditions(composites.iter().map(|(label, composite)| (*label, composite)))
+}

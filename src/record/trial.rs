@@ -1,0 +1,65 @@
+//! What is stored of one trial.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::{Evidence, Judgement, TrialId};
+use crate::score::{Outcome, Score, Scorecard};
+
+/// What is stored of one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialRecord {
+    /// Which trial.
+    pub trial: TrialId,
+    /// When its setups began.
+    pub started_at: Option<DateTime<Utc>>,
+    /// When it was over; `None` for one that was cut off.
+    pub finished_at: Option<DateTime<Utc>>,
+    /// How it came out; `None` for one that was cut off.
+    pub outcome: Option<Outcome>,
+    /// What happened, as far as it went; `None` when no session was opened.
+    pub evidence: Option<Evidence>,
+    /// The message that was on its way when the trial was cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+    /// What the judge said.
+    pub judgements: Vec<Judgement>,
+    /// What it is worth.
+    pub scorecard: Option<Scorecard>,
+}
+
+impl TrialRecord {
+    /// A trial that has not begun.
+    pub fn planned(trial: TrialId) -> TrialRecord {
+        TrialRecord {
+            trial,
+            started_at: None,
+            finished_at: None,
+            outcome: None,
+            evidence: None,
+            pending: None,
+            judgements: Vec::new(),
+            scorecard: None,
+        }
+    }
+
+    /// The trial's figure, where there is one.
+    pub fn score(&self) -> Option<Score> {
+        self.scorecard.as_ref().and_then(Scorecard::score)
+    }
+
+    /// Why there is no figure, where there is none.
+    pub fn why_no_score(&self) -> Option<String> {
+        match (&self.outcome, &self.scorecard) {
+            (None, _) if self.started_at.is_none() => Some("not started".to_owned()),
+            (None, _) => Some("cut off".to_owned()),
+            (Some(outcome), _) if !outcome.counts() => {
+                Some(format!("{}: {}", outcome.word(), outcome.error().unwrap_or_default()))
+            }
+            (Some(_), Some(scorecard)) if scorecard.score().is_none() => Some(scorecard.composite.why().to_owned()),
+            (Some(_), Some(_)) => None,
+            (Some(_), None) => Some("not graded".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a run means, in one word: the printed verdict and the exit status both come from here.
+
+use serde::{Deserialize, Serialize};
+
+use super::RunRecord;
+
+/// What a run means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// Every figure is there and the gate, if there is one, is passed.
+    Passed,
+    /// Every figure is there and one is below the gate.
+    GateFailed,
+    /// Some figure is missing: agent unreachable, persona, judge or graph broken, or the run was killed.
+    Incomplete,
+    /// Its user stopped it.
+    Interrupted,
+}
+
+impl Verdict {
+    /// The verdict on a run.
+    pub fn of(record: &RunRecord) -> Verdict {
+        if record.interrupted {
+            return Verdict::Interrupted;
+        }
+        let unfinished = record.trials.iter().any(|trial| trial.finished_at.is_none());
+        let missing = record.figures.iter().any(|figure| figure.figure.score().is_none());
+        if unfinished || missing || record.figures.is_empty() {
+            return Verdict::Incomplete;
+        }
+        let gate = record.provenance.min_score;
+        let below = record.figures.iter().any(|figure| figure.figure.score() < gate);
+        if below { Verdict::GateFailed } else { Verdict::Passed }
+    }
+
+    /// The exit status that stands for it.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Verdict::Passed => 0,
+            Verdict::GateFailed => 100,
+            Verdict::Incomplete => 102,
+            Verdict::Interrupted => 130,
+        }
+    }
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Passed => "passed",
+            Verdict::GateFailed => "gate failed",
+            Verdict::Incomplete => "incomplete",
+            Verdict::Interrupted => "interrupted",
+        }
+    }
+}

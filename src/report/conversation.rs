@@ -1,0 +1,62 @@
+//! A conversation, word for word, with what the agent reported about its work.
+
+use std::fmt::Write;
+
+use super::{Ink, plain};
+use crate::evidence::Event;
+use crate::record::RunRecord;
+
+/// Every conversation of a run.
+pub fn conversations(record: &RunRecord, ink: Ink) -> String {
+    let mut page = String::new();
+    for trial in &record.trials {
+        let Some(evidence) = &trial.evidence else { continue };
+        let title = format!("{} · {}", plain(&trial.trial.model), trial.trial.condition.words());
+        let _ = writeln!(page, "{}", ink.bold(&title));
+        for turn in &evidence.transcript.turns {
+            let _ = writeln!(
+                page,
+                "{} {}",
+                ink.bold(&format!("{}. {}:", turn.number, plain(&record.provenance.persona))),
+                indented(&turn.user)
+            );
+            for failure in &turn.failures {
+                let _ = writeln!(page, "   {}", ink.unsure(&format!("a try failed: {}", plain(&failure.error))));
+            }
+            for event in &turn.events {
+                let _ = writeln!(page, "   {}", self::event(event, ink).replace('\n', "\n   "));
+            }
+            if let Some(text) = &turn.agent {
+                let latency = turn.latency_ms.unwrap_or_default();
+                let _ = writeln!(page, "   {} {}", ink.bold(&format!("agent ({latency:.0} ms):")), indented(text));
+            }
+        }
+        if let Some(pending) = &trial.pending {
+            let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
+        }
+        page.push('\n');
+    }
+    page
+}
+
+/// What the agent reported: each kind has a word and a colour of its own.
+pub fn event(event: &Event, ink: Ink) -> String {
+    use anstyle::AnsiColor::{Blue, Cyan, Green, Magenta, Yellow};
+    let (colour, kind, text) = match event {
+        Event::SystemPrompt { text } => (Magenta, "system prompt", text.clone()),
+        Event::GraphRequest { content, summary_direction } => {
+            let direction = summary_direction.as_deref().map(|direction| format!(" ({direction})")).unwrap_or_default();
+            (Blue, "graph request", format!("{content}{direction}"))
+        }
+        Event::FunctionCall(call) => (Cyan, "function call", format!("{} {}", call.function, call.args)),
+        Event::FunctionResponse { output } => {
+            (Green, "function response", output.as_str().map_or_else(|| output.to_string(), str::to_owned))
+        }
+        Event::Other { data } => (Yellow, "event", data.to_string()),
+    };
+    format!("{} {}", ink.paint(colour.on_default(), &format!("[{kind}]")), indented(&text))
+}
+
+fn indented(text: &str) -> String {
+    plain(text).trim_end().replace('\n', "\n   ")
+}

@@ -1,0 +1,11 @@
+//! A record as text. Pure functions: whoever prints decides where it goes.
+//!
+//! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
+
+mod conversation;
+mod plain;
+mod terminal;
+
+pub use conversation::{conversations, event};
+pub use plain::{one_line, plain};
+pub use terminal::{Ink, listing, terminal};

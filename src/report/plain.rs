@@ -1,0 +1,47 @@
+//! Untrusted text, made harmless for a terminal.
+
+/// The text with control characters (but newline and tab) and invisible direction marks spelled out, so that nothing an
+/// agent says moves the cursor, changes colours or hides itself.
+pub fn plain(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut plain, c| {
+        match c {
+            '\n' => plain.push('\n'),
+            '\t' => plain.push_str("    "),
+            '\r' => {}
+            c if is_unsafe(c) => plain.extend(c.escape_unicode()),
+            c => plain.push(c),
+        }
+        plain
+    })
+}
+
+/// The text on one line of at most `width` characters, cut with `…`.
+pub fn one_line(text: &str, width: usize) -> String {
+    let line = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= width {
+        return line;
+    }
+    line.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+}
+
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_cannot_steer_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31mred\u{7}\u{202e}x\u{9b}1m"), "a\\u{1b}[31mred\\u{7}\\u{202e}x\\u{9b}1m");
+        assert_eq!(plain("two\r\nlines\tand a tab"), "two\nlines    and a tab");
+    }
+
+    #[test]
+    fn one_line_cuts_by_characters_not_bytes() {
+        assert_eq!(one_line("naïve\n  café", 20), "naïve café");
+        assert_eq!(one_line("naïve café", 6), "naïve…");
+    }
+}

@@ -1,0 +1,68 @@
+//! Carrying the metrics' questions to the judge.
+
+use super::Engine;
+use super::trial::Stop;
+use crate::evidence::{Condition, Evidence, Judgement, Message, Observed, Question, Role, Usage};
+use crate::grade;
+use crate::llm::{LlmRequest, LlmRole};
+use crate::metric::Case;
+use crate::prompt::{JudgeView, JudgedTask};
+
+/// How often a judge whose reply can't be used is asked.
+const TRIES: usize = 3;
+
+/// Asks the judge everything that the metrics want to know.
+pub(super) async fn judge(engine: &Engine, evidence: &Evidence) -> Result<Vec<Judgement>, Stop> {
+    let job = &engine.plan.job;
+    let tasks: Vec<JudgedTask<'_>> = job
+        .tasks
+        .iter()
+        .map(|task| JudgedTask { kind: task.kind.word(), task: &task.task, criteria: &task.acceptance_criteria })
+        .collect();
+    let view = JudgeView {
+        tasks: &tasks,
+        facts: &job.facts,
+        user_knew_facts: evidence.condition == Condition::WithFacts,
+        transcript: &evidence.transcript,
+    };
+    let prompt =
+        engine.templates.judge_prompt(&job.judge.prompt, &view).map_err(|error| Stop::broken(error.to_string()))?;
+    let case = grade::case(job, evidence, Some(prompt));
+    let mut judgements = Vec::new();
+    for question in grade::questions(&case) {
+        judgements.push(ask(engine, &case, question).await);
+    }
+    Ok(judgements)
+}
+
+async fn ask(engine: &Engine, case: &Case, question: Question) -> Judgement {
+    let judge = &engine.edges.judge;
+    let mut request = LlmRequest {
+        role: LlmRole::Judge,
+        messages: vec![Message::new(Role::User, question.prompt.clone())],
+        temperature: question.temperature,
+        schema: Some(question.schema.clone()),
+    };
+    let mut rejected: Vec<(String, String)> = Vec::new();
+    let mut usage = Usage::default();
+    let reply = loop {
+        let raw = match judge.complete(&request).await {
+            Ok(reply) => {
+                usage = usage.plus(reply.usage);
+                reply.text
+            }
+            Err(error) => break Observed::Failed(format!("the judge's model: {error}")),
+        };
+        let Err(why) = grade::read_reply(case, &question, &raw) else { break Observed::Seen(raw) };
+        rejected.push((raw.clone(), why.clone()));
+        if rejected.len() == TRIES {
+            break Observed::Failed(format!("no usable verdict in {TRIES} tries: {why}"));
+        }
+        request.messages.push(Message::new(Role::Assistant, raw));
+        request.messages.push(Message::new(
+            Role::User,
+            format!("That verdict could not be used: {why}. Reply again with the whole verdict, and nothing else."),
+        ));
+    };
+    Judgement { metric: question.metric, model: judge.name().to_owned(), reply, rejected, usage }
+}

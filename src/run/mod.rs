@@ -1,0 +1,100 @@
+//! A plan, carried out: lanes side by side, each trial top to bottom.
+//!
+//! Invariants: what happened is handed to the sink before whatever comes after it begins; nothing in here prints, knows
+//! a folder or reads the environment.
+
+mod edges;
+mod judge;
+mod observe;
+mod persona;
+mod prepare;
+mod provenance;
+mod trial;
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::evidence::TrialId;
+use crate::record::{Entry, FORMAT_VERSION, Provenance};
+
+pub use edges::{Credentials, Edges};
+pub use provenance::provenance;
+
+/// Takes what happened, as it happens. An error ends the run: nothing goes on that can't be kept.
+pub type Sink = dyn Fn(Entry) -> io::Result<()> + Send + Sync;
+
+/// Everything that carrying out a plan needs.
+pub struct Engine {
+    /// The run's id.
+    pub id: String,
+    /// What is carried out.
+    pub plan: crate::plan::Plan,
+    /// The prompts.
+    pub templates: crate::prompt::Templates,
+    /// The clients of agents, models and graphs.
+    pub edges: Edges,
+    /// The clock.
+    pub clock: crate::clock::Clock,
+    /// The seed of every random choice.
+    pub rng_seed: u64,
+    /// How many lanes run at once, 1 or more.
+    pub max_concurrency: usize,
+    /// Where everything goes.
+    pub sink: Box<Sink>,
+}
+
+/// Carries out a plan. Returns whether it was interrupted.
+///
+/// # Errors
+/// Only what the sink says: everything else is an outcome.
+pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: CancellationToken) -> io::Result<bool> {
+    (engine.sink)(Entry::RunStarted {
+        version: FORMAT_VERSION,
+        id: engine.id.clone(),
+        at: engine.clock.wall(),
+        provenance: Box::new(provenance),
+        trials: engine.plan.trials(),
+    })?;
+    let slots = Arc::new(Semaphore::new(engine.max_concurrency.max(1)));
+    let mut lanes = JoinSet::new();
+    for lane in engine.plan.lanes.clone() {
+        lanes.spawn(run_lane(engine.clone(), lane, slots.clone(), interrupt.clone()));
+    }
+    let mut failure = None;
+    while let Some(lane) = lanes.join_next().await {
+        let result = lane.unwrap_or_else(|panic| Err(io::Error::other(format!("eval-job itself failed: {panic}"))));
+        if let Err(error) = result {
+            // Whatever the other lanes have in flight could not be kept either.
+            lanes.abort_all();
+            failure.get_or_insert(error);
+        }
+    }
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let interrupted = interrupt.is_cancelled();
+    (engine.sink)(Entry::RunFinished { at: engine.clock.wall(), interrupted })?;
+    Ok(interrupted)
+}
+
+async fn run_lane(
+    engine: Arc<Engine>,
+    lane: Vec<TrialId>,
+    slots: Arc<Semaphore>,
+    interrupt: CancellationToken,
+) -> io::Result<()> {
+    let Ok(_slot) = slots.acquire().await else { return Ok(()) };
+    for id in lane {
+        // Dropping a trial's future cancels whatever it waits for.
+        tokio::select! {
+            biased;
+            () = interrupt.cancelled() => return Ok(()),
+            result = trial::run_trial(&engine, &id) => result?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! What a run is made of, for its record.
+
+use super::Edges;
+use crate::agent::TransportConfig;
+use crate::graph::GraphConfig;
+use crate::job::Mind;
+use crate::plan::Plan;
+use crate::prompt::Templates;
+use crate::record::{PromptDigest, Provenance};
+
+/// What a run is made of, without anything secret.
+pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Edges, rng_seed: u64) -> Provenance {
+    let job = &plan.job;
+    let persona_prompt = edges.persona.is_some().then_some(&job.persona.prompt);
+    let prompts = persona_prompt
+        .into_iter()
+        .chain([&job.judge.prompt])
+        .filter_map(|name| Some(PromptDigest { name: name.clone(), digest: templates.digest(name)? }))
+        .collect();
+    Provenance {
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        job: job.name.clone(),
+        job_file: job_file.to_owned(),
+        job_digest: job.digest.clone(),
+        prompts,
+        agent: match &job.target.transport {
+            TransportConfig::Demo(_) => "the demo agent, on loopback".to_owned(),
+            TransportConfig::Embabel(config) => format!("embabel at {}", without_user(config.base_url())),
+        },
+        models: plan.models.clone(),
+        persona: job.persona.name.clone(),
+        persona_model: match &job.persona.mind {
+            Mind::Lines(_) => "script".to_owned(),
+            Mind::Model(name) => name.spelled(),
+        },
+        persona_temperature: job.persona.temperature,
+        judge_model: job.judge.model.spelled(),
+        judge_temperature: job.judge.temperature,
+        graph: plan.graph.as_ref().map(|graph| match graph {
+            GraphConfig::Embedded(_) => "embedded".to_owned(),
+            GraphConfig::Neo4j(_) => "neo4j".to_owned(),
+        }),
+        max_turns: job.max_turns,
+        rng_seed,
+        min_score: job.gate.min_score,
+    }
+}
+
+/// An address without user and password.
+fn without_user(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => {
+            let host = rest.split_once('/').map_or(rest, |(host, _)| host);
+            let bare = host.rsplit_once('@').map_or(rest, |(user, _)| &rest[user.len() + 1..]);
+            format!("{scheme}://{bare}")
+        }
+        None => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_user;
+
+    #[test]
+    fn an_address_is_kept_without_its_credentials() {
+        assert_eq!(without_user("http://me:pa@ss@host:8081/chat@x"), "http://host:8081/chat@x");
+        assert_eq!(without_user("http://host:8081"), "http://host:8081");
+    }
+}

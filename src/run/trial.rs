@@ -1,0 +1,203 @@
+//! One trial, top to bottom.
+
+use std::io;
+use std::time::Duration;
+
+use super::{Engine, judge, observe, persona, prepare};
+use crate::agent::Session;
+use crate::clock::Stopwatch;
+use crate::conversation::{Conversation, ConversationRules, Next};
+use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
+use crate::grade;
+use crate::job::{Mind, Persona};
+use crate::record::Entry;
+use crate::score::{Outcome, Scorecard};
+
+/// Why a trial says nothing about the agent, or could not be kept.
+pub(super) enum Stop {
+    /// It is the trial's outcome.
+    Outcome(Outcome),
+    /// The sink failed: the run must not go on.
+    Sink(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Sink(error)
+    }
+}
+
+impl Stop {
+    /// The world around the agent is at fault.
+    pub(super) fn broken(error: impl Into<String>) -> Stop {
+        Stop::Outcome(Outcome::Broken { error: error.into() })
+    }
+
+    /// The persona is at fault.
+    pub(super) fn persona_invalid(error: impl Into<String>) -> Stop {
+        Stop::Outcome(Outcome::PersonaInvalid { error: error.into() })
+    }
+}
+
+/// Runs a trial and tells the sink how it came out.
+pub(super) async fn run_trial(engine: &Engine, id: &TrialId) -> io::Result<()> {
+    (engine.sink)(Entry::TrialStarted { trial: id.number, at: engine.clock.wall() })?;
+    let (outcome, scorecard) = match attempt(engine, id).await {
+        Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
+        Err(Stop::Outcome(outcome)) => (outcome, None),
+        Err(Stop::Sink(error)) => return Err(error),
+    };
+    (engine.sink)(Entry::TrialFinished { trial: id.number, at: engine.clock.wall(), outcome, scorecard })
+}
+
+async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), Stop> {
+    let job = &engine.plan.job;
+    let stage = prepare::prepare(engine, id).await?;
+    let mut session =
+        stage.agent.open().await.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))?;
+    let session_id = session.id().to_owned();
+    (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone() })?;
+
+    let talk = converse(engine, id, session.as_mut()).await?;
+    let mut evidence = Evidence {
+        session_id,
+        model: id.model.clone(),
+        condition: id.condition,
+        transcript: talk.conversation.into_transcript(),
+        ending: talk.ending,
+        object_context: None,
+        queries: Vec::new(),
+        persona_usage: talk.persona_usage,
+    };
+    observe::observe(engine, id, &stage, session.as_mut(), &mut evidence).await;
+    (engine.sink)(Entry::ConversationEnded {
+        trial: id.number,
+        ending: evidence.ending.clone(),
+        object_context: evidence.object_context.clone(),
+        queries: evidence.queries.clone(),
+        persona_usage: evidence.persona_usage,
+    })?;
+    stage.close().await;
+
+    let judgements = judge::judge(engine, &evidence).await?;
+    for judgement in &judgements {
+        (engine.sink)(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
+    }
+    let outcome = outcome(&evidence.ending, &judgements);
+    Ok((outcome, grade::grade(job, &evidence, &judgements)))
+}
+
+fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
+    let unusable = judgements.iter().find_map(|judgement| match &judgement.reply {
+        Observed::Failed(error) => Some(error.clone()),
+        Observed::Seen(_) => None,
+    });
+    match (ending, unusable) {
+        (_, Some(error)) => Outcome::JudgeFailed { error },
+        (Ending::AgentFailed { error }, None) => Outcome::AgentFailed { error: error.clone() },
+        (_, None) => Outcome::Graded,
+    }
+}
+
+/// A conversation that has ended.
+struct Talk {
+    conversation: Conversation,
+    ending: Ending,
+    persona_usage: Usage,
+}
+
+async fn converse(engine: &Engine, id: &TrialId, session: &mut dyn Session) -> Result<Talk, Stop> {
+    let job = &engine.plan.job;
+    let mut conversation = Conversation::new(ConversationRules {
+        max_messages: job.max_turns,
+        greeting: greeting(engine, id),
+        lines: fixed_lines(&job.persona),
+    });
+    let mut persona_usage = Usage::default();
+    let limit = TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start() };
+    loop {
+        match conversation.next() {
+            Next::Done(ending) => return Ok(Talk { conversation, ending, persona_usage }),
+            Next::AskPersona => {
+                let asking = persona::ask(engine, id, conversation.transcript(), &mut persona_usage);
+                let said = tokio::time::timeout(limit.left(), asking)
+                    .await
+                    .map_err(|_| Stop::broken(limit.words("the persona's model was being waited for")))??;
+                conversation.persona_said(said);
+            }
+            Next::SayToAgent(text) => {
+                let number = conversation.transcript().turns.len() as u32 + 1;
+                (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
+                let (turn, error) = say(session, number, text, &limit).await;
+                (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+                match error {
+                    None => conversation.agent_replied(turn),
+                    Some(error) => conversation.agent_failed(turn, error),
+                }
+            }
+        }
+    }
+}
+
+async fn say(session: &mut dyn Session, number: u32, user: String, limit: &TrialLimit) -> (Turn, Option<String>) {
+    let mut turn = Turn {
+        number,
+        user,
+        agent: None,
+        events: Vec::new(),
+        latency_ms: None,
+        failures: Vec::new(),
+        maybe_delivered: false,
+        usage: None,
+    };
+    match tokio::time::timeout(limit.left(), session.say(&turn.user)).await {
+        Err(_) => {
+            let error = limit.words("the agent was being waited for");
+            turn.failures.push(FailedTry { error: error.clone(), maybe_received: true });
+            (turn, Some(error))
+        }
+        Ok(exchange) => {
+            turn.failures = exchange.failures;
+            turn.maybe_delivered = exchange.maybe_delivered;
+            match exchange.reply {
+                Ok(reply) => {
+                    turn.agent = Some(reply.text);
+                    turn.events = reply.events;
+                    turn.latency_ms = Some(reply.latency_ms);
+                    turn.usage = reply.usage;
+                    (turn, None)
+                }
+                Err(error) => (turn, Some(error.message)),
+            }
+        }
+    }
+}
+
+/// `limits.trial`, as it runs down.
+struct TrialLimit {
+    seconds: f64,
+    since: Stopwatch,
+}
+
+impl TrialLimit {
+    fn left(&self) -> Duration {
+        Duration::from_secs_f64((self.seconds - self.since.elapsed_ms() / 1000.0).max(0.0))
+    }
+
+    fn words(&self, while_what: &str) -> String {
+        format!("the conversation's time limit of {} s (limits.trial) ran out while {while_what}", self.seconds)
+    }
+}
+
+/// The same pick for both conditions of a repeat, so that they differ in nothing but the facts.
+fn greeting(engine: &Engine, id: &TrialId) -> String {
+    let mut rng = fastrand::Rng::with_seed(engine.rng_seed.wrapping_add(u64::from(id.repeat)));
+    rng.choice(&engine.plan.job.greetings).cloned().unwrap_or_else(|| "Hello".to_owned())
+}
+
+fn fixed_lines(persona: &Persona) -> Option<Vec<String>> {
+    match &persona.mind {
+        Mind::Lines(lines) => Some(lines.clone()),
+        Mind::Model(_) => None,
+    }
+}

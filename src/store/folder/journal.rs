@@ -1,0 +1,115 @@
+//! The journal: a line of JSON an entry.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::record::Entry;
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    line: Vec<u8>,
+}
+
+impl Journal {
+    /// Starts a journal in a file that must not exist.
+    ///
+    /// # Errors
+    /// Whatever the file system says.
+    pub fn create(path: &Path) -> io::Result<Journal> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        Ok(Journal { file, line: Vec::with_capacity(4096) })
+    }
+
+    /// Appends an entry in one write. What ends a trial or the run is on the disk when this returns; the rest has
+    /// reached the kernel, so it outlives the process.
+    ///
+    /// # Errors
+    /// Whatever the file system says; the run must not go on.
+    pub fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, entry)?;
+        self.line.push(b'\n');
+        self.file.write_all(&self.line)?;
+        if matches!(entry, Entry::RunStarted { .. } | Entry::TrialFinished { .. } | Entry::RunFinished { .. }) {
+            self.file.sync_data()?;
+        }
+        Ok(())
+    }
+}
+
+/// What a journal holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JournalText {
+    /// The entries, up to the first line that can't be read.
+    pub entries: Vec<Entry>,
+    /// Bytes of a last line that was cut off by a kill: recognised and left out.
+    pub cut_off: usize,
+    /// The first whole line that can't be read, counted from 1, and why.
+    pub damaged: Option<(usize, String)>,
+}
+
+/// Reads a journal's bytes. A last line without its newline was cut off and is left out; a whole line that can't be
+/// read is damage, and whatever follows it is left out too.
+pub fn read_journal(bytes: &[u8]) -> JournalText {
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+    let mut text = JournalText { entries: Vec::new(), cut_off: bytes.len() - whole, damaged: None };
+    for (index, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
+        match serde_json::from_slice(line) {
+            Ok(entry) => text.entries.push(entry),
+            Err(error) => {
+                text.damaged = Some((index + 1, error.to_string()));
+                break;
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal_bytes() -> Vec<u8> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.ndjson");
+        let mut journal = Journal::create(&path).unwrap();
+        for turn in 1..=3 {
+            journal.append(&Entry::UserSaid { trial: 1, turn, text: "naïve\n\"quoted\" \u{1b}".to_owned() }).unwrap();
+        }
+        std::fs::read(&path).unwrap()
+    }
+
+    #[test]
+    fn every_prefix_of_a_journal_reads_as_its_whole_lines() {
+        let bytes = journal_bytes();
+        for end in 0..=bytes.len() {
+            let whole = bytes[..end].iter().filter(|byte| **byte == b'\n').count();
+            let text = read_journal(&bytes[..end]);
+            assert_eq!(text.entries.len(), whole, "at byte {end}");
+            assert_eq!(text.damaged, None, "at byte {end}");
+            assert_eq!(text.cut_off > 0, end > 0 && bytes[end - 1] != b'\n', "at byte {end}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_is_named_and_what_precedes_it_is_kept() {
+        let mut bytes = journal_bytes();
+        let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        bytes[second] = b'#';
+        let text = read_journal(&bytes);
+        assert_eq!(text.entries.len(), 1);
+        assert_eq!(text.damaged.as_ref().map(|(line, _)| *line), Some(2));
+    }
+
+    #[test]
+    fn a_journal_is_never_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.ndjson");
+        std::fs::write(&path, "kept").unwrap();
+        assert!(Journal::create(&path).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept");
+    }
+}

@@ -1,0 +1,258 @@
+//! The folder of all runs.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+
+use super::{Journal, read_journal};
+use crate::record::{FORMAT_VERSION, RunRecord};
+
+const JOURNAL: &str = "journal.ndjson";
+const RECORD: &str = "run.json";
+
+/// The folder of all runs: `runs/`, or `--runs-dir`.
+#[derive(Debug, Clone)]
+pub struct RunsFolder {
+    path: PathBuf,
+}
+
+/// One run's folder.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// A run that has just been given its folder.
+#[derive(Debug)]
+pub struct NewRun {
+    /// Six letters and digits, unique within the runs folder.
+    pub id: String,
+    /// Its folder.
+    pub folder: RunFolder,
+    /// Its journal, still empty.
+    pub journal: Journal,
+}
+
+/// A run that was found again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its record: what its journal adds up to.
+    pub record: RunRecord,
+    /// What was wrong with the journal, if something was.
+    pub note: Option<String>,
+}
+
+/// Why a run could not be stored or found.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file system refused.
+    #[error("{doing} {path}: {source}", path = .path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// There is no such run.
+    #[error("there is no run `{id}` in {path}", path = .path.display())]
+    NoSuchRun {
+        /// What was asked for.
+        id: String,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// There are no runs at all.
+    #[error("there are no runs in {path} yet", path = .path.display())]
+    NoRuns {
+        /// Where they were looked for.
+        path: PathBuf,
+    },
+    /// Several runs fit.
+    #[error("several runs fit `{id}`: {names}", names = .names.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// The folders that fit.
+        names: Vec<String>,
+    },
+    /// It can't be read.
+    #[error("{path} can't be read: {why}", path = .path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+impl RunsFolder {
+    /// The folder at this path; it need not exist yet.
+    pub fn at(path: impl Into<PathBuf>) -> RunsFolder {
+        RunsFolder { path: path.into() }
+    }
+
+    /// Creates a folder for a new run, named by time, job and id.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the folder or its journal can't be created.
+    pub fn create(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<NewRun, StoreError> {
+        fs::create_dir_all(&self.path).map_err(|source| self.io("could not create the runs folder", source))?;
+        loop {
+            let id: String = (0..6)
+                .map(|_| rng.choice(b"abcdefghjkmnpqrstuvwxyz23456789").map_or('a', |c| char::from(*c)))
+                .collect();
+            let path = self.path.join(format!("{}-{}-{id}", at.format("%Y%m%d-%H%M%S"), slug(job)));
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    let file = path.join(JOURNAL);
+                    let journal = Journal::create(&file).map_err(|source| StoreError::Io {
+                        doing: "could not create",
+                        path: file,
+                        source,
+                    })?;
+                    return Ok(NewRun { id, folder: RunFolder { path }, journal });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(StoreError::Io { doing: "could not create the run's folder", path, source }),
+            }
+        }
+    }
+
+    /// The names of all runs' folders, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRuns`] when there is no runs folder or nothing in it.
+    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+        let none = || StoreError::NoRuns { path: self.path.clone() };
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
+            Err(source) => return Err(self.io("could not read", source)),
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(Result::ok)
+            .filter(|entry| entry.path().join(JOURNAL).is_file())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        if names.is_empty() { Err(none()) } else { Ok(names) }
+    }
+
+    /// Finds a run by its id or by the beginning or end of its folder's name; the newest without one.
+    ///
+    /// # Errors
+    /// When none or several fit.
+    pub fn find(&self, id: Option<&str>) -> Result<RunFolder, StoreError> {
+        let names = self.names()?;
+        let folder = |name: &String| RunFolder { path: self.path.join(name) };
+        let Some(id) = id else {
+            return names.last().map(folder).ok_or_else(|| StoreError::NoRuns { path: self.path.clone() });
+        };
+        let fitting: Vec<&String> =
+            names.iter().filter(|name| name.ends_with(&format!("-{id}")) || name.starts_with(id)).collect();
+        match fitting.as_slice() {
+            [name] => Ok(folder(name)),
+            [] => Err(StoreError::NoSuchRun { id: id.to_owned(), path: self.path.clone() }),
+            _ => Err(StoreError::Ambiguous { id: id.to_owned(), names: fitting.into_iter().cloned().collect() }),
+        }
+    }
+
+    fn io(&self, doing: &'static str, source: io::Error) -> StoreError {
+        StoreError::Io { doing, path: self.path.clone(), source }
+    }
+}
+
+impl RunFolder {
+    /// Writes `run.json`: to a file beside it first, synced, then renamed.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn write_record(&self, record: &RunRecord) -> Result<(), StoreError> {
+        let path = self.path.join(RECORD);
+        let beside = self.path.join("run.json.partial");
+        let write = || -> io::Result<()> {
+            let mut file = fs::File::create(&beside)?;
+            file.write_all(&record.to_json()?)?;
+            file.sync_data()?;
+            fs::rename(&beside, &path)
+        };
+        write().map_err(|source| StoreError::Io { doing: "could not write", path: path.clone(), source })
+    }
+
+    /// Reads the run from its journal, which is there whatever happened to the run.
+    ///
+    /// # Errors
+    /// When the journal can't be read, is newer than this eval-job, or has no beginning.
+    pub fn read(&self) -> Result<Found, StoreError> {
+        let path = self.path.join(JOURNAL);
+        let bytes =
+            fs::read(&path).map_err(|source| StoreError::Io { doing: "could not read", path: path.clone(), source })?;
+        let text = read_journal(&bytes);
+        let note = match (&text.damaged, text.cut_off) {
+            (Some((line, why)), _) => {
+                Some(format!("line {line} of the journal is damaged ({why}); what follows it is left out"))
+            }
+            (None, 0) => None,
+            (None, bytes) => Some(format!("the journal's last line was cut off after {bytes} bytes; it is left out")),
+        };
+        let record = RunRecord::of(text.entries).ok_or_else(|| StoreError::Unreadable {
+            path: path.clone(),
+            why: note.clone().unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
+        })?;
+        if !record.is_readable() {
+            let why = format!("it has format {}, this eval-job reads up to {FORMAT_VERSION}", record.version);
+            return Err(StoreError::Unreadable { path, why });
+        }
+        Ok(Found { record, note })
+    }
+}
+
+/// A job's name as part of a folder's name: a job's name is anybody's text.
+fn slug(name: &str) -> String {
+    let letters: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).take(40).collect();
+    let slug = letters.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    if slug.is_empty() { "job".to_owned() } else { slug }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_from_anywhere_makes_a_harmless_folder() {
+        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+        assert_eq!(slug("Reminders & contacts"), "reminders-contacts");
+        assert_eq!(slug("提醒"), "job");
+        assert_eq!(slug(&"x".repeat(500)).len(), 40);
+    }
+
+    #[test]
+    fn two_runs_of_one_second_get_a_folder_each() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = RunsFolder::at(dir.path());
+        let at = DateTime::UNIX_EPOCH;
+        let first = runs.create("job", at, &mut fastrand::Rng::with_seed(1)).unwrap();
+        let second = runs.create("job", at, &mut fastrand::Rng::with_seed(1)).unwrap();
+        assert_ne!(first.folder.path, second.folder.path);
+        assert_eq!(runs.names().unwrap().len(), 2);
+        assert_eq!(runs.find(Some(&first.id)).unwrap().path, first.folder.path);
+        assert!(matches!(runs.find(Some("19700101")), Err(StoreError::Ambiguous { .. })));
+        assert!(matches!(runs.find(Some("nope")), Err(StoreError::NoSuchRun { .. })));
+    }
+
+    #[test]
+    fn a_run_that_never_began_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = RunsFolder::at(dir.path());
+        assert!(matches!(runs.find(None), Err(StoreError::NoRuns { .. })));
+        let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
+        let error = run.folder.read().unwrap_err().to_string();
+        assert!(error.contains("cut off before it began"), "{error}");
+    }
+}

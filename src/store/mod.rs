@@ -1,0 +1,3 @@
+//! Where runs are kept: one folder a kind of store.
+
+pub mod folder;

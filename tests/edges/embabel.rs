@@ -1,0 +1,311 @@
+//! Embabel's protocol against an agent that misbehaves: what is sent again, what is told, what is said.
+
+use std::time::Duration;
+
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
+use eval_job::agent::embabel::{EmbabelAgent, EmbabelSettings, KnowledgeConfig};
+use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session};
+use eval_job::clock::Clock;
+use eval_job::evidence::Event;
+use eval_job::http::HttpClient;
+use eval_job::retry::RetryPolicy;
+use eval_job::secret::Secret;
+
+use super::server::{Answer, Server};
+
+const GOOD: &str = r#"{"sessionId":"s 1/2","chatbot":"helper","message":{"content":"Hello!","role":"assistant"},
+    "history":[],"events":[{"output":"ok"}]}"#;
+
+/// Four tries and hardly a wait between them.
+const QUICK: RetryPolicy = RetryPolicy {
+    tries: 4,
+    first_delay: Duration::from_millis(1),
+    max_delay: Duration::from_millis(2),
+    retry_after_cap: Duration::from_millis(2),
+};
+
+fn settings(url: &str) -> EmbabelSettings {
+    EmbabelSettings {
+        base_url: url.to_owned(),
+        path: "/api/v1/chat".to_owned(),
+        api_key: Some(Secret::new("hush-key")),
+        knowledge: None,
+        user: "ann".to_owned(),
+        chatbot: "helper".to_owned(),
+        model: "gpt-4.1-mini".to_owned(),
+        turn_limit: Duration::from_secs(20),
+        rng_seed: 1,
+        clock: Clock::system(),
+        retry: QUICK,
+    }
+}
+
+fn agent(settings: EmbabelSettings) -> EmbabelAgent {
+    EmbabelAgent::new(settings, HttpClient::new()).unwrap()
+}
+
+/// A server that opens sessions and gives these answers to everything else, the last one for ever.
+async fn talking(answers: Vec<Answer>) -> Server {
+    Server::start(move |number, request| {
+        if request.target.ends_with("/sessions") {
+            return Answer::json(200, r#"{"sessionId":"s 1/2"}"#);
+        }
+        answers[(number - 1).min(answers.len() - 1)].clone()
+    })
+    .await
+}
+
+async fn session(settings: EmbabelSettings) -> Box<dyn Session> {
+    agent(settings).open().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_three_calls_are_the_protocols() {
+    let context = r#"{"context":"c","resources":[{"id":"1","name":"Bob","labels":["DomainNode"]}],"functions":[]}"#;
+    let server = talking(vec![Answer::json(200, GOOD), Answer::json(200, context)]).await;
+    let mut session = session(settings(&format!("{}/", server.url))).await;
+    assert_eq!(session.id(), "s 1/2");
+    let Exchange { reply, failures, maybe_delivered } = session.say("Hi").await;
+    let reply = reply.unwrap();
+    assert_eq!((reply.text.as_str(), failures.len(), maybe_delivered), ("Hello!", 0, false));
+    assert_eq!(reply.events, [Event::FunctionResponse { output: "ok".into() }]);
+    assert_eq!(session.object_context().await.unwrap().entities().count(), 1);
+
+    let calls: Vec<(String, String, String)> =
+        server.received().into_iter().map(|request| (request.method, request.target, request.body)).collect();
+    let call = |method: &str, target: &str, body: &str| (method.to_owned(), target.to_owned(), body.to_owned());
+    assert_eq!(
+        calls,
+        [
+            call("PUT", "/api/v1/chat/sessions", r#"{"user":"ann","chatbot":"helper"}"#),
+            call(
+                "PUT",
+                "/api/v1/chat/messages",
+                r#"{"sessionId":"s 1/2","message":{"content":"Hi","role":"user"},"model":"gpt-4.1-mini"}"#
+            ),
+            call("GET", "/api/v1/chat/objectContexts/s%201%2F2", ""),
+        ]
+    );
+    for request in server.received() {
+        assert_eq!(request.header("content-type"), Some("application/json"));
+        assert_eq!(request.header("x-api-key"), Some("hush-key"));
+    }
+}
+
+#[tokio::test]
+async fn without_a_key_no_key_is_sent() {
+    let server = talking(vec![Answer::json(200, GOOD)]).await;
+    session(EmbabelSettings { api_key: None, ..settings(&server.url) }).await;
+    assert_eq!(server.received()[0].header("x-api-key"), None);
+}
+
+/// One way to misbehave to the end, and what must come of it.
+struct Case {
+    answer: Answer,
+    /// How often the message arrives.
+    arrives: usize,
+    kind: AgentErrorKind,
+    maybe_received: bool,
+    words: &'static str,
+}
+
+fn cases() -> Vec<Case> {
+    let case = |answer, arrives, kind, maybe_received, words| Case { answer, arrives, kind, maybe_received, words };
+    let html = Answer::of_type(200, "text/html; charset=utf-8", "<html><body>hush-key Welcome");
+    let empty = r#"{"sessionId":"s","message":{"content":" \n","role":"assistant"}}"#;
+    let redirect = Answer::json(302, "").with("location", "https://login.example/?next=x");
+    vec![
+        case(Answer::json(400, "no"), 1, Status(400), false, r#"answered 400 Bad Request: "no""#),
+        case(Answer::json(401, ""), 1, Unauthorized, false, "answered 401 Unauthorized; check the agent's API key"),
+        case(Answer::json(403, ""), 1, Unauthorized, false, "answered 403 Forbidden; check the agent's API key"),
+        case(Answer::json(404, "gone"), 1, NotFound, false, r#"answered 404 Not Found: "gone""#),
+        case(Answer::json(408, ""), 1, Status(408), false, "answered 408 Request Timeout"),
+        case(Answer::json(422, ""), 1, Status(422), false, "answered 422 Unprocessable Entity"),
+        case(Answer::json(429, "slow"), 4, Busy, false, r#"answered 429 Too Many Requests: "slow""#),
+        case(Answer::json(503, ""), 4, Busy, false, "answered 503 Service Unavailable"),
+        case(Answer::json(500, "oops hush-key"), 4, Status(500), true, r#"Internal Server Error: "oops ***""#),
+        case(Answer::json(502, ""), 4, Status(502), true, "answered 502 Bad Gateway"),
+        case(Answer::json(504, ""), 4, Status(504), true, "answered 504 Gateway Timeout"),
+        case(redirect, 1, Status(302), false, "a redirect to https://login.example; redirects are not followed"),
+        case(html, 4, BadReply, true, r#"text/html; charset=utf-8 instead of JSON: "<html><body>*** Welcome""#),
+        case(Answer::json(200, r#"{"sessionId":"s","mess"#), 4, BadReply, true, "stops in the middle of its JSON"),
+        case(Answer::json(200, b"{\"a\":\"\xff\"}"), 4, BadReply, true, "the reply is not valid UTF-8 (byte 6)"),
+        case(Answer::json(200, ""), 4, BadReply, true, "answered 200 with an empty body"),
+        case(Answer::json(200, "[]"), 4, BadReply, true, "the reply is JSON, but no object"),
+        case(Answer::json(200, "null"), 4, BadReply, true, "the reply is JSON, but no object"),
+        case(Answer::json(200, "{}"), 4, BadReply, true, r#"the agent's message is empty: "{}""#),
+        case(Answer::json(200, empty), 4, BadReply, true, "the agent's message is empty"),
+        case(Answer::Flood { bytes: 50 << 20 }, 4, BadReply, true, "the reply is longer than 8 MiB"),
+        case(Answer::Stall { declared: 50 << 20, body: vec![] }, 4, BadReply, true, "the reply is longer than 8 MiB"),
+        case(Answer::Cut { declared: 99, body: b"{\"ses".to_vec() }, 4, Timeout, true, "the reply, after 5 bytes ("),
+        case(Answer::Close, 4, Timeout, true, "the connection broke before a reply came ("),
+        case(Answer::Raw(b"SSH-2.0-OpenSSH\r\n"), 4, Timeout, true, "the connection broke before a reply came ("),
+    ]
+}
+
+#[tokio::test]
+async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
+    for Case { answer, arrives, kind, maybe_received, words } in cases() {
+        let what = format!("{answer:.60?}");
+        let server = talking(vec![answer]).await;
+        let mut session = session(settings(&server.url)).await;
+        let exchange = session.say("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!(error.kind, kind, "{what}");
+        assert!(error.message.starts_with(&format!("PUT {}/api/v1/chat/messages: ", server.url)), "{what}: {error}");
+        assert!(error.message.contains(words), "{what}: {error}");
+        assert!(!error.message.contains("hush-key"), "{what}: {error}");
+        assert_eq!(server.count("/messages"), arrives, "{what}");
+        assert_eq!(exchange.failures.len(), arrives, "{what}");
+        for failed in &exchange.failures {
+            assert_eq!(failed.maybe_received, maybe_received, "{what}");
+            assert_eq!(failed.error, error.message, "{what}");
+        }
+        assert_eq!(exchange.maybe_delivered, maybe_received && arrives > 1, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_time_limit_of_each_try() {
+    let limit = Duration::from_millis(60);
+    for (answer, words) in [
+        (Answer::Hang, "no reply within 60ms"),
+        (
+            Answer::Stall { declared: 99, body: b"{".to_vec() },
+            "the reply was not complete within 60ms; 1 bytes had come",
+        ),
+    ] {
+        let server = talking(vec![answer]).await;
+        let mut session = session(EmbabelSettings { turn_limit: limit, ..settings(&server.url) }).await;
+        let exchange = session.say("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!(error.kind, Timeout);
+        assert!(error.message.ends_with(words), "{error}");
+        assert_eq!((server.count("/messages"), exchange.failures.len()), (4, 4));
+        assert!(exchange.maybe_delivered);
+    }
+}
+
+#[tokio::test]
+async fn a_recovery_keeps_its_failures_and_says_whether_the_message_may_have_arrived_twice() {
+    for (failure, maybe_delivered) in
+        [(Answer::json(503, ""), false), (Answer::json(429, "").with("retry-after", "0"), false), (Answer::Close, true)]
+    {
+        let server = talking(vec![failure.clone(), failure, Answer::json(200, GOOD)]).await;
+        let exchange = session(settings(&server.url)).await.say("Hi").await;
+        assert_eq!(exchange.reply.unwrap().text, "Hello!");
+        assert_eq!((exchange.failures.len(), exchange.maybe_delivered), (2, maybe_delivered));
+        let bodies: Vec<String> = server.received().into_iter().skip(1).map(|request| request.body).collect();
+        assert!(bodies.iter().all(|body| *body == bodies[0]), "every try says the same");
+    }
+}
+
+#[tokio::test]
+async fn a_last_try_that_may_have_arrived_is_no_second_delivery() {
+    let server = talking(vec![Answer::json(503, ""), Answer::Close, Answer::json(400, "")]).await;
+    let exchange = session(settings(&server.url)).await.say("Hi").await;
+    assert_eq!(exchange.failures.len(), 3);
+    assert!(exchange.maybe_delivered, "the broken try was sent again");
+
+    let one_try = RetryPolicy { tries: 1, ..QUICK };
+    let server = talking(vec![Answer::Close]).await;
+    let exchange = session(EmbabelSettings { retry: one_try, ..settings(&server.url) }).await.say("Hi").await;
+    assert_eq!((exchange.failures.len(), exchange.maybe_delivered), (1, false));
+    assert!(exchange.failures[0].maybe_received);
+}
+
+#[tokio::test]
+async fn latency_is_the_successful_trys_alone() {
+    let policy =
+        RetryPolicy { first_delay: Duration::from_millis(400), max_delay: Duration::from_millis(800), ..QUICK };
+    let server = talking(vec![Answer::json(503, ""), Answer::json(200, GOOD)]).await;
+    let reply =
+        session(EmbabelSettings { retry: policy, ..settings(&server.url) }).await.say("Hi").await.reply.unwrap();
+    assert!(reply.latency_ms > 0.0 && reply.latency_ms < 400.0, "{} ms", reply.latency_ms);
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_opened_says_why() {
+    let refusing = Server::refusing().await;
+    let error = agent(settings(&refusing)).open().await.err().unwrap();
+    assert_eq!(error.kind, Unreachable);
+    assert_eq!(
+        error.message,
+        format!(
+            "PUT {refusing}/api/v1/chat/sessions: no connection: it was refused; nothing listens there; is the agent \
+             running? target.embabel.baseUrl says where it is looked for"
+        )
+    );
+    for (answer, tries, kind, words) in [
+        (Answer::json(401, ""), 1, Unauthorized, "EVAL_JOB_AGENT_API_KEY"),
+        (Answer::json(404, ""), 1, NotFound, "check target.embabel.baseUrl and target.embabel.path"),
+        (Answer::json(500, ""), 4, Status(500), "answered 500"),
+        (Answer::json(200, "{}"), 4, BadReply, "the reply holds no sessionId"),
+        (Answer::json(200, r#"{"sessionId":".."}"#), 4, BadReply, "can't stand in an address"),
+        (Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "answered text/html instead of JSON"),
+    ] {
+        let server = Server::with(vec![answer]).await;
+        let error = agent(settings(&server.url)).open().await.err().unwrap();
+        assert_eq!(error.kind, kind);
+        assert!(error.message.contains(words), "{error}");
+        assert_eq!(server.received().len(), tries, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_comes_up_late_is_reached() {
+    let server =
+        Server::with(vec![Answer::json(503, ""), Answer::Close, Answer::json(200, r#"{"sessionId":7}"#)]).await;
+    assert_eq!(session(settings(&server.url)).await.id(), "7");
+}
+
+#[tokio::test]
+async fn an_agent_without_a_state_to_show_is_told_apart_from_a_broken_one() {
+    for (answer, kind) in [
+        (Answer::json(404, ""), NotFound),
+        (Answer::json(500, ""), Status(500)),
+        (Answer::json(200, r#"{"resources":"none"}"#), BadReply),
+    ] {
+        let server = talking(vec![answer]).await;
+        let error = session(settings(&server.url)).await.object_context().await.unwrap_err();
+        assert_eq!(error.kind, kind, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn the_knowledge_context_is_created_where_one_is_named() {
+    let knowledge = |url: &str| KnowledgeConfig {
+        name: "memory".to_owned(),
+        description: "d".to_owned(),
+        schema_name: None,
+        id: Some("m-1".to_owned()),
+        base_url: Some(url.to_owned()),
+    };
+    for (answer, fine) in
+        [(Answer::json(201, ""), true), (Answer::json(409, "exists"), true), (Answer::json(400, "bad name"), false)]
+    {
+        let server = Server::with(vec![answer]).await;
+        let settings = EmbabelSettings { knowledge: Some(knowledge(&server.url)), ..settings("http://127.0.0.1:1") };
+        assert_eq!(agent(settings).create_knowledge().await.is_ok(), fine);
+        let request = &server.received()[0];
+        assert_eq!((request.method.as_str(), request.target.as_str()), ("PUT", "/api/v1/graphs"));
+        assert_eq!(request.body, r#"{"name":"memory","description":"d","schemaName":"personal","id":"m-1"}"#);
+    }
+    agent(settings("http://127.0.0.1:1")).create_knowledge().await.expect("nothing to create, nothing sent");
+}
+
+#[tokio::test]
+async fn a_dropped_call_drops_its_connection() {
+    let server = talking(vec![Answer::Hang]).await;
+    let mut session = session(settings(&server.url)).await;
+    let waiting = tokio::time::timeout(Duration::from_millis(50), session.say("Hi")).await;
+    assert!(waiting.is_err());
+    tokio::time::timeout(Duration::from_secs(10), server.client_left()).await.expect("the connection is closed");
+    assert_eq!(server.count("/messages"), 1);
+}
+
+#[test]
+fn an_address_that_cannot_work_is_refused_before_anything_is_sent() {
+    let error = EmbabelAgent::new(settings("localhost:8081"), HttpClient::new()).err().unwrap();
+    assert!(error.message.starts_with("target.embabel.baseUrl: the address must start with http://"), "{error}");
+}

@@ -1,0 +1,7 @@
+//! The edges against a server that misbehaves in every way that the table names.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod embabel;
+mod http;
+mod openai;
+mod server;

@@ -1,0 +1,173 @@
+//! Who may import whom. A room that is not in the table may not be imported by the room that is.
+
+use std::collections::BTreeMap;
+
+use super::{code, files, root};
+
+/// What a room may import. `agent::Config` means: of that edge, only what a job file may say.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("evidence", &[]),
+    ("score", &[]),
+    ("clock", &[]),
+    ("secret", &[]),
+    ("retry", &["clock"]),
+    ("http", &["clock", "secret", "retry"]),
+    ("prompt", &["evidence"]),
+    ("conversation", &["evidence"]),
+    ("metric", &["evidence", "score", "prompt"]),
+    ("assertion", &["evidence", "score"]),
+    ("job", &["evidence", "score", "agent::Config", "graph::Config", "assertion::Config"]),
+    ("plan", &["evidence", "score", "job", "agent::Config", "graph::Config", "llm::Config"]),
+    ("grade", &["evidence", "score", "job", "metric", "assertion"]),
+    ("record", &["evidence", "score"]),
+    ("report", &["evidence", "score", "record"]),
+    ("store", &["evidence", "score", "record"]),
+    ("graph", &["evidence", "clock", "secret", "retry", "http"]),
+    ("agent", &["evidence", "clock", "secret", "retry", "http"]),
+    ("agent/demo", &["evidence", "clock", "secret", "retry", "http", "graph"]),
+    ("llm", &["evidence", "clock", "secret", "retry", "http"]),
+    (
+        "run",
+        &[
+            "evidence",
+            "score",
+            "clock",
+            "secret",
+            "retry",
+            "http",
+            "prompt",
+            "conversation",
+            "metric",
+            "assertion",
+            "job",
+            "plan",
+            "grade",
+            "record",
+            "graph",
+            "agent",
+            "llm",
+        ],
+    ),
+];
+
+/// Names of an edge that say what a job file may say: pure, and all that `job` and `plan` may know of it.
+fn is_config(import: &str) -> bool {
+    ["Config", "Check", "Problem", "_MODELS", "_problem", "::check"].iter().any(|ending| import.ends_with(ending))
+}
+
+#[test]
+fn nothing_points_left() {
+    let source = root().join("src");
+    let table: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let mut wrong = Vec::new();
+    let mut rooms_seen = std::collections::BTreeSet::new();
+    for file in files(&source, "rs") {
+        let path = file.strip_prefix(&source).unwrap().to_string_lossy().replace('\\', "/");
+        let Some((room, rest)) = path.split_once('/') else { continue };
+        if room == "cli" || path.ends_with("/tests.rs") || path.contains("/tests/") {
+            continue;
+        }
+        rooms_seen.insert(room.to_owned());
+        let member = rest.split_once('/').map(|(member, _)| format!("{room}/{member}")).unwrap_or_default();
+        let may = table.get(member.as_str()).or_else(|| table.get(room));
+        let Some(may) = may else {
+            wrong.push(format!("{path}: the room `{room}` is not in the table"));
+            continue;
+        };
+        for import in imports(&code(&file)) {
+            let target = import.split("::").next().unwrap_or_default();
+            let allowed = target == room
+                || may.contains(&target)
+                || (may.contains(&format!("{target}::Config").as_str()) && is_config(&import));
+            if !allowed {
+                wrong.push(format!("{path}: imports crate::{import}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "imports that the house forbids:\n{}", wrong.join("\n"));
+    assert!(rooms_seen.len() >= 15, "only {rooms_seen:?} were read");
+}
+
+#[test]
+fn members_of_an_edge_do_not_know_each_other() {
+    let source = root().join("src");
+    let mut wrong = Vec::new();
+    for edge in ["agent", "graph", "llm", "assertion", "metric"] {
+        let folder = source.join(edge);
+        let members: Vec<String> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .filter(|entry| entry.path().is_dir())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        for member in &members {
+            for file in files(&folder.join(member), "rs") {
+                for import in imports(&code(&file)) {
+                    let parts: Vec<&str> = import.split("::").collect();
+                    if parts[0] == edge
+                        && parts.len() > 2
+                        && members.contains(&parts[1].to_owned())
+                        && parts[1] != member
+                    {
+                        // The demo agent serves the protocol that the Embabel client speaks: one description of it.
+                        if edge == "agent" && member == "demo" && import.starts_with("agent::embabel::wire::") {
+                            continue;
+                        }
+                        wrong.push(format!("{edge}/{member}: imports crate::{import}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Every `crate::…` path in the code, with braces multiplied out.
+fn imports(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (start, _) in code.match_indices("crate::") {
+        let before = code[..start].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+            continue;
+        }
+        expand(&code[start + "crate::".len()..], "", &mut found);
+    }
+    found
+}
+
+/// Reads one path from the beginning of the text; returns how much of it was read.
+fn expand(text: &str, prefix: &str, found: &mut Vec<String>) -> usize {
+    let path: String = text.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':')).collect();
+    let mut read = path.len();
+    let whole = format!("{prefix}{path}");
+    if text[read..].starts_with('{') {
+        read += 1;
+        loop {
+            let skipped = text[read..].len() - text[read..].trim_start_matches([' ', '\n', ',']).len();
+            read += skipped;
+            match text[read..].chars().next() {
+                None | Some('}') => return read + 1,
+                Some(_) => {
+                    let step = expand(&text[read..], &whole, found);
+                    let rest = text[read + step..].find([',', '}']).unwrap_or(0);
+                    read += step + rest;
+                    if step + rest == 0 {
+                        return read;
+                    }
+                }
+            }
+        }
+    }
+    found.push(whole.trim_end_matches(':').to_owned());
+    read
+}
+
+#[test]
+fn braces_are_multiplied_out() {
+    let found =
+        imports("use crate::agent::{Agent, demo::{DemoAgent, DEMO_MODELS}};\nlet x = crate::score::Score::ONE;");
+    assert_eq!(
+        found,
+        ["agent::Agent", "agent::demo::DemoAgent", "agent::demo::DEMO_MODELS", "score::Score::ONE"].map(str::to_owned)
+    );
+}

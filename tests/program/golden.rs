@@ -1,0 +1,161 @@
+//! Golden cases: a folder each under `tests/golden`, with `case.yml`, whatever files the case needs, and what the
+//! program must print, to the letter. `EVAL_JOB_TEST_BLESS=1` writes what it prints now; read the difference.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::eval_job;
+use crate::house::root;
+use crate::servers::{agent, model};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    /// What the case shows.
+    about: String,
+    /// What is typed after `eval-job`.
+    args: Vec<String>,
+    /// The exit status.
+    status: i32,
+    /// How the agent behaves at the address that `AGENT` stands for in the job.
+    #[serde(default)]
+    agent: Option<String>,
+    /// How the model behaves at `OPENAI_BASE_URL`.
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// Whether `runs` may not be written to.
+    #[serde(default)]
+    runs_is_a_file: bool,
+}
+
+#[test]
+fn every_case_prints_what_it_must() {
+    let bless = std::env::var_os("EVAL_JOB_TEST_BLESS").is_some();
+    let folder = root().join("tests/golden");
+    let mut cases: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.sort();
+    assert!(cases.len() >= 30, "only {} golden cases", cases.len());
+    // Each case waits mostly for retries, so they run side by side.
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let handles: Vec<_> = cases.iter().map(|case| scope.spawn(move || check(case, bless))).collect();
+        handles.into_iter().filter_map(|handle| handle.join().unwrap().err()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
+    let name = case_folder.file_name().unwrap().to_string_lossy().into_owned();
+    let case: Case = serde_saphyr::from_str(&fs::read_to_string(case_folder.join("case.yml")).unwrap())
+        .map_err(|error| format!("{name}: case.yml: {error}"))?;
+    let folder = tempfile::tempdir().unwrap();
+    let (_agent, agent_address) = case.agent.as_deref().map(agent::start).unzip();
+    for entry in fs::read_dir(case_folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        if ["case.yml", "stdout", "stderr"].contains(&file.as_str()) {
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let bytes = match (&agent_address, String::from_utf8(bytes.clone())) {
+            (Some(address), Ok(text)) => text.replace("AGENT", address).into_bytes(),
+            _ => bytes,
+        };
+        fs::write(folder.path().join(file), bytes).unwrap();
+    }
+    if case.runs_is_a_file {
+        fs::write(folder.path().join("runs"), "").unwrap();
+    }
+    let mut command = eval_job(folder.path());
+    command.args(&case.args).envs(&case.env);
+    let model = case.model.as_deref().map(model::start);
+    if let Some((_, base)) = &model {
+        command.env("OPENAI_BASE_URL", base).env("OPENAI_API_KEY", "sk-test");
+    }
+    let output = command.output().unwrap();
+    let mut wrong = Vec::new();
+    if output.status.code() != Some(case.status) {
+        wrong.push(format!("status {:?}, expected {}", output.status.code(), case.status));
+    }
+    for (stream, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
+        let printed = normalised(&String::from_utf8(bytes).unwrap());
+        let golden = case_folder.join(stream);
+        if bless {
+            fs::write(&golden, &printed).unwrap();
+        }
+        let expected = fs::read_to_string(&golden).unwrap_or_default();
+        if printed != expected {
+            wrong.push(format!("{stream} is\n{printed}\n…but should be\n{expected}"));
+        }
+        if printed.contains("sk-test") || printed.contains("s3cret") {
+            wrong.push(format!("{stream} shows a secret"));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("== {name} ({})\n{}", case.about, wrong.join("\n"))) }
+}
+
+/// What differs from run to run, replaced: ports, run ids, times, milliseconds.
+fn normalised(text: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let mut before = "";
+        let words: Vec<String> = line
+            .split(' ')
+            .map(|word| match std::mem::replace(&mut before, word) {
+                "show" if line.contains("eval-job show") => "ID".to_owned(),
+                _ => normalised_word(word),
+            })
+            .collect();
+        let mut line = words.join(" ");
+        for unit in ["ms", "ms):"] {
+            line = without_number_before(&line, unit);
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    let mut text = lines.join("\n");
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    sorted_by_lane(&text)
+}
+
+fn normalised_word(word: &str) -> String {
+    if let Some((before, port)) = word.split_once("127.0.0.1:") {
+        let rest = port.trim_start_matches(|c: char| c.is_ascii_digit());
+        return format!("{before}127.0.0.1:PORT{rest}");
+    }
+    // runs/20261120-214512-job-k3f9qz
+    let is_stamp = |part: &str| part.len() == 8 && part.chars().all(|c| c.is_ascii_digit());
+    let bare = word.trim_start_matches("runs/");
+    if bare.split('-').next().is_some_and(is_stamp) && bare.matches('-').count() >= 3 {
+        let job: Vec<&str> = bare.split('-').collect();
+        return format!("runs/TIME-{}-ID", job[2..job.len() - 1].join("-"));
+    }
+    word.to_owned()
+}
+
+fn without_number_before(line: &str, unit: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut kept: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    for index in 1..words.len() {
+        let number = words[index - 1].trim_start_matches('(');
+        if words[index].trim_end_matches([',', '.', ';']) == unit && number.parse::<f64>().is_ok() {
+            kept[index - 1] = words[index - 1].replace(number, "N");
+        }
+    }
+    kept.join(" ")
+}
+
+/// Lanes run side by side, so their lines come in any order: sorted by condition, each lane's own order kept.
+fn sorted_by_lane(text: &str) -> String {
+    let is_progress = |line: &&str| line.starts_with("without facts  ") || line.starts_with("with facts     ");
+    let (mut progress, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(is_progress);
+    progress.sort_by_key(|line| line.starts_with("with facts "));
+    let mut lines = progress;
+    lines.extend(rest);
+    if lines.is_empty() { String::new() } else { lines.join("\n") + "\n" }
+}

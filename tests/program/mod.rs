@@ -1,0 +1,16 @@
+//! The built program, as its users meet it: golden cases, kills, and what leaves the machine.
+
+mod golden;
+mod kill;
+mod readme;
+mod wire;
+
+use std::path::Path;
+use std::process::Command;
+
+/// The built program, with nothing of this machine's environment that could change what it does.
+pub fn eval_job(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eval-job"));
+    command.current_dir(folder).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command
+}

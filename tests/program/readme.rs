@@ -1,0 +1,111 @@
+//! The README tells the truth: its commands run, its jobs are valid, its screenful is what the first command prints.
+
+use std::path::Path;
+
+use super::eval_job;
+use crate::house::root;
+use crate::servers::{agent, model};
+
+/// Fenced blocks of this language, with the indentation of their fence removed.
+fn blocks(readme: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}");
+    let mut blocks = Vec::new();
+    let mut lines = readme.lines();
+    while let Some(line) = lines.next() {
+        let indent = line.len() - line.trim_start().len();
+        if line.trim_start() == fence {
+            let inner: Vec<&str> =
+                lines.by_ref().take_while(|line| line.trim() != "```").map(|line| line.get(indent..).unwrap_or("")).collect();
+            blocks.push(inner.join("\n") + "\n");
+        }
+    }
+    blocks
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+#[test]
+fn every_job_is_valid() {
+    let jobs = blocks(&readme(), "yaml");
+    assert!(!jobs.is_empty());
+    for job in jobs {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("job.yml"), &job).unwrap();
+        let output = eval_job(folder.path()).args(["validate", "job.yml"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{job}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn every_command_runs() {
+    let (_agent, agent_address) = agent::start("good");
+    let (_model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    copy(&root().join("data"), &folder.path().join("data"));
+    // The README's own job, at the address where this test's agent listens, without the parts that need Neo4j.
+    let job = blocks(&readme(), "yaml").remove(0).replace("http://localhost:8081", &agent_address);
+    let (before, rest) = job.split_once("  - name: one booking").unwrap();
+    let (_, after) = rest.split_once("weight: 3\n").unwrap();
+    let job = format!("{before}{after}").replace("minScore: 0.8", "minScore: 0");
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+
+    let mut ran = 0;
+    for block in blocks(&readme(), "console") {
+        for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let Some(arguments) = arguments(command) else {
+                assert!(root().join(command).is_file(), "the README names `{command}`, which is not there");
+                continue;
+            };
+            let output = eval_job(folder.path())
+                .args(&arguments)
+                .env("OPENAI_API_KEY", "sk-test")
+                .env("OPENAI_BASE_URL", &base)
+                .output()
+                .unwrap();
+            let words = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "`{command}`\n{words}");
+            assert!(!output.stdout.is_empty(), "`{command}` prints nothing");
+            ran += 1;
+        }
+    }
+    assert!(ran >= 8, "only {ran} commands were run");
+}
+
+/// What is typed after the program's name, if it is this program.
+fn arguments(command: &str) -> Option<Vec<String>> {
+    let command = command.trim_start_matches(|c: char| c.is_uppercase() || matches!(c, '_' | '=' | '…')).trim_start();
+    let typed = command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("eval-job "))?;
+    Some(typed.split_whitespace().map(str::to_owned).collect())
+}
+
+#[test]
+fn every_flag_and_variable_that_the_readme_names_is_there() {
+    let text = readme();
+    let help: String = ["run", "validate", "show", "list"]
+        .iter()
+        .map(|command| String::from_utf8(eval_job(root()).args([command, "--help"]).output().unwrap().stdout).unwrap())
+        .collect();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
+        if word.starts_with("--") && word.len() > 3 && !["--release", "--path"].contains(&word) {
+            assert!(help.contains(word), "`{word}` is not a flag");
+        }
+        if word.starts_with("EVAL_JOB_") && word.len() > "EVAL_JOB_".len() && word != "EVAL_JOB_AGENT_API_KEY" {
+            assert!(help.contains(word), "`{word}` is not a variable");
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What leaves the program: to whom which words go, and to whom nothing goes.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use super::eval_job;
+use crate::servers::http::{Request, Server};
+use crate::servers::{agent, model};
+
+const FACTS: &str = "facts: [\"The user's locker is CANARY-1\", \"The user's shelf is CANARY-2\"]";
+
+fn job(agent_address: &str, facts: &str) -> String {
+    format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: {agent_address}}}}}\n{facts}\n\
+         tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\n  \
+         - {{task: Ask for a key, acceptanceCriteria: It is promised}}\n"
+    )
+}
+
+fn run(folder: &Path, job: &str, base: &str, args: &[&str]) -> Output {
+    std::fs::write(folder.join("job.yml"), job).unwrap();
+    eval_job(folder)
+        .args(["run", "job.yml", "--rng-seed", "7"])
+        .args(args)
+        .env("OPENAI_BASE_URL", base)
+        .env("OPENAI_API_KEY", "sk-s3cret")
+        .output()
+        .unwrap()
+}
+
+/// The bodies of the persona's requests and those of the judge's.
+fn bodies(server: &Server) -> (Vec<String>, Vec<String>) {
+    server
+        .requests()
+        .iter()
+        .map(|request: &Request| request.body.clone())
+        .partition(|body| !body.contains("<transcript>"))
+}
+
+#[test]
+fn without_facts_the_persona_and_the_agent_never_hear_of_them() {
+    let (agent, agent_address) = agent::start("good");
+    let (model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &job(&agent_address, FACTS), &base, &["--condition", "without-facts"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let (persona, judge) = bodies(&model);
+    assert!(persona.len() >= 3 && judge.len() == 1);
+    assert!(persona.iter().all(|body| !body.contains("CANARY")));
+    assert!(judge[0].contains("CANARY-1") && judge[0].contains("CANARY-2"), "the judge knows the truth");
+    assert!(agent.unwrap().requests().iter().all(|request| !request.body.contains("CANARY")));
+}
+
+#[test]
+fn without_facts_the_personas_requests_are_those_of_a_job_that_has_none() {
+    let mut all = Vec::new();
+    for facts in [FACTS, "facts: []"] {
+        let (_agent, agent_address) = agent::start("good");
+        let (model, base) = model::start("good");
+        let folder = tempfile::tempdir().unwrap();
+        let output = run(folder.path(), &job(&agent_address, facts), &base, &["--condition", "without-facts"]);
+        assert_eq!(output.status.code(), Some(0));
+        all.push(bodies(&model).0);
+    }
+    assert!(!all[0].is_empty());
+    assert_eq!(all[0], all[1]);
+}
+
+#[test]
+fn with_facts_the_persona_has_them_and_its_requests_only_grow() {
+    let (_agent, agent_address) = agent::start("good");
+    let (model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &job(&agent_address, FACTS), &base, &["--condition", "with-facts"]);
+    assert_eq!(output.status.code(), Some(0));
+    let (persona, _) = bodies(&model);
+    assert!(persona.iter().all(|body| body.contains("CANARY-1")));
+    let messages: Vec<Vec<Value>> = persona
+        .iter()
+        .map(|body| serde_json::from_str::<Value>(body).unwrap()["messages"].as_array().unwrap().clone())
+        .collect();
+    for pair in messages.windows(2) {
+        assert_eq!(pair[0], pair[1][..pair[0].len()], "what was said stays as it was, so that prompt caches hit");
+    }
+}
+
+#[test]
+fn a_key_goes_to_its_endpoint_and_nowhere_else() {
+    let (agent, agent_address) = agent::start("good");
+    let (model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &job(&agent_address, FACTS), &base, &["-v", "-o", "record.json"]);
+    assert!(model.requests().iter().all(|request| request.header("authorization") == Some("Bearer sk-s3cret")));
+    assert!(agent.unwrap().requests().iter().all(|request| !format!("{request:?}").contains("s3cret")));
+    let mut kept = [output.stdout, output.stderr, std::fs::read(folder.path().join("record.json")).unwrap()].concat();
+    for file in crate::house::files(&folder.path().join("runs"), "ndjson") {
+        kept.extend(std::fs::read(file).unwrap());
+    }
+    assert!(!String::from_utf8_lossy(&kept).contains("s3cret"));
+}
+
+#[test]
+fn the_environments_database_never_replaces_the_graph_that_a_job_uses() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let uri = format!("bolt://{}", listener.local_addr().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let job = crate::house::root().join("data/eval/agent.yml");
+    let output =
+        eval_job(folder.path()).arg("run").arg(job).env("NEO_URI", uri).env("NEO_PASSWORD", "x").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(listener.accept().map(|_| ()).unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "someone connected");
+}
+
+#[test]
+fn the_record_is_what_the_journal_adds_up_to() {
+    let (_agent, agent_address) = agent::start("good");
+    let (_model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), &job(&agent_address, FACTS), &base, &["-o", "record.json"]);
+    let run = std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    let journal = eval_job::store::folder::read_journal(&std::fs::read(run.join("journal.ndjson")).unwrap());
+    let folded = eval_job::record::RunRecord::of(journal.entries).unwrap();
+    let stored = std::fs::read(run.join("run.json")).unwrap();
+    assert_eq!(folded, serde_json::from_slice(&stored).unwrap());
+    assert_eq!(stored, std::fs::read(folder.path().join("record.json")).unwrap());
+}

@@ -1,0 +1,79 @@
+//! An agent that speaks Embabel's protocol, well or badly.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use super::http::{Reply, Request, Server, nobody};
+
+/// Starts an agent that behaves like this and returns its address; see [`answer`] for the behaviours.
+pub fn start(behaviour: &str) -> (Option<Server>, String) {
+    if behaviour == "not-running" {
+        return (None, nobody());
+    }
+    let behaviour = behaviour.to_owned();
+    let sessions = AtomicUsize::new(0);
+    let server = Server::start(move |request| answer(&behaviour, request, &sessions));
+    let address = server.address.clone();
+    (Some(server), address)
+}
+
+fn answer(behaviour: &str, request: &Request, sessions: &AtomicUsize) -> Reply {
+    match request.path.as_str() {
+        "/api/v1/chat/sessions" => match behaviour {
+            "session-401" => Reply::Json(401, json!({"error": "who are you?"})),
+            "session-404" => Reply::Json(404, json!({"error": "no such path"})),
+            "session-500" => Reply::Json(500, json!({"error": "out of order"})),
+            _ => {
+                let number = sessions.fetch_add(1, Ordering::SeqCst) + 1;
+                Reply::Json(200, json!({"sessionId": format!("session-{number}")}))
+            }
+        },
+        "/api/v1/chat/messages" => message(behaviour, request),
+        path if path.starts_with("/api/v1/chat/objectContexts/") => match behaviour {
+            "state-500" => Reply::Json(500, json!({"error": "out of order"})),
+            "message-500" => Reply::Json(500, json!({"error": "out of order"})),
+            _ => Reply::Json(200, object_context()),
+        },
+        _ => Reply::Json(404, json!({"error": "no such path"})),
+    }
+}
+
+fn message(behaviour: &str, request: &Request) -> Reply {
+    let body = request.json();
+    let said = body["message"]["content"].as_str().unwrap_or_default().to_owned();
+    let text = match behaviour {
+        "message-401" => return Reply::Json(401, json!({"error": "who are you?"})),
+        "message-500" => return Reply::Json(500, json!({"error": "out of order"})),
+        "html" => return Reply::Body(200, "text/html", b"<html><body>Please log in</body></html>".to_vec()),
+        "half-json" => return Reply::CutOff("{\"sessionId\": \"session-1\", \"message\": {\"content\": \"He"),
+        "invalid-utf8" => {
+            return Reply::Body(200, "application/json", b"{\"message\": {\"content\": \"\xff\xfe\"}}".to_vec());
+        }
+        "huge" => return Reply::Endless(50 << 20),
+        "silent" => return Reply::Silence,
+        "empty" => String::new(),
+        "escapes" => format!("\u{1b}[2J\u{1b}[31mYou said: {said}\u{202e}"),
+        "signoff" => "So Long, and Thanks for All the Fish! Anything else?".to_owned(),
+        _ => format!("You said: {said}"),
+    };
+    Reply::Json(
+        200,
+        json!({
+            "sessionId": body["sessionId"],
+            "chatbot": "fake",
+            "message": {"content": text, "role": "assistant"},
+            "history": [],
+            "events": [{"request": {"function": {"name": "echo"}, "arguments": {"text": said}, "context": "none"}}],
+        }),
+    )
+}
+
+fn object_context() -> serde_json::Value {
+    json!({
+        "context": "fake",
+        "resources": [{"id": "1", "name": "thing", "description": "thing", "properties": {"colour": "red"},
+                       "labels": ["Thing", "DomainNode"], "aliases": []}],
+        "functions": [{"name": "echo", "description": "says it again", "inputTypeSchema": "{}"}],
+    })
+}

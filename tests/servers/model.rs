@@ -1,0 +1,97 @@
+//! A language model behind OpenAI's chat completions, as persona and as judge. The envelope of every reply is one that
+//! the official Python package serialised.
+
+use serde_json::{Value, json};
+
+use super::http::{Reply, Request, Server};
+
+/// Starts a model that behaves like this; its base URL ends in `/v1`.
+pub fn start(behaviour: &str) -> (Server, String) {
+    let behaviour = behaviour.to_owned();
+    let server = Server::start(move |request| answer(&behaviour, request));
+    let base = format!("{}/v1", server.address);
+    (server, base)
+}
+
+fn answer(behaviour: &str, request: &Request) -> Reply {
+    if request.path != "/v1/chat/completions" {
+        return Reply::Json(404, error("no such path", "invalid_request_error"));
+    }
+    let body = request.json();
+    let messages: Vec<(String, String)> = body["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|message| (text(&message["role"]), text(&message["content"])))
+        .collect();
+    let is_judge = messages.iter().any(|(_, content)| content.contains("<transcript>"));
+    match (behaviour, is_judge) {
+        ("unauthorized", _) => Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error")),
+        ("persona-down", false) | ("judge-down", true) => Reply::Json(400, error("no", "invalid_request_error")),
+        (_, true) => completion(&judge(behaviour, &messages)),
+        (_, false) => completion(&persona(behaviour, &messages)),
+    }
+}
+
+fn persona(behaviour: &str, messages: &[(String, String)]) -> String {
+    let tasks = between(&messages[0].1, "<task ", "</task>");
+    let signoff = between(&messages[0].1, "<signoff>", "</signoff>").first().cloned().unwrap_or_default();
+    // The greeting was said before the model was first asked.
+    let said = messages.iter().filter(|(role, _)| role == "assistant").count().saturating_sub(1);
+    match (behaviour, tasks.get(said)) {
+        ("never-done", _) => {
+            json!({"message": format!("And another thing, number {}", said + 1), "done": false}).to_string()
+        }
+        ("leaves-at-once", _) => json!({"message": "", "done": true}).to_string(),
+        ("plain-text", Some(task)) => task.rsplit('>').next().unwrap_or_default().to_owned(),
+        ("plain-text", None) => format!("That was all, thank you. {signoff}!"),
+        (_, Some(task)) => json!({"message": task.rsplit('>').next().unwrap_or_default(), "done": false}).to_string(),
+        (_, None) => json!({"message": "That was all, thank you.", "done": true}).to_string(),
+    }
+}
+
+fn judge(behaviour: &str, messages: &[(String, String)]) -> String {
+    let prompt = &messages.iter().find(|(_, content)| content.contains("<transcript>")).unwrap().1;
+    let asked = between(prompt, "<task ", "</task>").len();
+    let retries = messages.iter().filter(|(role, _)| role == "assistant").count();
+    let entry = |index: usize, score: f64| json!({"index": index, "reason": format!("as asked in task {index}"), "score": score});
+    let (count, score) = match behaviour {
+        "judge-prose" => return "The agent did quite well, I would say.".to_owned(),
+        "judge-fenced" => (asked, 0.8),
+        "judge-out-of-range" => (asked, 8.0),
+        "judge-too-few" => (asked - 1, 0.8),
+        "judge-recovers" if retries == 0 => (asked - 1, 0.8),
+        _ => (asked, 0.8),
+    };
+    let tasks: Vec<Value> = (1..=count).map(|index| entry(index, score)).collect();
+    let verdict = json!({"tasks": tasks, "tone": {"reason": "polite", "score": 0.9}}).to_string();
+    if behaviour == "judge-fenced" { format!("Here it is:\n```json\n{verdict}\n```\nHope it helps.") } else { verdict }
+}
+
+fn completion(content: &str) -> Reply {
+    Reply::Json(
+        200,
+        json!({
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 1_780_000_000, "model": "gpt-4.1-mini-2025-04-14",
+            "choices": [{"index": 0, "finish_reason": "stop", "logprobs": null,
+                         "message": {"role": "assistant", "content": content, "refusal": null}}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120,
+                      "prompt_tokens_details": {"cached_tokens": 64, "audio_tokens": 0},
+                      "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0,
+                                                    "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}},
+        }),
+    )
+}
+
+fn error(message: &str, kind: &str) -> Value {
+    json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Every stretch between an opening and the next closing.
+fn between(text: &str, open: &str, close: &str) -> Vec<String> {
+    text.split(open).skip(1).filter_map(|rest| Some(rest.split_once(close)?.0.to_owned())).collect()
+}
