@@ -1,5 +1,91 @@
-//! The demo agent.
+//! The agent that eval-job brings along: a small rule-based assistant for reminders and contacts, which serves Embabel's
+//! protocol over HTTP on loopback and keeps what it is told in the graph that it is handed.
+//!
+//! It is here to be evaluated. It needs something that it is not told (the user's time zone), asks for it once, and says
+//! plainly what it assumes when nobody knows. Its models: `demo-careful` does what it says; `demo-sloppy` says the same
+//! and does nothing, which only the graph and the object context show.
+//!
+//! Invariants: understanding, dialogue and skills are pure (`understand`, `dialogue`, `skills/`, over a [`notebook`]);
+//! only `assistant` touches the graph, through the `Graph` trait; statements and values are never spliced.
 
+mod assistant;
 mod config;
+mod dialogue;
+mod ledger;
+mod notebook;
+mod server;
+mod skills;
+mod understand;
+mod when;
+mod wire;
+mod zone;
 
 pub use config::DemoConfig;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::clock::Clock;
+use crate::graph::Graph;
+
+/// A running demo agent. It stops when it is dropped.
+#[derive(Debug)]
+pub struct DemoAgent {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    serving: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl DemoAgent {
+    /// The models that it offers. The first is also what every model named by default stands for.
+    pub const MODELS: [&'static str; 2] = ["demo-careful", "demo-sloppy"];
+
+    /// Starts it on a free port of the loopback interface. It reads and writes this graph.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub async fn start(graph: Arc<dyn Graph>, clock: Clock) -> io::Result<DemoAgent> {
+        DemoAgent::start_on(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), graph, clock).await
+    }
+
+    /// Starts it on this address.
+    ///
+    /// # Errors
+    /// When the address can't be had.
+    pub async fn start_on(address: SocketAddr, graph: Arc<dyn Graph>, clock: Clock) -> io::Result<DemoAgent> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let router = server::router(Arc::new(assistant::Assistant::new(graph, clock)));
+        let serving = tokio::spawn(async move {
+            axum::serve(listener, router)
+                .with_graceful_shutdown(async {
+                    // A sender that was dropped means the same as one that sent.
+                    let _ = stopped.await;
+                })
+                .await
+        });
+        Ok(DemoAgent { address, stop: Some(stop), serving: Some(serving) })
+    }
+
+    /// Where it listens: `http://127.0.0.1:PORT`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops it and waits until requests under way are answered.
+    pub async fn stop(mut self) {
+        self.stop = None;
+        if let Some(serving) = self.serving.take() {
+            let _ = serving.await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
