@@ -42,9 +42,6 @@ pub struct DemoAgent {
 }
 
 impl DemoAgent {
-    /// The models that it offers. The first is also what every model named by default stands for.
-    pub const MODELS: [&'static str; 2] = ["demo-careful", "demo-sloppy"];
-
     /// Starts it on a free port of the loopback interface. It reads and writes this graph.
     ///
     /// # Errors

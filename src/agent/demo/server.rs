@@ -43,7 +43,7 @@ async fn say(State(assistant): State<Arc<Assistant>>, body: Bytes) -> Response {
         Err(response) => return *response,
     };
     let Some(model) = Model::named(&request.model) else {
-        let models = DemoAgent::MODELS.map(|model| format!("`{model}`")).join(" and ");
+        let models = super::DemoConfig::MODELS.map(|model| format!("`{model}`")).join(" and ");
         return error(StatusCode::BAD_REQUEST, format!("There is no model `{}`; there are {models}.", request.model));
     };
     if request.message.role != "user" {
