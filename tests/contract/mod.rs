@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 
 use eval_job::graph::Graph;
 use eval_job::graph::embedded::EmbeddedGraph;
+use eval_job::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+use eval_job::graph::{GraphErrorKind, Parameters};
+use eval_job::secret::Secret;
 
 use case::Case;
 
@@ -32,6 +35,32 @@ fn cases() -> Vec<Case> {
 async fn the_embedded_graph_keeps_the_contract() {
     let fresh = async || Box::new(EmbeddedGraph::new().unwrap()) as Box<dyn Graph>;
     run::run_contract(&cases(), fresh).await;
+}
+
+/// A Neo4j 5 whose data may be deleted.
+#[expect(clippy::disallowed_methods, reason = "an ignored test is told by its caller where the server is")]
+fn server(password: Option<&str>) -> Neo4jGraph {
+    let told = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
+    let connection = Neo4jConnection {
+        uri: told("NEO_URI", "bolt://localhost:7687"),
+        username: told("NEO_USERNAME", "neo4j"),
+        password: Secret::new(password.map_or_else(|| told("NEO_PASSWORD", ""), str::to_owned)),
+        database: None,
+    };
+    Neo4jGraph::connect(connection, Limits::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[tokio::test]
+#[ignore = "deletes everything in the Neo4j of NEO_URI, NEO_USERNAME and NEO_PASSWORD"]
+async fn neo4j_keeps_the_contract() {
+    let fresh = async || {
+        let graph = server(None);
+        graph.write("MATCH (n) DETACH DELETE n", &Parameters::new()).await.unwrap();
+        Box::new(graph) as Box<dyn Graph>
+    };
+    run::run_contract(&cases(), fresh).await;
+    let error = server(Some("wrong")).read("RETURN 1", &Parameters::new()).await.unwrap_err();
+    assert_eq!(error.kind, GraphErrorKind::Unauthorized, "{error}");
 }
 
 #[test]
