@@ -17,7 +17,6 @@ mod server;
 mod skills;
 mod understand;
 mod when;
-mod wire;
 mod zone;
 
 pub use config::DemoConfig;
@@ -33,6 +32,9 @@ use tokio::task::JoinHandle;
 use crate::clock::Clock;
 use crate::graph::Graph;
 
+/// The models that it offers: the careful one first.
+pub const DEMO_MODELS: [&str; 2] = ["demo-careful", "demo-sloppy"];
+
 /// A running demo agent. It stops when it is dropped.
 #[derive(Debug)]
 pub struct DemoAgent {
@@ -42,9 +44,6 @@ pub struct DemoAgent {
 }
 
 impl DemoAgent {
-    /// The models that it offers. The first is also what every model named by default stands for.
-    pub const MODELS: [&'static str; 2] = ["demo-careful", "demo-sloppy"];
-
     /// Starts it on a free port of the loopback interface. It reads and writes this graph.
     ///
     /// # Errors
