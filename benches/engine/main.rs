@@ -4,7 +4,13 @@
 //! Three processes: this one counts, one serves instant (or slow) mock replies, one a row does the work, so that CPU and
 //! memory are the working process's alone.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs, reason = "a benchmark, not the program")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a benchmark, not the program"
+)]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks and arguments")]
 
 mod bare;
@@ -63,7 +69,14 @@ fn table(sizes: &[usize]) {
     let slow = run("engine", 500, &server.address);
     // Opening, eight turns and seven persona replies between them, a verdict, one after the other.
     let ideal = 200.0 * (1.0 + 8.0 + 8.0 + 1.0);
-    println!("{:<8} {:>6} wall {:.2} s, {:.3} of the ideal {:.2} s", "slow", 500, slow.wall_ms / 1e3, slow.wall_ms / ideal, ideal / 1e3);
+    println!(
+        "{:<8} {:>6} wall {:.2} s, {:.3} of the ideal {:.2} s",
+        "slow",
+        500,
+        slow.wall_ms / 1e3,
+        slow.wall_ms / ideal,
+        ideal / 1e3
+    );
 }
 
 fn row(kind: &str, conversations: usize, address: &str, bare: Option<&Figures>) -> Figures {

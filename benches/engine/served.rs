@@ -56,7 +56,10 @@ async fn connection(mut stream: TcpStream, delay: Duration) {
         let (head, length) = loop {
             if let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
                 let head = String::from_utf8_lossy(&buffer[..end]).to_ascii_lowercase();
-                let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).map_or(0, |n| n.trim().parse().unwrap());
+                let length = head
+                    .lines()
+                    .find_map(|line| line.strip_prefix("content-length: "))
+                    .map_or(0, |n| n.trim().parse().unwrap());
                 break (head, end + 4 + length);
             }
             if stream.read_buf(&mut buffer).await.unwrap_or(0) == 0 {
@@ -74,7 +77,8 @@ async fn connection(mut stream: TcpStream, delay: Duration) {
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", reply.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", reply.len());
         if stream.write_all(&[head.as_bytes(), reply.as_bytes()].concat()).await.is_err() {
             return;
         }
@@ -89,14 +93,19 @@ fn reply(head: &str, body: &str, _: &mut usize) -> String {
         return r#"{"sessionId":"session-1","chatbot":"mock","message":{"content":"Certainly. I have noted that for you and will come back to it.","role":"assistant"},"history":[],"events":[]}"#.to_owned();
     }
     if head.contains("/objectcontexts") {
-        return r#"{"context":null,"resources":[{"id":"1","name":"a","labels":["A","DomainNode"]}],"functions":[]}"#.to_owned();
+        return r#"{"context":null,"resources":[{"id":"1","name":"a","labels":["A","DomainNode"]}],"functions":[]}"#
+            .to_owned();
     }
     let content = if body.contains("<transcript>") {
         r#"{\"tasks\":[{\"index\":1,\"reason\":\"as asked\",\"score\":0.8}],\"tone\":{\"reason\":\"polite\",\"score\":0.9}}"#
     } else {
         // The greeting is the first thing the persona has said: the eighth user message ends it.
         let said = body.matches(r#""role":"assistant""#).count();
-        if said >= 7 { r#"{\"message\":\"Thank you, that was all.\",\"done\":true}"# } else { r#"{\"message\":\"Could you please do the next thing on my list for me?\",\"done\":false}"# }
+        if said >= 7 {
+            r#"{\"message\":\"Thank you, that was all.\",\"done\":true}"#
+        } else {
+            r#"{\"message\":\"Could you please do the next thing on my list for me?\",\"done\":false}"#
+        }
     };
     format!(
         r#"{{"id":"c","object":"chat.completion","created":1,"model":"mock","choices":[{{"index":0,"finish_reason":"stop","message":{{"role":"assistant","content":"{content}","refusal":null}}}}],"usage":{{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}}}"#

@@ -36,7 +36,8 @@ pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize
     let job = job::load("bench.yml", &text, &NoTemplates).unwrap();
     let graph = with_graph.then(|| eval_job::graph::GraphConfig::Embedded(Default::default()));
     let surroundings = Surroundings { has_openai_key: true, openai_base_url: None };
-    let mut plan = Plan::of(job, Wanted { models: vec!["mock".to_owned()], ..Wanted::default() }, surroundings).unwrap();
+    let mut plan =
+        Plan::of(job, Wanted { models: vec!["mock".to_owned()], ..Wanted::default() }, surroundings).unwrap();
     plan.graph = graph;
     plan.lanes = (1..=conversations as u32)
         .map(|number| {

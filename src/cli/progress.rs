@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::context::Context;
 use crate::evidence::{Ending, Observed, TrialId, Turn};
 use crate::record::Entry;
-use crate::report::{self, Ink, one_line, plain};
+use crate::report::{self, Ink, count, one_line, plain, two_decimals};
 use crate::score::Outcome;
 
 /// How much is shown.
@@ -69,7 +69,7 @@ impl Progress {
             }
             Entry::ConversationEnded { trial, ending, .. } => {
                 let turns = self.turns.get(trial).copied().unwrap_or_default();
-                Some(self.line(*trial, &format!("{turns} turns, {}; judging", ending_words(ending))))
+                Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_words(ending))))
             }
             Entry::Judged { trial, judgement } => match &judgement.reply {
                 Observed::Seen(_) if judgement.rejected.is_empty() => None,
@@ -81,7 +81,7 @@ impl Progress {
             Entry::TrialFinished { trial, outcome, scorecard, .. } => {
                 let score = scorecard.as_ref().and_then(|card| card.score());
                 let words = match (outcome, score) {
-                    (Outcome::Graded, Some(score)) => self.ink.good(&format!("done, {:.2}", score.get())),
+                    (Outcome::Graded, Some(score)) => self.ink.good(&format!("done, {}", two_decimals(score.get()))),
                     (Outcome::Graded, None) => self.ink.unsure("done, without a score"),
                     (outcome, _) => {
                         let error = one_line(outcome.error().unwrap_or_default(), self.width);

@@ -145,10 +145,8 @@ fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {
         record.trials.iter().filter_map(|trial| trial.evidence.as_ref()).map(|e| e.transcript.turns.len()).sum();
     match record.verdict {
         Verdict::Interrupted => {
-            format!(
-                "interrupted: {turns} finished turns are kept in {folder}\nshow them: eval-job show {}{runs_dir}",
-                record.id
-            )
+            let turns = report::count(turns, "finished turn");
+            format!("interrupted: {turns} kept in {folder}\nshow what there is: eval-job show {}{runs_dir}", record.id)
         }
         _ => format!("kept in {folder}\nshow it again: eval-job show {}{runs_dir}", record.id),
     }

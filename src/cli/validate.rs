@@ -4,7 +4,7 @@ use super::args::ValidateArgs;
 use super::error::CliError;
 use super::jobs;
 use super::printer::Printer;
-use crate::report::plain;
+use crate::report::{count, plain};
 
 /// Checks job files without touching a network.
 pub(super) fn validate(args: &ValidateArgs, printer: &Printer) -> Result<u8, CliError> {
@@ -20,8 +20,4 @@ pub(super) fn validate(args: &ValidateArgs, printer: &Printer) -> Result<u8, Cli
         ))?;
     }
     Ok(0)
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -22,7 +22,9 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     meaning_of(file_name, text, &root).map_err(|message| {
         // The schema and the types that read it are held together by tests; this tells the author when they part.
         let mut report = Report::new(file_name, &lines);
-        report.add(lines.at(0), message);
+        report
+            .add(lines.at(0), format!("eval-job's own checks let this through: {message}"))
+            .try_this("this is a bug of eval-job; please report it with the file".to_owned());
         report.failed()
     })
 }

@@ -32,11 +32,13 @@ fn render(problem: &Problem) -> String {
     let number = problem.line.to_string();
     let gutter = " ".repeat(number.len());
     let (source, caret) = source_and_caret(problem);
+    let source = format!("{number} | {source}");
     let mut text = format!(
-        "{}:{number}:{}: {}\n{gutter} |\n{number} | {source}\n{gutter} | {caret}\n",
+        "{}:{number}:{}: {}\n{gutter} |\n{}\n{gutter} | {caret}\n",
         harmless(&problem.file),
         problem.column,
-        harmless(&problem.message)
+        harmless(&problem.message),
+        source.trim_end()
     );
     if !problem.expected.is_empty() {
         let _ = writeln!(text, "{gutter} = expected one of: {}", harmless(&problem.expected.join(", ")));
@@ -160,7 +162,7 @@ mod tests {
     #[test]
     fn a_caret_may_stand_behind_the_last_character() {
         assert_eq!(shown("ab", 3, 1), "job.yml:7:3: wrong\n  |\n7 | ab\n  |   ^\n");
-        assert_eq!(shown("", 1, 1), "job.yml:7:1: wrong\n  |\n7 | \n  | ^\n");
+        assert_eq!(shown("", 1, 1), "job.yml:7:1: wrong\n  |\n7 |\n  | ^\n");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! hides none of them.
 
 use super::ModelName;
-use super::problem::{Problem, Report};
+use super::problem::Report;
 use super::script_place::script_place;
-use super::source::{Node, Span};
+use super::source::Node;
 use super::template_check::{TemplateCheck, TemplateKind};
 use super::written::{EvaluatorFile, ScorerFile};
-use crate::assertion::expression;
+use crate::assertion::expression::{self, ExpressionProblem};
 
 /// Reports what is wrong beyond the structure.
 pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &Node) {
@@ -51,24 +51,77 @@ fn template(
 }
 
 fn script(report: &mut Report<'_>, node: &Node) {
-    let Some(text) = node.text().filter(|text| !text.trim().is_empty()) else { return };
-    let Some(problem) = expression::compile_problem(text) else { return };
-    let _: &mut Problem = match script_place(report.lines, node, problem.line, problem.column) {
-        Some(place) => report.add(place, problem.message),
-        None if problem.line == 0 => report.add(first_line(node), problem.message),
-        None => {
-            let (line, column) = (problem.line, problem.column);
-            report.add(first_line(node), format!("{} (line {line}, column {column} of the script)", problem.message))
-        }
+    let text = node.text().filter(|text| !text.trim().is_empty());
+    if let Some(problem) = text.and_then(expression::compile_problem) {
+        report_script(report, node, problem);
     }
-    .try_this(problem.help);
 }
 
-fn first_line(node: &Node) -> Span {
-    node.span
+/// Reports what the script's compiler said at its place in the YAML, or at the script's start with the place in words.
+fn report_script(report: &mut Report<'_>, node: &Node, problem: ExpressionProblem) {
+    let ExpressionProblem { line, column, message, help } = problem;
+    match script_place(report.lines, node, line, column) {
+        Some(place) => report.add(place, message),
+        None if line == 0 => report.add(node.span, message),
+        None => report.add(node.span, format!("{message} (line {line}, column {column} of the script)")),
+    }
+    .try_this(help);
 }
 
 fn text_at<'n>(root: &'n Node, part: &str, key: &str) -> Option<(&'n str, &'n Node)> {
     let node = root.get(part)?.get(key)?;
     node.text().map(|text| (text, node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::render_problems;
+    use crate::job::source::{self, Lines};
+
+    /// What an author sees when the compiler complains about this place of the value of `e`.
+    fn shown(yaml: &str, line: usize, column: usize) -> String {
+        let lines = Lines::new(yaml);
+        let mut report = Report::new("job.yml", &lines);
+        let root = source::parse(&mut report).unwrap();
+        let problem = ExpressionProblem { line, column, message: "bad".to_owned(), help: None };
+        report_script(&mut report, root.get("e").unwrap(), problem);
+        render_problems(&report.failed())
+    }
+
+    /// The lines from the source line on.
+    fn caret(yaml: &str, line: usize, column: usize) -> String {
+        shown(yaml, line, column).lines().skip(2).map(|line| line[4..].to_owned()).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_caret_stands_at_the_scripts_character_in_every_style() {
+        let cases = [
+            ("plain", "e: a + ? + b\n", 1, 5, "e: a + ? + b\n       ^"),
+            ("single quotes", "e: 'a + ?'\n", 1, 5, "e: 'a + ?'\n        ^"),
+            ("apostrophes", "e: 'a == ''x'' ?'\n", 1, 10, "e: 'a == ''x'' ?'\n               ^"),
+            ("double quotes", "e: \"ä + ?\"\n", 1, 5, "e: \"ä + ?\"\n        ^"),
+            ("escapes", "e: \"\\u00e4 \\\"x\\\" ?\"\n", 1, 7, "e: \"\\u00e4 \\\"x\\\" ?\"\n                 ^"),
+            ("line by escape", "e: \"a\\nb ?\"\n", 2, 3, "e: \"a\\nb ?\"\n         ^"),
+            ("literal", "e: |\n  a\n    b ?\n", 2, 5, "    b ?\n      ^"),
+            ("literal, first line", "e: |\n  a ?\n  b\n", 1, 3, "  a ?\n    ^"),
+            ("literal, CR LF", "e: |\r\n  a\r\n  b ?\r\n", 2, 3, "  b ?\n    ^"),
+            ("literal, after a blank line", "e: |\n  a\n\n  b ?\n", 3, 3, "  b ?\n    ^"),
+            ("folded", "e: >\n  a ?\n", 1, 3, "  a ?\n    ^"),
+        ];
+        for (style, yaml, line, column, expected) in cases {
+            assert_eq!(caret(yaml, line, column), expected, "{style}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_can_not_be_told_is_told_in_words() {
+        let expected = "job.yml:2:3: bad (line 1, column 5 of the script)\n  |\n2 |   a +\n  |   ^^^\n";
+        assert_eq!(shown("e: >\n  a +\n  ?\n", 1, 5), expected);
+    }
+
+    #[test]
+    fn an_unknown_place_is_the_scripts_start() {
+        assert_eq!(shown("e: abc\n", 0, 0), "job.yml:1:4: bad\n  |\n1 | e: abc\n  |    ^^^\n");
+    }
 }

@@ -6,7 +6,7 @@ mod lanes;
 mod refusal;
 
 use crate::agent::TransportConfig;
-use crate::agent::demo::DEMO_MODELS;
+use crate::agent::demo::DemoConfig;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -94,7 +94,7 @@ impl Plan {
 fn default_model(transport: &TransportConfig) -> &'static str {
     match transport {
         TransportConfig::Embabel(_) => "gpt-4.1-mini",
-        TransportConfig::Demo(_) => DEMO_MODELS[0],
+        TransportConfig::Demo(_) => DemoConfig::MODELS[0],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Surroundings, uses_cypher};
 use crate::agent::TransportConfig;
-use crate::agent::demo::DEMO_MODELS;
+use crate::agent::demo::DemoConfig;
 use crate::agent::embabel;
 use crate::graph::GraphConfig;
 use crate::job::{Job, Mind, ModelName};
@@ -42,10 +42,10 @@ pub(super) fn refusals(
     }
     match &job.target.transport {
         TransportConfig::Demo(_) => {
-            for model in models.iter().filter(|model| !DEMO_MODELS.contains(&model.as_str())) {
+            for model in models.iter().filter(|model| !DemoConfig::MODELS.contains(&model.as_str())) {
                 refuse(
                     format!("the demo agent has no model `{model}`"),
-                    &format!("its models are {}: choose with --model", DEMO_MODELS.join(" and ")),
+                    &format!("its models are {}: choose with --model", DemoConfig::MODELS.join(" and ")),
                 );
             }
         }

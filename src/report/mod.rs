@@ -3,9 +3,13 @@
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
 mod conversation;
+mod ink;
+mod numbers;
 mod plain;
 mod terminal;
 
 pub use conversation::{conversations, event};
+pub use ink::Ink;
+pub use numbers::{count, two_decimals};
 pub use plain::{one_line, plain};
-pub use terminal::{Ink, listing, terminal};
+pub use terminal::{listing, terminal};

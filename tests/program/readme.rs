@@ -14,8 +14,11 @@ fn blocks(readme: &str, language: &str) -> Vec<String> {
     while let Some(line) = lines.next() {
         let indent = line.len() - line.trim_start().len();
         if line.trim_start() == fence {
-            let inner: Vec<&str> =
-                lines.by_ref().take_while(|line| line.trim() != "```").map(|line| line.get(indent..).unwrap_or("")).collect();
+            let inner: Vec<&str> = lines
+                .by_ref()
+                .take_while(|line| line.trim() != "```")
+                .map(|line| line.get(indent..).unwrap_or(""))
+                .collect();
             blocks.push(inner.join("\n") + "\n");
         }
     }

@@ -7,3 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DemoConfig {}
+
+impl DemoConfig {
+    /// The models that it offers. The first does what it says; the second only says it.
+    pub const MODELS: [&'static str; 2] = ["demo-careful", "demo-sloppy"];
+}

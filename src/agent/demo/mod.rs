@@ -32,9 +32,6 @@ use tokio::task::JoinHandle;
 use crate::clock::Clock;
 use crate::graph::Graph;
 
-/// The models that it offers: the careful one first.
-pub const DEMO_MODELS: [&str; 2] = ["demo-careful", "demo-sloppy"];
-
 /// A running demo agent. It stops when it is dropped.
 #[derive(Debug)]
 pub struct DemoAgent {

@@ -11,7 +11,7 @@ use axum::routing::{get, put};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::DEMO_MODELS;
+use super::DemoConfig;
 use super::assistant::{Assistant, Model, Refusal};
 use crate::agent::embabel::wire::{MessageRequest, SessionReply, SessionRequest};
 use crate::evidence::Role;
@@ -47,7 +47,7 @@ async fn say(State(assistant): State<Arc<Assistant>>, body: Bytes) -> Response {
         Err(response) => return *response,
     };
     let Some(model) = Model::named(&request.model) else {
-        let models = DEMO_MODELS.map(|model| format!("`{model}`")).join(" and ");
+        let models = DemoConfig::MODELS.map(|model| format!("`{model}`")).join(" and ");
         return error(StatusCode::BAD_REQUEST, format!("There is no model `{}`; there are {models}.", request.model));
     };
     if request.message.role != Role::User.as_str() {

@@ -22,8 +22,9 @@ impl<'r> Check<'r, '_> {
         }
         let at = place.key.map_or_else(|| self.place_of(node, place), |key| key.span);
         self.required(schema, node, place, at, &misspelt);
-        self.one_kind(schema, node, at, &misspelt);
-        self.together(schema, node);
+        if self.one_kind(schema, node, at, &misspelt) {
+            self.together(schema, node);
+        }
         self.apart(schema, node);
     }
 
@@ -67,46 +68,46 @@ impl<'r> Check<'r, '_> {
     }
 
     fn required(&mut self, schema: &Value, node: &Node, place: &Place<'_>, at: Span, misspelt: &[&str]) {
-        for name in words(&schema["required"]) {
-            if node.get(name).is_some() || misspelt.contains(&name) {
-                continue;
-            }
-            let message = match place.key {
-                Some(key) => format!("missing key {} in {}", quoted(name), quoted(&key.text)),
-                None => format!("missing key {} in {}", quoted(name), place.label),
-            };
+        let is_missing = |name: &&str| node.get(name).is_none() && !misspelt.contains(name);
+        let missing: Vec<&str> = words(&schema["required"]).filter(is_missing).collect();
+        let names: Vec<String> = missing.iter().map(|name| quoted(name)).collect();
+        let keys = match missing.len() {
+            0 => return,
+            1 => "key",
+            _ => "keys",
+        };
+        let whole = place.key.map_or_else(|| place.label.clone(), |key| quoted(&key.text));
+        let help = missing.iter().find_map(|name| {
             let property = &schema["properties"][name];
             let may_be_empty = property["type"] == "array" && property["minItems"].is_null();
-            let help = may_be_empty.then(|| format!("write `{name}: []` if there are none"));
-            self.report.add(at, message).try_this(help);
-        }
+            may_be_empty.then(|| format!("write `{name}: []` if there are none"))
+        });
+        self.report.add(at, format!("missing {keys} {} in {whole}", listed(&names, "and"))).try_this(help);
     }
 
-    /// `oneOf` with one required key each: what tells kinds apart.
-    fn one_kind(&mut self, schema: &Value, node: &Node, at: Span, misspelt: &[&str]) {
-        let Some(branches) = schema["oneOf"].as_array() else { return };
+    /// `oneOf` with one required key each: what tells kinds apart. Returns whether it is clear which kind is meant.
+    fn one_kind(&mut self, schema: &Value, node: &Node, at: Span, misspelt: &[&str]) -> bool {
+        let Some(branches) = schema["oneOf"].as_array() else { return true };
         let kinds: Vec<&str> = branches.iter().filter_map(|branch| branch["required"][0].as_str()).collect();
         let noun = schema["title"].as_str().unwrap_or("entry");
         let mut present =
             node.entries().iter().map(|entry| &entry.key).filter(|key| kinds.contains(&key.text.as_str()));
         match (present.next(), present.next()) {
-            (None, _) if !kinds.iter().any(|kind| misspelt.contains(kind)) => {
-                let kinds: Vec<String> = kinds.iter().map(|kind| quoted(kind)).collect();
-                self.report.add(at, format!("this {noun} needs one of the keys {}", listed(&kinds, "and")));
+            (None, _) => {
+                if !kinds.iter().any(|kind| misspelt.contains(kind)) {
+                    let kinds: Vec<String> = kinds.iter().map(|kind| quoted(kind)).collect();
+                    self.report.add(at, format!("this {noun} needs one of the keys {}", listed(&kinds, "and")));
+                }
+                false
             }
+            (Some(_), None) => true,
             (Some(first), Some(second)) => {
-                let (first_name, second_name) = (quoted(&first.text), quoted(&second.text));
-                self.report
-                    .add(
-                        second.span,
-                        format!(
-                            "{second_name} is another kind of {noun} than {first_name} in line {}",
-                            first.span.line
-                        ),
-                    )
-                    .try_this(format!("make two {noun}s of it, one with {first_name} and one with {second_name}"));
+                let (one, other) = (quoted(&first.text), quoted(&second.text));
+                let message = format!("{other} is another kind of {noun} than {one} in line {}", first.span.line);
+                let help = format!("make two {noun}s of it, one with {one} and one with {other}");
+                self.report.add(second.span, message).try_this(help);
+                false
             }
-            _ => {}
         }
     }
 
@@ -116,7 +117,9 @@ impl<'r> Check<'r, '_> {
             for needed in words(&schema["dependentRequired"][&entry.key.text]) {
                 if node.get(needed).is_none() {
                     let message = format!("{} needs {} beside it", quoted(&entry.key.text), quoted(needed));
-                    self.report.add(entry.key.span, message);
+                    let purpose = schema["properties"][needed]["description"].as_str();
+                    let help = purpose.map(|purpose| format!("{}: {purpose}", quoted(needed)));
+                    self.report.add(entry.key.span, message).try_this(help);
                 }
             }
         }

@@ -8,7 +8,7 @@ mod node;
 mod syntax;
 
 pub use lines::{Lines, Span};
-pub use node::{Content, Entry, Key, Node, as_json};
+pub use node::{Content, Key, Node, as_json};
 
 use super::problem::Report;
 

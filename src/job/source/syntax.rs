@@ -16,6 +16,10 @@ pub(super) fn report_empty_file(report: &mut Report<'_>) {
 /// Reports the parser's error. `root` is the tree that a duplicate key leaves when only the first one counts.
 pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>) {
     let at = place(report, error);
+    let error = match error {
+        Error::AliasError { error, .. } => error.without_snippet(),
+        other => other,
+    };
     if let Some(tab) = tab_in_indentation(report, at.line)
         && is_syntax(error)
     {
@@ -66,6 +70,9 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>
         Error::SerdeInvalidType { expected, .. } if expected == "a key that is text" => {
             report.add(at, "a key must be text, not a list or a mapping");
         }
+        Error::InvalidScalar { .. } | Error::InvalidBooleanStrict { .. } | Error::InvalidBinaryBase64 { .. } => {
+            report.add(at, "this value does not fit the tag before it");
+        }
         Error::MergeValueNotMapOrSeqOfMaps { .. } => {
             report.add(at, "what `<<` merges in must be a mapping");
         }
@@ -105,6 +112,9 @@ fn hint(detail: &str) -> Option<&'static str> {
         }
         _ if detail.contains("did not find expected key") || detail.contains("<document start>") => {
             "check that this line is indented like its neighbours"
+        }
+        _ if detail.contains("unexpected character: `\\u{") => {
+            "a control character can't stand here; within double quotes it has an escape, such as `\\e`"
         }
         _ if detail.contains("unexpected character") => "text that starts with this character needs quotes",
         _ if detail.contains("unknown escape") => "write `\\\\` for a backslash, or use single quotes",

@@ -2,7 +2,32 @@
 
 use super::*;
 
+mod agreement;
+mod beyond;
 mod good;
+mod kinds;
+mod structure;
+mod syntax;
+
+/// A job with nothing but what it needs, five lines long.
+const LEAST: &str = "\
+target: {user: u, chatbot: c}
+tasks:
+  - task: t
+    acceptanceCriteria: a
+facts: []
+";
+
+/// The example job of the README of Embabel's agent-eval.
+const EMBABEL: &str = include_str!("../../../tests/fixtures/job/embabel-readme.yml");
+
+/// A job with every key.
+const FULL: &str = include_str!("../../../tests/fixtures/job/every-key.yml");
+
+/// The least job with more lines after it; the first of them is line 6.
+fn least_and(more: &str) -> String {
+    format!("{LEAST}{more}")
+}
 
 /// Templates that are all there.
 struct AllTemplates;
@@ -19,4 +44,11 @@ fn rendered(text: &str) -> String {
         Ok(_) => "no problems".to_owned(),
         Err(problems) => render_problems(&problems),
     }
+}
+
+/// The text has exactly these problems, to the letter; the expectation starts with a line break to be readable.
+#[track_caller]
+fn problems(text: &str, expected: &str) {
+    let rendered = rendered(text);
+    assert!(rendered == expected[1..], "of\n{text}\nan author sees\n{rendered}\nand not\n{}", &expected[1..]);
 }

@@ -12,7 +12,7 @@ mod target;
 
 pub use assertion::AssertionFile;
 pub use people::{EvaluatorFile, ScorerFile};
-pub use preparation::{MessageFile, SeedFile, SetupFile, TaskFile};
+pub use preparation::{SeedFile, SetupFile, TaskFile};
 pub use target::{GraphFile, TargetFile};
 
 use schemars::JsonSchema;

@@ -25,9 +25,10 @@ pub struct EvaluatorFile {
     #[schemars(regex(pattern = r"\S"))]
     pub signoff: String,
     /// What thinks for it: `openai/MODEL` (any OpenAI-compatible endpoint) or `scripted` (rules, no model). Default: openai/gpt-4.1-mini
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Fixed lines, said one after the other, instead of a model.
-    #[serde(deserialize_with = "rules::present")]
+    #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
     pub script: Option<Vec<String>>,
 }
@@ -62,6 +63,7 @@ pub struct ScorerFile {
     #[schemars(range(min = 0, max = 2))]
     pub temperature: f64,
     /// `openai/MODEL` (any OpenAI-compatible endpoint) or `scripted` (rules, no model). Default: openai/gpt-4.1-mini
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 

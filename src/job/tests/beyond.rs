@@ -1,0 +1,123 @@
+//! What no schema can say: models, templates; that they are told beside structural problems.
+
+use super::*;
+
+/// Only the templates of this name are there, and only for the persona.
+struct OneTemplate(&'static str);
+
+impl TemplateCheck for OneTemplate {
+    fn problem(&self, name: &str, kind: TemplateKind) -> Option<String> {
+        (name != self.0 && kind == TemplateKind::Persona).then(|| format!("there is no template `{name}`"))
+    }
+}
+
+#[track_caller]
+fn with_one_template(template: &'static str, text: &str, expected: &str) {
+    let problems = load("job.yml", text, &OneTemplate(template)).expect_err("a template is missing");
+    assert_eq!(render_problems(&problems), expected[1..]);
+}
+
+#[test]
+fn a_template_that_is_not_there() {
+    with_one_template(
+        "eval/socrates",
+        &least_and("evaluator:\n  prompt: eval/plato\n"),
+        "
+job.yml:7:11: there is no template `eval/plato`
+  |
+7 |   prompt: eval/plato
+  |           ^^^^^^^^^^
+",
+    );
+}
+
+#[test]
+fn a_default_template_is_checked_too() {
+    let nowhere = "
+job.yml:1:1: there is no template `eval/socrates`
+  |
+1 | target: {user: u, chatbot: c}
+  | ^^^^^^
+";
+    with_one_template("eval/other", LEAST, nowhere);
+    let at_its_key = "
+job.yml:6:1: there is no template `eval/socrates`
+  |
+6 | evaluator: {name: Ada}
+  | ^^^^^^^^^
+";
+    with_one_template("eval/other", &least_and("evaluator: {name: Ada}\n"), at_its_key);
+}
+
+#[test]
+fn a_model_of_an_unknown_provider() {
+    problems(
+        &least_and("evaluator: {model: anthropic/claude}\nscorer: {model: ' gpt'}\n"),
+        "
+job.yml:6:20: `anthropic` is not a provider; there are `openai/MODEL` (any OpenAI-compatible endpoint, by OPENAI_BASE_URL) and `scripted`
+  |
+6 | evaluator: {model: anthropic/claude}
+  |                    ^^^^^^^^^^^^^^^^
+
+job.yml:7:17: a model's name is empty or has spaces around it
+  |
+7 | scorer: {model: ' gpt'}
+  |                 ^^^^^^
+",
+    );
+}
+
+#[test]
+fn a_structural_problem_hides_nothing_else() {
+    with_one_template(
+        "eval/socrates",
+        &least_and("maxTurn: 3\nevaluator: {prompt: eval/plato, temperature: x}\nscorer: {model: a/b}\n"),
+        "
+job.yml:6:1: unknown key `maxTurn`
+  |
+6 | maxTurn: 3
+  | ^^^^^^^
+  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, maxTurns, greetings, seeds, setups, tasks, facts, assertions, graph, gate, limits
+  = help: did you mean `maxTurns`?
+
+job.yml:7:21: there is no template `eval/plato`
+  |
+7 | evaluator: {prompt: eval/plato, temperature: x}
+  |                     ^^^^^^^^^^
+
+job.yml:7:46: `temperature`: expected a number, found the string \"x\"
+  |
+7 | evaluator: {prompt: eval/plato, temperature: x}
+  |                                              ^
+
+job.yml:8:17: `a` is not a provider; there are `openai/MODEL` (any OpenAI-compatible endpoint, by OPENAI_BASE_URL) and `scripted`
+  |
+8 | scorer: {model: a/b}
+  |                 ^^^
+",
+    );
+}
+
+#[test]
+fn an_alias_bomb_ends_fast() {
+    let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..30 {
+        let inner = vec![format!("*a{}", level - 1); 10].join(", ");
+        text += &format!("a{level}: &a{level} [{inner}]\n");
+    }
+    let rendered = rendered(&text);
+    let (first, rest) = rendered.split_once('\n').unwrap();
+    assert_eq!(first, "job.yml:5:10: the aliases (`*name`) of this file unfold to far more than a job can hold");
+    assert!(rest.ends_with("help: write the values out, or use fewer aliases within aliases\n"), "{rest}");
+}
+
+#[test]
+fn a_file_that_is_far_too_deep_or_too_large_ends_fast() {
+    for text in
+        ["[".repeat(100_000), "a: ".repeat(100_000), "- ".repeat(100_000), format!("tags: [{}]", "x, ".repeat(200_000))]
+    {
+        let rendered = rendered(&text);
+        assert!(rendered.starts_with("job.yml:1:"), "{rendered}");
+        assert!(rendered.len() < 1_000, "{} bytes", rendered.len());
+    }
+}

@@ -1,0 +1,47 @@
+//! Colours, or none. Everything can be read without them.
+
+use anstyle::{AnsiColor, Style};
+
+/// Whether colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ink {
+    /// ANSI colours.
+    Colour,
+    /// None.
+    None,
+}
+
+impl Ink {
+    /// Any style.
+    pub fn paint(self, style: Style, text: &str) -> String {
+        match self {
+            Ink::Colour => format!("{style}{text}{style:#}"),
+            Ink::None => text.to_owned(),
+        }
+    }
+
+    /// For what matters most.
+    pub fn bold(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    /// For what matters less.
+    pub fn dim(self, text: &str) -> String {
+        self.paint(Style::new().dimmed(), text)
+    }
+
+    /// For what went well.
+    pub fn good(self, text: &str) -> String {
+        self.paint(AnsiColor::Green.on_default(), text)
+    }
+
+    /// For what did not.
+    pub fn bad(self, text: &str) -> String {
+        self.paint(AnsiColor::Red.on_default(), text)
+    }
+
+    /// For what could not be told.
+    pub fn unsure(self, text: &str) -> String {
+        self.paint(AnsiColor::Yellow.on_default(), text)
+    }
+}

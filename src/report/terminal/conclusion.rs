@@ -1,0 +1,73 @@
+//! The figure, the verdict, and what a reader must know about both.
+
+use std::fmt::Write;
+
+use super::super::{Ink, plain, two_decimals};
+use crate::record::{ModelFigure, RunRecord, Verdict};
+use crate::score::Component;
+
+/// Writes the figures and the verdict.
+pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink) {
+    page.push('\n');
+    let several = record.figures.len() > 1;
+    let names = record.figures.iter().map(|figure| figure.model.chars().count()).max().unwrap_or_default();
+    for figure in &record.figures {
+        let name = if several { format!("{:<names$}  ", plain(&figure.model)) } else { String::new() };
+        let words = match &figure.figure {
+            Component::Scored { score, why } => {
+                let difference = difference(record, figure).map(|words| format!("  {words}")).unwrap_or_default();
+                format!("{}{difference}  {}", ink.bold(&format!("Score {}", two_decimals(score.get()))), ink.dim(why))
+            }
+            other => format!("{}  {}", ink.unsure("No score"), plain(other.why())),
+        };
+        let _ = writeln!(page, "{name}{words}");
+    }
+    if several {
+        let _ = writeln!(page, "{}", ink.dim("One conversation a condition: differences are shown, not proven."));
+    }
+    let words = verdict(record);
+    let words = match record.verdict {
+        Verdict::Passed => ink.good(&words),
+        Verdict::GateFailed => ink.bad(&words),
+        Verdict::Incomplete | Verdict::Interrupted => ink.unsure(&words),
+    };
+    let _ = writeln!(page, "{words}");
+    if record.provenance.is_scripted() {
+        let _ = write!(page, "\n{}", real_models(record));
+    }
+}
+
+/// How far a model's figure is from the first one's.
+fn difference(record: &RunRecord, figure: &ModelFigure) -> Option<String> {
+    let first = record.figures.first().filter(|first| first.model != figure.model)?;
+    let difference = figure.figure.score()?.get() - first.figure.score()?.get();
+    let sign = if difference < 0.0 { '−' } else { '+' };
+    Some(format!("({sign}{} to {})", two_decimals(difference.abs()), plain(&first.model)))
+}
+
+fn verdict(record: &RunRecord) -> String {
+    let gate = record.provenance.min_score.map(|gate| two_decimals(gate.get()));
+    match (record.verdict, gate) {
+        (Verdict::Passed, Some(gate)) => format!("passed: the gate is {gate}"),
+        (Verdict::Passed, None) => "passed: no gate is set".to_owned(),
+        (Verdict::GateFailed, Some(gate)) => format!("gate failed: the gate is {gate}"),
+        (verdict, _) => verdict.word().to_owned(),
+    }
+}
+
+/// What a reader of a scripted run must know, and the change that uses real models.
+fn real_models(record: &RunRecord) -> String {
+    let provenance = &record.provenance;
+    let (who, flags) = match (provenance.persona_model == "scripted", provenance.judge_model == "scripted") {
+        (true, true) => {
+            ("Persona and judge were", "--evaluator-model openai/gpt-4.1-mini --scorer-model openai/gpt-4.1-mini")
+        }
+        (true, false) => ("The persona was", "--evaluator-model openai/gpt-4.1-mini"),
+        (false, _) => ("The judge was", "--scorer-model openai/gpt-4.1-mini"),
+    };
+    format!(
+        "{who} scripted rules, not language models: this shows that the job runs, not how good the agent is.\n\
+         With real models: OPENAI_API_KEY=… eval-job run {} {flags}\n",
+        plain(&provenance.job_file)
+    )
+}

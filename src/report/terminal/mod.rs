@@ -1,0 +1,104 @@
+//! The record for people: what the terminal shows after a run, from the whole to its reasons to the verdict.
+
+mod conclusion;
+mod parts;
+mod table;
+
+use std::fmt::Write;
+
+use super::{Ink, count, plain, two_decimals};
+use crate::evidence::Ending;
+use crate::record::{RunRecord, TrialRecord};
+
+/// The record as a page of text; `width` is where lines are cut that can be cut.
+pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
+    let mut page = String::new();
+    heading(&mut page, record, ink);
+    table::table(&mut page, record, ink);
+    parts::parts(&mut page, record, "tasks", "Tasks", ink, width);
+    parts::parts(&mut page, record, "assertions", "Assertions", ink, width);
+    for trial in &record.trials {
+        trouble(&mut page, record, trial, ink);
+    }
+    conclusion::conclusion(&mut page, record, ink);
+    page
+}
+
+/// One line a run, for `eval-job list`.
+pub fn listing(record: &RunRecord, ink: Ink) -> String {
+    let figures: Vec<String> = record
+        .figures
+        .iter()
+        .map(|figure| figure.figure.score().map_or_else(|| "–".to_owned(), |score| two_decimals(score.get())))
+        .collect();
+    format!(
+        "{}  {}  {:<11}  {:>5}  {}  {}",
+        record.id,
+        record.started_at.format("%Y-%m-%d %H:%M:%S"),
+        record.verdict.word(),
+        figures.join(" "),
+        plain(&record.provenance.job),
+        ink.dim(&plain(&record.provenance.models.join(", ")))
+    )
+}
+
+fn heading(page: &mut String, record: &RunRecord, ink: Ink) {
+    let provenance = &record.provenance;
+    let file = ink.dim(&format!("({})", plain(&provenance.job_file)));
+    let _ = writeln!(page, "{} {file}", ink.bold(&plain(&provenance.job)));
+    let _ = writeln!(page, "agent    {} · model {}", plain(&provenance.agent), plain(&provenance.models.join(", ")));
+    let _ = writeln!(page, "persona  {} · {}", plain(&provenance.persona), mind(&provenance.persona_model));
+    let _ = writeln!(page, "judge    {}", mind(&provenance.judge_model));
+    if let Some(graph) = &provenance.graph {
+        let _ = writeln!(page, "graph    {}", plain(graph));
+    }
+}
+
+fn mind(model: &str) -> String {
+    match model {
+        "scripted" => "scripted rules, not a language model".to_owned(),
+        "script" => "the fixed lines of evaluator.script".to_owned(),
+        model => plain(model),
+    }
+}
+
+/// What a trial is called: its condition, and its model where there are several.
+fn trial_name(record: &RunRecord, trial: &TrialRecord) -> String {
+    let condition = trial.trial.condition.words();
+    if record.provenance.models.len() > 1 {
+        format!("{} {condition}", plain(&trial.trial.model))
+    } else {
+        condition.to_owned()
+    }
+}
+
+/// What kept a trial from saying something about the agent, or from coming to its own end.
+fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink) {
+    let name = trial_name(record, trial);
+    let turns = trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
+    let mut words = match &trial.outcome {
+        Some(outcome) if outcome.error().is_some() => {
+            vec![format!("{}: {}", outcome.word(), outcome.error().unwrap_or_default())]
+        }
+        _ => trial.why_no_score().into_iter().collect(),
+    };
+    if trial.outcome.is_none() && trial.started_at.is_some() {
+        let pending = if trial.pending.is_some() { ", one message was on its way" } else { "" };
+        words.push(format!("{} kept{pending}", count(turns, "turn")));
+    }
+    match trial.evidence.as_ref().map(|evidence| &evidence.ending) {
+        Some(Ending::MaxTurns) => {
+            words.push(format!("the conversation was ended by maxTurns after {}", count(turns, "turn")))
+        }
+        Some(Ending::TimeLimit { seconds }) => {
+            words.push(format!(
+                "the conversation was ended by limits.trial after {seconds} s and {}",
+                count(turns, "turn")
+            ));
+        }
+        _ => {}
+    }
+    if !words.is_empty() {
+        let _ = writeln!(page, "\n{} {}", ink.unsure(&format!("{name}:")), plain(&words.join("; ")));
+    }
+}

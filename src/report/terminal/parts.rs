@@ -1,0 +1,53 @@
+//! Each task and each assertion, with what every trial made of it, and why.
+
+use std::fmt::Write;
+
+use super::super::{Ink, one_line, plain, two_decimals};
+use super::trial_name;
+use crate::record::RunRecord;
+use crate::score::{Component, Dimension, Weight};
+
+/// Above this a task counts as good: Embabel's line.
+const GOOD: f64 = 0.6;
+
+/// Writes the parts of one dimension under a title; nothing where there are none.
+pub(super) fn parts(page: &mut String, record: &RunRecord, dimension: &str, title: &str, ink: Ink, width: usize) {
+    let trials: Vec<(String, &Dimension)> = record
+        .provenance
+        .models
+        .iter()
+        .flat_map(|model| record.trials_of(model))
+        .filter_map(|trial| Some((trial_name(record, trial), trial.scorecard.as_ref()?.dimension(dimension)?)))
+        .collect();
+    let longest = trials.iter().map(|(_, dimension)| *dimension).max_by_key(|dimension| dimension.items.len());
+    let Some(longest) = longest.filter(|dimension| !dimension.items.is_empty()) else { return };
+    let names = trials.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let _ = writeln!(page, "\n{}", ink.bold(title));
+    for (index, item) in longest.items.iter().enumerate() {
+        let weight = if item.weight == Weight::ONE { String::new() } else { format!(" × {}", item.weight.get()) };
+        let label = one_line(&item.label, width.saturating_sub(12));
+        let _ = writeln!(page, "  {}. {label}{}", index + 1, ink.dim(&weight));
+        let holds = dimension == "assertions";
+        for (name, component) in trials.iter().filter_map(|(name, d)| Some((name, &d.items.get(index)?.component))) {
+            let why = plain(component.why()).replace('\n', "\n       ");
+            let _ = writeln!(page, "     {name:<names$}  {}  {why}", mark(component, holds, ink));
+        }
+    }
+}
+
+/// What a part came to, in seven characters.
+fn mark(component: &Component, holds: bool, ink: Ink) -> String {
+    match component {
+        Component::Scored { score, .. } => {
+            let (good, text) = match holds {
+                true if score.get() == 1.0 => (true, "holds".to_owned()),
+                true => (false, "fails".to_owned()),
+                false => (score.get() > GOOD, two_decimals(score.get())),
+            };
+            let text = format!("{text:<7}");
+            if good { ink.good(&text) } else { ink.bad(&text) }
+        }
+        Component::NotApplicable { .. } => ink.dim("–      "),
+        Component::Missing { .. } => ink.unsure("missing"),
+    }
+}

@@ -1,0 +1,86 @@
+//! The table of scores: a column a model, its conditions beneath.
+
+use std::fmt::Write;
+
+use super::super::{Ink, plain, two_decimals};
+use crate::record::{RunRecord, TrialRecord};
+use crate::score::{Component, Scorecard, Weight};
+
+const NAMES: usize = 22;
+const COLUMN: usize = 15;
+
+/// Writes the table; a run of which nothing was graded has none.
+pub(super) fn table(page: &mut String, record: &RunRecord, ink: Ink) {
+    // In the order of the models, each with its trials side by side.
+    let columns: Vec<&TrialRecord> =
+        record.provenance.models.iter().flat_map(|model| record.trials_of(model)).collect();
+    let cards: Vec<Option<&Scorecard>> = columns.iter().map(|trial| trial.scorecard.as_ref()).collect();
+    let Some(first) = cards.iter().flatten().next() else { return };
+    page.push('\n');
+    head(page, record, &columns, ink);
+    for dimension in &first.dimensions {
+        let name = if dimension.weight == Weight::ZERO {
+            format!("{} (not counted)", dimension.name)
+        } else {
+            format!("{} × {}", dimension.name, dimension.weight.get())
+        };
+        let components: Vec<Option<&Component>> =
+            cards.iter().map(|card| Some(&card.as_ref()?.dimension(&dimension.name)?.component)).collect();
+        row(page, &name, &components, ink, |text| text.to_owned());
+        if dimension.items.is_empty() && dimension.weight > Weight::ZERO {
+            note(page, &components, ink);
+        }
+    }
+    if cards.iter().flatten().any(|card| card.failure_count > 0) {
+        let _ = write!(page, "{:<NAMES$}", "failed tries");
+        for card in &cards {
+            let cell = card.map_or_else(|| "–".to_owned(), |card| format!("−{}", two_decimals(card.penalty)));
+            let _ = write!(page, "{cell:>COLUMN$}");
+        }
+        page.push('\n');
+    }
+    let composites: Vec<Option<&Component>> = cards.iter().map(|card| Some(&card.as_ref()?.composite)).collect();
+    row(page, "composite", &composites, ink, |text| ink.bold(text));
+}
+
+fn head(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: Ink) {
+    if record.provenance.models.len() > 1 {
+        let _ = write!(page, "{:<NAMES$}", "");
+        for model in &record.provenance.models {
+            let width = COLUMN * record.trials_of(model).count();
+            let name: String = plain(model).chars().take(width.saturating_sub(2)).collect();
+            let _ = write!(page, "{}{}", " ".repeat(width.saturating_sub(name.chars().count())), ink.bold(&name));
+        }
+        page.push('\n');
+    }
+    let _ = write!(page, "{:<NAMES$}", "");
+    for trial in columns {
+        let _ = write!(page, "{:>COLUMN$}", trial.trial.condition.words());
+    }
+    page.push('\n');
+}
+
+fn row(page: &mut String, name: &str, components: &[Option<&Component>], ink: Ink, paint: impl Fn(&str) -> String) {
+    let _ = write!(page, "{name:<NAMES$}");
+    for component in components {
+        let (text, painted) = match component {
+            Some(Component::Scored { score, .. }) => {
+                let text = two_decimals(score.get());
+                (text.clone(), paint(&text))
+            }
+            Some(Component::NotApplicable { .. }) => ("not used".to_owned(), ink.dim("not used")),
+            Some(Component::Missing { .. }) => ("missing".to_owned(), ink.unsure("missing")),
+            None => ("–".to_owned(), ink.dim("–")),
+        };
+        let _ = write!(page, "{}{painted}", " ".repeat(COLUMN.saturating_sub(text.chars().count())));
+    }
+    page.push('\n');
+}
+
+/// Why a dimension that has no parts of its own came out as it did.
+fn note(page: &mut String, components: &[Option<&Component>], ink: Ink) {
+    let whys: Vec<&str> = components.iter().flatten().map(|component| component.why()).collect();
+    let same = whys.windows(2).all(|pair| pair[0] == pair[1]);
+    let text = if same { whys.first().copied().unwrap_or_default().to_owned() } else { whys.join(" · ") };
+    let _ = writeln!(page, "{}", ink.dim(&format!("  {}", plain(&text))));
+}
