@@ -10,7 +10,6 @@ mod judge;
 mod persona;
 mod templates;
 
-pub use fence::{escape, unescape};
 pub use judge::{JudgeView, JudgedTask};
 pub use persona::{PersonaView, WantedTask};
 pub use templates::{TemplateKind, Templates};

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::dialogue::{self, Act, Mind};
 use super::ledger;
 use super::notebook::Notebook;
-use super::wire::{SayResponse, WireCall, WireEvent, WireFunction, WireMessage};
+use crate::agent::embabel::wire::{MessageReply, WireMessage, event_to};
 use crate::clock::Clock;
-use crate::evidence::{Function, ObjectContext};
+use crate::evidence::{Event, Function, ObjectContext, Role, ToolCall};
 use crate::graph::{Graph, GraphError};
 
 /// How thorough the assistant is.
@@ -71,7 +71,7 @@ impl Assistant {
         id
     }
 
-    pub(super) async fn say(&self, id: &str, model: Model, message: WireMessage) -> Result<SayResponse, Refusal> {
+    pub(super) async fn say(&self, id: &str, model: Model, message: WireMessage) -> Result<MessageReply, Refusal> {
         let session = self.session(id).await?;
         let mut session = session.lock().await;
         let book = self.book(&session.user, model).await?;
@@ -80,7 +80,7 @@ impl Assistant {
 
         let mut events = Vec::new();
         if session.history.is_empty() {
-            events.push(WireEvent::SystemPrompt { system_prompt: SYSTEM_PROMPT.to_owned() });
+            events.push(event_to(&Event::SystemPrompt { text: SYSTEM_PROMPT.to_owned() }));
         }
         match model {
             Model::Careful => events.extend(self.carry_out(id, &session.user, &acts).await?),
@@ -88,9 +88,9 @@ impl Assistant {
         }
         // Only now: a message that could not be carried out was not answered, and can be sent again.
         session.mind = mind;
-        let reply = WireMessage { content: reply, role: "assistant".to_owned() };
+        let reply = WireMessage { content: reply, role: Role::Assistant.as_str().to_owned() };
         session.history.extend([message, reply.clone()]);
-        Ok(SayResponse {
+        Ok(MessageReply {
             session_id: id.to_owned(),
             chatbot: session.chatbot.clone(),
             message: reply,
@@ -120,17 +120,18 @@ impl Assistant {
         ledger::load(self.graph.as_ref(), user).await.map_err(Refusal::Graph)
     }
 
-    async fn carry_out(&self, id: &str, user: &str, acts: &[Act]) -> Result<Vec<WireEvent>, Refusal> {
+    async fn carry_out(&self, id: &str, user: &str, acts: &[Act]) -> Result<Vec<Value>, Refusal> {
         let mut events = Vec::new();
         for act in acts {
-            let function = WireFunction { name: act.function.to_owned() };
-            let request = WireCall { function, arguments: act.arguments.clone(), context: id.to_owned() };
-            events.push(WireEvent::FunctionCall { request });
+            let call = ToolCall { function: act.function.to_owned(), args: act.arguments.clone() };
+            let mut call = event_to(&Event::FunctionCall(call));
+            call["request"]["context"] = id.into();
+            events.push(call);
             if let Some(change) = &act.change {
                 let statement = ledger::write(self.graph.as_ref(), user, change).await.map_err(Refusal::Graph)?;
-                events.push(WireEvent::GraphRequest { content: statement.to_owned() });
+                events.push(event_to(&Event::GraphRequest { content: statement.to_owned(), summary_direction: None }));
             }
-            events.push(WireEvent::FunctionResponse { output: act.output.clone() });
+            events.push(event_to(&Event::FunctionResponse { output: act.output.clone() }));
         }
         Ok(events)
     }

@@ -19,9 +19,15 @@ pub(super) struct Mind {
 /// A question that waits for an answer, and what it was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Pending {
-    TimeZone { request: Request },
+    TimeZone {
+        request: Request,
+    },
     /// The value of a contact's part, to add the contact or to change it.
-    Detail { name: String, field: Field, adds: bool },
+    Detail {
+        name: String,
+        field: Field,
+        adds: bool,
+    },
 }
 
 /// Something that the assistant does with one of its functions.

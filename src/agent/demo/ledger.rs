@@ -86,7 +86,10 @@ fn statement(change: &Change) -> (&'static str, Parameters) {
         }
         Change::CancelReminder(reminder) => (
             "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder {title: $title}) WHERE coalesce(r.at, '') = $at DETACH DELETE r",
-            parameters(&[("title", Some(&reminder.title))]).into_iter().chain([("at".to_owned(), moment(reminder))]).collect(),
+            parameters(&[("title", Some(&reminder.title))])
+                .into_iter()
+                .chain([("at".to_owned(), moment(reminder))])
+                .collect(),
         ),
         Change::PutContact(contact) => (
             "MERGE (u:User {id: $user}) MERGE (u)-[:HAS_CONTACT]->(c:Contact {name: $name}) SET c.phone = $phone, c.email = $email",
@@ -106,9 +109,10 @@ fn statement(change: &Change) -> (&'static str, Parameters) {
             "MERGE (u:User {id: $user}) SET u.timeZone = $timeZone",
             parameters(&[("timeZone", Some(&zone.name().to_owned()))]),
         ),
-        Change::Note(note) => {
-            ("MERGE (u:User {id: $user}) CREATE (u)-[:TOLD]->(:Note {text: $text})", parameters(&[("text", Some(note))]))
-        }
+        Change::Note(note) => (
+            "MERGE (u:User {id: $user}) CREATE (u)-[:TOLD]->(:Note {text: $text})",
+            parameters(&[("text", Some(note))]),
+        ),
     }
 }
 

@@ -17,7 +17,6 @@ mod server;
 mod skills;
 mod understand;
 mod when;
-mod wire;
 mod zone;
 
 pub use config::DemoConfig;

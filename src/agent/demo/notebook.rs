@@ -137,7 +137,13 @@ pub(super) fn words(text: &str) -> Vec<String> {
     text.to_lowercase()
         .replace("'s", "")
         .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && !matches!(*word, "the" | "a" | "an" | "my" | "to" | "of" | "for" | "about" | "dr" | "mr" | "mrs" | "ms"))
+        .filter(|word| {
+            !word.is_empty()
+                && !matches!(
+                    *word,
+                    "the" | "a" | "an" | "my" | "to" | "of" | "for" | "about" | "dr" | "mr" | "mrs" | "ms"
+                )
+        })
         .map(str::to_owned)
         .collect()
 }

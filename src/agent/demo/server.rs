@@ -9,17 +9,21 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::{get, put};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
-use super::DemoAgent;
+use super::DemoConfig;
 use super::assistant::{Assistant, Model, Refusal};
-use super::wire::{ErrorResponse, OpenRequest, OpenResponse, SayRequest};
+use crate::agent::embabel::wire::{MessageRequest, SessionReply, SessionRequest};
+use crate::evidence::Role;
 
 pub(super) fn router(assistant: Arc<Assistant>) -> Router {
     Router::new()
         .route("/api/v1/chat/sessions", put(open))
         .route("/api/v1/chat/messages", put(say))
         .route("/api/v1/chat/objectContexts/{session_id}", get(object_context))
-        .fallback(|uri: Uri| async move { error(StatusCode::NOT_FOUND, format!("There is nothing at {}.", uri.path())) })
+        .fallback(
+            |uri: Uri| async move { error(StatusCode::NOT_FOUND, format!("There is nothing at {}.", uri.path())) },
+        )
         .method_not_allowed_fallback(|| async {
             error(StatusCode::METHOD_NOT_ALLOWED, "Sessions and messages are PUT, object contexts are GET.".to_owned())
         })
@@ -27,26 +31,26 @@ pub(super) fn router(assistant: Arc<Assistant>) -> Router {
 }
 
 async fn open(State(assistant): State<Arc<Assistant>>, body: Bytes) -> Response {
-    let request: OpenRequest = match read(&body) {
+    let request: SessionRequest = match read(&body) {
         Ok(request) => request,
         Err(response) => return *response,
     };
     if request.user.trim().is_empty() || request.chatbot.trim().is_empty() {
         return error(StatusCode::BAD_REQUEST, "`user` and `chatbot` must not be empty.".to_owned());
     }
-    Json(OpenResponse { session_id: assistant.open(request.user, request.chatbot).await }).into_response()
+    Json(SessionReply { session_id: assistant.open(request.user, request.chatbot).await }).into_response()
 }
 
 async fn say(State(assistant): State<Arc<Assistant>>, body: Bytes) -> Response {
-    let request: SayRequest = match read(&body) {
+    let request: MessageRequest = match read(&body) {
         Ok(request) => request,
         Err(response) => return *response,
     };
     let Some(model) = Model::named(&request.model) else {
-        let models = super::DemoConfig::MODELS.map(|model| format!("`{model}`")).join(" and ");
+        let models = DemoConfig::MODELS.map(|model| format!("`{model}`")).join(" and ");
         return error(StatusCode::BAD_REQUEST, format!("There is no model `{}`; there are {models}.", request.model));
     };
-    if request.message.role != "user" {
+    if request.message.role != Role::User.as_str() {
         let role = request.message.role;
         return error(StatusCode::BAD_REQUEST, format!("A message has the role `user`, not `{role}`."));
     }
@@ -78,5 +82,5 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Box<Response>> {
 }
 
 fn error(status: StatusCode, error: String) -> Response {
-    (status, Json(ErrorResponse { error })).into_response()
+    (status, Json(json!({"error": error}))).into_response()
 }

@@ -16,24 +16,52 @@ pub(super) enum Request {
     Greeting,
     Thanks,
     Goodbye,
-    AddReminder { title: Option<String>, when: When },
-    MoveReminder { described: String, when: When },
-    CancelReminder { described: String },
-    WhenIsReminder { described: String },
+    AddReminder {
+        title: Option<String>,
+        when: When,
+    },
+    MoveReminder {
+        described: String,
+        when: When,
+    },
+    CancelReminder {
+        described: String,
+    },
+    WhenIsReminder {
+        described: String,
+    },
     ListReminders,
     CountReminders,
     /// `wants` is a part that was spoken of, whether or not its value was given.
-    AddContact { name: Option<String>, phone: Option<String>, email: Option<String>, wants: Option<Field> },
-    ChangeContact { name: Option<String>, field: Field, value: Option<String> },
-    LookUpContact { name: Option<String>, field: Field },
-    DeleteContact { name: Option<String> },
+    AddContact {
+        name: Option<String>,
+        phone: Option<String>,
+        email: Option<String>,
+        wants: Option<Field>,
+    },
+    ChangeContact {
+        name: Option<String>,
+        field: Field,
+        value: Option<String>,
+    },
+    LookUpContact {
+        name: Option<String>,
+        field: Field,
+    },
+    DeleteContact {
+        name: Option<String>,
+    },
     ListContacts,
     CountContacts,
     Tell(Vec<Told>),
     /// A question about the user, in its words.
     Recall(String),
     Capital(String),
-    Sum { left: f64, operator: char, right: f64 },
+    Sum {
+        left: f64,
+        operator: char,
+        right: f64,
+    },
     Unknown,
 }
 
@@ -98,7 +126,8 @@ impl Sentence<'_> {
 
 const CREATE: &[&str] = &["create", "add", "set", "make", "save", "store", "schedule", "put", "new", "enter", "book"];
 const DELETE: &[&str] = &["cancel", "delete", "remove", "drop", "erase"];
-const CHANGE: &[&str] = &["move", "reschedule", "change", "postpone", "push", "shift", "update", "correct", "set", "bring"];
+const CHANGE: &[&str] =
+    &["move", "reschedule", "change", "postpone", "push", "shift", "update", "correct", "set", "bring"];
 const SHOW: &[&str] = &["list", "show", "which", "what", "give", "read", "do", "who", "are"];
 const REMINDER: &[&str] = &["reminder", "reminders"];
 const CONTACT: &[&str] = &["contact", "contacts"];
@@ -123,7 +152,8 @@ fn reminder(sentence: &Sentence<'_>) -> Option<Request> {
         return Some(Request::CancelReminder { described: described().1 });
     }
     // `Set the reminder to …` changes one, `set a reminder` creates one.
-    let creates = sentence.is(CREATE) && !(sentence.verb == "set" && sentence.lower.get(1).is_some_and(|word| word == "the"));
+    let creates =
+        sentence.is(CREATE) && !(sentence.verb == "set" && sentence.lower.get(1).is_some_and(|word| word == "the"));
     if creates {
         let (mut when, left) = when::read(&sentence.words[at + 1..]);
         let (earlier, before) = when::read(&sentence.words[1..at]);
@@ -151,8 +181,10 @@ pub(super) fn detail(message: &str, wanted: Field) -> Option<String> {
 
 /// A title out of the words that are left when the moment is gone.
 fn title(left: &[&str]) -> Option<String> {
-    const FILLERS: &[&str] =
-        &["to", "for", "about", "called", "named", "titled", "that", "saying", "me", "i", "should", "of", "a", "an", "new", "up"];
+    const FILLERS: &[&str] = &[
+        "to", "for", "about", "called", "named", "titled", "that", "saying", "me", "i", "should", "of", "a", "an",
+        "new", "up",
+    ];
     let start = left.iter().position(|word| !FILLERS.contains(&word.to_lowercase().as_str()))?;
     Some(upper_first(&left[start..].join(" ")))
 }
@@ -218,9 +250,16 @@ fn courtesy(words: &[String]) -> Option<Request> {
     let first = words.first()?.as_str();
     let short = words.len() <= 4;
     match first {
-        _ if words.iter().any(|word| matches!(word.as_str(), "goodbye" | "bye")) && words.len() <= 8 => Some(Request::Goodbye),
+        _ if words.iter().any(|word| matches!(word.as_str(), "goodbye" | "bye")) && words.len() <= 8 => {
+            Some(Request::Goodbye)
+        }
         "hello" | "hi" | "hey" | "greetings" | "yo" if short => Some(Request::Greeting),
-        "good" if short && words.get(1).is_some_and(|word| ["morning", "evening", "afternoon", "day"].contains(&word.as_str())) => {
+        "good"
+            if short
+                && words
+                    .get(1)
+                    .is_some_and(|word| ["morning", "evening", "afternoon", "day"].contains(&word.as_str())) =>
+        {
             Some(Request::Greeting)
         }
         "thanks" | "thank" if words.len() <= 6 => Some(Request::Thanks),
@@ -246,10 +285,40 @@ fn lead_in(words: &[String]) -> usize {
 }
 
 const LEADS: &[&str] = &[
-    "please", "kindly", "could you", "can you", "would you", "will you", "i'd like you to", "i would like you to",
-    "i want you to", "i need you to", "i'd like to know", "i want to know", "i'd like to", "i want to", "i need to",
-    "tell me", "let me know", "do you know", "and", "then", "also", "now", "next", "okay", "ok", "great", "thanks",
-    "hi", "hello", "so", "well", "well then", "all right", "help me",
+    "please",
+    "kindly",
+    "could you",
+    "can you",
+    "would you",
+    "will you",
+    "i'd like you to",
+    "i would like you to",
+    "i want you to",
+    "i need you to",
+    "i'd like to know",
+    "i want to know",
+    "i'd like to",
+    "i want to",
+    "i need to",
+    "tell me",
+    "let me know",
+    "do you know",
+    "and",
+    "then",
+    "also",
+    "now",
+    "next",
+    "okay",
+    "ok",
+    "great",
+    "thanks",
+    "hi",
+    "hello",
+    "so",
+    "well",
+    "well then",
+    "all right",
+    "help me",
 ];
 
 #[cfg(test)]

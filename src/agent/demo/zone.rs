@@ -7,9 +7,10 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 /// The zone that a text names: an IANA name, UTC with or without an offset, or a city that has a zone of its name.
 pub(super) fn find(text: &str) -> Option<Tz> {
     let words: Vec<&str> = text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
-    words.iter().find_map(|word| named(word).or_else(|| offset(word))).or_else(|| {
-        (1..=3).rev().find_map(|length| words.windows(length).find_map(|city| of_city(&city.join("_"))))
-    })
+    words
+        .iter()
+        .find_map(|word| named(word).or_else(|| offset(word)))
+        .or_else(|| (1..=3).rev().find_map(|length| words.windows(length).find_map(|city| of_city(&city.join("_")))))
 }
 
 fn bare(word: &str) -> &str {
@@ -28,7 +29,8 @@ fn named(word: &str) -> Option<Tz> {
 /// `UTC+2`: the zones of that kind are named the other way round.
 fn offset(word: &str) -> Option<Tz> {
     let hours = word.strip_prefix("UTC").or_else(|| word.strip_prefix("GMT"))?;
-    let (sign, hours) = hours.strip_prefix('+').map(|hours| ('-', hours)).or(hours.strip_prefix('-').map(|hours| ('+', hours)))?;
+    let (sign, hours) =
+        hours.strip_prefix('+').map(|hours| ('-', hours)).or(hours.strip_prefix('-').map(|hours| ('+', hours)))?;
     let hours: u8 = hours.parse().ok()?;
     Tz::from_str(&format!("Etc/GMT{sign}{hours}")).ok()
 }
@@ -66,7 +68,13 @@ mod tests {
 
     #[test]
     fn other_words_are_no_zones() {
-        for text in ["I'm afraid I don't know that. Please go on as best you can.", "We met in a zone", "Mars/Olympus", "UTC+99", ""] {
+        for text in [
+            "I'm afraid I don't know that. Please go on as best you can.",
+            "We met in a zone",
+            "Mars/Olympus",
+            "UTC+99",
+            "",
+        ] {
             assert_eq!(find(text), None, "{text}");
         }
     }

@@ -1,7 +1,5 @@
 //! Reads the tags by which the embedded templates mark their data.
 
-use crate::prompt::unescape;
-
 /// A tag that the prompt should have and has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MissingTag(pub(super) &'static str);
@@ -49,6 +47,11 @@ pub(super) fn all<'a>(text: &'a str, name: &str) -> Vec<Element<'a>> {
         rest = after;
     }
     found
+}
+
+/// Turns the prompt's escaping round.
+fn unescape(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&amp;", "&")
 }
 
 fn first<'a>(text: &'a str, name: &str) -> Option<(Element<'a>, &'a str)> {

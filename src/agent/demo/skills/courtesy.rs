@@ -16,5 +16,7 @@ pub(in super::super) fn part(talk: &mut Talk<'_>) {
 }
 
 pub(in super::super) fn puzzle(talk: &mut Talk<'_>) {
-    talk.say("I'm sorry, I didn't understand that. I can look after reminders and contacts, and remember what you tell me.");
+    talk.say(
+        "I'm sorry, I didn't understand that. I can look after reminders and contacts, and remember what you tell me.",
+    );
 }

@@ -64,7 +64,9 @@ pub(in super::super) fn recall(talk: &mut Talk<'_>, question: &str) {
     } else if lower.contains("time zone") || lower.contains("timezone") {
         match (book.time_zone, home_zone) {
             (Some(zone), _) => Some(format!("Your time zone is {}.", zone.name())),
-            (None, Some((home, zone))) => Some(format!("You live in {home}, so your time zone should be {}.", zone.name())),
+            (None, Some((home, zone))) => {
+                Some(format!("You live in {home}, so your time zone should be {}.", zone.name()))
+            }
             (None, None) => None,
         }
     } else {
@@ -101,7 +103,9 @@ fn second_person(note: &str) -> String {
             "is" if third_person_verb => "are".to_owned(),
             "has" if third_person_verb => "have".to_owned(),
             "does" if third_person_verb => "do".to_owned(),
-            verb if third_person_verb && verb.ends_with('s') && !verb.ends_with("ss") => verb[..verb.len() - 1].to_owned(),
+            verb if third_person_verb && verb.ends_with('s') && !verb.ends_with("ss") => {
+                verb[..verb.len() - 1].to_owned()
+            }
             _ => word.to_owned(),
         };
         third_person_verb = false;

@@ -20,7 +20,9 @@ pub(in super::super) fn place(talk: &mut Talk<'_>, request: Request) {
     }
     match known_zone(talk, &request) {
         Some(zone) => place_in(talk, &request, zone, ""),
-        None if talk.mind.zone_unknown => place_in(talk, &request, Tz::UTC, "As I don't know your time zone, I'm assuming UTC. "),
+        None if talk.mind.zone_unknown => {
+            place_in(talk, &request, Tz::UTC, "As I don't know your time zone, I'm assuming UTC. ")
+        }
         None => {
             talk.say("Sure. Which time zone are you in?");
             talk.mind.pending = Some(Pending::TimeZone { request });
@@ -137,7 +139,9 @@ fn line(reminder: &Reminder, talk: &Talk<'_>) -> String {
     let zone = talk.book.time_zone.or(reminder.time_zone).unwrap_or(Tz::UTC);
     let today = talk.now.with_timezone(&zone).date_naive();
     match reminder.at {
-        Some(at) => format!("\"{}\" is set for {} ({})", reminder.title, spoken(at.with_timezone(&zone), today), zone.name()),
+        Some(at) => {
+            format!("\"{}\" is set for {} ({})", reminder.title, spoken(at.with_timezone(&zone), today), zone.name())
+        }
         None => format!("\"{}\" has no date yet", reminder.title),
     }
 }

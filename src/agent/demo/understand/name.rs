@@ -44,7 +44,8 @@ pub(super) fn field(lower: &[String]) -> Option<Field> {
 
 /// The first e-mail address.
 pub(super) fn email(words: &[&str]) -> Option<String> {
-    let is_address = |word: &&&str| word.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));
+    let is_address =
+        |word: &&&str| word.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));
     words.iter().find(is_address).map(|word| (*word).to_owned())
 }
 

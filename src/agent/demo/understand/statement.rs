@@ -13,7 +13,11 @@ pub(in super::super) enum Told {
     Name(String),
     Home(String),
     TimeZone(Tz),
-    Detail { name: String, field: Field, value: String },
+    Detail {
+        name: String,
+        field: Field,
+        value: String,
+    },
     /// Anything else, in its own words.
     Note(String),
 }
@@ -54,7 +58,8 @@ fn told_all(sentence: &str) -> Vec<Told> {
 pub(super) fn told(sentence: &str) -> Option<Told> {
     let sentence = sentence.trim_end_matches(['.', '!', ' ']);
     let lower = sentence.to_lowercase().replace('’', "'");
-    if lower.ends_with('?') || ["don't know", "afraid", "no idea", "not sure"].iter().any(|doubt| lower.contains(doubt)) {
+    if lower.ends_with('?') || ["don't know", "afraid", "no idea", "not sure"].iter().any(|doubt| lower.contains(doubt))
+    {
         return None;
     }
     let after = |starts: &[&str]| {
@@ -80,11 +85,29 @@ pub(super) fn told(sentence: &str) -> Option<Told> {
             return Some(Told::Detail { name, field, value });
         }
     }
-    let of_the_user = lower.starts_with("the user") || lower.starts_with("my ") || TELLING.iter().any(|start| lower.starts_with(start));
+    let of_the_user = lower.starts_with("the user")
+        || lower.starts_with("my ")
+        || TELLING.iter().any(|start| lower.starts_with(start));
     of_the_user.then(|| Told::Note(sentence.to_owned()))
 }
 
 const TELLING: &[&str] = &[
-    "i prefer ", "i like ", "i love ", "i hate ", "i drink ", "i eat ", "i work ", "i have ", "i'm allergic", "i am allergic",
-    "i never ", "i always ", "i usually ", "i take ", "i don't ", "i speak ", "i play ", "i own ",
+    "i prefer ",
+    "i like ",
+    "i love ",
+    "i hate ",
+    "i drink ",
+    "i eat ",
+    "i work ",
+    "i have ",
+    "i'm allergic",
+    "i am allergic",
+    "i never ",
+    "i always ",
+    "i usually ",
+    "i take ",
+    "i don't ",
+    "i speak ",
+    "i play ",
+    "i own ",
 ];

@@ -40,12 +40,15 @@ fn reminders_are_asked_for_moved_and_cancelled() {
     assert_eq!(wants("Could you tell me which reminders I have?"), Request::ListReminders);
     assert_eq!(wants("How many reminders do I have?"), Request::CountReminders);
     assert!(matches!(wants("When is my cat reminder?"), Request::WhenIsReminder { .. }));
-    let Request::MoveReminder { described, when } = wants("Please move the reminder to feed the cat to Friday at 3pm.") else {
+    let Request::MoveReminder { described, when } = wants("Please move the reminder to feed the cat to Friday at 3pm.")
+    else {
         panic!()
     };
     assert!(described.contains("feed the cat"), "{described}");
     assert_eq!(when.time, NaiveTime::from_hms_opt(15, 0, 0));
-    assert!(matches!(wants("Cancel the cat reminder."), Request::CancelReminder { described } if described.contains("cat")));
+    assert!(
+        matches!(wants("Cancel the cat reminder."), Request::CancelReminder { described } if described.contains("cat"))
+    );
 }
 
 #[test]
@@ -61,7 +64,11 @@ fn contacts_are_added_changed_and_looked_up() {
     );
     assert_eq!(
         wants("Change Ada's phone number to 555-0199."),
-        Request::ChangeContact { name: Some("Ada".to_owned()), field: Field::Phone, value: Some("555-0199".to_owned()) }
+        Request::ChangeContact {
+            name: Some("Ada".to_owned()),
+            field: Field::Phone,
+            value: Some("555-0199".to_owned())
+        }
     );
     assert_eq!(
         wants("Could you tell me what Ada's email address is?"),
@@ -74,7 +81,8 @@ fn contacts_are_added_changed_and_looked_up() {
 
 #[test]
 fn what_is_told_is_told_in_any_person() {
-    let detail = |name: &str, value: &str| Told::Detail { name: name.to_owned(), field: Field::Phone, value: value.to_owned() };
+    let detail =
+        |name: &str, value: &str| Told::Detail { name: name.to_owned(), field: Field::Phone, value: value.to_owned() };
     for (message, told) in [
         ("My name is Alice", vec![Told::Name("Alice".to_owned())]),
         ("My timezone is Australia/Sydney.", vec![Told::TimeZone(chrono_tz::Australia::Sydney)]),
@@ -82,7 +90,11 @@ fn what_is_told_is_told_in_any_person() {
         ("Please remember that I drink tea", vec![Told::Note("I drink tea".to_owned())]),
         (
             "Please remember the following: The user's name is Alice and she lives in Sydney. The sky is blue.",
-            vec![Told::Name("Alice".to_owned()), Told::Home("Sydney".to_owned()), Told::Note("The sky is blue".to_owned())],
+            vec![
+                Told::Name("Alice".to_owned()),
+                Told::Home("Sydney".to_owned()),
+                Told::Note("The sky is blue".to_owned()),
+            ],
         ),
     ] {
         assert_eq!(wants(message), Request::Tell(told), "{message}");

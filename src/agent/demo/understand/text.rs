@@ -23,7 +23,10 @@ pub(super) fn sentences(message: &str) -> Vec<String> {
 pub(super) fn bare_words(sentence: &str) -> Vec<&str> {
     sentence
         .split_whitespace()
-        .map(|word| word.trim_end_matches(['.', ',', '!', '?', ';', ':', '"', '”', ')', '…']).trim_start_matches(['"', '“', '(']))
+        .map(|word| {
+            word.trim_end_matches(['.', ',', '!', '?', ';', ':', '"', '”', ')', '…'])
+                .trim_start_matches(['"', '“', '('])
+        })
         .filter(|word| !word.is_empty())
         .collect()
 }

@@ -1,0 +1,194 @@
+//! The demo agent as a client meets it: over HTTP, on a real graph.
+
+use chrono::{TimeZone, Utc};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::graph::Parameters;
+use crate::graph::embedded::EmbeddedGraph;
+
+struct Client {
+    agent: DemoAgent,
+    graph: Arc<EmbeddedGraph>,
+    http: reqwest::Client,
+}
+
+impl Client {
+    /// Friday, 20 November 2026, 12:00 UTC.
+    async fn new() -> Client {
+        let graph = Arc::new(EmbeddedGraph::new().unwrap());
+        let clock = Clock::fixed(Utc.with_ymd_and_hms(2026, 11, 20, 12, 0, 0).unwrap());
+        let agent = DemoAgent::start(graph.clone(), clock).await.unwrap();
+        // A second provider is refused, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Client { agent, graph, http: reqwest::Client::new() }
+    }
+
+    async fn put(&self, path: &str, body: &str) -> (u16, Value) {
+        let url = format!("{}/api/v1/chat/{path}", self.agent.base_url());
+        let response = self.http.put(url).body(body.to_owned()).send().await.unwrap();
+        (response.status().as_u16(), serde_json::from_str(&response.text().await.unwrap()).unwrap())
+    }
+
+    async fn open(&self, user: &str) -> String {
+        let (status, body) = self.put("sessions", &json!({"user": user, "chatbot": "demo"}).to_string()).await;
+        assert_eq!(status, 200, "{body}");
+        body["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    async fn exchange(&self, session: &str, model: &str, content: &str) -> Value {
+        let body = json!({"sessionId": session, "message": {"content": content, "role": "user"}, "model": model});
+        let (status, body) = self.put("messages", &body.to_string()).await;
+        assert_eq!(status, 200, "{body}");
+        body
+    }
+
+    async fn say(&self, session: &str, content: &str) -> String {
+        self.exchange(session, "demo-careful", content).await["message"]["content"].as_str().unwrap().to_owned()
+    }
+
+    async fn object_context(&self, session: &str) -> Value {
+        let url = format!("{}/api/v1/chat/objectContexts/{session}", self.agent.base_url());
+        self.http.get(url).send().await.unwrap().json().await.unwrap()
+    }
+
+    async fn ask_graph(&self, query: &str) -> Vec<Vec<crate::graph::Value>> {
+        self.graph.read(query, &Parameters::new()).await.unwrap().rows
+    }
+}
+
+const ASK: &str = "Please create a reminder to feed the cat for tomorrow at 9am.";
+
+fn text(text: &str) -> crate::graph::Value {
+    crate::graph::Value::String(text.to_owned())
+}
+
+#[tokio::test]
+async fn a_reminder_is_placed_in_the_time_zone_that_was_asked_for() {
+    let client = Client::new().await;
+    let session = client.open("ann").await;
+    assert_eq!(client.say(&session, ASK).await, "Sure. Which time zone are you in?");
+    assert_eq!(
+        client.say(&session, "My timezone is Asia/Tokyo.").await,
+        "Thank you, I'll remember your time zone. I've created the reminder \"Feed the cat\" for tomorrow, Saturday 21 November 2026, at 9:00 (Asia/Tokyo)."
+    );
+    let rows =
+        client.ask_graph("MATCH (u:User)-[:HAS_REMINDER]->(r:Reminder) RETURN u.id, u.timeZone, r.title, r.at").await;
+    assert_eq!(rows, [[text("ann"), text("Asia/Tokyo"), text("Feed the cat"), text("2026-11-21T09:00:00+09:00")]]);
+
+    let context = client.object_context(&session).await;
+    assert_eq!(context["resources"].as_array().unwrap().len(), 1);
+    assert_eq!(context["resources"][0]["labels"], json!(["Reminder", "DomainNode"]));
+    assert_eq!(context["resources"][0]["properties"]["timeZone"], "Asia/Tokyo");
+    assert!(context["functions"].as_array().unwrap().iter().any(|function| function["name"] == "createReminder"));
+}
+
+#[tokio::test]
+async fn an_unknown_time_zone_is_asked_for_once_and_then_assumed_in_so_many_words() {
+    let client = Client::new().await;
+    let session = client.open("ann").await;
+    client.say(&session, ASK).await;
+    let reply = client.say(&session, "I'm afraid I don't know that. Please go on as best you can.").await;
+    assert!(reply.starts_with("As I don't know your time zone, I'm assuming UTC"), "{reply}");
+    let reply = client.say(&session, "Remind me to sleep at 23:00").await;
+    assert!(reply.contains("assuming UTC") && !reply.contains('?'), "{reply}");
+}
+
+#[tokio::test]
+async fn the_sloppy_model_says_the_same_and_does_nothing() {
+    let client = Client::new().await;
+    let lines = [ASK, "My timezone is Asia/Tokyo.", "Which reminders do I have?", "Cancel the cat reminder.", "Bye!"];
+    let (careful, sloppy) = (client.open("ann").await, client.open("bob").await);
+    for line in lines {
+        let careful = client.exchange(&careful, "demo-careful", line).await;
+        let sloppy = client.exchange(&sloppy, "demo-sloppy", line).await;
+        assert_eq!(careful["message"], sloppy["message"], "{line}");
+        assert!(!sloppy["events"].to_string().contains("function"), "{sloppy}");
+    }
+    assert_eq!(client.ask_graph("MATCH (u:User {id: 'bob'}) RETURN u").await, Vec::<Vec<_>>::new());
+    assert_eq!(client.object_context(&sloppy).await["resources"], json!([]));
+}
+
+#[tokio::test]
+async fn what_was_told_in_one_session_is_known_in_the_next() {
+    let client = Client::new().await;
+    let earlier = client.open("ann").await;
+    client
+        .say(&earlier, "Please remember the following:\n\nThe user's timezone is Asia/Tokyo. The user's name is Ann.")
+        .await;
+    let session = client.open("ann").await;
+    assert!(client.say(&session, "Hello").await.starts_with("Hello, Ann!"));
+    assert!(client.say(&session, ASK).await.contains("(Asia/Tokyo)"));
+    let stranger = client.open("bob").await;
+    assert!(client.say(&stranger, ASK).await.ends_with("Which time zone are you in?"));
+}
+
+#[tokio::test]
+async fn a_reply_reports_what_was_done() {
+    let client = Client::new().await;
+    let session = client.open("ann").await;
+    client.exchange(&session, "gpt-4.1-mini", "My timezone is Asia/Tokyo.").await;
+    let reply = client.exchange(&session, "demo-careful", ASK).await;
+    assert_eq!(reply["history"].as_array().unwrap().len(), 4);
+    assert_eq!(reply["chatbot"], "demo");
+    let call = &reply["events"][0]["request"];
+    assert_eq!(call["function"]["name"], "createReminder");
+    assert_eq!(call["arguments"]["at"], "2026-11-21T09:00:00+09:00");
+    assert!(reply["events"][1]["content"].as_str().unwrap().contains("CREATE"));
+    assert_eq!(reply["events"][2]["output"], "ok");
+}
+
+#[tokio::test]
+async fn contacts_are_kept() {
+    let client = Client::new().await;
+    let session = client.open("ann").await;
+    assert_eq!(
+        client.say(&session, "Add Rosa Díaz to my contacts.").await,
+        "Gladly. What is Rosa Díaz's phone number?"
+    );
+    assert_eq!(
+        client.say(&session, "Rosa Díaz's phone number is 555 0142.").await,
+        "I've added Rosa Díaz to your contacts with phone number 555 0142."
+    );
+    client.say(&session, "Add Tim to my contacts with the email tim@example.org.").await;
+    assert_eq!(
+        client.say(&session, "Change Rosa's phone number to 555 0199.").await,
+        "I've changed Rosa Díaz's phone number to 555 0199."
+    );
+    assert_eq!(client.say(&session, "What is Rosa's phone number?").await, "Rosa Díaz's phone number is 555 0199.");
+    assert_eq!(client.say(&session, "Remove Tim from my contacts.").await, "I've removed Tim from your contacts.");
+    let rows = client.ask_graph("MATCH (c:Contact) RETURN c.name, c.phone").await;
+    assert_eq!(rows, [[text("Rosa Díaz"), text("555 0199")]]);
+}
+
+#[tokio::test]
+async fn bad_requests_have_clear_errors() {
+    let client = Client::new().await;
+    let session = client.open("ann").await;
+    let message = |session: &str, role: &str, model: &str| {
+        json!({"sessionId": session, "message": {"content": "Hi", "role": role}, "model": model}).to_string()
+    };
+    for (path, body, status, words) in [
+        ("sessions", "{".to_owned(), 400, "can't be read"),
+        ("sessions", r#"{"user": "ann"}"#.to_owned(), 400, "chatbot"),
+        ("sessions", r#"{"user": "", "chatbot": "c"}"#.to_owned(), 400, "empty"),
+        ("messages", message("nowhere", "user", "demo-careful"), 404, "no session `nowhere`"),
+        ("messages", message(&session, "user", "gpt-9"), 400, "`demo-careful` and `demo-sloppy`"),
+        ("messages", message(&session, "system", "demo-careful"), 400, "`user`"),
+        ("elsewhere", "{}".to_owned(), 404, "/api/v1/chat/elsewhere"),
+        ("objectContexts/nowhere", "{}".to_owned(), 405, "GET"),
+    ] {
+        let (actual, reply) = client.put(path, &body).await;
+        assert_eq!(actual, status, "{path} {body}: {reply}");
+        assert!(reply["error"].as_str().unwrap().contains(words), "{reply}");
+    }
+    assert!(client.object_context("nowhere").await["error"].as_str().unwrap().contains("no session"));
+}
+
+#[tokio::test]
+async fn it_stops_when_it_is_told_to() {
+    let client = Client::new().await;
+    let url = client.agent.base_url();
+    client.agent.stop().await;
+    assert!(client.http.get(url).send().await.is_err());
+}
