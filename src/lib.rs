@@ -12,8 +12,11 @@
 //! [`evidence::Judgement`]s, kept beside it. An old run can be graded again without the agent.
 
 // In reading order.
+pub mod conversation;
 pub mod evidence;
 pub mod score;
+
+pub mod metric;
 
 pub mod agent;
 pub mod assertion;
