@@ -13,14 +13,14 @@ pub(super) fn from_bolt(bolt: &BoltType) -> Option<Temporal> {
         BoltType::LocalTime(value) => temporal(TemporalKind::LocalTime, time(value.into())),
         BoltType::Time(value) => {
             let (at, offset) = <(NaiveTime, FixedOffset)>::from(value);
-            temporal(TemporalKind::Time, time(at) + &offset_text(offset))
+            temporal(TemporalKind::Time, format!("{}{}", time(at), offset_text(offset)))
         }
         BoltType::LocalDateTime(value) => {
             temporal(TemporalKind::LocalDateTime, moment(NaiveDateTime::try_from(value).ok()?))
         }
         BoltType::DateTime(value) => {
             let at = DateTime::<FixedOffset>::try_from(value).ok()?;
-            temporal(TemporalKind::DateTime, moment(at.naive_local()) + &offset_text(*at.offset()))
+            temporal(TemporalKind::DateTime, format!("{}{}", moment(at.naive_local()), offset_text(*at.offset())))
         }
         BoltType::DateTimeZoneId(value) => {
             let (local, zone): (NaiveDateTime, String) = value.clone().try_into().ok()?;
@@ -68,7 +68,7 @@ fn date(date: NaiveDate) -> String {
 
 fn time(time: NaiveTime) -> String {
     let clock = format!("{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second());
-    clock + &fraction(time.nanosecond().into())
+    format!("{clock}{}", fraction(time.nanosecond().into()))
 }
 
 fn moment(moment: NaiveDateTime) -> String {
@@ -137,8 +137,8 @@ fn duration([months, days, seconds, nanoseconds]: [i64; 4]) -> String {
     let clock = |amount: u128, unit: char| if amount == 0 { String::new() } else { format!("{sign}{amount}{unit}") };
     let second =
         if whole % 60 == 0 && rest.is_empty() { String::new() } else { format!("{sign}{}{rest}S", whole % 60) };
-    let calendar = part(months / 12, 'Y') + &part(months % 12, 'M') + &part(days, 'D');
-    let time = clock(whole / 3600, 'H') + &clock(whole / 60 % 60, 'M') + &second;
+    let calendar = [part(months / 12, 'Y'), part(months % 12, 'M'), part(days, 'D')].concat();
+    let time = [clock(whole / 3600, 'H'), clock(whole / 60 % 60, 'M'), second].concat();
     match (calendar.is_empty(), time.is_empty()) {
         (true, true) => "PT0S".to_owned(),
         (_, true) => format!("P{calendar}"),
