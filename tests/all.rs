@@ -1,5 +1,6 @@
 //! All tests that need more than one room: the built program, real servers on loopback, and the house itself.
 
+mod contract;
 mod edges;
 mod house;
 mod program;

@@ -4,7 +4,7 @@ pub mod cypher;
 pub mod expression;
 
 use crate::evidence::Evidence;
-use crate::score::Component;
+use crate::score::{Component, Score};
 
 /// What is looked at and what must be seen. The key that is present in the job file tells which.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +30,80 @@ impl AssertionCheck {
         matches!(self, AssertionCheck::Cypher(_))
     }
 
-    /// Evaluates it on what a trial left behind. `index` is its place in the job, from 0; `job` is its name.
+    /// Evaluates it on what a trial left behind. `index` is its place in the job, from 0; `job` is its name. Where a
+    /// message may have been delivered twice, what does not hold is missing: the fault may not be the agent's.
     pub fn evaluate(&self, index: usize, job: &str, evidence: &Evidence) -> Component {
-        match self {
+        let component = match self {
             AssertionCheck::Cypher(check) => cypher::evaluate(check, index, evidence),
             AssertionCheck::Expression(check) => expression::evaluate(check, job, evidence),
+        };
+        match component {
+            Component::Scored { score, why } if score < Score::ONE && evidence.maybe_delivered_twice() => {
+                Component::missing(format!(
+                    "{why}; but a message was sent again that the agent may have received before, so that what it did may be doubled"
+                ))
+            }
+            component => component,
         }
+    }
+
+    /// Whether it looks at the agent's object context, so that it has to be fetched.
+    pub fn needs_object_context(&self) -> bool {
+        match self {
+            AssertionCheck::Cypher(_) => false,
+            AssertionCheck::Expression(check) => expression::uses_object_context(&check.expression),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Condition, Ending, Transcript, Turn, Usage};
+
+    fn evidence(maybe_delivered: bool) -> Evidence {
+        let turn = Turn {
+            number: 1,
+            user: "Hi".into(),
+            agent: Some("Hello".into()),
+            events: Vec::new(),
+            latency_ms: Some(1.0),
+            failures: Vec::new(),
+            maybe_delivered,
+            usage: None,
+        };
+        Evidence {
+            session_id: "s".into(),
+            model: "m".into(),
+            condition: Condition::WithFacts,
+            transcript: Transcript { turns: vec![turn] },
+            ending: Ending::SignedOff,
+            object_context: None,
+            queries: Vec::new(),
+            persona_usage: Usage::default(),
+        }
+    }
+
+    fn check(expression: &str) -> AssertionCheck {
+        AssertionCheck::Expression(expression::ExpressionCheck { expression: expression.into() })
+    }
+
+    #[test]
+    fn a_doubled_message_makes_only_failures_missing() {
+        let fails = check("evaluation.transcript.size == 1");
+        assert_eq!(fails.evaluate(0, "j", &evidence(false)).score(), Some(Score::ZERO));
+        let missing = fails.evaluate(0, "j", &evidence(true));
+        assert!(missing.is_missing() && missing.why().contains("the left side is 2"), "{missing:?}");
+        let holds = check("evaluation.transcript.size == 2");
+        assert_eq!(holds.evaluate(0, "j", &evidence(true)).score(), Some(Score::ONE));
+    }
+
+    #[test]
+    fn what_an_assertion_needs_is_known_before() {
+        let cypher = cypher::CypherCheck { cypher: "RETURN 1".into(), expected: 1.into() };
+        let cypher = AssertionCheck::Cypher(cypher);
+        assert!(cypher.needs_graph() && !cypher.needs_object_context());
+        assert!(check("objectContext.resources.size == 1").needs_object_context());
+        assert!(!check("evaluation.done").needs_object_context() && !check("evaluation.done").needs_graph());
     }
 }

@@ -3,7 +3,7 @@
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
 use crate::job::Job;
-use crate::metric::{Case, CaseTask, Metric, tasks::Tasks, timing::Timing};
+use crate::metric::{self, Case, CaseTask};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
 /// How much the assertions count beside timing (1) and tasks (2): Embabel's weights.
@@ -12,18 +12,17 @@ const ASSERTIONS_WEIGHT: Weight = match Weight::new(4.0) {
     None => Weight::ONE,
 };
 
-/// Every metric that a job is measured by, in the order in which the scorecard shows them.
-fn metrics() -> [&'static dyn Metric; 2] {
-    [&Timing, &Tasks]
-}
-
 /// What the metrics may know of a trial. The judge's prompt is only needed to ask, not to grade.
 pub fn case(job: &Job, evidence: &Evidence, judge_prompt: Option<String>) -> Case {
     Case {
         tasks: job
             .tasks
             .iter()
-            .map(|task| CaseTask { task: task.task.clone(), acceptance_criteria: task.acceptance_criteria.clone() })
+            .map(|task| CaseTask {
+                kind: task.kind.word().to_owned(),
+                task: task.task.clone(),
+                acceptance_criteria: task.acceptance_criteria.clone(),
+            })
             .collect(),
         condition: evidence.condition,
         transcript: evidence.transcript.clone(),
@@ -35,7 +34,7 @@ pub fn case(job: &Job, evidence: &Evidence, judge_prompt: Option<String>) -> Cas
 
 /// What the judge is to be asked about a trial.
 pub fn questions(case: &Case) -> Vec<Question> {
-    metrics().iter().flat_map(|metric| metric.questions(case)).collect()
+    metric::all().iter().flat_map(|metric| metric.questions(case)).collect()
 }
 
 /// Whether a judge's raw reply can be used.
@@ -43,7 +42,7 @@ pub fn questions(case: &Case) -> Vec<Question> {
 /// # Errors
 /// What is wrong with it, in a sentence that can be sent back to the judge.
 pub fn read_reply(case: &Case, question: &Question, raw: &str) -> Result<(), String> {
-    match metrics().iter().find(|metric| metric.name() == question.metric) {
+    match metric::named(&question.metric) {
         Some(metric) => metric.read(case, raw),
         None => Err(format!("no metric is called {}", question.metric)),
     }
@@ -52,7 +51,7 @@ pub fn read_reply(case: &Case, question: &Question, raw: &str) -> Result<(), Str
 /// What a trial is worth.
 pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorecard {
     let case = case(job, evidence, None);
-    let mut dimensions: Vec<Dimension> = metrics()
+    let mut dimensions: Vec<Dimension> = metric::all()
         .iter()
         .flat_map(|metric| metric.score(&case, judgements.iter().find(|judgement| judgement.metric == metric.name())))
         .collect();
@@ -80,7 +79,7 @@ fn assertions(job: &Job, evidence: &Evidence) -> Dimension {
                 Some(when) if when != evidence.condition => {
                     Component::not_applicable(format!("only checked {}", when.words()))
                 }
-                _ => in_doubt(&assertion.check, assertion.check.evaluate(index, &job.name, evidence), evidence),
+                _ => assert_on(&assertion.check, index, job, evidence),
             },
         })
         .collect();
@@ -93,15 +92,9 @@ fn assertions(job: &Job, evidence: &Evidence) -> Dimension {
     Dimension { name: "assertions".to_owned(), weight: ASSERTIONS_WEIGHT, component, items }
 }
 
-/// Withholds blame where the agent may not be at fault, and gives it where it is.
-fn in_doubt(check: &AssertionCheck, component: Component, evidence: &Evidence) -> Component {
-    let fails = component.score().is_some_and(|score| score < Score::ONE);
-    if fails && evidence.maybe_delivered_twice() {
-        return Component::missing(format!(
-            "it fails ({}), but a message was sent again after a try that the agent may have received",
-            component.why()
-        ));
-    }
+/// Evaluates an assertion. An agent that failed and then shows no state has failed in this too.
+fn assert_on(check: &AssertionCheck, index: usize, job: &Job, evidence: &Evidence) -> Component {
+    let component = check.evaluate(index, &job.name, evidence);
     match (&evidence.ending, &evidence.object_context, check) {
         (Ending::AgentFailed { .. }, Some(Observed::Failed(error)), AssertionCheck::Expression(_))
             if component.is_missing() =>

@@ -1,54 +1,71 @@
-//! What can be measured of a trial: one folder a metric.
+//! What can be measured of a conversation: one folder a metric. Pure.
 //!
-//! Invariants: a metric never calls a model. It asks [`Question`]s, the runner carries them to the judge, and from what
-//! comes back it scores purely, now and whenever the trial is graded again.
+//! Invariants: a metric never calls a model: it asks [`Question`]s, the runner carries them, and then it scores the
+//! [`Judgement`] as a function that can be run again on what is stored. A metric knows no job: what it needs of one comes
+//! as plain data in a [`Case`].
 
+mod case;
 pub mod tasks;
 pub mod timing;
 
-use crate::evidence::{Condition, Judgement, Question, Transcript};
+pub use case::{Case, CaseTask};
+pub use tasks::Tasks;
+pub use timing::Timing;
+
+use crate::evidence::{Judgement, Question};
 use crate::score::Dimension;
 
-/// Something that can be measured.
-pub trait Metric: Sync {
-    /// Its name: questions and judgements are matched by it.
+/// Something that can be measured of one conversation.
+pub trait Metric: Send + Sync {
+    /// Its name: that of its main dimension, and of its questions and judgements.
     fn name(&self) -> &'static str;
 
-    /// What the judge is to be asked; nothing where the answer is plain without it.
+    /// What a judge has to decide before it can score; nothing for most.
     fn questions(&self, case: &Case) -> Vec<Question>;
 
-    /// Whether a judge's raw reply can be used.
+    /// Whether a judge's raw reply is usable.
     ///
     /// # Errors
-    /// What is wrong with it, in words that can be sent back to the judge.
+    /// A sentence that names all that is wrong with it and can be sent back to the judge.
     fn read(&self, case: &Case, raw: &str) -> Result<(), String>;
 
-    /// What it came to, in one dimension or more.
+    /// What the conversation is worth; `judgement` is the one that answers this metric's question, if there was one. The
+    /// same dimensions come in the same order, whatever happened.
     fn score(&self, case: &Case, judgement: Option<&Judgement>) -> Vec<Dimension>;
 }
 
-/// What a metric may know of a trial and its job.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// The job's tasks, in order; never empty.
-    pub tasks: Vec<CaseTask>,
-    /// Which of the two conversations it was.
-    pub condition: Condition,
-    /// The conversation.
-    pub transcript: Transcript,
-    /// The judge's prompt, rendered; `None` when nothing is to be asked any more.
-    pub judge_prompt: Option<String>,
-    /// 0 to 2.
-    pub judge_temperature: f64,
-    /// The reply time in milliseconds that earns the full timing score.
-    pub aspirational_average_ms: Option<u64>,
+/// All metrics, in the order in which their dimensions are shown.
+pub fn all() -> [&'static dyn Metric; 2] {
+    [&Timing, &Tasks]
 }
 
-/// One task of the job.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaseTask {
-    /// What the persona was to bring about.
-    pub task: String,
-    /// When it counts as done well.
-    pub acceptance_criteria: String,
+/// The metric of this name: the one that a question or a judgement belongs to.
+pub fn named(name: &str) -> Option<&'static dyn Metric> {
+    all().into_iter().find(|metric| metric.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_find_their_metric_by_name() {
+        let case = case::example(3);
+        for metric in all() {
+            assert!(named(metric.name()).is_some_and(|found| found.name() == metric.name()));
+            for question in metric.questions(&case) {
+                assert_eq!(question.metric, metric.name());
+            }
+        }
+        assert!(named("assertions").is_none());
+    }
+
+    #[test]
+    fn the_dimensions_are_those_of_the_formula() {
+        let case = case::example(1);
+        let dimensions: Vec<_> = all().iter().flat_map(|metric| metric.score(&case, None)).collect();
+        let weights: Vec<_> =
+            dimensions.iter().map(|dimension| (dimension.name.as_str(), dimension.weight.get())).collect();
+        assert_eq!(weights, [("timing", 1.0), ("tasks", 2.0), ("tone", 0.0)]);
+    }
 }

@@ -9,7 +9,7 @@ use crate::agent::{Agent, AgentError, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
 use crate::graph::embedded::EmbeddedGraph;
-use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
+use crate::graph::neo4j::{Limits, Neo4jConfig, Neo4jConnection, Neo4jGraph};
 use crate::graph::{Graph, GraphConfig, GraphError};
 use crate::http::HttpClient;
 use crate::job::{Mind, ModelName};
@@ -68,7 +68,7 @@ impl Edges {
         let neo4j = match &plan.graph {
             Some(GraphConfig::Neo4j(config)) => {
                 let connection = connection(config, credentials);
-                let graph = Neo4jGraph::connect(&connection).map_err(|error| error.message)?;
+                let graph = Neo4jGraph::connect(connection, Limits::default()).map_err(|error| error.message)?;
                 Some(Arc::new(graph) as Arc<dyn Graph>)
             }
             _ => None,

@@ -53,6 +53,7 @@ pub(super) static PROPERTY_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| 
         .collect()
 });
 
+#[expect(deprecated, reason = "Rhai's word for an interface that may change: `on_var`")]
 fn build() -> Engine {
     let mut engine = Engine::new_raw();
     LanguageCorePackage::new().register_into_engine(&mut engine);
@@ -84,6 +85,13 @@ fn build() -> Engine {
         .on_debug(|_, _, _| {});
     // Rhai's own would stop the thread; the names are refused at load, this is for `Fn("sleep")`.
     engine.register_fn("sleep", |_: i64| {}).register_fn("sleep", |_: f64| {});
+
+    // A closure that mentions one of our variables would share it, and using it twice in a chain would then be a race for
+    // its lock: our variables are always read as copies (they are cheap) instead.
+    engine.on_var(|name, _, context| {
+        let ours = VARIABLES.iter().any(|(variable, _)| *variable == name);
+        Ok(if ours { context.scope().get(name).map(|value| value.clone().flatten()) } else { None })
+    });
 
     engine.register_type_with_name::<Record>("object").register_indexer_get(field);
     compare::register(&mut engine);

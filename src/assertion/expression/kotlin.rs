@@ -30,6 +30,9 @@ pub(super) fn translate(script: &str) -> Option<Translation> {
     writer.found.map(|(found, at)| Translation { rhai, found, at })
 }
 
+/// What has a block after it.
+const HEADS: [&str; 5] = ["if", "for", "while", "until", "switch"];
+
 struct Writer<'a> {
     script: &'a str,
     tokens: &'a [Token<'a>],
@@ -84,11 +87,12 @@ impl Writer<'_> {
         let token = self.tokens[place];
         let before = (place > from).then(|| self.tokens[place - 1]);
         let after_value = before.is_some_and(|token| token.kind == Kind::Word || token.closes());
-        if token.is("{") && self.takes_lambda(place, from) {
-            if let Some(end) = closing(self.tokens, place) {
-                self.note("a Kotlin lambda is not Rhai", token.start);
-                return (Some(self.lambda(place, end)), end + 1);
-            }
+        if token.is("{")
+            && self.takes_lambda(place, from)
+            && let Some(end) = closing(self.tokens, place)
+        {
+            self.note("a Kotlin lambda is not Rhai", token.start);
+            return (Some(self.lambda(place, end)), end + 1);
         }
         let next_is_call = self.tokens.get(place + 1).is_some_and(|token| token.is("("));
         let (found, rhai) = match token.text {
@@ -128,7 +132,24 @@ impl Writer<'_> {
             }
         }
         let dotted = name > from && (self.tokens[name - 1].is(".") || self.tokens[name - 1].is("?."));
-        self.tokens[name].kind == Kind::Word && dotted
+        self.tokens[name].kind == Kind::Word && dotted && !self.in_head(name, from)
+    }
+
+    /// Whether a token belongs to the head of an `if` or a loop, whose brace opens a block.
+    fn in_head(&self, place: usize, from: usize) -> bool {
+        let mut depth = 0usize;
+        for token in self.tokens[from..place].iter().rev() {
+            match token {
+                _ if token.closes() => depth += 1,
+                _ if token.opens() && depth == 0 => return false,
+                _ if token.opens() => depth -= 1,
+                _ if depth > 0 => {}
+                _ if token.is(";") => return false,
+                _ if HEADS.contains(&token.text) => return true,
+                _ => {}
+            }
+        }
+        false
     }
 
     fn lambda(&mut self, open: usize, close: usize) -> String {
@@ -196,6 +217,8 @@ mod tests {
         for script in [
             "objectContext.entities.any(|it| it.type == \"a { b }\")",
             "if x { 1 } else { 2 }",
+            "if a.b { 1 } else { 2 }",
+            "for m in a.b(c) { m.d }",
             "let m = #{a: 1}; m.a == 1",
             "!!x",
             "\"null\" == `null`",

@@ -44,30 +44,19 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
             help: Some("write what must be true, as in `objectContext.resources.size == 1`".to_owned()),
         });
     }
-    let own = own_problem(script)?;
-    Some(match kotlin::translate(script) {
-        Some(translation) => {
-            let works = own_problem(&translation.rhai).is_none();
-            let position = translation.position(script);
-            ExpressionProblem {
-                line: position.0,
-                column: position.1,
-                message: translation.found.to_owned(),
-                help: Some(match works {
-                    true => format!("in Rhai: `{}`", translation.rhai),
-                    false => format!("near Rhai: `{}`", translation.rhai),
-                }),
-            }
-        }
-        None => own,
-    })
-}
-
-fn own_problem(script: &str) -> Option<ExpressionProblem> {
-    match engine::compile(script) {
-        Ok(ast) => names::problem(&ast),
-        Err(error) => Some(syntax(&error)),
+    let (own, readable) = match engine::compile(script) {
+        Ok(ast) => (names::problem(&ast)?, true),
+        Err(error) => (syntax(&error), false),
+    };
+    let Some(translation) = kotlin::translate(script) else { return Some(own) };
+    let works = engine::compile(&translation.rhai).is_ok_and(|ast| names::problem(&ast).is_none());
+    if readable && !works {
+        return Some(own);
     }
+    let (line, column) = translation.position(script);
+    let how = if works { "in" } else { "near" };
+    let help = Some(format!("{how} Rhai: `{}`", translation.rhai));
+    Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help })
 }
 
 fn syntax(error: &ParseError) -> ExpressionProblem {

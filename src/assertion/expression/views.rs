@@ -19,7 +19,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    fn new<const N: usize>(kind: Kind, fields: [(&'static str, Dynamic); N]) -> Dynamic {
+    fn dynamic<const N: usize>(kind: Kind, fields: [(&'static str, Dynamic); N]) -> Dynamic {
         debug_assert!(kind.fields().iter().all(|(name, _)| fields.iter().any(|(field, _)| field == name)));
         Dynamic::from(Record { kind, fields: Arc::new(fields.into()) })
     }
@@ -34,7 +34,7 @@ pub(super) fn scope(context: Option<&ObjectContext>, job: &str, evidence: &Evide
 }
 
 fn object_context(context: &ObjectContext) -> Dynamic {
-    Record::new(
+    Record::dynamic(
         Kind::ObjectContext,
         [
             ("context", data(&context.context)),
@@ -49,7 +49,7 @@ fn resource(resource: &Resource) -> Dynamic {
     let label = resource.labels.iter().find(|label| *label != ObjectContext::ENTITY_LABEL);
     let kind = resource.properties.get("type").filter(|kind| !kind.is_null());
     let kind = kind.map(data).or_else(|| label.map(|label| label.clone().into()));
-    Record::new(
+    Record::dynamic(
         Kind::Resource,
         [
             ("id", resource.id.clone().into()),
@@ -65,7 +65,7 @@ fn resource(resource: &Resource) -> Dynamic {
 
 fn function(function: &Function) -> Dynamic {
     let optional = |text: &Option<String>| text.clone().map_or(Dynamic::UNIT, Dynamic::from);
-    Record::new(
+    Record::dynamic(
         Kind::Function,
         [
             ("name", function.name.clone().into()),
@@ -83,7 +83,7 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
         Event::FunctionCall(call) => Some(function_call(call)),
         _ => None,
     });
-    Record::new(
+    Record::dynamic(
         Kind::Evaluation,
         [
             ("sessionId", evidence.session_id.clone().into()),
@@ -101,7 +101,7 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
 /// The messages of a turn. The events belong to the agent's; a user's message takes no time.
 fn messages(turn: &Turn) -> impl Iterator<Item = Dynamic> + '_ {
     let message = |role: Role, content: &str, millis: Dynamic, events: Dynamic| {
-        Record::new(
+        Record::dynamic(
             Kind::Message,
             [
                 ("content", content.to_owned().into()),
@@ -120,7 +120,7 @@ fn messages(turn: &Turn) -> impl Iterator<Item = Dynamic> + '_ {
 }
 
 fn function_call(call: &ToolCall) -> Dynamic {
-    Record::new(Kind::FunctionCall, [("function", call.function.clone().into()), ("args", data(&call.args))])
+    Record::dynamic(Kind::FunctionCall, [("function", call.function.clone().into()), ("args", data(&call.args))])
 }
 
 /// An event in the shape in which Embabel's agents report it.

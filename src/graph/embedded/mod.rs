@@ -11,6 +11,7 @@ mod fate;
 mod gap;
 mod names;
 mod schema;
+mod stages;
 mod wire;
 
 pub use client::{EmbeddedGraph, Limits};

@@ -1,16 +1,20 @@
-//! How well the agent dealt with the tasks: the judge's scores, one a task, and the tone, which counts for nothing.
+//! How well the tasks were done, as a judge sees it; and the tone, which is stored and shown but does not count.
 
 mod verdict;
 
 use super::{Case, Metric};
-use crate::evidence::{Judgement, Observed, Question};
-use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
-use verdict::Verdict;
+use crate::evidence::{Judgement, Observed, Question, ReplySchema};
+use crate::score::{Component, Dimension, Item, Score, Weight};
+use verdict::{Rating, Verdict};
 
-/// The judge's scores of the tasks.
+/// A task counts as good above this score. Embabel's threshold.
+pub const GOOD_ABOVE: f64 = 0.6;
+
+/// How well the tasks were done: the mean of the judge's scores, Embabel's formula.
+#[derive(Debug, Clone, Copy)]
 pub struct Tasks;
 
-/// How much the tasks count: Embabel's weight.
+/// Twice the weight of timing, in Embabel's formula.
 const WEIGHT: Weight = match Weight::new(2.0) {
     Some(weight) => weight,
     None => Weight::ONE,
@@ -21,62 +25,149 @@ impl Metric for Tasks {
         "tasks"
     }
 
-    /// One question for all tasks; none about an agent that never said a word.
+    /// One question for all tasks; none where the agent never replied, for which no judge is needed.
     fn questions(&self, case: &Case) -> Vec<Question> {
-        let prompt = case.judge_prompt.clone().filter(|_| case.transcript.has_reply());
-        prompt
-            .map(|prompt| Question {
-                metric: self.name().to_owned(),
-                prompt,
-                schema: verdict::schema(),
-                temperature: case.judge_temperature,
-            })
-            .into_iter()
-            .collect()
+        let Some(prompt) = &case.judge_prompt else { return Vec::new() };
+        if case.tasks.is_empty() || !case.transcript.has_reply() {
+            return Vec::new();
+        }
+        vec![Question {
+            metric: self.name().to_owned(),
+            prompt: prompt.clone(),
+            schema: ReplySchema { name: "verdict".to_owned(), schema: verdict::schema(case.tasks.len()) },
+            temperature: case.judge_temperature,
+        }]
     }
 
     fn read(&self, case: &Case, raw: &str) -> Result<(), String> {
-        Verdict::read(raw, case.tasks.len()).map(drop)
+        Verdict::read(raw, case.tasks.len()).map(|_| ())
     }
 
     fn score(&self, case: &Case, judgement: Option<&Judgement>) -> Vec<Dimension> {
+        let dimension =
+            |name: &str, weight, component, items| Dimension { name: name.to_owned(), weight, component, items };
+        let both = |tasks: Component, tone: Component| {
+            let items = case.tasks.iter().map(|task| item(&task.task, tasks.clone())).collect();
+            vec![dimension("tasks", WEIGHT, tasks, items), dimension("tone", Weight::ZERO, tone, Vec::new())]
+        };
+        if case.tasks.is_empty() {
+            let none = Component::not_applicable("the job has no tasks");
+            return both(none.clone(), none);
+        }
+        if !case.transcript.has_reply() {
+            let silent = "the agent never replied";
+            return both(Component::scored(Score::ZERO, silent), Component::not_applicable(silent));
+        }
         let verdict = match judgement.map(|judgement| &judgement.reply) {
-            _ if !case.transcript.has_reply() => {
-                return vec![tasks(case, |_| Component::scored(Score::ZERO, "the agent never replied"))];
-            }
             None => Err("the judge was not asked".to_owned()),
             Some(Observed::Failed(error)) => Err(error.clone()),
             Some(Observed::Seen(raw)) => Verdict::read(raw, case.tasks.len()),
         };
         match verdict {
-            Err(error) => vec![tasks(case, |_| Component::missing(error.clone()))],
-            Ok(verdict) => vec![tasks(case, |index| verdict.tasks[index].component()), tone(verdict.tone.component())],
+            Ok(verdict) => {
+                let items =
+                    case.tasks.iter().zip(&verdict.tasks).map(|(task, rating)| item(&task.task, scored(rating)));
+                let tone = verdict.tone.as_ref().map_or_else(|| Component::missing("the judge gave no tone"), scored);
+                vec![
+                    dimension("tasks", WEIGHT, mean(&verdict.tasks), items.collect()),
+                    dimension("tone", Weight::ZERO, tone, Vec::new()),
+                ]
+            }
+            Err(error) => both(Component::missing(error.clone()), Component::missing(error)),
         }
     }
 }
 
-fn tasks(case: &Case, component: impl Fn(usize) -> Component) -> Dimension {
-    let items: Vec<Item> = case
-        .tasks
-        .iter()
-        .enumerate()
-        .map(|(index, task)| Item { label: task.task.clone(), weight: Weight::ONE, component: component(index) })
-        .collect();
-    let missing = items.iter().find(|item| item.component.is_missing());
-    let component = match missing {
-        // Every task is missing for the same reason: it is said once.
-        Some(item) => item.component.clone(),
-        None => match weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))) {
-            Component::Scored { score, .. } => Component::scored(score, "mean of the judge's scores"),
-            other => other,
-        },
-    };
-    Dimension { name: "tasks".to_owned(), weight: WEIGHT, component, items }
+fn item(label: &str, component: Component) -> Item {
+    Item { label: label.to_owned(), weight: Weight::ONE, component }
 }
 
-fn tone(component: Component) -> Dimension {
-    Dimension { name: "tone".to_owned(), weight: Weight::ZERO, component, items: Vec::new() }
+fn scored(rating: &Rating) -> Component {
+    Component::scored(rating.score, rating.reason.clone())
+}
+
+fn mean(tasks: &[Rating]) -> Component {
+    let good = tasks.iter().filter(|rating| rating.score.get() > GOOD_ABOVE).count();
+    let sum: f64 = tasks.iter().map(|rating| rating.score.get()).sum();
+    let why = format!("{good} of {} done well (above {GOOD_ABOVE})", tasks.len());
+    Component::scored(Score::clamped(sum / tasks.len() as f64), why)
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::evidence::Usage;
+    use crate::metric::case::example;
+
+    fn judgement(reply: Observed<String>) -> Judgement {
+        Judgement { metric: "tasks".into(), model: "m".into(), reply, rejected: Vec::new(), usage: Usage::default() }
+    }
+
+    fn seen(reply: serde_json::Value) -> Judgement {
+        judgement(Observed::Seen(reply.to_string()))
+    }
+
+    #[test]
+    fn one_question_carries_prompt_and_schema() {
+        let questions = Tasks.questions(&example(2));
+        assert_eq!(questions.len(), 1);
+        assert_eq!((questions[0].prompt.as_str(), questions[0].temperature), ("Judge this", 0.0));
+        assert_eq!(questions[0].schema.schema, verdict::schema(2));
+    }
+
+    #[test]
+    fn nobody_is_asked_where_there_is_nothing_to_judge() {
+        let mut silent = example(2);
+        silent.transcript.turns[0].agent = None;
+        assert!(Tasks.questions(&silent).is_empty());
+        let dimensions = Tasks.score(&silent, None);
+        assert_eq!(dimensions[0].component, Component::scored(Score::ZERO, "the agent never replied"));
+        assert!(dimensions[0].items.iter().all(|item| item.component.score() == Some(Score::ZERO)));
+        assert_eq!(dimensions[0].items.len(), 2);
+        assert!(matches!(dimensions[1].component, Component::NotApplicable { .. }));
+        assert!(Tasks.questions(&Case { judge_prompt: None, ..example(1) }).is_empty());
+        assert!(Tasks.questions(&example(0)).is_empty());
+        assert!(matches!(Tasks.score(&example(0), None)[0].component, Component::NotApplicable { .. }));
+    }
+
+    #[test]
+    fn the_score_is_the_mean_and_the_items_carry_the_reasons() {
+        let reply = json!({
+            "tasks": [{"index": 2, "reason": "half", "score": 0.5}, {"index": 1, "reason": "all", "score": 1}],
+            "tone": {"reason": "kind", "score": 0.9},
+        });
+        assert_eq!(Tasks.read(&example(2), &reply.to_string()), Ok(()));
+        let dimensions = Tasks.score(&example(2), Some(&seen(reply)));
+        assert_eq!(dimensions[0].component, Component::scored(Score::clamped(0.75), "1 of 2 done well (above 0.6)"));
+        let items: Vec<_> =
+            dimensions[0].items.iter().map(|item| (item.label.as_str(), item.component.why())).collect();
+        assert_eq!(items, [("task 1", "all"), ("task 2", "half")]);
+        assert_eq!(dimensions[1].component, Component::scored(Score::clamped(0.9), "kind"));
+    }
+
+    #[test]
+    fn a_score_of_exactly_the_threshold_is_not_good() {
+        let reply =
+            json!({"tasks": [{"index": 1, "reason": "so so", "score": 0.6}], "tone": {"reason": "ok", "score": 1}});
+        assert!(Tasks.score(&example(1), Some(&seen(reply)))[0].component.why().starts_with("0 of 1"));
+    }
+
+    #[test]
+    fn what_the_judge_did_not_say_is_missing() {
+        for judgement in [
+            None,
+            Some(judgement(Observed::Failed("3 unusable replies".into()))),
+            Some(judgement(Observed::Seen("Very good!".into()))),
+        ] {
+            let dimensions = Tasks.score(&example(2), judgement.as_ref());
+            assert!(dimensions[0].component.is_missing() && dimensions[1].component.is_missing());
+            assert!(dimensions[0].items.iter().all(|item| item.component.is_missing()));
+        }
+        let toneless = json!({"tasks": [{"index": 1, "reason": "all", "score": 1}]});
+        let dimensions = Tasks.score(&example(1), Some(&seen(toneless)));
+        assert_eq!(dimensions[0].component.score(), Some(Score::ONE));
+        assert!(dimensions[1].component.is_missing());
+    }
+}

@@ -1,98 +1,230 @@
-//! The judge's verdict as it must be written:
-//! `{"tasks": [{"index": 1, "reason": "…", "score": 0.8}], "tone": {"reason": "…", "score": 0.9}}`.
+//! The judge's verdict: its shape, and how it is read.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::evidence::ReplySchema;
-use crate::score::{Component, Score};
+use crate::score::Score;
 
-/// A verdict that can be used: one entry a task, in the tasks' order.
+/// What a judge says: one rating for each task, in the job's order, and one for the tone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Verdict {
-    /// One entry a task.
-    pub(super) tasks: Vec<Opinion>,
-    /// How the agent spoke.
-    pub(super) tone: Opinion,
+    /// One for each task.
+    pub(super) tasks: Vec<Rating>,
+    /// How the agent spoke. It does not count, so that a judge that leaves it out has still judged the tasks.
+    pub(super) tone: Option<Rating>,
 }
 
-/// A score and what it rests on.
+/// A score with its reason.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Opinion {
-    reason: String,
-    score: Score,
+pub(super) struct Rating {
+    /// Why, in the judge's words: untrusted text.
+    pub(super) reason: String,
+    /// 0 to 1.
+    pub(super) score: Score,
 }
 
-impl Opinion {
-    /// The opinion as part of a scorecard.
-    pub(super) fn component(&self) -> Component {
-        Component::scored(self.score, self.reason.clone())
-    }
-
-    fn read(value: &Value, of: &str) -> Result<Opinion, String> {
-        let reason = value.get("reason").and_then(Value::as_str).map(str::trim).unwrap_or_default();
-        if reason.is_empty() {
-            return Err(format!("{of} has no \"reason\""));
-        }
-        let number = value.get("score").and_then(Value::as_f64).ok_or_else(|| format!("{of} has no number as \"score\""))?;
-        let score = Score::new(number).ok_or_else(|| format!("the score of {of} is {number}, which is not from 0 to 1"))?;
-        Ok(Opinion { reason: reason.to_owned(), score })
-    }
+/// The JSON Schema of a verdict on so many tasks. The reason comes before the score, so that the score follows from it.
+/// Every property is required and no other is allowed, as OpenAI's strict mode wants; ranges are checked on reading.
+pub(super) fn schema(tasks: usize) -> Value {
+    let reason = json!({ "type": "string", "description": "Why, in one or two sentences, before the score." });
+    let score = json!({ "type": "number", "description": "From 0 (not at all) to 1 (fully)." });
+    json!({
+        "type": "object",
+        "properties": {
+            "tasks": {
+                "type": "array",
+                "description": format!("Exactly {tasks}: one for each task."),
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "index": {
+                            "type": "integer",
+                            "description": "The number of the task, from 1.",
+                            "enum": (1..=tasks).collect::<Vec<_>>(),
+                        },
+                        "reason": reason,
+                        "score": score,
+                    },
+                    "required": ["index", "reason", "score"],
+                    "additionalProperties": false,
+                },
+            },
+            "tone": {
+                "type": "object",
+                "description": "How the agent speaks.",
+                "properties": { "reason": reason, "score": score },
+                "required": ["reason", "score"],
+                "additionalProperties": false,
+            },
+        },
+        "required": ["tasks", "tone"],
+        "additionalProperties": false,
+    })
 }
 
 impl Verdict {
-    /// Reads a reply about this many tasks.
+    /// Reads a verdict on so many tasks.
+    ///
+    /// # Errors
+    /// All that is wrong with it, in sentences that can be sent back to the judge.
     pub(super) fn read(raw: &str, tasks: usize) -> Result<Verdict, String> {
-        let value: Value =
-            serde_json::from_str(raw.trim()).map_err(|error| format!("it is not the JSON object that was asked for ({error})"))?;
-        let entries = value.get("tasks").and_then(Value::as_array).ok_or("it has no list \"tasks\"")?;
-        let mut opinions: Vec<Option<Opinion>> = vec![None; tasks];
-        for entry in entries {
-            let index = entry.get("index").and_then(Value::as_u64).ok_or("an entry of \"tasks\" has no whole number as \"index\"")?;
-            let slot = usize::try_from(index).ok().and_then(|index| index.checked_sub(1));
-            let slot = slot.and_then(|slot| opinions.get_mut(slot)).ok_or_else(|| {
-                format!("there is no task {index}: the tasks are 1 to {tasks}")
-            })?;
-            if slot.is_some() {
-                return Err(format!("task {index} has two entries"));
+        let reply: Value = serde_json::from_str(raw.trim())
+            .map_err(|error| format!("The reply is not JSON ({error}); give only the JSON object."))?;
+        let Some(entries) = reply.get("tasks").and_then(Value::as_array) else {
+            return Err("The reply must be an object with a list `tasks`.".to_owned());
+        };
+        let mut problems = Vec::new();
+        let mut ratings: Vec<Option<Rating>> = vec![None; tasks];
+        let mut seen = vec![false; tasks];
+        for (place, entry) in entries.iter().enumerate() {
+            let index = match index(entry, tasks) {
+                Ok(index) => index,
+                Err(problem) => {
+                    problems.push(format!("Entry {} of `tasks` {problem}.", place + 1));
+                    continue;
+                }
+            };
+            if std::mem::replace(&mut seen[index], true) {
+                problems.push(format!("Task {} is there more than once.", index + 1));
+                continue;
             }
-            *slot = Some(Opinion::read(entry, &format!("task {index}"))?);
+            match rating(entry) {
+                Ok(rating) => ratings[index] = Some(rating),
+                Err(problem) => problems.push(format!("Task {} {problem}.", index + 1)),
+            }
         }
-        let missing: Vec<String> =
-            opinions.iter().zip(1..).filter(|(opinion, _)| opinion.is_none()).map(|(_, index)| index.to_string()).collect();
-        if !missing.is_empty() {
-            return Err(format!("it has no entry for task {}", missing.join(", ")));
+        let absent: Vec<String> =
+            (0..tasks).filter(|index| !seen[*index]).map(|index| (index + 1).to_string()).collect();
+        if !absent.is_empty() {
+            problems.push(format!("There is no entry for task {}.", absent.join(", ")));
         }
-        let tone = Opinion::read(value.get("tone").unwrap_or(&Value::Null), "\"tone\"")?;
-        Ok(Verdict { tasks: opinions.into_iter().flatten().collect(), tone })
+        let tone = match reply.get("tone") {
+            None | Some(Value::Null) => None,
+            Some(tone) => rating(tone).map_err(|problem| problems.push(format!("`tone` {problem}."))).ok(),
+        };
+        match ratings.into_iter().collect() {
+            Some(tasks) if problems.is_empty() => Ok(Verdict { tasks, tone }),
+            _ => Err(problems.join(" ")),
+        }
     }
 }
 
-/// The verdict's JSON Schema: in every object the reason stands before the score, so that the score follows from it.
-pub(super) fn schema() -> ReplySchema {
-    let score = json!({"type": "number", "minimum": 0, "maximum": 1});
-    ReplySchema {
-        name: "verdict".to_owned(),
-        schema: json!({
-            "type": "object",
-            "properties": {
-                "tasks": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {"index": {"type": "integer"}, "reason": {"type": "string"}, "score": score},
-                        "required": ["index", "reason", "score"],
-                        "additionalProperties": false
-                    }
-                },
-                "tone": {
-                    "type": "object",
-                    "properties": {"reason": {"type": "string"}, "score": score},
-                    "required": ["reason", "score"],
-                    "additionalProperties": false
-                }
-            },
-            "required": ["tasks", "tone"],
-            "additionalProperties": false
-        }),
+/// The task that an entry is about, from 0.
+fn index(entry: &Value, tasks: usize) -> Result<usize, String> {
+    let index = entry.as_object().and_then(|entry| entry.get("index")).ok_or("has no `index`")?;
+    let number = index.as_f64().filter(|number| number.fract() == 0.0);
+    let number = number.ok_or_else(|| format!("has the index {index}, which is not a whole number"))?;
+    if !(1.0..=tasks as f64).contains(&number) {
+        return Err(format!("has the index {number}, but the tasks are numbered from 1 to {tasks}"));
+    }
+    Ok(number as usize - 1)
+}
+
+fn rating(entry: &Value) -> Result<Rating, String> {
+    let none = Map::new();
+    let entry = entry.as_object().unwrap_or(&none);
+    let score = entry.get("score").ok_or("has no `score`")?;
+    let number = score.as_f64().ok_or_else(|| format!("has the score {score}, which is not a number"))?;
+    let score = Score::new(number).ok_or_else(|| format!("has the score {number}, which is not from 0 to 1"))?;
+    match entry.get("reason") {
+        Some(Value::String(reason)) if !reason.trim().is_empty() => {
+            Ok(Rating { reason: reason.trim().to_owned(), score })
+        }
+        _ => Err("has no `reason`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry(index: Value, score: Value) -> Value {
+        json!({"index": index, "reason": "because", "score": score})
+    }
+
+    fn reply(tasks: Vec<Value>) -> String {
+        json!({"tasks": tasks, "tone": {"reason": "kind", "score": 1}}).to_string()
+    }
+
+    #[test]
+    fn reason_stands_before_score() {
+        let text = schema(2).to_string();
+        let properties = text.find("\"reason\"").zip(text.find("\"score\"")).unwrap();
+        assert!(properties.0 < properties.1, "{text}");
+        assert_eq!(schema(3)["properties"]["tasks"]["items"]["properties"]["index"]["enum"], json!([1, 2, 3]));
+    }
+
+    #[test]
+    fn unusable_verdicts_name_what_is_wrong() {
+        let good = || entry(json!(1), json!(1));
+        for (raw, part) in [
+            ("The agent did well: 0.9".to_owned(), "not JSON"),
+            (String::new(), "not JSON"),
+            (r#"{"tasks": [{"index": 1, "reason": "x", "score": NaN}]}"#.to_owned(), "not JSON"),
+            ("[]".to_owned(), "list `tasks`"),
+            ("0.9".to_owned(), "list `tasks`"),
+            (r#"{"tone": {"reason": "x", "score": 1}}"#.to_owned(), "list `tasks`"),
+            (r#"{"tasks": {"1": 0.5}}"#.to_owned(), "list `tasks`"),
+            (reply(vec![]), "There is no entry for task 1, 2."),
+            (reply(vec![good()]), "There is no entry for task 2."),
+            (reply(vec![good(), good()]), "Task 1 is there more than once. There is no entry for task 2."),
+            (
+                reply(vec![good(), entry(json!(3), json!(1))]),
+                "Entry 2 of `tasks` has the index 3, but the tasks are numbered from 1 to 2.",
+            ),
+            (reply(vec![good(), entry(json!(0), json!(1))]), "has the index 0"),
+            (reply(vec![good(), entry(json!(-1), json!(1))]), "has the index -1"),
+            (reply(vec![good(), entry(json!(1.5), json!(1))]), "not a whole number"),
+            (reply(vec![good(), entry(json!("2"), json!(1))]), "the index \"2\", which is not a whole number"),
+            (reply(vec![good(), json!(0.5)]), "Entry 2 of `tasks` has no `index`"),
+            (reply(vec![good(), json!({"index": 2, "reason": "x"})]), "Task 2 has no `score`"),
+            (reply(vec![good(), json!({"index": 2, "score": 1})]), "Task 2 has no `reason`"),
+            (reply(vec![good(), json!({"index": 2, "reason": " ", "score": 1})]), "Task 2 has no `reason`"),
+            (reply(vec![good(), entry(json!(2), json!(1.01))]), "Task 2 has the score 1.01, which is not from 0 to 1."),
+            (reply(vec![good(), entry(json!(2), json!(-0.1))]), "not from 0 to 1"),
+            (reply(vec![good(), entry(json!(2), json!(80))]), "not from 0 to 1"),
+            (reply(vec![good(), entry(json!(2), json!("0.8"))]), "the score \"0.8\", which is not a number"),
+            (reply(vec![good(), entry(json!(2), json!(null))]), "not a number"),
+            (reply(vec![good(), entry(json!(2), json!(true))]), "not a number"),
+        ] {
+            let error = Verdict::read(&raw, 2).expect_err(&raw);
+            assert!(error.contains(part), "{raw}: {error}");
+        }
+    }
+
+    #[test]
+    fn all_problems_are_named_at_once() {
+        let raw = json!({"tasks": [entry(json!(1), json!(2))], "tone": {"score": 1}}).to_string();
+        assert_eq!(
+            Verdict::read(&raw, 2).unwrap_err(),
+            "Task 1 has the score 2, which is not from 0 to 1. There is no entry for task 2. `tone` has no `reason`."
+        );
+    }
+
+    #[test]
+    fn an_index_may_be_written_as_a_float() {
+        assert!(Verdict::read(&reply(vec![entry(json!(1.0), json!(0))]), 1).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_entries_does_not_matter(
+            (scores, order) in proptest::collection::vec(0.0f64..=1.0, 1..6)
+                .prop_flat_map(|scores| (Just(scores.clone()), Just((0..scores.len()).collect::<Vec<_>>()).prop_shuffle())),
+        ) {
+            let entries = order.iter().map(|place| entry(json!(place + 1), json!(scores[*place]))).collect();
+            let verdict = Verdict::read(&reply(entries), scores.len()).unwrap();
+            for (rating, score) in verdict.tasks.iter().zip(scores) {
+                prop_assert!((rating.score.get() - score).abs() < 1e-12);
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(raw in "[a-z0-9{}\\[\\]\":,. ]*", tasks in 0usize..3) {
+            if let Ok(verdict) = Verdict::read(&raw, tasks) {
+                prop_assert_eq!(verdict.tasks.len(), tasks);
+            }
+        }
     }
 }

@@ -1,10 +1,13 @@
-//! How fast the agent replies: Embabel's `min(1, aspirationalAverage / average reply time)`.
+//! How fast the agent replies.
+//!
+//! Embabel's formula: `min(1, aspirationalAverage / average latency of the replies)`.
 
 use super::{Case, Metric};
 use crate::evidence::{Judgement, Question};
 use crate::score::{Component, Dimension, Score, Weight};
 
-/// The timing of the agent's replies.
+/// How fast the agent replies. Failed tries and the waits between them do not count.
+#[derive(Debug, Clone, Copy)]
 pub struct Timing;
 
 impl Metric for Timing {
@@ -12,30 +15,39 @@ impl Metric for Timing {
         "timing"
     }
 
-    fn questions(&self, _: &Case) -> Vec<Question> {
+    fn questions(&self, _case: &Case) -> Vec<Question> {
         Vec::new()
     }
 
-    fn read(&self, _: &Case, _: &str) -> Result<(), String> {
-        Ok(())
+    fn read(&self, _case: &Case, _raw: &str) -> Result<(), String> {
+        Err("timing asks no judge".to_owned())
     }
 
-    fn score(&self, case: &Case, _: Option<&Judgement>) -> Vec<Dimension> {
-        let component = component(case.aspirational_average_ms, case.transcript.average_latency_ms());
+    fn score(&self, case: &Case, _judgement: Option<&Judgement>) -> Vec<Dimension> {
+        let component = component(case);
         vec![Dimension { name: self.name().to_owned(), weight: Weight::ONE, component, items: Vec::new() }]
     }
 }
 
-fn component(aspired_ms: Option<u64>, average_ms: Option<f64>) -> Component {
-    match (aspired_ms, average_ms) {
-        (None, _) => Component::not_applicable("the job has no aspirationalAverage"),
-        (Some(_), None) => Component::scored(Score::ZERO, "the agent never replied"),
-        (Some(aspired), Some(average)) => {
-            // An average of 0 ms would divide by zero; whatever is not slower than aspired earns it all.
-            let score = if average <= aspired as f64 { Score::ONE } else { Score::clamped(aspired as f64 / average) };
-            Component::scored(score, format!("{} ms on average, {aspired} ms aspired", average.round()))
-        }
+fn component(case: &Case) -> Component {
+    let Some(aspired) = case.aspirational_average_ms else {
+        return Component::not_applicable("the job has no aspirationalAverage");
+    };
+    if !case.transcript.has_reply() {
+        return Component::scored(Score::ZERO, "the agent never replied");
     }
+    match case.transcript.average_latency_ms() {
+        Some(average) if average.is_finite() && average >= 0.0 => Component::scored(
+            timing_score(aspired, average),
+            format!("the average reply took {average:.0} ms; the aim is {aspired} ms"),
+        ),
+        _ => Component::missing("the replies' times were not measured"),
+    }
+}
+
+/// `min(1, aspired / average)`, both in milliseconds; an average of 0 is as fast as can be.
+fn timing_score(aspired_ms: u64, average_ms: f64) -> Score {
+    if average_ms == 0.0 { Score::ONE } else { Score::clamped(aspired_ms as f64 / average_ms) }
 }
 
 #[cfg(test)]
@@ -43,29 +55,67 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::metric::case::example;
 
-    fn score(aspired: u64, average: f64) -> f64 {
-        component(Some(aspired), Some(average)).score().unwrap().get()
+    fn scored(aspired: Option<u64>, latencies: &[Option<f64>]) -> Component {
+        let mut case = example(1);
+        case.aspirational_average_ms = aspired;
+        let turn = case.transcript.turns[0].clone();
+        case.transcript.turns = latencies
+            .iter()
+            .map(|latency| {
+                let mut turn = turn.clone();
+                turn.latency_ms = *latency;
+                turn.agent = latency.map(|_| "ok".to_owned());
+                turn
+            })
+            .collect();
+        Timing.score(&case, None).remove(0).component
     }
 
     #[test]
-    fn twice_the_time_earns_half() {
-        assert_eq!(score(1000, 2000.0), 0.5);
-        assert_eq!(score(1000, 1000.0), 1.0);
-        assert_eq!(score(1000, 0.0), 1.0);
+    fn the_formula_is_embabels() {
+        for (aspired, latencies, score) in [
+            (100, vec![Some(200.0)], 0.5),
+            (100, vec![Some(100.0), Some(300.0)], 0.5),
+            (100, vec![Some(50.0)], 1.0),
+            (100, vec![Some(100.0), None], 1.0),
+            (100, vec![Some(0.0)], 1.0),
+            (0, vec![Some(0.0)], 1.0),
+            (0, vec![Some(10.0)], 0.0),
+        ] {
+            assert_eq!(scored(Some(aspired), &latencies).score().unwrap().get(), score, "{aspired} {latencies:?}");
+        }
+        assert_eq!(scored(Some(100), &[Some(200.4)]).why(), "the average reply took 200 ms; the aim is 100 ms");
     }
 
     #[test]
-    fn without_a_reply_it_is_zero_and_without_a_target_it_does_not_count() {
-        assert_eq!(component(Some(1000), None), Component::scored(Score::ZERO, "the agent never replied"));
-        assert!(matches!(component(None, Some(5.0)), Component::NotApplicable { .. }));
+    fn silence_scores_zero() {
+        for silence in [vec![], vec![None]] {
+            assert_eq!(scored(Some(100), &silence), Component::scored(Score::ZERO, "the agent never replied"));
+        }
+    }
+
+    #[test]
+    fn without_an_aim_it_does_not_apply() {
+        assert!(matches!(scored(None, &[Some(1.0)]), Component::NotApplicable { .. }));
+        assert!(matches!(scored(None, &[]), Component::NotApplicable { .. }));
+    }
+
+    #[test]
+    fn times_that_were_not_measured_are_missing() {
+        let mut case = example(1);
+        case.transcript.turns[0].latency_ms = None;
+        assert!(Timing.score(&case, None)[0].component.is_missing());
+        assert!(scored(Some(1), &[Some(f64::NAN)]).is_missing());
+        assert!(scored(Some(1), &[Some(f64::INFINITY)]).is_missing());
     }
 
     proptest! {
         #[test]
-        fn slower_is_never_better(aspired in 1u64..100_000, fast in 0.0..1e7f64, more in 0.0..1e7f64) {
-            let (fast, slow) = (score(aspired, fast), score(aspired, fast + more));
-            prop_assert!((0.0..=1.0).contains(&slow) && slow <= fast);
+        fn it_is_a_score_that_falls_with_time(aspired: u64, a in 0.0f64..1e9, b in 0.0f64..1e9) {
+            let (fast, slow) = (a.min(b), a.max(b));
+            prop_assert!(timing_score(aspired, fast) >= timing_score(aspired, slow));
         }
     }
 }

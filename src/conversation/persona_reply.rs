@@ -1,0 +1,209 @@
+//! What the persona's model said, read from its raw text.
+
+use serde_json::{Map, Value};
+
+use super::signoff::without_signoff;
+
+/// What the persona says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonaSaid {
+    /// What is delivered to the agent; never blank. `None` if there was nothing but a goodbye.
+    pub message: Option<String>,
+    /// It signed off: once the message, if there is one, is answered, the conversation is over.
+    pub done: bool,
+}
+
+/// Reads a model's raw text: a JSON object `{message, done}`, in a fence or with prose around it too, else plain text.
+/// The sign-off phrase in the message means done as well, and is cut out of it.
+///
+/// # Errors
+/// A sentence that says what is wrong with the reply and can be sent back to the model: it is empty, its JSON is broken,
+/// has no usable message, or is there twice.
+pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaSaid, String> {
+    let (message, done) = match reply_object(raw)? {
+        Some(object) => message_and_done(&object)?,
+        None => (raw.trim().to_owned(), false),
+    };
+    let (message, done) = match without_signoff(&message, signoff) {
+        Some(rest) => (rest, true),
+        None => (message, done),
+    };
+    let message = Some(message.trim().to_owned()).filter(|message| !message.is_empty());
+    if message.is_none() && !done {
+        return Err("the reply has no message and does not say that the conversation is done".to_owned());
+    }
+    Ok(PersonaSaid { message, done })
+}
+
+/// The object `{message, done}` of a reply; `None` for plain text.
+fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, String> {
+    let text = unfenced(raw.trim());
+    if text.starts_with('{') {
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value::Object(object)) => return Ok(Some(object)),
+            Ok(_) => return Ok(None),
+            Err(_) => {}
+        }
+    }
+    let mut found: Option<Map<String, Value>> = None;
+    for object in objects_within(text) {
+        if found.as_ref().is_some_and(|first| *first != object) {
+            return Err("the reply has more than one JSON object; give exactly one".to_owned());
+        }
+        found = Some(object);
+    }
+    match found {
+        None if text.starts_with('{') && text.contains("\"message\"") => {
+            Err("the reply is not valid JSON; give one object with `message` and `done`".to_owned())
+        }
+        found => Ok(found),
+    }
+}
+
+/// The text within a ``` fence that encloses all of it.
+fn unfenced(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) else { return text };
+    let inner = match inner.split_once('\n') {
+        Some((language, body)) if language.trim().chars().all(char::is_alphanumeric) => body,
+        _ => inner,
+    };
+    inner.trim()
+}
+
+/// The objects in a text that are replies: those with a text `message` and, at the most, `done` beside it.
+fn objects_within(text: &str) -> Vec<Map<String, Value>> {
+    let mut objects = Vec::new();
+    let mut rest = text;
+    while let Some(place) = rest.find('{') {
+        rest = &rest[place..];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(Value::Object(object))) => {
+                rest = &rest[values.byte_offset()..];
+                let known = object.keys().all(|key| key == "message" || key == "done");
+                if known && object.get("message").is_some_and(Value::is_string) {
+                    objects.push(object);
+                }
+            }
+            _ => rest = &rest[1..],
+        }
+    }
+    objects
+}
+
+fn message_and_done(object: &Map<String, Value>) -> Result<(String, bool), String> {
+    let done = match object.get("done") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(done)) => *done,
+        Some(other) => return Err(format!("`done` must be true or false, not {other}")),
+    };
+    match object.get("message") {
+        Some(Value::String(message)) => Ok((message.clone(), done)),
+        None | Some(Value::Null) if done => Ok((String::new(), true)),
+        None | Some(Value::Null) => Err("the JSON reply has no `message`".to_owned()),
+        Some(_) => Err("`message` must be a text".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const PHRASE: &str = "So Long, and Thanks for All the Fish";
+
+    fn read(raw: &str) -> Result<(Option<String>, bool), String> {
+        read_persona_reply(raw, PHRASE).map(|said| (said.message, said.done))
+    }
+
+    fn said(message: &str, done: bool) -> Result<(Option<String>, bool), String> {
+        Ok((Some(message.to_owned()), done))
+    }
+
+    #[test]
+    fn json_in_all_its_wrappings() {
+        for raw in [
+            r#"{"message": "Hi", "done": false}"#,
+            r#"  {"done": false, "message": " Hi "}  "#,
+            r#"{"message": "Hi"}"#,
+            r#"{"message": "Hi", "done": null}"#,
+            r#"{"message": "Hi", "done": false, "mood": "calm"}"#,
+            "```json\n{\"message\": \"Hi\", \"done\": false}\n```",
+            "```\n{\"message\": \"Hi\", \"done\": false}\n```",
+            "```{\"message\": \"Hi\"}```",
+            "Here is my reply:\n{\"message\": \"Hi\", \"done\": false}\nI hope it fits.",
+            "Here it is:\n```json\n{\"message\": \"Hi\", \"done\": false}\n```",
+            "{\"message\": \"Hi\"}\n{\"message\": \"Hi\"}",
+        ] {
+            assert_eq!(read(raw), said("Hi", false), "{raw}");
+        }
+        assert_eq!(read(r#"{"message": "Bye", "done": true}"#), said("Bye", true));
+    }
+
+    #[test]
+    fn plain_text_is_a_message() {
+        for text in [
+            "Hi",
+            "Set {x} and {y}.",
+            "{not json",
+            "[1]",
+            "\"quoted\"",
+            "Store {\"name\": \"Ann\"} please",
+            "```\ncode\n``` is it",
+        ] {
+            assert_eq!(read(text), said(text, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_phrase_means_done_and_is_not_delivered() {
+        assert_eq!(read(PHRASE), Ok((None, true)));
+        assert_eq!(read(&format!("Thanks! {PHRASE}.")), said("Thanks!", true));
+        assert_eq!(
+            read(&json!({"message": format!("Thanks! {PHRASE}"), "done": false}).to_string()),
+            said("Thanks!", true)
+        );
+        assert_eq!(read(&json!({"message": PHRASE, "done": false}).to_string()), Ok((None, true)));
+        assert_eq!(read(r#"{"message": "", "done": true}"#), Ok((None, true)));
+        assert_eq!(read(r#"{"done": true}"#), Ok((None, true)));
+        assert_eq!(read(r#"{"message": null, "done": true}"#), Ok((None, true)));
+    }
+
+    #[test]
+    fn an_unusable_reply_names_the_reason() {
+        for (raw, part) in [
+            ("", "no message"),
+            (" \n ", "no message"),
+            (r#"{"message": "", "done": false}"#, "no message"),
+            (r#"{"message": "  "}"#, "no message"),
+            (r#"{"done": false}"#, "no `message`"),
+            (r#"{"text": "Hi"}"#, "no `message`"),
+            ("{}", "no `message`"),
+            (r#"{"message": 7, "done": false}"#, "must be a text"),
+            (r#"{"message": "Hi", "done": "yes"}"#, "true or false"),
+            (r#"{"message": "Hi, I wan"#, "not valid JSON"),
+            (r#"{"message": "a"} {"message": "b"}"#, "more than one"),
+        ] {
+            let error = read(raw).expect_err(raw);
+            assert!(error.contains(part), "{raw}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_in_json_comes_out_as_it_went_in(message in ".*[a-z].*", done: bool) {
+            let raw = json!({"message": message, "done": done}).to_string();
+            prop_assert_eq!(read(&raw), said(message.trim(), done));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(raw in "[a-z{}\":,` \n]*") {
+            if let Ok((message, done)) = read(&raw) {
+                prop_assert!(done || message.is_some());
+                prop_assert!(message.is_none_or(|message| !message.trim().is_empty()));
+            }
+        }
+    }
+}

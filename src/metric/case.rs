@@ -1,0 +1,57 @@
+//! What a metric may look at.
+
+use crate::evidence::{Condition, Transcript};
+
+/// What a metric may look at: one conversation, and what the job says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// What the persona was to bring about, in the job's order.
+    pub tasks: Vec<CaseTask>,
+    /// Whether the persona knew the facts.
+    pub condition: Condition,
+    /// The conversation.
+    pub transcript: Transcript,
+    /// The judge's prompt, rendered; `None` when there is no judge to ask.
+    pub judge_prompt: Option<String>,
+    /// The judge's temperature, 0 to 2.
+    pub judge_temperature: f64,
+    /// The reply time that earns the full timing score, in milliseconds.
+    pub aspirational_average_ms: Option<u64>,
+}
+
+/// One task of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseTask {
+    /// `task` or `question`, as the job spells it.
+    pub kind: String,
+    /// What the persona does.
+    pub task: String,
+    /// When it counts as done well.
+    pub acceptance_criteria: String,
+}
+
+/// A conversation of one turn, with this many tasks.
+#[cfg(test)]
+pub(super) fn example(tasks: usize) -> Case {
+    use crate::evidence::Turn;
+    let turn = Turn {
+        number: 1,
+        user: "Hi".into(),
+        agent: Some("Hello".into()),
+        events: Vec::new(),
+        latency_ms: Some(200.0),
+        failures: Vec::new(),
+        maybe_delivered: false,
+        usage: None,
+    };
+    let task =
+        |number| CaseTask { kind: "task".into(), task: format!("task {number}"), acceptance_criteria: "done".into() };
+    Case {
+        tasks: (1..=tasks).map(task).collect(),
+        condition: Condition::WithFacts,
+        transcript: Transcript { turns: vec![turn] },
+        judge_prompt: Some("Judge this".into()),
+        judge_temperature: 0.0,
+        aspirational_average_ms: Some(100),
+    }
+}
