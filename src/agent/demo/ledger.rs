@@ -80,12 +80,12 @@ fn statement(change: &Change) -> (&'static str, Parameters) {
             let mut parameters = of_reminder(after);
             parameters.insert("before".to_owned(), moment(before));
             (
-                "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder {title: $title}) WHERE coalesce(r.at, '') = $before SET r.at = $at, r.timeZone = $timeZone",
+                "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder {title: $title}) WHERE coalesce(toString(r.at), '') = $before SET r.at = $at, r.timeZone = $timeZone",
                 parameters,
             )
         }
         Change::CancelReminder(reminder) => (
-            "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder {title: $title}) WHERE coalesce(r.at, '') = $at DETACH DELETE r",
+            "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder {title: $title}) WHERE coalesce(toString(r.at), '') = $at DETACH DELETE r",
             parameters(&[("title", Some(&reminder.title))])
                 .into_iter()
                 .chain([("at".to_owned(), moment(reminder))])
@@ -124,7 +124,7 @@ fn of_reminder(reminder: &Reminder) -> Parameters {
 }
 
 fn moment(reminder: &Reminder) -> Value {
-    Value::String(reminder.at.map(|at| at.to_rfc3339()).unwrap_or_default())
+    Value::String(reminder.written.clone())
 }
 
 fn parameters(values: &[(&str, Option<&String>)]) -> Parameters {
@@ -155,9 +155,11 @@ fn text(node: &Node, key: &str) -> Option<String> {
 }
 
 fn reminder(node: &Node) -> Option<Reminder> {
+    let written = text(node, "at").unwrap_or_default();
     Some(Reminder {
         title: text(node, "title")?,
-        at: text(node, "at").and_then(|at| DateTime::parse_from_rfc3339(&at).ok()),
+        at: DateTime::parse_from_rfc3339(&written).ok(),
+        written,
         time_zone: text(node, "timeZone").and_then(|zone| zone.parse().ok()),
     })
 }

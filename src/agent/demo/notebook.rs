@@ -21,7 +21,16 @@ pub(super) struct Reminder {
     pub(super) title: String,
     /// Missing where somebody else wrote a reminder without a moment that can be read.
     pub(super) at: Option<DateTime<FixedOffset>>,
+    /// The same as it is written in the graph: others write `Z` for `+00:00`.
+    pub(super) written: String,
     pub(super) time_zone: Option<Tz>,
+}
+
+impl Reminder {
+    /// A reminder as the assistant itself writes one.
+    pub(super) fn new(title: String, at: DateTime<Tz>) -> Reminder {
+        Reminder { title, written: at.to_rfc3339(), at: Some(at.fixed_offset()), time_zone: Some(at.timezone()) }
+    }
 }
 
 /// A contact; known by its name.
@@ -153,7 +162,7 @@ mod tests {
     use super::*;
 
     fn reminder(title: &str) -> Reminder {
-        Reminder { title: title.to_owned(), at: None, time_zone: None }
+        Reminder { title: title.to_owned(), at: None, written: String::new(), time_zone: None }
     }
 
     #[test]

@@ -137,10 +137,19 @@ fn reminder(sentence: &Sentence<'_>) -> Option<Request> {
         let (when, left) = when::read(&sentence.words[1..]);
         return Some(Request::AddReminder { title: quoted(sentence.text).or_else(|| title(&left)), when });
     }
-    let at = sentence.place(REMINDER)?;
+    let at = sentence.place(REMINDER);
     let described = || {
         let (when, left) = when::read(&sentence.words[1..]);
         (when, quoted(sentence.text).unwrap_or_else(|| left.join(" ").replace("reminders", "").replace("reminder", "")))
+    };
+    let Some(at) = at else {
+        // Moving and cancelling are things that are done to reminders only, whatever they are called.
+        let (when, described) = described();
+        return match sentence.verb {
+            "move" | "reschedule" | "postpone" => Some(Request::MoveReminder { described, when }),
+            "cancel" => Some(Request::CancelReminder { described }),
+            _ => None,
+        };
     };
     if sentence.lower.starts_with(&["how".to_owned(), "many".to_owned()]) {
         return Some(Request::CountReminders);

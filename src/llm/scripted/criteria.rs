@@ -45,13 +45,13 @@ pub(super) fn look(criteria: &str, heard: &Heard<'_>) -> Findings {
         let named = subject.covered(&words);
         let mut keep = named.into_iter().map(|named| !named);
         words.retain(|_| keep.next().unwrap_or(true));
-        let name = format!("what the fact says of \"{}\"", surfaces.join(" "));
+        let name = surfaces.join(" ");
         if replies.coverage(&fact.value) >= 0.5 {
-            tally.found(name, FACT_WEIGHT);
+            tally.found(format!("{name} ({})", fact.said), FACT_WEIGHT);
         } else if !heard.user_knew && (*asked || assumes(&replies)) {
             tally.excused(name, FACT_WEIGHT);
         } else {
-            tally.missing(name, FACT_WEIGHT);
+            tally.missing(format!("{name} ({})", fact.said), FACT_WEIGHT);
         }
     }
     for (at, word) in words.iter().enumerate() {
@@ -143,7 +143,7 @@ fn is_day(word: &str) -> bool {
 /// Words by which criteria speak of the answer as such.
 const IDLE: &[&str] = &[
     "correct correctly right rightly proper properly accurate accurately exact exactly clear clearly plain plainly",
-    "answer say state mention give name reply respond confirm show report contain include hold exist result",
+    "list listed display enumerate answer say state mention give name reply respond confirm show report contain include hold exist result",
     "entity named called titled own new given real really actual actually true simply each every all",
 ];
 
@@ -153,7 +153,6 @@ const ACTIONS: &[&str] = &[
     "delete remove cancel drop erase clear",
     "change update move edit modify replace reschedule shift postpone correct",
     "remember recall keep note learn",
-    "list display enumerate",
 ];
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ pub(super) struct Fact {
     pub(super) text: String,
     /// The content words of what it is about; empty when the fact is about the user as such.
     pub(super) subject: Vec<Word>,
+    /// What it says of that.
+    pub(super) said: String,
     /// The content words of what it says.
     pub(super) value: Vec<Word>,
 }
@@ -23,7 +25,7 @@ impl Fact {
             .filter_map(|verb| text.find(verb).map(|at| (at, at + verb.len())))
             .min();
         let (subject, value) = cut.map_or(("", text.as_str()), |(end, start)| (&text[..end], &text[start..]));
-        Fact { subject: content_words(subject), value: content_words(value), text }
+        Fact { subject: content_words(subject), value: content_words(value), said: value.to_owned(), text }
     }
 
     /// How well it answers a question, 0 to 1; from [`FITS`] on it is given.

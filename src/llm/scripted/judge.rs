@@ -73,9 +73,8 @@ fn verdict(criteria: &str, stretch: &[Said], facts: &[(Fact, bool)], user_knew: 
     }
     if !findings.excused.is_empty() {
         let names = findings.excused.join(", ");
-        reason += &format!(
-            "; half credit for {names}, which the user did not know: it was asked for or an assumption was stated"
-        );
+        reason +=
+            &format!("; half credit for {names}, which the user did not know: the agent asked or said what it assumed");
     }
     let mut score = findings.share;
     if refuses(final_reply) && !refuses(criteria) {

@@ -61,7 +61,21 @@ impl Bag {
 
 fn tokens(text: &str) -> Vec<String> {
     let text = text.to_lowercase().replace('’', "'").replace("'s ", " ").replace("n't", "nt").replace('\'', "");
-    text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty()).map(str::to_owned).collect()
+    text.split(|c: char| !c.is_alphanumeric() && c != ':')
+        .map(|token| token.trim_matches(':'))
+        .flat_map(|token| if is_clock(token) { vec![clock(token)] } else { token.split(':').collect() })
+        .filter(|token| !token.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn is_clock(token: &str) -> bool {
+    token.contains(':') && token.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
+}
+
+/// `09:30` is `9:30`.
+fn clock(token: &str) -> &str {
+    token.strip_prefix('0').filter(|rest| !rest.starts_with(':')).unwrap_or(token)
 }
 
 /// The word without a common English ending: `painted`, `painting`, `paints` and `paint` become one.
@@ -242,6 +256,14 @@ mod tests {
         assert_eq!(Bag::of("Which shoe size do you wear?").coverage(&content_words("shoesize")), 1.0);
         assert_eq!(Bag::of("What's your shoesize?").coverage(&content_words("the shoe size")), 1.0);
         assert_eq!(Bag::of("Which hat size?").coverage(&content_words("shoe size")), 0.5);
+    }
+
+    #[test]
+    fn a_time_of_day_is_one_word() {
+        let surfaces: Vec<String> =
+            content_words("By 09:30, or 0:15: a:b").into_iter().map(|word| word.surface).collect();
+        assert_eq!(surfaces, ["9:30", "0:15", "b"]);
+        assert!(Bag::of("At 9:30.").has("9:30"));
     }
 
     #[test]

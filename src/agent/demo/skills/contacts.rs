@@ -15,8 +15,11 @@ pub(in super::super) fn add(
     wants: Option<Field>,
 ) {
     let Some(name) = name else { return nameless(talk) };
-    let contact = Contact { name, phone, email };
     let field = wants.unwrap_or(Field::Phone);
+    if talk.book.contact(&name).is_some() {
+        return add_to(talk, &name, field, phone, email);
+    }
+    let contact = Contact { name, phone, email };
     if contact.phone.is_none() && contact.email.is_none() || wants.is_some_and(|wanted| contact.get(wanted).is_none()) {
         talk.say(format!("Gladly. What is {}'s {}?", contact.name, field.words()));
         talk.mind.pending = Some(Pending::Detail { name: contact.name.clone(), field, adds: true });
@@ -25,6 +28,18 @@ pub(in super::super) fn add(
         }
     }
     save(talk, contact);
+}
+
+/// Somebody who is in the book already gets what is new.
+fn add_to(talk: &mut Talk<'_>, name: &str, field: Field, phone: Option<String>, email: Option<String>) {
+    if phone.is_none() && email.is_none() {
+        return change(talk, Some(name.to_owned()), field, None);
+    }
+    for (field, value) in [(Field::Phone, phone), (Field::Email, email)] {
+        if value.is_some() {
+            change(talk, Some(name.to_owned()), field, value);
+        }
+    }
 }
 
 /// The answer to the question for a number or an address.
@@ -44,7 +59,10 @@ pub(in super::super) fn resume(talk: &mut Talk<'_>, name: &str, field: Field, ad
         }
         (None, false) => {
             let words = field.words();
-            talk.say(format!("Then I've left {name}'s {words} as it was; tell me when you have the new one."));
+            talk.say(match talk.book.contact(name).and_then(|contact| contact.get(field)) {
+                Some(_) => format!("Then I've left {name}'s {words} as it was; tell me when you have the new one."),
+                None => format!("Then your contact {name} stays without a {words} for now; tell me when you have it."),
+            });
         }
     }
 }
@@ -73,12 +91,17 @@ pub(in super::super) fn change(talk: &mut Talk<'_>, name: Option<String>, field:
     let name = contact.name.clone();
     match value {
         Some(value) => {
-            talk.say(format!("I've changed {name}'s {} to {value}.", field.words()));
+            let words = field.words();
+            talk.say(match contact.get(field) {
+                Some(_) => format!("I've changed {name}'s {words} to {value}."),
+                None => format!("I've added the {words} {value} to your contact {name}."),
+            });
             contact.put(field, value);
             put(talk, "updateContact", contact);
         }
         None => {
-            talk.say(format!("Sure. What is {name}'s new {}?", field.words()));
+            let new = if contact.get(field).is_some() { "new " } else { "" };
+            talk.say(format!("Sure. What is {name}'s {new}{}?", field.words()));
             talk.mind.pending = Some(Pending::Detail { name, field, adds: false });
         }
     }

@@ -75,10 +75,9 @@ fn place_in(talk: &mut Talk<'_>, request: &Request, zone: Tz, preface: &str) {
     let guess = if when.time.is_none() { " You didn't say at what time, so I took 9:00." } else { "" };
     let place = format!("{} ({})", spoken(moment, now.date_naive()), zone.name());
     let at = json!(moment.to_rfc3339());
-    let reminder = |title: String| Reminder { title, at: Some(moment.fixed_offset()), time_zone: Some(zone) };
     match (moved, request) {
         (Some(before), _) => {
-            let after = reminder(before.title.clone());
+            let after = Reminder::new(before.title.clone(), moment);
             talk.say(format!("{preface}I've moved the reminder \"{}\" to {place}.{guess}", before.title));
             let arguments = json!({"title": before.title, "at": at, "timeZone": zone.name()});
             talk.change("rescheduleReminder", arguments, Change::MoveReminder(before, after));
@@ -87,7 +86,7 @@ fn place_in(talk: &mut Talk<'_>, request: &Request, zone: Tz, preface: &str) {
             let title = title.clone().unwrap_or_else(|| "Reminder".to_owned());
             talk.say(format!("{preface}I've created the reminder \"{title}\" for {place}.{guess}"));
             let arguments = json!({"title": title, "at": at, "timeZone": zone.name()});
-            talk.change("createReminder", arguments, Change::AddReminder(reminder(title)));
+            talk.change("createReminder", arguments, Change::AddReminder(Reminder::new(title, moment)));
         }
         _ => {}
     }
