@@ -7,7 +7,7 @@ use super::script_place::script_place;
 use super::source::Node;
 use super::template_check::{TemplateCheck, TemplateKind};
 use super::written::{EvaluatorFile, ScorerFile};
-use crate::assertion::expression::{self, ExpressionProblem};
+use crate::assertion::expression::{ExpressionProblem, compile_problem};
 
 /// Reports what is wrong beyond the structure.
 pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &Node) {
@@ -52,7 +52,7 @@ fn template(
 
 fn script(report: &mut Report<'_>, node: &Node) {
     let text = node.text().filter(|text| !text.trim().is_empty());
-    if let Some(problem) = text.and_then(expression::compile_problem) {
+    if let Some(problem) = text.and_then(compile_problem) {
         report_script(report, node, problem);
     }
 }

@@ -3,10 +3,10 @@
 use super::{Surroundings, uses_cypher};
 use crate::agent::TransportConfig;
 use crate::agent::demo::DemoConfig;
-use crate::agent::embabel;
+use crate::agent::embabel::check as check_address;
 use crate::graph::GraphConfig;
 use crate::job::{Job, Mind, ModelName};
-use crate::llm::openai;
+use crate::llm::openai::check as check_endpoint;
 
 /// Something that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn refusals(
         );
     }
     if !roles.is_empty()
-        && let Some(problem) = surroundings.openai_base_url.as_deref().and_then(|url| openai::check(url).err())
+        && let Some(problem) = surroundings.openai_base_url.as_deref().and_then(|url| check_endpoint(url).err())
     {
         refuse(problem, "correct it in the environment");
     }
@@ -50,7 +50,7 @@ pub(super) fn refusals(
             }
         }
         TransportConfig::Embabel(config) => {
-            for problem in embabel::check(config) {
+            for problem in check_address(config) {
                 refuse(problem, "correct it in the job file");
             }
             if matches!(graph, Some(GraphConfig::Embedded(_))) && uses_cypher(job) {

@@ -11,5 +11,5 @@ mod terminal;
 pub use conversation::{conversations, event};
 pub use ink::Ink;
 pub use numbers::{count, two_decimals};
-pub use plain::{one_line, plain};
+pub use plain::{one_line, plain, wrapped};
 pub use terminal::{listing, terminal};

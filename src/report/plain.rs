@@ -1,5 +1,7 @@
 //! Untrusted text, made harmless for a terminal.
 
+use unicode_width::UnicodeWidthStr;
+
 /// The text with control characters (but newline and tab) and invisible direction marks spelled out, so that nothing an
 /// agent says moves the cursor, changes colours or hides itself.
 pub fn plain(text: &str) -> String {
@@ -24,6 +26,22 @@ pub fn one_line(text: &str, width: usize) -> String {
     line.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
 }
 
+/// The text in lines of at most `width` columns, broken between words, all but the first indented by `indent`.
+pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in plain(text).split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(indent)))
+}
+
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -37,6 +55,13 @@ mod tests {
     fn an_agent_cannot_steer_the_terminal() {
         assert_eq!(plain("a\u{1b}[31mred\u{7}\u{202e}x\u{9b}1m"), "a\\u{1b}[31mred\\u{7}\\u{202e}x\\u{9b}1m");
         assert_eq!(plain("two\r\nlines\tand a tab"), "two\nlines    and a tab");
+    }
+
+    #[test]
+    fn words_are_wrapped_by_columns_and_never_split() {
+        assert_eq!(wrapped("one two three 提醒 four", 8, 2), "one two\n  three\n  提醒\n  four");
+        assert_eq!(wrapped("unbreakable", 4, 2), "unbreakable");
+        assert_eq!(wrapped("", 4, 2), "");
     }
 
     #[test]

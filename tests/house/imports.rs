@@ -99,6 +99,8 @@ fn members_of_an_edge_do_not_know_each_other() {
             .map(|entry| entry.unwrap())
             .filter(|entry| entry.path().is_dir())
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            // Not a backend: the reading of Cypher text that all backends share.
+            .filter(|name| name != "cypher")
             .collect();
         for member in &members {
             for file in files(&folder.join(member), "rs") {

@@ -102,14 +102,13 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
 fn normalised(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
-        let mut before = "";
-        let words: Vec<String> = line
-            .split(' ')
-            .map(|word| match std::mem::replace(&mut before, word) {
-                "show" if line.contains("eval-job show") => "ID".to_owned(),
-                _ => normalised_word(word),
-            })
-            .collect();
+        let line = match line.split_once("eval-job show ") {
+            Some((before, rest)) => {
+                format!("{before}eval-job show ID{}", rest.find(' ').map_or("", |end| &rest[end..]))
+            }
+            None => line.to_owned(),
+        };
+        let words: Vec<String> = line.split(' ').map(normalised_word).collect();
         let mut line = words.join(" ");
         for unit in ["ms", "ms):"] {
             line = without_number_before(&line, unit);

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 /// What arrived.
 #[derive(Debug, Clone)]
 pub struct Request {
+    #[expect(dead_code, reason = "part of what is logged")]
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,

@@ -11,10 +11,10 @@ const SHOWN: usize = 240;
 pub(super) fn difference(table: &Table, expected: &Json) -> String {
     let one_cell = table.rows.len() == 1 && table.rows[0].len() == 1;
     let wanted = match expected {
-        Json::Array(_) => cut(expected.to_string()),
-        Json::Object(_) => format!("1 row {}", cut(expected.to_string())),
-        _ if one_cell => cut(expected.to_string()),
-        _ => format!("1 row [[{}]]", cut(expected.to_string())),
+        Json::Array(_) => cut(spaced(expected)),
+        Json::Object(_) => format!("1 row {}", cut(spaced(expected))),
+        _ if one_cell => cut(spaced(expected)),
+        _ => format!("1 row [[{}]]", cut(spaced(expected))),
     };
     let got = match table.rows.as_slice() {
         [] => "no rows".to_owned(),
@@ -62,6 +62,18 @@ fn rows(table: &Table, expected: &Json) -> String {
     }
     text.push(']');
     cut(text)
+}
+
+/// JSON with a space after each comma and colon, as values are shown too.
+fn spaced(json: &Json) -> String {
+    match json {
+        Json::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        Json::Object(entries) => {
+            let entries = entries.iter().map(|(key, value)| format!("{key}: {}", spaced(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
 }
 
 fn cut(text: String) -> String {

@@ -54,7 +54,7 @@ fn verdict(script: &str, value: &Dynamic, explain: impl FnOnce() -> Option<Strin
         return Component::scored(Score::ZERO, format!("{}: it gives `()`, some data is absent", show::line(script)));
     }
     match value.as_bool() {
-        Ok(true) => Component::scored(Score::ONE, format!("{} is true", show::line(script))),
+        Ok(true) => Component::scored(Score::ONE, "is true"),
         Ok(false) => {
             let why = explain().unwrap_or_else(|| format!("{} is false", show::line(script)));
             Component::scored(Score::ZERO, why)

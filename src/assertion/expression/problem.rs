@@ -64,7 +64,10 @@ fn syntax(error: &ParseError) -> ExpressionProblem {
         ParseErrorType::VariableUndefined(name) | ParseErrorType::ModuleUndefined(name) => {
             (format!("there is no variable `{name}`"), variable_help(name))
         }
-        ParseErrorType::Reserved(name) => (format!("`{name}` is not a word of Rhai"), variable_help(name)),
+        ParseErrorType::Reserved(name) => (
+            format!("`{name}` is a word that Rhai keeps for itself"),
+            Some("give the variable another name, such as `it`".to_owned()),
+        ),
         ParseErrorType::BadInput(LexError::ImproperSymbol(symbol, hint)) if hint.is_empty() => {
             (format!("`{symbol}` can't be used in an expression"), None)
         }

@@ -369,7 +369,7 @@ fn the_reason_shows_the_sides() {
     ] {
         assert_eq!(run(script), Component::scored(Score::ZERO, why), "{script}");
     }
-    assert_eq!(run("evaluation.done").why(), "evaluation.done is true");
+    assert_eq!(run("evaluation.done").why(), "is true");
 }
 
 #[test]

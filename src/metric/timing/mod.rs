@@ -39,7 +39,7 @@ fn component(case: &Case) -> Component {
     match case.transcript.average_latency_ms() {
         Some(average) if average.is_finite() && average >= 0.0 => Component::scored(
             timing_score(aspired, average),
-            format!("the average reply took {average:.0} ms; the aim is {aspired} ms"),
+            format!("{average:.0} ms on average, the aim is {aspired} ms"),
         ),
         _ => Component::missing("the replies' times were not measured"),
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::{Ink, plain, two_decimals};
+use super::super::{Ink, count, plain, two_decimals};
 use crate::record::{ModelFigure, RunRecord, Verdict};
 use crate::score::Component;
 
@@ -18,7 +18,12 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink) {
                 let difference = difference(record, figure).map(|words| format!("  {words}")).unwrap_or_default();
                 format!("{}{difference}  {}", ink.bold(&format!("Score {}", two_decimals(score.get()))), ink.dim(why))
             }
-            other => format!("{}  {}", ink.unsure("No score"), plain(other.why())),
+            _ => {
+                let without = record.trials_of(&figure.model).filter(|trial| trial.score().is_none()).count();
+                let all = record.trials_of(&figure.model).count();
+                let conversations = count(all, "conversation");
+                format!("{}  {without} of {conversations} could not be scored", ink.unsure("No score"))
+            }
         };
         let _ = writeln!(page, "{name}{words}");
     }
@@ -58,16 +63,20 @@ fn verdict(record: &RunRecord) -> String {
 /// What a reader of a scripted run must know, and the change that uses real models.
 fn real_models(record: &RunRecord) -> String {
     let provenance = &record.provenance;
-    let (who, flags) = match (provenance.persona_model == "scripted", provenance.judge_model == "scripted") {
-        (true, true) => {
-            ("Persona and judge were", "--evaluator-model openai/gpt-4.1-mini --scorer-model openai/gpt-4.1-mini")
-        }
-        (true, false) => ("The persona was", "--evaluator-model openai/gpt-4.1-mini"),
-        (false, _) => ("The judge was", "--scorer-model openai/gpt-4.1-mini"),
+    let (persona, judge) = (provenance.persona_model == "scripted", provenance.judge_model == "scripted");
+    let who = match (persona, judge) {
+        (true, true) => "Persona and judge were scripted rules, not language models",
+        (true, false) => "The persona was scripted rules, not a language model",
+        (false, _) => "The judge was scripted rules, not a language model",
     };
+    let flags: String = [(persona, "--evaluator-model"), (judge, "--scorer-model")]
+        .iter()
+        .filter(|(scripted, _)| *scripted)
+        .map(|(_, flag)| format!(" \\\n    {flag} openai/gpt-4.1-mini"))
+        .collect();
     format!(
-        "{who} scripted rules, not language models: this shows that the job runs, not how good the agent is.\n\
-         With real models: OPENAI_API_KEY=… eval-job run {} {flags}\n",
+        "{who}: this shows that the job runs, not how good the agent is.\n\
+         With real models:\n  OPENAI_API_KEY=… eval-job run {}{flags}\n",
         plain(&provenance.job_file)
     )
 }

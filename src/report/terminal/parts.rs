@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
-use super::super::{Ink, one_line, plain, two_decimals};
+use super::super::{Ink, one_line, two_decimals, wrapped};
 use super::trial_name;
 use crate::record::RunRecord;
 use crate::score::{Component, Dimension, Weight};
+
+/// Columns of a mark.
+const MARK: usize = 7;
 
 /// Above this a task counts as good: Embabel's line.
 const GOOD: f64 = 0.6;
@@ -29,7 +32,8 @@ pub(super) fn parts(page: &mut String, record: &RunRecord, dimension: &str, titl
         let _ = writeln!(page, "  {}. {label}{}", index + 1, ink.dim(&weight));
         let holds = dimension == "assertions";
         for (name, component) in trials.iter().filter_map(|(name, d)| Some((name, &d.items.get(index)?.component))) {
-            let why = plain(component.why()).replace('\n', "\n       ");
+            let indent = 5 + names + 2 + MARK + 2;
+            let why = wrapped(component.why(), width.saturating_sub(indent).max(40), indent);
             let _ = writeln!(page, "     {name:<names$}  {}  {why}", mark(component, holds, ink));
         }
     }
@@ -44,7 +48,7 @@ fn mark(component: &Component, holds: bool, ink: Ink) -> String {
                 true => (false, "fails".to_owned()),
                 false => (score.get() > GOOD, two_decimals(score.get())),
             };
-            let text = format!("{text:<7}");
+            let text = format!("{text:<MARK$}");
             if good { ink.good(&text) } else { ink.bad(&text) }
         }
         Component::NotApplicable { .. } => ink.dim("–      "),

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::super::{Ink, plain, two_decimals};
+use super::trial_name;
 use crate::record::{RunRecord, TrialRecord};
 use crate::score::{Component, Scorecard, Weight};
 
@@ -28,7 +29,7 @@ pub(super) fn table(page: &mut String, record: &RunRecord, ink: Ink) {
             cards.iter().map(|card| Some(&card.as_ref()?.dimension(&dimension.name)?.component)).collect();
         row(page, &name, &components, ink, |text| text.to_owned());
         if dimension.items.is_empty() && dimension.weight > Weight::ZERO {
-            note(page, &components, ink);
+            note(page, record, &columns, &components, ink);
         }
     }
     if cards.iter().flatten().any(|card| card.failure_count > 0) {
@@ -77,10 +78,16 @@ fn row(page: &mut String, name: &str, components: &[Option<&Component>], ink: In
     page.push('\n');
 }
 
-/// Why a dimension that has no parts of its own came out as it did.
-fn note(page: &mut String, components: &[Option<&Component>], ink: Ink) {
-    let whys: Vec<&str> = components.iter().flatten().map(|component| component.why()).collect();
-    let same = whys.windows(2).all(|pair| pair[0] == pair[1]);
-    let text = if same { whys.first().copied().unwrap_or_default().to_owned() } else { whys.join(" · ") };
-    let _ = writeln!(page, "{}", ink.dim(&format!("  {}", plain(&text))));
+/// Why a dimension that has no parts of its own came out as it did: once where it is the same for all.
+fn note(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], components: &[Option<&Component>], ink: Ink) {
+    let whys: Vec<(String, &str)> = columns
+        .iter()
+        .zip(components)
+        .filter_map(|(trial, component)| Some((trial_name(record, trial), component.as_ref()?.why())))
+        .collect();
+    let same = whys.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    for (name, why) in whys.iter().take(if same { 1 } else { whys.len() }) {
+        let name = if same { String::new() } else { format!("{name}: ") };
+        let _ = writeln!(page, "{}", ink.dim(&format!("  {name}{}", plain(why))));
+    }
 }
