@@ -8,6 +8,9 @@ use crate::record::Entry;
 use crate::report::{self, Ink, count, one_line, plain, two_decimals};
 use crate::score::Outcome;
 
+/// Errors are shown whole, unless somebody else made them endless.
+const UNCUT: usize = 1000;
+
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -84,7 +87,7 @@ impl Progress {
                     (Outcome::Graded, Some(score)) => self.ink.good(&format!("done, {}", two_decimals(score.get()))),
                     (Outcome::Graded, None) => self.ink.unsure("done, without a score"),
                     (outcome, _) => {
-                        let error = one_line(outcome.error().unwrap_or_default(), self.width);
+                        let error = one_line(outcome.error().unwrap_or_default(), UNCUT);
                         self.ink.unsure(&format!("{}: {error}", outcome.word()))
                     }
                 };
@@ -95,8 +98,8 @@ impl Progress {
 
     fn turn(&self, trial: u32, turn: &Turn) -> Option<String> {
         let mut lines = Vec::new();
-        for failure in &turn.failures {
-            let words = format!("a try failed: {}", one_line(&failure.error, self.width));
+        for (failure, number) in turn.failures.iter().zip(1..) {
+            let words = format!("try {number} failed: {}", one_line(&failure.error, UNCUT));
             lines.push(self.line(trial, &self.ink.unsure(&words)));
         }
         if self.level == Level::Everything {

@@ -59,12 +59,14 @@ pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorec
     let counted = dimensions.iter().position(|dimension| dimension.weight == Weight::ZERO).unwrap_or(dimensions.len());
     dimensions.insert(counted, assertions(job, evidence));
     let failure_count = evidence.failure_count();
-    Scorecard {
-        composite: composite(&dimensions, failure_count),
-        penalty: penalty(failure_count),
-        failure_count,
-        dimensions,
-    }
+    let composite = match &evidence.ending {
+        // Whatever holds of an untouched graph is not the doing of an agent that never said a word.
+        Ending::AgentFailed { .. } if !evidence.transcript.has_reply() => {
+            Component::scored(Score::ZERO, "the agent never replied")
+        }
+        _ => composite(&dimensions, failure_count),
+    };
+    Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
 }
 
 fn assertions(job: &Job, evidence: &Evidence) -> Dimension {

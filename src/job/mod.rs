@@ -10,6 +10,7 @@
 
 mod check;
 mod load;
+mod mask;
 mod meaning;
 mod meant;
 mod nearest;

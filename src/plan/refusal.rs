@@ -30,7 +30,7 @@ pub(super) fn refusals(
     let roles = roles_of_openai(job);
     if !roles.is_empty() && !surroundings.has_openai_key {
         refuse(
-            format!("there is no OPENAI_API_KEY, and {}", roles.join(" and ")),
+            format!("OPENAI_API_KEY is not set, but needed for {}", roles.join(" and ")),
             "set OPENAI_API_KEY (with OPENAI_BASE_URL for another endpoint), or name the rules that stand in for a \
              model: --evaluator-model scripted --scorer-model scripted",
         );
@@ -72,10 +72,10 @@ pub(super) fn refusals(
 fn roles_of_openai(job: &Job) -> Vec<String> {
     let mut roles = Vec::new();
     if let Mind::Model(model @ ModelName::OpenAi(_)) = &job.persona.mind {
-        roles.push(format!("the persona is {}", model.spelled()));
+        roles.push(format!("the persona ({})", model.spelled()));
     }
     if let model @ ModelName::OpenAi(_) = &job.judge.model {
-        roles.push(format!("the judge is {}", model.spelled()));
+        roles.push(format!("the judge ({})", model.spelled()));
     }
     roles
 }

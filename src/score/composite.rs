@@ -67,7 +67,11 @@ pub fn mean_of_conditions<'a>(composites: impl IntoIterator<Item = (&'a str, &'a
     match weighted_mean(composites.iter().map(|(label, component)| (Weight::ONE, *label, *component))) {
         Component::Scored { score, .. } => {
             let labels: Vec<&str> = composites.iter().map(|(label, _)| *label).collect();
-            Component::scored(score, format!("mean of {}", labels.join(" and ")))
+            let why = match labels.as_slice() {
+                [only] => format!("{only} only"),
+                labels => format!("mean of {}", labels.join(" and ")),
+            };
+            Component::scored(score, why)
         }
         other => other,
     }

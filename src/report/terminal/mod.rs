@@ -6,9 +6,10 @@ mod table;
 
 use std::fmt::Write;
 
-use super::{Ink, count, plain, two_decimals};
+use super::{Ink, count, plain, two_decimals, wrapped};
 use crate::evidence::Ending;
 use crate::record::{RunRecord, TrialRecord};
+use crate::score::Weight;
 
 /// The record as a page of text; `width` is where lines are cut that can be cut.
 pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
@@ -18,7 +19,7 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
     parts::parts(&mut page, record, "tasks", "Tasks", ink, width);
     parts::parts(&mut page, record, "assertions", "Assertions", ink, width);
     for trial in &record.trials {
-        trouble(&mut page, record, trial, ink);
+        trouble(&mut page, record, trial, ink, width);
     }
     conclusion::conclusion(&mut page, record, ink);
     page
@@ -73,12 +74,16 @@ fn trial_name(record: &RunRecord, trial: &TrialRecord) -> String {
 }
 
 /// What kept a trial from saying something about the agent, or from coming to its own end.
-fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink) {
+fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink, width: usize) {
     let name = trial_name(record, trial);
     let turns = trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
     let mut words = match &trial.outcome {
         Some(outcome) if outcome.error().is_some() => {
             vec![format!("{}: {}", outcome.word(), outcome.error().unwrap_or_default())]
+        }
+        // Why a part is missing stands beside the part.
+        Some(_) if !missing(trial).is_empty() => {
+            vec![format!("no score, for the {} could not be told", missing(trial))]
         }
         _ => trial.why_no_score().into_iter().collect(),
     };
@@ -99,6 +104,17 @@ fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink)
         _ => {}
     }
     if !words.is_empty() {
-        let _ = writeln!(page, "\n{} {}", ink.unsure(&format!("{name}:")), plain(&words.join("; ")));
+        let words = wrapped(&format!("{name}: {}", words.join("; ")), width, 2);
+        let _ = writeln!(page, "\n{}", ink.unsure(&words));
     }
+}
+
+/// The counted dimensions of a trial that could not be told.
+fn missing(trial: &TrialRecord) -> String {
+    let dimensions = trial.scorecard.iter().flat_map(|card| &card.dimensions);
+    let missing: Vec<&str> = dimensions
+        .filter(|dimension| dimension.weight > Weight::ZERO && dimension.component.is_missing())
+        .map(|dimension| dimension.name.as_str())
+        .collect();
+    missing.join(" and ")
 }

@@ -1,0 +1,95 @@
+//! Keys and passwords of a job file, blotted out before a problem shows the line they stand in.
+
+use super::Problem;
+
+/// The keys whose values nobody may see.
+const SECRET_KEYS: [&str; 2] = ["apiKey", "password"];
+
+/// Blots the secrets out of a problem's line, and out of its words where they repeat them.
+pub(super) fn mask(problem: &mut Problem) {
+    for secret in secrets(&problem.source_line) {
+        let blot = |text: &str| text.replace(&secret, "***");
+        let before: String = problem.source_line.chars().take(problem.column - 1).collect();
+        problem.column = blot(&before).chars().count() + 1;
+        problem.source_line = blot(&problem.source_line);
+        problem.width =
+            problem.width.min(problem.source_line.chars().count().saturating_sub(problem.column - 1).max(1));
+        problem.message = blot(&problem.message);
+        problem.help = problem.help.as_deref().map(blot);
+    }
+}
+
+/// The values of secret keys in a line, and the user part of an address, longest first.
+fn secrets(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for key in SECRET_KEYS {
+        for (start, _) in line.match_indices(key) {
+            let rest = line[start + key.len()..].trim_start_matches(['"', '\'']).trim_start();
+            let Some(value) = rest.strip_prefix(':') else { continue };
+            let value = value.trim_start();
+            let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+            let value = match quote {
+                Some(quote) => value[1..].split(quote).next().unwrap_or_default(),
+                None => value.split([',', '}', '#']).next().unwrap_or_default().trim_end(),
+            };
+            found.push(value.to_owned());
+        }
+    }
+    for (start, _) in line.match_indices("://") {
+        let rest = &line[start + 3..];
+        let end = rest.find(['/', ' ', '"', '\'', ',', '}']).unwrap_or(rest.len());
+        if let Some(at) = rest[..end].rfind('@') {
+            found.push(rest[..at].to_owned());
+        }
+    }
+    found.retain(|secret| !secret.is_empty());
+    found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(line: &str, value: &str) -> Problem {
+        let mut problem = Problem {
+            file: "job.yml".to_owned(),
+            line: 1,
+            column: line.find(value).map_or(1, |at| line[..at].chars().count() + 1),
+            width: value.chars().count(),
+            source_line: line.to_owned(),
+            message: format!("expected a string, found {value}"),
+            expected: Vec::new(),
+            help: Some(format!("put it in quotes: \"{value}\"")),
+        };
+        mask(&mut problem);
+        problem
+    }
+
+    #[test]
+    fn a_key_is_blotted_out_of_line_message_and_help() {
+        for line in [
+            "  apiKey: 12345678",
+            "embabel: {apiKey: 12345678, path: x}",
+            "'password' : 12345678 # mine",
+            "\"apiKey\": \"12345678\"",
+        ] {
+            let problem = masked(line, "12345678");
+            assert!(!format!("{problem:?}").contains("345"), "{problem:?}");
+            assert!(problem.source_line.contains("***"), "{problem:?}");
+            assert!(problem.column + problem.width <= problem.source_line.chars().count() + 1, "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn the_user_part_of_an_address_is_blotted_out_and_the_caret_follows() {
+        let problem = masked("  baseUrl: ftp://me:s3cret@host/path, wrng: 1", "wrng");
+        assert_eq!(problem.source_line, "  baseUrl: ftp://***@host/path, wrng: 1");
+        assert_eq!((problem.column, problem.width), (34, 4));
+    }
+
+    #[test]
+    fn a_line_without_secrets_stays_as_it_is() {
+        assert_eq!(masked("  passwordless: 5, apiKey:", "5").source_line, "  passwordless: 5, apiKey:");
+    }
+}
