@@ -40,9 +40,14 @@ impl Problem {
 /// Everything that is wrong with a job file, in the order of its lines; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
-    /// In the order of the file's lines.
+    /// In the order of the file's lines; a hundred at most.
     pub list: Vec<Problem>,
+    /// How many there are beyond those.
+    pub untold: usize,
 }
+
+/// More problems than this are counted and not told: nobody reads them, and each holds its source line.
+const MOST: usize = 100;
 
 /// Collects the problems of one file while it is being read.
 pub(super) struct Report<'a> {
@@ -66,7 +71,7 @@ impl<'a> Report<'a> {
             line: at.line,
             column: at.column,
             width: self.lines.width(at),
-            source_line: self.lines.line(at.line).to_owned(),
+            source_line: String::new(),
             message: message.into(),
             expected: Vec::new(),
             help: None,
@@ -83,7 +88,13 @@ impl<'a> Report<'a> {
     pub(super) fn failed(mut self) -> Problems {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self.list.dedup();
-        Problems { list: self.list }
+        let untold = self.list.len().saturating_sub(MOST);
+        self.list.truncate(MOST);
+        // Only now: a hostile file has one long line and a problem in every word of it.
+        for problem in &mut self.list {
+            problem.source_line = self.lines.line(problem.line).to_owned();
+        }
+        Problems { list: self.list, untold }
     }
 }
 

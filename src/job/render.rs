@@ -25,7 +25,11 @@ const TAB: &str = "    ";
 /// All problems, with their source lines and carets, a blank line between two. Plain text without colour; whatever the
 /// file holds, nothing in it can steer a terminal.
 pub fn render_problems(problems: &Problems) -> String {
-    problems.list.iter().map(render).collect::<Vec<_>>().join("\n")
+    let mut text = problems.list.iter().map(render).collect::<Vec<_>>().join("\n");
+    if problems.untold > 0 {
+        let _ = writeln!(text, "\nand {} more", problems.untold);
+    }
+    text
 }
 
 fn render(problem: &Problem) -> String {
@@ -51,25 +55,37 @@ fn render(problem: &Problem) -> String {
 
 /// The source line as it is shown, and the caret line under it.
 fn source_and_caret(problem: &Problem) -> (String, String) {
-    let cells: Vec<(String, usize)> = problem.source_line.trim_end().chars().map(cell).collect();
-    let before = (problem.column - 1).min(cells.len());
-    let after = (before + problem.width).min(cells.len());
-    let columns = |cells: &[(String, usize)]| cells.iter().map(|(_, width)| width).sum::<usize>();
+    let line: Vec<char> = problem.source_line.trim_end().chars().collect();
+    let before = (problem.column - 1).min(line.len());
+    let after = (before + problem.width).min(line.len());
+    let (first, last) = window(&line, before);
 
-    let (mut first, mut last) = (0, cells.len());
-    if columns(&cells) > WIDEST {
-        while columns(&cells[first..before]) > BEFORE_CARET {
-            first += 1;
-        }
-        while columns(&cells[first..last]) > WIDEST {
-            last -= 1;
-        }
-    }
-    let shown: String = cells[first..last].iter().map(|(text, _)| text.as_str()).collect();
-    let (left, right) = (if first > 0 { "…" } else { "" }, if last < cells.len() { "…" } else { "" });
-    let indent = left.chars().count() + columns(&cells[first..before]);
-    let carets = columns(&cells[before..after.min(last).max(before)]).max(1);
+    let shown: String = line[first..last].iter().map(|&character| cell(character).0).collect();
+    let (left, right) = (if first > 0 { "…" } else { "" }, if last < line.len() { "…" } else { "" });
+    let indent = left.chars().count() + columns(&line[first..before]);
+    let carets = columns(&line[before..after.min(last).max(before)]).max(1);
     (format!("{left}{shown}{right}"), format!("{}{}", " ".repeat(indent), "^".repeat(carets)))
+}
+
+/// The part of the line that is shown: all of it, or what fits around the caret.
+fn window(line: &[char], caret: usize) -> (usize, usize) {
+    if columns(line) <= WIDEST {
+        return (0, line.len());
+    }
+    let mut room = WIDEST;
+    let mut fits = |character: &&char, least: usize| {
+        let left = room.checked_sub(cell(**character).1).filter(|left| *left >= least);
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    let first =
+        caret - line[..caret].iter().rev().take_while(|character| fits(character, WIDEST - BEFORE_CARET)).count();
+    let last = caret + line[caret..].iter().take_while(|character| fits(character, 0)).count();
+    (first, last)
+}
+
+fn columns(characters: &[char]) -> usize {
+    characters.iter().map(|&character| cell(character).1).sum()
 }
 
 /// How a character is shown, and how many columns that takes.
@@ -117,7 +133,7 @@ mod tests {
     }
 
     fn shown(source_line: &str, column: usize, width: usize) -> String {
-        render_problems(&Problems { list: vec![problem(source_line, column, width)] })
+        render_problems(&Problems { list: vec![problem(source_line, column, width)], untold: 0 })
     }
 
     #[test]
@@ -133,7 +149,7 @@ mod tests {
             help: Some("did you mean `acceptanceCriteria`?".to_owned()),
         };
         assert_eq!(
-            render_problems(&Problems { list: vec![problem] }),
+            render_problems(&Problems { list: vec![problem], untold: 0 }),
             "data/eval/agent.yml:12:5: unknown key `acceptanceCritera`
    |
 12 |     acceptanceCritera: \"…\"
@@ -146,10 +162,10 @@ mod tests {
 
     #[test]
     fn two_problems_have_a_blank_line_between_them() {
-        let problems = Problems { list: vec![problem("a", 1, 1), problem("b", 1, 1)] };
+        let problems = Problems { list: vec![problem("a", 1, 1), problem("b", 1, 1)], untold: 12 };
         assert_eq!(
             render_problems(&problems),
-            "job.yml:7:1: wrong\n  |\n7 | a\n  | ^\n\njob.yml:7:1: wrong\n  |\n7 | b\n  | ^\n"
+            "job.yml:7:1: wrong\n  |\n7 | a\n  | ^\n\njob.yml:7:1: wrong\n  |\n7 | b\n  | ^\n\nand 12 more\n"
         );
     }
 

@@ -4,38 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{code, files, root};
 
-/// Content words of the example jobs that are also words of the program's own trade, each with the reason.
-const SHARED: &[&str] = &[
-    // Words of evaluation, conversation and the job file itself.
-    "agent",
-    "assistant",
-    "user",
-    "users",
-    "task",
-    "question",
-    "answer",
-    "answers",
-    "fact",
-    "facts",
-    "graph",
-    "name",
-    "names",
-    "time",
-    "model",
-    "models",
-    "reply",
-    "replies",
-    "condition",
-    "text",
-    "conversation",
-    "session",
-    "person",
-    "value",
-    "number",
-    "count",
-];
-
-/// Every key and default of the job file may be named in the program.
 fn words_of(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphabetic()).filter(|word| word.chars().count() >= 4).map(str::to_lowercase).collect()
 }
@@ -65,14 +33,16 @@ fn the_program_knows_nothing_of_the_example_jobs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The words that are a job's own: what stands in quotes in its facts and assertions, and every name and value in them.
+/// The words that are a job's own: those of its values, without what is common.
 fn telling_words(yaml: &str) -> BTreeSet<String> {
-    let english = words_of(include_str!("common_words.txt"));
+    // Words of English, of Cypher and of the trade that jobs and program both use. A job's own nouns, names and values
+    // have no place in that file.
+    let common = words_of(include_str!("common_words.txt"));
     let mut words = BTreeSet::new();
     for line in yaml.lines().filter(|line| !line.trim_start().starts_with('#')) {
         let value = line.split_once(": ").map_or(line, |(_, value)| value);
         words.extend(words_of(value));
     }
-    words.retain(|word| !english.contains(word) && !SHARED.contains(&word.as_str()));
+    words.retain(|word| !common.contains(word));
     words
 }

@@ -44,7 +44,7 @@ impl<'r> Check<'r, '_> {
             return;
         };
         match &node.content {
-            content if !types.contains(&kind_of(content)) && !(is_int(content) && types.contains(&"number")) => {
+            content if !is_one_of(&types, content) => {
                 self.wrong_type(schema, types[0], node, place);
             }
             Content::String(text) => match choices(schema) {
@@ -143,6 +143,8 @@ fn choices(schema: &Value) -> Option<Vec<&str>> {
     branches.iter().map(|branch| branch["const"].as_str()).collect()
 }
 
-fn is_int(content: &Content) -> bool {
-    matches!(content, Content::Int(_))
+/// An integer is a number too.
+fn is_one_of(types: &[&str], content: &Content) -> bool {
+    let kind = kind_of(content);
+    types.contains(&kind) || kind == "integer" && types.contains(&"number")
 }

@@ -51,9 +51,8 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>
                 .add(at, "the aliases (`*name`) of this file unfold to far more than a job can hold")
                 .try_this("write the values out, or use fewer aliases within aliases".to_owned());
         }
-        Error::Budget { .. } => {
-            report.add(at, "this file is far larger or deeper nested than a job can be");
-        }
+        Error::Budget { .. } => too_large(report, at),
+        _ if detail(error).contains("recursion limit") => too_large(report, at),
         Error::RecursiveReferencesRequireWeakTypes { .. } => {
             report.add(at, "this alias stands inside of what it refers to");
         }
@@ -82,6 +81,10 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>
             report.add(at, format!("this is not valid YAML: {detail}")).try_this(help);
         }
     }
+}
+
+fn too_large(report: &mut Report<'_>, at: Span) {
+    report.add(at, "this file is far larger or deeper nested than a job can be");
 }
 
 /// Where the parser saw the error; the end of the text where it does not say.

@@ -89,7 +89,7 @@ fn shape(schema: &Value) -> Value {
             let is_kinds = |rule: &Value| rule[0].get("required").is_some();
             let kept = rules
                 .iter()
-                .filter(|(key, rule)| !BEYOND.contains(&key.as_str()) && !(*key == "oneOf" && is_kinds(rule)));
+                .filter(|(key, rule)| !(BEYOND.contains(&key.as_str()) || *key == "oneOf" && is_kinds(rule)));
             Value::Object(kept.map(|(key, rule)| (key.clone(), shape(rule))).collect())
         }
         Value::Array(list) => list.iter().map(shape).collect(),

@@ -1,66 +1,172 @@
+//! Kinds that are told apart by the key that is present.
+
 use super::*;
+
 #[test]
 fn two_kinds_of_key_in_one_assertion() {
-    println!(
-        "@@@kinds.two_kinds_of_key_in_one_assertion.0\n{}@@@end",
-        rendered(&least_and("assertions:\n  - cypher: RETURN 1\n    expression: \"true\"\n"))
+    problems(
+        &least_and("assertions:\n  - cypher: RETURN 1\n    expression: \"true\"\n"),
+        r#"
+job.yml:8:5: `expression` is another kind of assertion than `cypher` in line 7
+  |
+8 |     expression: "true"
+  |     ^^^^^^^^^^
+  = help: make two assertions of it, one with `cypher` and one with `expression`
+"#,
     );
-    println!(
-        "@@@kinds.two_kinds_of_key_in_one_assertion.1\n{}@@@end",
-        rendered(&least_and(
-            "assertions:\n  - expression: \"true\"\n    weight: 2\n    cypher: RETURN 1\n    expected: 1\n"
-        ))
+    problems(
+        &least_and("assertions:\n  - expression: \"true\"\n    weight: 2\n    cypher: RETURN 1\n    expected: 1\n"),
+        r#"
+job.yml:9:5: `cypher` is another kind of assertion than `expression` in line 7
+  |
+9 |     cypher: RETURN 1
+  |     ^^^^^^
+  = help: make two assertions of it, one with `expression` and one with `cypher`
+"#,
     );
 }
+
 #[test]
 fn no_kind_of_key() {
-    println!(
-        "@@@kinds.no_kind_of_key.0\n{}@@@end",
-        rendered(&least_and("assertions:\n  - weight: 1\n  - expected: 1\n  - {}\n"))
+    problems(
+        &least_and("assertions:\n  - weight: 1\n  - expected: 1\n  - {}\n"),
+        r#"
+job.yml:7:5: this assertion needs one of the keys `cypher` and `expression`
+  |
+7 |   - weight: 1
+  |     ^^^^^^
+
+job.yml:8:5: this assertion needs one of the keys `cypher` and `expression`
+  |
+8 |   - expected: 1
+  |     ^^^^^^^^
+
+job.yml:9:5: this assertion needs one of the keys `cypher` and `expression`
+  |
+9 |   - {}
+  |     ^
+"#,
     );
 }
+
 #[test]
 fn a_misspelt_kind_is_one_problem() {
-    println!(
-        "@@@kinds.a_misspelt_kind_is_one_problem.0\n{}@@@end",
-        rendered(&least_and("assertions:\n  - cyper: RETURN 1\n    expected: 1\n"))
+    problems(
+        &least_and("assertions:\n  - cyper: RETURN 1\n    expected: 1\n"),
+        r#"
+job.yml:7:5: unknown key `cyper`
+  |
+7 |   - cyper: RETURN 1
+  |     ^^^^^
+  = expected one of: name, weight, when, cypher, expected, expression
+  = help: did you mean `cypher`?
+"#,
     );
 }
+
 #[test]
 fn cypher_and_expected_need_each_other() {
-    println!(
-        "@@@kinds.cypher_and_expected_need_each_other.0\n{}@@@end",
-        rendered(&least_and("assertions:\n  - cypher: RETURN 1\n"))
+    problems(
+        &least_and("assertions:\n  - cypher: RETURN 1\n"),
+        r#"
+job.yml:7:5: `cypher` needs `expected` beside it
+  |
+7 |   - cypher: RETURN 1
+  |     ^^^^^^
+  = help: `expected`: What the query must return: a value, a list for one row, a list of lists or of mappings for a table. 1 equals 1.0 but not "1".
+"#,
     );
-    println!(
-        "@@@kinds.cypher_and_expected_need_each_other.1\n{}@@@end",
-        rendered(&least_and("assertions:\n  - expression: \"true\"\n    expected: 1\n"))
+    problems(
+        &least_and("assertions:\n  - expression: \"true\"\n    expected: 1\n"),
+        r#"
+job.yml:8:5: `expected` needs `cypher` beside it
+  |
+8 |     expected: 1
+  |     ^^^^^^^^
+  = help: `cypher`: A Cypher query that only reads. `$user`, `$sessionId`, `$trial` and `$model` are parameters.
+"#,
     );
 }
+
 #[test]
 fn seeds() {
-    println!(
-        "@@@kinds.seeds.0\n{}@@@end",
-        rendered(&least_and(
-            "seeds:\n  - text: a\n    conversation: [{content: b}]\n  - conversation:\n      - {role: usr, content: hi}\n  - conversation: hi\n  - text:\n"
-        ))
+    problems(
+        &least_and(
+            "seeds:\n  - text: a\n    conversation: [{content: b}]\n  - conversation:\n      - {role: usr, content: hi}\n  - conversation: hi\n  - text:\n",
+        ),
+        r#"
+job.yml:8:5: `conversation` is another kind of seed than `text` in line 7
+  |
+8 |     conversation: [{content: b}]
+  |     ^^^^^^^^^^^^
+  = help: make two seeds of it, one with `text` and one with `conversation`
+
+job.yml:10:16: `role` can't be "usr"
+   |
+10 |       - {role: usr, content: hi}
+   |                ^^^
+   = expected one of: user, assistant, system, tool
+   = help: did you mean `user`?
+
+job.yml:11:19: `conversation`: expected a list, found the string "hi"
+   |
+11 |   - conversation: hi
+   |                   ^^
+   = help: start each entry on a line of its own with `- `
+
+job.yml:12:5: `text`: expected a string, found nothing
+   |
+12 |   - text:
+   |     ^^^^
+   = help: write a value for `text`, or leave the key out
+"#,
     );
 }
+
 #[test]
 fn two_backends() {
-    println!("@@@kinds.two_backends.0\n{}@@@end", rendered(&least_and("graph:\n  embedded:\n  neo4j:\n    uri: 7\n")));
-}
-#[test]
-fn a_model_and_a_script() {
-    println!(
-        "@@@kinds.a_model_and_a_script.0\n{}@@@end",
-        rendered(&least_and("evaluator:\n  script: [Hello]\n  model: scripted\n"))
+    problems(
+        &least_and("graph:\n  embedded:\n  neo4j:\n    uri: 7\n"),
+        r#"
+job.yml:8:3: `neo4j` excludes `embedded` in line 7
+  |
+8 |   neo4j:
+  |   ^^^^^
+  = help: keep one of the two
+
+job.yml:9:10: `uri`: expected a string, found the integer 7
+  |
+9 |     uri: 7
+  |          ^
+  = help: put it in quotes: "7"
+"#,
     );
 }
+
+#[test]
+fn a_model_and_a_script() {
+    problems(
+        &least_and("evaluator:\n  script: [Hello]\n  model: scripted\n"),
+        r#"
+job.yml:8:3: `model` excludes `script` in line 7
+  |
+8 |   model: scripted
+  |   ^^^^^
+  = help: keep one of the two
+"#,
+    );
+}
+
 #[test]
 fn two_transports() {
-    println!(
-        "@@@kinds.two_transports.0\n{}@@@end",
-        rendered(&LEAST.replace("chatbot: c", "chatbot: c, demo: , embabel: {}"))
+    problems(
+        &LEAST.replace("chatbot: c", "chatbot: c, demo: , embabel: {}"),
+        r#"
+job.yml:1:39: `embabel` excludes `demo` in line 1
+  |
+1 | target: {user: u, chatbot: c, demo: , embabel: {}}
+  |                                       ^^^^^^^
+  = help: keep one of the two
+"#,
     );
 }

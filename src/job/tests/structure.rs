@@ -1,100 +1,441 @@
+//! Where the tree and the schema differ.
+
 use super::*;
+
 #[test]
 fn an_unknown_key() {
-    println!("@@@structure.an_unknown_key.0\n{}@@@end", rendered(&LEAST.replace("Criteria", "Critera")));
-    println!("@@@structure.an_unknown_key.1\n{}@@@end", rendered(&LEAST.replace("user: u", "usr: u")));
-    println!(
-        "@@@structure.an_unknown_key.2\n{}@@@end",
-        rendered(&LEAST.replace("chatbot: c", "chatbot: c, colour: red"))
+    problems(
+        &LEAST.replace("Criteria", "Critera"),
+        r#"
+job.yml:4:5: unknown key `acceptanceCritera`
+  |
+4 |     acceptanceCritera: a
+  |     ^^^^^^^^^^^^^^^^^
+  = expected one of: type, task, acceptanceCriteria
+  = help: did you mean `acceptanceCriteria`?
+"#,
+    );
+    problems(
+        &LEAST.replace("user: u", "usr: u"),
+        r#"
+job.yml:1:10: unknown key `usr`
+  |
+1 | target: {usr: u, chatbot: c}
+  |          ^^^
+  = expected one of: user, chatbot, embabel, demo
+  = help: did you mean `user`?
+"#,
+    );
+    problems(
+        &LEAST.replace("chatbot: c", "chatbot: c, colour: red"),
+        r#"
+job.yml:1:31: unknown key `colour`
+  |
+1 | target: {user: u, chatbot: c, colour: red}
+  |                               ^^^^^^
+  = expected one of: user, chatbot, embabel, demo
+"#,
     );
 }
+
 #[test]
 fn a_key_that_belongs_elsewhere() {
-    println!("@@@structure.a_key_that_belongs_elsewhere.0\n{}@@@end", rendered(&least_and("model: gpt\n")));
-    println!(
-        "@@@structure.a_key_that_belongs_elsewhere.1\n{}@@@end",
-        rendered(&least_and("evaluator:\n  maxTurns: 3\n"))
+    problems(
+        &least_and("model: gpt\n"),
+        r#"
+job.yml:6:1: unknown key `model`
+  |
+6 | model: gpt
+  | ^^^^^
+  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, maxTurns, greetings, seeds, setups, tasks, facts, assertions, graph, gate, limits
+  = help: `model` belongs in `evaluator` or `scorer`
+"#,
+    );
+    problems(
+        &least_and("evaluator:\n  maxTurns: 3\n"),
+        r#"
+job.yml:7:3: unknown key `maxTurns`
+  |
+7 |   maxTurns: 3
+  |   ^^^^^^^^
+  = expected one of: name, voice, prompt, temperature, signoff, model, script
+  = help: `maxTurns` belongs to the job itself, at the start of a line
+"#,
     );
 }
+
 #[test]
 fn missing_keys() {
-    println!("@@@structure.missing_keys.0\n{}@@@end", rendered("{}\n"));
-    println!("@@@structure.missing_keys.1\n{}@@@end", rendered(&LEAST.replace("facts: []\n", "")));
-    println!("@@@structure.missing_keys.2\n{}@@@end", rendered(&LEAST.replace("user: u, ", "")));
-    println!("@@@structure.missing_keys.3\n{}@@@end", rendered(&LEAST.replace("- task: t\n    ", "- ")));
+    problems(
+        "{}\n",
+        r#"
+job.yml:1:1: missing keys `target`, `tasks` and `facts` in the job file
+  |
+1 | {}
+  | ^
+  = help: write `facts: []` if there are none
+"#,
+    );
+    problems(
+        &LEAST.replace("facts: []\n", ""),
+        r#"
+job.yml:1:1: missing key `facts` in the job file
+  |
+1 | target: {user: u, chatbot: c}
+  | ^^^^^^
+  = help: write `facts: []` if there are none
+"#,
+    );
+    problems(
+        &LEAST.replace("user: u, ", ""),
+        r#"
+job.yml:1:1: missing key `user` in `target`
+  |
+1 | target: {chatbot: c}
+  | ^^^^^^
+"#,
+    );
+    problems(
+        &LEAST.replace("- task: t\n    ", "- "),
+        r#"
+job.yml:3:5: missing key `task` in an entry of `tasks`
+  |
+3 |   - acceptanceCriteria: a
+  |     ^^^^^^^^^^^^^^^^^^
+"#,
+    );
 }
+
 #[test]
 fn a_wrong_type() {
-    println!("@@@structure.a_wrong_type.0\n{}@@@end", rendered(&least_and("name: 42\n")));
-    println!("@@@structure.a_wrong_type.1\n{}@@@end", rendered(&least_and("name: true\n")));
-    println!("@@@structure.a_wrong_type.2\n{}@@@end", rendered(&least_and("name: [a]\n")));
-    println!("@@@structure.a_wrong_type.3\n{}@@@end", rendered(&least_and("name: {a: b}\n")));
-    println!("@@@structure.a_wrong_type.4\n{}@@@end", rendered(&least_and("maxTurns: 3.0\n")));
-    println!("@@@structure.a_wrong_type.5\n{}@@@end", rendered(&least_and("maxTurns: \"20\"\n")));
-    println!("@@@structure.a_wrong_type.6\n{}@@@end", rendered(&least_and("tags: a\n")));
-    println!("@@@structure.a_wrong_type.7\n{}@@@end", rendered(&least_and("assertions:\n")));
-    println!("@@@structure.a_wrong_type.8\n{}@@@end", rendered(&least_and("evaluator:\n")));
-    println!("@@@structure.a_wrong_type.9\n{}@@@end", rendered(&least_and("setups:\n  - MATCH (n) DELETE n\n")));
+    problems(
+        &least_and("name: 42\n"),
+        r#"
+job.yml:6:7: `name`: expected a string, found the integer 42
+  |
+6 | name: 42
+  |       ^^
+  = help: put it in quotes: "42"
+"#,
+    );
+    problems(
+        &least_and("name: true\n"),
+        r#"
+job.yml:6:7: `name`: expected a string, found the boolean true
+  |
+6 | name: true
+  |       ^^^^
+  = help: put it in quotes: "true"
+"#,
+    );
+    problems(
+        &least_and("name: [a]\n"),
+        r#"
+job.yml:6:7: `name`: expected a string, found a list
+  |
+6 | name: [a]
+  |       ^
+  = help: text that starts with `[` or `- ` needs quotes around all of it
+"#,
+    );
+    problems(
+        &least_and("name: {a: b}\n"),
+        r#"
+job.yml:6:7: `name`: expected a string, found a mapping
+  |
+6 | name: {a: b}
+  |       ^
+  = help: text with `: ` in it needs quotes around all of it
+"#,
+    );
+    problems(
+        &least_and("maxTurns: 3.0\n"),
+        r#"
+job.yml:6:11: `maxTurns`: expected an integer, found the number 3.0
+  |
+6 | maxTurns: 3.0
+  |           ^^^
+  = help: write 3
+"#,
+    );
+    problems(
+        &least_and("maxTurns: \"20\"\n"),
+        r#"
+job.yml:6:11: `maxTurns`: expected an integer, found the string "20"
+  |
+6 | maxTurns: "20"
+  |           ^^^^
+  = help: leave out the quotes
+"#,
+    );
+    problems(
+        &least_and("tags: a\n"),
+        r#"
+job.yml:6:7: `tags`: expected a list, found the string "a"
+  |
+6 | tags: a
+  |       ^
+  = help: start each entry on a line of its own with `- `
+"#,
+    );
+    problems(
+        &least_and("assertions:\n"),
+        r#"
+job.yml:6:1: `assertions`: expected a list, found nothing
+  |
+6 | assertions:
+  | ^^^^^^^^^^
+  = help: write `assertions: []` if there are none
+"#,
+    );
+    problems(
+        &least_and("evaluator:\n"),
+        r#"
+job.yml:6:1: `evaluator`: expected a mapping, found nothing
+  |
+6 | evaluator:
+  | ^^^^^^^^^
+  = help: write a value for `evaluator`, or leave the key out
+"#,
+    );
+    problems(
+        &least_and("setups:\n  - MATCH (n) DELETE n\n"),
+        r#"
+job.yml:7:5: an entry of `setups`: expected a mapping, found the string "MATCH (n) DELETE n"
+  |
+7 |   - MATCH (n) DELETE n
+  |     ^^^^^^^^^^^^^^^^^^
+"#,
+    );
 }
+
 #[test]
 fn facts_that_are_no_strings() {
-    println!(
-        "@@@structure.facts_that_are_no_strings.0\n{}@@@end",
-        rendered(&LEAST.replace("[]", "\n  - The user: is here\n  - 42\n  - ~\n  - ''"))
+    problems(
+        &LEAST.replace("[]", "\n  - The user: is here\n  - 42\n  - ~\n  - ''"),
+        r#"
+job.yml:6:5: an entry of `facts`: expected a string, found a mapping
+  |
+6 |   - The user: is here
+  |     ^^^^^^^^
+  = help: text with `: ` in it needs quotes around all of it
+
+job.yml:7:5: an entry of `facts`: expected a string, found the integer 42
+  |
+7 |   - 42
+  |     ^^
+  = help: put it in quotes: "42"
+
+job.yml:8:5: an entry of `facts`: expected a string, found ~, which means nothing
+  |
+8 |   - ~
+  |     ^
+  = help: if it is meant as text, put it in quotes: "~"
+
+job.yml:9:5: an entry of `facts` is blank
+  |
+9 |   - ''
+  |     ^^
+"#,
     );
-    println!("@@@structure.facts_that_are_no_strings.1\n{}@@@end", rendered(&LEAST.replace("[]", "")));
+    problems(
+        &LEAST.replace("[]", ""),
+        r#"
+job.yml:5:1: `facts`: expected a list, found nothing
+  |
+5 | facts:
+  | ^^^^^
+  = help: write `facts: []` if there are none
+"#,
+    );
 }
+
 #[test]
 fn out_of_range() {
-    println!("@@@structure.out_of_range.0\n{}@@@end", rendered(&least_and("maxTurns: 1\n")));
-    println!("@@@structure.out_of_range.1\n{}@@@end", rendered(&least_and("aspirationalAverage: 0\n")));
-    println!("@@@structure.out_of_range.2\n{}@@@end", rendered(&least_and("evaluator: {temperature: 2.1}\n")));
-    println!("@@@structure.out_of_range.3\n{}@@@end", rendered(&least_and("scorer: {temperature: -1}\n")));
-    println!("@@@structure.out_of_range.4\n{}@@@end", rendered(&least_and("gate: {minScore: 1.5}\n")));
-    println!("@@@structure.out_of_range.5\n{}@@@end", rendered(&least_and("limits: {turn: 0, trial: 1e12}\n")));
+    problems(
+        &least_and("maxTurns: 1\n"),
+        r#"
+job.yml:6:11: `maxTurns` must be at least 2, found 1
+  |
+6 | maxTurns: 1
+  |           ^
+"#,
+    );
+    problems(
+        &least_and("aspirationalAverage: 0\n"),
+        r#"
+job.yml:6:22: `aspirationalAverage` must be at least 1, found 0
+  |
+6 | aspirationalAverage: 0
+  |                      ^
+"#,
+    );
+    problems(
+        &least_and("evaluator: {temperature: 2.1}\n"),
+        r#"
+job.yml:6:26: `temperature` must be from 0 to 2, found 2.1
+  |
+6 | evaluator: {temperature: 2.1}
+  |                          ^^^
+"#,
+    );
+    problems(
+        &least_and("scorer: {temperature: -1}\n"),
+        r#"
+job.yml:6:23: `temperature` must be from 0 to 2, found -1
+  |
+6 | scorer: {temperature: -1}
+  |                       ^^
+"#,
+    );
+    problems(
+        &least_and("gate: {minScore: 1.5}\n"),
+        r#"
+job.yml:6:18: `minScore` must be from 0 to 1, found 1.5
+  |
+6 | gate: {minScore: 1.5}
+  |                  ^^^
+"#,
+    );
+    problems(
+        &least_and("limits: {turn: 0, trial: 1e12}\n"),
+        r#"
+job.yml:6:16: `turn` must be more than 0, found 0
+  |
+6 | limits: {turn: 0, trial: 1e12}
+  |                ^
+
+job.yml:6:26: `trial` must be at most 31536000, found 1e12
+  |
+6 | limits: {turn: 0, trial: 1e12}
+  |                          ^^^^
+"#,
+    );
 }
+
 #[test]
 fn numbers_that_json_lacks() {
-    println!(
-        "@@@structure.numbers_that_json_lacks.0\n{}@@@end",
-        rendered(&least_and("evaluator: {temperature: .nan}\n"))
+    problems(
+        &least_and("evaluator: {temperature: .nan}\n"),
+        r#"
+job.yml:6:26: expected a finite number, found .nan
+  |
+6 | evaluator: {temperature: .nan}
+  |                          ^^^^
+"#,
     );
-    println!(
-        "@@@structure.numbers_that_json_lacks.1\n{}@@@end",
-        rendered(&least_and("assertions:\n  - cypher: x\n    expected: [1, .inf, {a: 18446744073709551615}]\n"))
+    problems(
+        &least_and("assertions:\n  - cypher: x\n    expected: [1, .inf, {a: 18446744073709551615}]\n"),
+        r#"
+job.yml:8:19: expected a finite number, found .inf
+  |
+8 |     expected: [1, .inf, {a: 18446744073709551615}]
+  |                   ^^^^
+
+job.yml:8:29: the integer 18446744073709551615 does not fit in 64 bits
+  |
+8 |     expected: [1, .inf, {a: 18446744073709551615}]
+  |                             ^^^^^^^^^^^^^^^^^^^^
+  = help: if it is meant as text, put it in quotes: "18446744073709551615"
+"#,
     );
 }
+
 #[test]
 fn empty_lists() {
-    println!(
-        "@@@structure.empty_lists.0\n{}@@@end",
-        rendered("target: {user: u, chatbot: c}\ntasks: []\nfacts: []\ngreetings: []\n")
+    problems(
+        "target: {user: u, chatbot: c}\ntasks: []\nfacts: []\ngreetings: []\n",
+        r#"
+job.yml:2:1: `tasks` is empty; it needs at least one entry
+  |
+2 | tasks: []
+  | ^^^^^
+
+job.yml:4:1: `greetings` is empty; it needs at least one entry
+  |
+4 | greetings: []
+  | ^^^^^^^^^
+"#,
     );
 }
+
 #[test]
 fn blank_texts() {
-    println!(
-        "@@@structure.blank_texts.0\n{}@@@end",
-        rendered(
-            "target: {user: ' ', chatbot: ''}\ntasks:\n  - task: |\n\n    acceptanceCriteria: \"\\n\"\nfacts: [' ']\nsetups: [{cypher: ' '}]\nevaluator: {signoff: ''}\n"
-        )
+    problems(
+        "target: {user: ' ', chatbot: ''}\ntasks:\n  - task: |\n\n    acceptanceCriteria: \"\\n\"\nfacts: [' ']\nsetups: [{cypher: ' '}]\nevaluator: {signoff: ''}\n",
+        r#"
+job.yml:1:16: `user` is blank
+  |
+1 | target: {user: ' ', chatbot: ''}
+  |                ^^^
+
+job.yml:1:30: `chatbot` is blank
+  |
+1 | target: {user: ' ', chatbot: ''}
+  |                              ^^
+
+job.yml:3:5: `task` is blank
+  |
+3 |   - task: |
+  |     ^^^^
+
+job.yml:5:25: `acceptanceCriteria` is blank
+  |
+5 |     acceptanceCriteria: "\n"
+  |                         ^^^^
+
+job.yml:6:9: an entry of `facts` is blank
+  |
+6 | facts: [' ']
+  |         ^^^
+
+job.yml:7:19: `cypher` is blank
+  |
+7 | setups: [{cypher: ' '}]
+  |                   ^^^
+
+job.yml:8:22: `signoff` is blank
+  |
+8 | evaluator: {signoff: ''}
+  |                      ^^
+"#,
     );
 }
+
 #[test]
 fn a_word_that_is_not_on_the_list() {
-    println!(
-        "@@@structure.a_word_that_is_not_on_the_list.0\n{}@@@end",
-        rendered(&LEAST.replace("task: t", "task: t\n    type: tsk"))
+    problems(
+        &LEAST.replace("task: t", "task: t\n    type: tsk"),
+        r#"
+job.yml:4:11: `type` can't be "tsk"
+  |
+4 |     type: tsk
+  |           ^^^
+  = expected one of: task, question
+  = help: did you mean `task`?
+"#,
     );
-    println!(
-        "@@@structure.a_word_that_is_not_on_the_list.1\n{}@@@end",
-        rendered(&least_and("assertions:\n  - expression: x\n    when: 3\n"))
+    problems(
+        &least_and("assertions:\n  - expression: x\n    when: 3\n"),
+        r#"
+job.yml:8:11: `when`: expected one of its words, found the integer 3
+  |
+8 |     when: 3
+  |           ^
+  = expected one of: withoutFacts, withFacts
+"#,
     );
 }
+
 #[test]
 fn what_stands_behind_an_alias_is_told_once_where_it_is_written() {
-    println!(
-        "@@@structure.what_stands_behind_an_alias_is_told_once_where_it_is_written.0\n{}@@@end",
-        rendered(&least_and("evaluator: {temperature: &t 7}\nscorer: {temperature: *t}\n"))
+    problems(
+        &least_and("evaluator: {temperature: &t 7}\nscorer: {temperature: *t}\n"),
+        r#"
+job.yml:6:29: `temperature` must be from 0 to 2, found 7
+  |
+6 | evaluator: {temperature: &t 7}
+  |                             ^
+"#,
     );
 }

@@ -149,7 +149,7 @@ const IDLE: &[&str] = &[
 
 /// Verbs that tell of the same action, a group a line.
 const ACTIONS: &[&str] = &[
-    "create add make set save store schedule book record register enter note",
+    "create add make set save store schedule record register enter note",
     "delete remove cancel drop erase clear",
     "change update move edit modify replace reschedule shift postpone correct",
     "remember recall keep note learn",
