@@ -68,7 +68,7 @@ fn table(sizes: &[usize]) {
     let server = served::Server::start(Duration::from_millis(200));
     let slow = run("engine", 500, &server.address);
     // Opening, eight turns and seven persona replies between them, a verdict, one after the other.
-    let ideal = 200.0 * (1.0 + 8.0 + 8.0 + 1.0);
+    let ideal = 200.0 * (1.0 + 8.0 + 7.0 + 1.0);
     println!(
         "{:<8} {:>6} wall {:.2} s, {:.3} of the ideal {:.2} s",
         "slow",
