@@ -1,4 +1,5 @@
 //! One run of an example job, as its JSON output tells of it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,13 +27,18 @@ pub struct Example {
     record: Value,
 }
 
+/// By job and model.
+type Runs = BTreeMap<(String, String), Arc<Example>>;
+
 /// What several tests look at is run once.
-static RUNS: LazyLock<Mutex<BTreeMap<(String, String), Arc<Example>>>> = LazyLock::new(Mutex::default);
+static RUNS: LazyLock<Mutex<Runs>> = LazyLock::new(Mutex::default);
 
 impl Example {
     pub fn run(job: &str, model: &str) -> Arc<Example> {
         let mut runs = RUNS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        runs.entry((job.to_owned(), model.to_owned())).or_insert_with(|| Arc::new(Example::run_anew(job, model))).clone()
+        runs.entry((job.to_owned(), model.to_owned()))
+            .or_insert_with(|| Arc::new(Example::run_anew(job, model)))
+            .clone()
     }
 
     fn run_anew(job: &str, model: &str) -> Example {
@@ -71,7 +77,9 @@ impl Example {
             .lines()
             .map_while(|line| line.strip_prefix("  - "))
             .map(|fact| fact.rsplit([' ']).take(2).collect::<Vec<_>>())
-            .map(|words| if words[0].contains('/') { words[0].to_owned() } else { format!("{} {}", words[1], words[0]) })
+            .map(
+                |words| if words[0].contains('/') { words[0].to_owned() } else { format!("{} {}", words[1], words[0]) },
+            )
             .collect();
         assert!(!facts.is_empty());
         facts
