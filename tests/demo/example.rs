@@ -32,7 +32,9 @@ static RUNS: LazyLock<Mutex<BTreeMap<(String, String), Arc<Example>>>> = LazyLoc
 impl Example {
     pub fn run(job: &str, model: &str) -> Arc<Example> {
         let mut runs = RUNS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        runs.entry((job.to_owned(), model.to_owned())).or_insert_with(|| Arc::new(Example::run_anew(job, model))).clone()
+        runs.entry((job.to_owned(), model.to_owned()))
+            .or_insert_with(|| Arc::new(Example::run_anew(job, model)))
+            .clone()
     }
 
     fn run_anew(job: &str, model: &str) -> Example {
@@ -71,7 +73,9 @@ impl Example {
             .lines()
             .map_while(|line| line.strip_prefix("  - "))
             .map(|fact| fact.rsplit([' ']).take(2).collect::<Vec<_>>())
-            .map(|words| if words[0].contains('/') { words[0].to_owned() } else { format!("{} {}", words[1], words[0]) })
+            .map(
+                |words| if words[0].contains('/') { words[0].to_owned() } else { format!("{} {}", words[1], words[0]) },
+            )
             .collect();
         assert!(!facts.is_empty());
         facts

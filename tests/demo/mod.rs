@@ -28,7 +28,10 @@ fn the_careful_model_does_what_it_says_and_the_facts_make_the_difference() {
         assert!(with.composite() >= 0.97, "{job}: {with}");
         assert!(without.composite() <= with.composite() - 0.05, "{job}: without {without}, with {with}");
         assert!(without.dimension("tasks") < with.dimension("tasks"), "{job}: without {without}, with {with}");
-        assert!(without.dimension("tasks") >= 0.8, "{job}: asking and saying what is assumed is worth something: {without}");
+        assert!(
+            without.dimension("tasks") >= 0.8,
+            "{job}: asking and saying what is assumed is worth something: {without}"
+        );
         assert_eq!(example.exit_status, 0, "{job}");
     }
 }
