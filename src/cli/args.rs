@@ -36,6 +36,8 @@ pub(super) enum Command {
     List(RunsArgs),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
+    /// Serve the demo agent, as if it were your own; it writes to the Neo4j of NEO_URI
+    DemoAgent(DemoAgentArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -128,6 +130,13 @@ pub(super) struct ShowArgs {
     /// Also write the record to a file; its ending tells the format: .json
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct DemoAgentArgs {
+    /// Where it listens on loopback; 0 takes a free port
+    #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 8081)]
+    pub(super) port: u16,
 }
 
 /// A condition, as it is typed.

@@ -1,8 +1,10 @@
 //! The one voice in which errors are told: where, what, and what to try.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::graph::GraphError;
 use crate::job::{Problems, render_problems};
 use crate::plan::Refusal;
 use crate::report::{Ink, plain};
@@ -23,6 +25,12 @@ pub(super) enum CliError {
     Unwritable { path: PathBuf, source: io::Error },
     /// The runs folder.
     Store(StoreError),
+    /// A subcommand lacks something that only the environment can say.
+    Unprepared(Refusal),
+    /// The database of the demo agent does not answer as it should.
+    Database(GraphError),
+    /// No server can listen at this address.
+    Unservable { address: SocketAddr, source: io::Error },
     /// The journal could not be written in mid-run.
     Journal { folder: PathBuf, source: io::Error },
     /// stdout could not be written.
@@ -36,6 +44,8 @@ impl CliError {
     const FAILED: u8 = 1;
     /// Bad usage or an invalid job.
     pub(super) const USAGE: u8 = 2;
+    /// Something outside is broken.
+    const BROKEN: u8 = 102;
 
     /// The exit status that stands for it.
     pub(super) fn exit_status(&self) -> u8 {
@@ -43,11 +53,14 @@ impl CliError {
             CliError::Unreadable { .. }
             | CliError::InvalidJobs(_)
             | CliError::Refused { .. }
+            | CliError::Unprepared(_)
             | CliError::UnknownFormat(_)
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
+            CliError::Database(_) => CliError::BROKEN,
             CliError::Store(_)
+            | CliError::Unservable { .. }
             | CliError::Unwritable { .. }
             | CliError::Journal { .. }
             | CliError::Stdout(_)
@@ -97,6 +110,13 @@ impl CliError {
                 format!("{error} {source}\n  try: the whole id of one of them")
             }
             CliError::Store(source) => format!("{error} {source}"),
+            CliError::Unprepared(refusal) => format!("{error} {}\n  try: {}", refusal.what, refusal.help),
+            CliError::Database(source) => format!("{error} {}", plain(&source.message)),
+            CliError::Unservable { address, source } => {
+                format!(
+                    "{error} nothing can listen at {address}: {source}\n  try: another port with --port PORT, 0 for a free one"
+                )
+            }
             CliError::Journal { folder, source } => format!(
                 "{error} the journal in {} could not be written: {source}\n  the run was stopped: nothing goes on that can't be kept",
                 folder.display()

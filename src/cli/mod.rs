@@ -5,6 +5,7 @@
 
 mod args;
 mod context;
+mod demo_agent;
 mod error;
 mod jobs;
 mod list;
@@ -44,6 +45,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Validate(args) => validate::validate(&args, &printer),
         Command::Schema => schema::schema(&printer),
         Command::List(args) => list::list(&args, &context, &printer),
+        Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
     };
     match result {

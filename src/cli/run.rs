@@ -61,6 +61,7 @@ fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, Cl
     let surroundings = Surroundings {
         has_openai_key: context.credentials.openai_key.is_some(),
         openai_base_url: context.credentials.openai_base_url.clone(),
+        neo4j_uri: context.credentials.neo4j_uri.clone(),
     };
     match Plan::of(loaded.job.clone(), wanted, surroundings) {
         Ok(plan) => Ok(Planned { loaded, plan }),
@@ -166,7 +167,7 @@ async fn wait_for_interrupt(interrupt: CancellationToken) {
 }
 
 #[cfg(unix)]
-async fn stop_signal() -> io::Result<()> {
+pub(super) async fn stop_signal() -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -176,6 +177,6 @@ async fn stop_signal() -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-async fn stop_signal() -> io::Result<()> {
+pub(super) async fn stop_signal() -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }

@@ -235,10 +235,12 @@ pub struct Limits {
     pub turn_seconds: f64,
     /// Seconds for one conversation, seeds and judging not counted.
     pub trial_seconds: f64,
+    /// Seconds for one setup or one query of an assertion, tries included.
+    pub query_seconds: f64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { turn_seconds: 60.0, trial_seconds: 1800.0 }
+        Limits { turn_seconds: 60.0, trial_seconds: 1800.0, query_seconds: 30.0 }
     }
 }

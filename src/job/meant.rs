@@ -34,7 +34,11 @@ pub(super) fn job(written: JobFile, file_name: &str, digest: String) -> Result<J
         assertions: written.assertions.into_iter().map(assertion).collect::<Result<_, _>>()?,
         graph: written.graph.and_then(graph),
         gate: gate(written.gate.unwrap_or_default())?,
-        limits: Limits { turn_seconds: written.limits.turn, trial_seconds: written.limits.trial },
+        limits: Limits {
+            turn_seconds: written.limits.turn,
+            trial_seconds: written.limits.trial,
+            query_seconds: written.limits.query,
+        },
         digest,
     })
 }

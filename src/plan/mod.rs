@@ -38,6 +38,8 @@ pub struct Surroundings {
     pub has_openai_key: bool,
     /// The endpoint instead of OpenAI's own.
     pub openai_base_url: Option<String>,
+    /// `NEO_URI`.
+    pub neo4j_uri: Option<String>,
 }
 
 /// What is to be run; whatever it holds can work as far as anyone can know.

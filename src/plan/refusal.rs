@@ -5,6 +5,7 @@ use crate::agent::TransportConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::check as check_address;
 use crate::graph::GraphConfig;
+use crate::graph::neo4j::{self, Neo4jConfig};
 use crate::job::{Job, Mind, ModelName};
 use crate::llm::openai::check as check_endpoint;
 
@@ -39,6 +40,16 @@ pub(super) fn refusals(
         && let Some(problem) = surroundings.openai_base_url.as_deref().and_then(|url| check_endpoint(url).err())
     {
         refuse(problem, "correct it in the environment");
+    }
+    if let Some(GraphConfig::Neo4j(config)) = graph {
+        let (address, name, help) = match (&config.uri, &surroundings.neo4j_uri) {
+            (Some(own), _) => (own.as_str(), "graph.neo4j.uri", "correct it in the job file"),
+            (None, Some(other)) => (other.as_str(), "NEO_URI", "correct it in the environment"),
+            (None, None) => (Neo4jConfig::DEFAULT_URI, "", ""),
+        };
+        if let Err(problem) = neo4j::check(address) {
+            refuse(format!("{name}: {problem}"), help);
+        }
     }
     match &job.target.transport {
         TransportConfig::Demo(_) => {

@@ -8,7 +8,7 @@ use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
 use crate::agent::{Agent, AgentError, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
-use crate::graph::embedded::EmbeddedGraph;
+use crate::graph::embedded::{self, EmbeddedGraph};
 use crate::graph::neo4j::{Limits, Neo4jConfig, Neo4jConnection, Neo4jGraph};
 use crate::graph::{Graph, GraphConfig, GraphError};
 use crate::http::HttpClient;
@@ -47,6 +47,8 @@ pub struct Edges {
     credentials: Credentials,
     /// One connection to the database for all trials.
     neo4j: Option<Arc<dyn Graph>>,
+    /// `limits.query`.
+    query_limit: Duration,
 }
 
 /// How long one request to one of our own models may take.
@@ -65,22 +67,27 @@ impl Edges {
             Mind::Model(name) => Some(model(name)?),
         };
         let judge = model(&plan.job.judge.model)?;
+        let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
         let neo4j = match &plan.graph {
             Some(GraphConfig::Neo4j(config)) => {
-                let connection = connection(config, credentials);
-                let graph = Neo4jGraph::connect(connection, Limits::default()).map_err(|error| error.message)?;
+                let limits = Limits { time: query_limit, ..Limits::default() };
+                let connection = neo4j_connection(config, credentials);
+                let graph = Neo4jGraph::connect(connection, limits).map_err(|error| error.message)?;
                 Some(Arc::new(graph) as Arc<dyn Graph>)
             }
             _ => None,
         };
-        Ok(Edges { persona, judge, http, credentials: credentials.clone(), neo4j })
+        Ok(Edges { persona, judge, http, credentials: credentials.clone(), neo4j, query_limit })
     }
 
     /// The graph of a trial: a fresh one, or the database that all trials share.
     pub(super) fn graph(&self, config: &GraphConfig) -> Result<Arc<dyn Graph>, GraphError> {
         match (config, &self.neo4j) {
             (GraphConfig::Neo4j(_), Some(graph)) => Ok(graph.clone()),
-            _ => Ok(Arc::new(EmbeddedGraph::new()?)),
+            _ => Ok(Arc::new(EmbeddedGraph::with_limits(embedded::Limits {
+                time: self.query_limit,
+                ..embedded::Limits::default()
+            })?)),
         }
     }
 
@@ -144,10 +151,10 @@ fn model(
 }
 
 /// What the job says of the database; the environment only fills in what is missing.
-fn connection(config: &Neo4jConfig, credentials: &Credentials) -> Neo4jConnection {
+pub fn neo4j_connection(config: &Neo4jConfig, credentials: &Credentials) -> Neo4jConnection {
     let own = |own: &Option<String>, other: &Option<String>| own.clone().or_else(|| other.clone());
     Neo4jConnection {
-        uri: own(&config.uri, &credentials.neo4j_uri).unwrap_or_else(|| "bolt://localhost:7687".to_owned()),
+        uri: own(&config.uri, &credentials.neo4j_uri).unwrap_or_else(|| Neo4jConfig::DEFAULT_URI.to_owned()),
         username: own(&config.username, &credentials.neo4j_username).unwrap_or_else(|| "neo4j".to_owned()),
         password: config
             .password

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 
-pub use edges::{Credentials, Edges};
+pub use edges::{Credentials, Edges, neo4j_connection};
 pub use provenance::provenance;
 
 /// Takes what happened, as it happens. An error ends the run: nothing goes on that can't be kept.

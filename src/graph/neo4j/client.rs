@@ -1,16 +1,18 @@
 //! A Neo4j database as the rest of the program holds it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use neo4rs::{BoltType, ConfigBuilder, Graph as Driver, Query, Row};
-use tokio::sync::OnceCell;
-use tokio::time::timeout;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::{sleep, timeout};
 
-use super::error::{from_driver, unreachable};
+use super::error::{Failure, from_driver, is_our_limit, is_transient, unreachable};
 use super::wire;
 use crate::graph::cypher::{Columns, columns, split};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
+use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
 /// Where a database is and how to get in, with everything filled in.
@@ -31,7 +33,7 @@ pub struct Neo4jConnection {
 pub struct Limits {
     /// The longest that reaching the server and logging in may take.
     pub connect: Duration,
-    /// The longest that one call may take after that.
+    /// The longest that one call may take after that, all its tries included.
     pub time: Duration,
     /// The most rows of a result.
     pub rows: usize,
@@ -43,12 +45,30 @@ impl Default for Limits {
     }
 }
 
+/// The most connections to one database, and so the most statements at once.
+const CONNECTIONS: usize = 16;
+
+/// For what the server calls transient. The limit on a call's time holds over all its tries.
+const RETRY: RetryPolicy = RetryPolicy {
+    tries: 6,
+    first_delay: Duration::from_millis(50),
+    max_delay: Duration::from_secs(2),
+    retry_after_cap: Duration::ZERO,
+};
+
+/// The server is told a reading's limit and looks at its watch every 2 s. It is waited for: a connection whose query was
+/// ended in order is as good as new.
+const GRACE: Duration = Duration::from_secs(4);
+
 /// A Neo4j database. It is reached when it is first asked.
 pub struct Neo4jGraph {
     driver: Driver,
     connection: Neo4jConnection,
     limits: Limits,
     reached: OnceCell<()>,
+    /// Whoever finds no free connection waits here, before its own time begins to count.
+    free: Semaphore,
+    calls: AtomicU64,
 }
 
 impl Neo4jGraph {
@@ -60,14 +80,22 @@ impl Neo4jGraph {
             .uri(&connection.uri)
             .user(&connection.username)
             .password(connection.password.expose())
+            .max_connections(CONNECTIONS)
             // The driver takes this limit for every answer too, and so it must not be shorter than ours.
-            .connection_timeout(limits.time.max(limits.connect) + Duration::from_secs(1));
+            .connection_timeout(limits.time.max(limits.connect) + GRACE + GRACE);
         if let Some(database) = &connection.database {
             config = config.db(database.as_str());
         }
         let ours = |theirs: neo4rs::Error| from_driver(&connection.uri, &theirs);
         let driver = Driver::connect(config.build().map_err(ours)?).map_err(ours)?;
-        Ok(Neo4jGraph { driver, connection, limits, reached: OnceCell::new() })
+        Ok(Neo4jGraph {
+            driver,
+            connection,
+            limits,
+            reached: OnceCell::new(),
+            free: Semaphore::new(CONNECTIONS),
+            calls: AtomicU64::new(0),
+        })
     }
 
     /// Reaches the server once, under a limit that is shorter than a query's.
@@ -78,7 +106,7 @@ impl Neo4jGraph {
         };
         let within = || async {
             match timeout(self.limits.connect, reach).await {
-                Ok(reached) => reached.map_err(|theirs| self.ours(&theirs)),
+                Ok(reached) => reached.map_err(|theirs| self.ours(&theirs).error),
                 Err(_) => {
                     let limit = self.limits.connect.as_secs_f64();
                     Err(unreachable(&self.connection.uri, &format!("no answer within {limit} s")))
@@ -88,13 +116,14 @@ impl Neo4jGraph {
         self.reached.get_or_try_init(within).await.copied()
     }
 
-    async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+    async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Failure> {
         let statements = split(text);
         let [statement] = statements.as_slice() else {
             return Err(GraphError {
                 kind: GraphErrorKind::Statement,
                 message: format!("One statement was expected here, not {}.", statements.len()),
-            });
+            }
+            .into());
         };
         let limit = i64::try_from(self.limits.time.as_millis()).unwrap_or(i64::MAX);
         let query = query(statement, parameters)?.extra("tx_timeout", limit);
@@ -106,31 +135,33 @@ impl Neo4jGraph {
         Ok(rows.table)
     }
 
-    async fn write_now(&self, text: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+    async fn write_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Failure> {
         let statements = split(text);
         if statements.is_empty() {
             return Err(GraphError {
                 kind: GraphErrorKind::Statement,
                 message: "There is no statement in this text.".to_owned(),
-            });
+            }
+            .into());
         }
         // A transaction that is dropped unfinished is rolled back by the server.
         let mut transaction = self.driver.start_txn().await.map_err(|theirs| self.ours(&theirs))?;
         let mut table = Table::default();
         for (at, statement) in statements.iter().enumerate() {
-            let number = |mut error: GraphError| {
+            let number = |mut failure: Failure| {
                 if statements.len() > 1 {
-                    error.message = format!("Statement {} of {}: {}", at + 1, statements.len(), error.message);
+                    let words = &mut failure.error.message;
+                    *words = format!("Statement {} of {}: {words}", at + 1, statements.len());
                 }
-                error
+                failure
             };
-            let query = query(statement, parameters).map_err(number)?;
+            let query = query(statement, parameters).map_err(|error| number(error.into()))?;
             let mut stream = transaction.execute(query).await.map_err(|theirs| number(self.ours(&theirs)))?;
             let mut rows = Rows::new(statement, self.limits.rows);
             while let Some(row) =
                 stream.next(transaction.handle()).await.map_err(|theirs| number(self.ours(&theirs)))?
             {
-                rows.push(&row).map_err(number)?;
+                rows.push(&row).map_err(|error| number(error.into()))?;
             }
             table = rows.table;
         }
@@ -138,19 +169,49 @@ impl Neo4jGraph {
         Ok(table)
     }
 
-    async fn within<F: Future<Output = Result<Table, GraphError>>>(&self, work: F) -> Result<Table, GraphError> {
+    async fn within<F>(&self, limit: Duration, work: impl Fn() -> F) -> Result<Table, GraphError>
+    where
+        F: Future<Output = Result<Table, Failure>>,
+    {
+        // It is closed by nobody.
+        let _connection = self.free.acquire().await;
         self.reach().await?;
-        timeout(self.limits.time, work).await.unwrap_or_else(|_| {
-            Err(GraphError {
-                kind: GraphErrorKind::Limit,
-                message: format!("Neo4j took longer than {} s and was not waited for.", self.limits.time.as_secs_f64()),
-            })
-        })
+        let answered = timeout(limit, self.again_if_transient(work)).await;
+        answered.unwrap_or_else(|_| Err(self.too_long("was not waited for")))
     }
 
-    fn ours(&self, theirs: &neo4rs::Error) -> GraphError {
+    async fn again_if_transient<F>(&self, work: impl Fn() -> F) -> Result<Table, GraphError>
+    where
+        F: Future<Output = Result<Table, Failure>>,
+    {
+        // Any number will do that differs from call to call: two that stood in each other's way must not meet again.
+        let mut delays = RETRY.delays(self.calls.fetch_add(1, Ordering::Relaxed));
+        loop {
+            let failure = match work().await {
+                Ok(table) => return Ok(table),
+                Err(failure) => failure,
+            };
+            match delays.next(None) {
+                Some(delay) if failure.transient => sleep(delay).await,
+                _ => return Err(failure.error),
+            }
+        }
+    }
+
+    fn too_long(&self, end: &str) -> GraphError {
+        let limit = self.limits.time.as_secs_f64();
+        let message =
+            format!("Neo4j took longer than {limit} s and {end}. limits.query in the job file says how long.");
+        GraphError { kind: GraphErrorKind::Limit, message }
+    }
+
+    fn ours(&self, theirs: &neo4rs::Error) -> Failure {
+        if is_our_limit(theirs) {
+            return self.too_long("ended the query").into();
+        }
         let error = from_driver(&self.connection.uri, theirs);
-        GraphError { message: self.connection.password.redact(&error.message), ..error }
+        let error = GraphError { message: self.connection.password.redact(&error.message), ..error };
+        Failure { error, transient: is_transient(theirs) }
     }
 }
 
@@ -228,11 +289,11 @@ impl Graph for Neo4jGraph {
     }
 
     async fn read(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        self.within(self.read_now(statement, parameters)).await
+        self.within(self.limits.time + GRACE, || self.read_now(statement, parameters)).await
     }
 
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        self.within(self.write_now(statement, parameters)).await
+        self.within(self.limits.time, || self.write_now(statement, parameters)).await
     }
 }
 

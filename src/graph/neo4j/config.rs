@@ -20,3 +20,8 @@ pub struct Neo4jConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
 }
+
+impl Neo4jConfig {
+    /// Where it listens if nobody says otherwise.
+    pub const DEFAULT_URI: &'static str = "bolt://localhost:7687";
+}

@@ -4,6 +4,29 @@ use neo4rs::Error as Theirs;
 
 use crate::graph::{GraphError, GraphErrorKind};
 
+/// What went wrong, and whether the server asks to try again.
+pub(super) struct Failure {
+    pub(super) error: GraphError,
+    pub(super) transient: bool,
+}
+
+impl From<GraphError> for Failure {
+    fn from(error: GraphError) -> Failure {
+        Failure { error, transient: false }
+    }
+}
+
+/// Whether the server calls an error transient: a deadlock, a lock that was not had in time, too little memory just now.
+/// The driver has already renamed the two codes of which the server says otherwise.
+pub(super) fn is_transient(theirs: &Theirs) -> bool {
+    matches!(theirs, Theirs::Neo4j(error) if error.code().split('.').nth(1) == Some("TransientError"))
+}
+
+/// Whether the server ended a query because it took as long as we allow it.
+pub(super) fn is_our_limit(theirs: &Theirs) -> bool {
+    matches!(theirs, Theirs::Neo4j(error) if error.code().ends_with("TransactionTimedOutClientConfiguration"))
+}
+
 /// An error of theirs as ours, still with all its words.
 pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
     let (kind, message) = match theirs {

@@ -65,7 +65,7 @@ fn every_key_is_understood() {
     assert_eq!(job.seeds, [Seed::Text("Alice lives in Sydney.".to_owned()), Seed::Conversation(conversation)]);
     assert_eq!(job.setups, [Setup { cypher: "CREATE (:A);\nCREATE (:B)\n".to_owned() }]);
     assert_eq!(job.gate.min_score.map(Score::get), Some(0.8));
-    assert_eq!(job.limits, Limits { turn_seconds: 2.5, trial_seconds: 1800.0 });
+    assert_eq!(job.limits, Limits { turn_seconds: 2.5, trial_seconds: 1800.0, query_seconds: 7.0 });
     assert_eq!((job.max_turns, job.aspirational_average_ms), (30, Some(1500)));
     let shown: Vec<_> = job.assertions.iter().map(|a| (a.label(), a.weight.get(), a.when)).collect();
     let expected = [

@@ -104,12 +104,15 @@ pub struct LimitsFile {
     /// Seconds for one conversation; seeds and judging do not count.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
     pub trial: f64,
+    /// Seconds for one statement to the graph, tries included.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub query: f64,
 }
 
 impl Default for LimitsFile {
     fn default() -> LimitsFile {
         let limits = Limits::default();
-        LimitsFile { turn: limits.turn_seconds, trial: limits.trial_seconds }
+        LimitsFile { turn: limits.turn_seconds, trial: limits.trial_seconds, query: limits.query_seconds }
     }
 }
 

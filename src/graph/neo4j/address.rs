@@ -1,0 +1,88 @@
+//! Where a database listens, checked before anything is asked of it. Pure.
+
+use reqwest::Url;
+
+/// What may stand before `://`. `+s` is TLS with a trusted certificate, `+ssc` with any.
+const SCHEMES: [&str; 6] = ["bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"];
+
+/// Whether this is the address of a Neo4j database. The error says what is wrong with it and what to write; it does not
+/// repeat the address, which can hold a password.
+pub fn check(uri: &str) -> Result<(), String> {
+    let example = "write it like bolt://localhost:7687 or neo4j+s://HOST";
+    let Some((scheme, rest)) = uri.split_once("://") else {
+        return Err(format!("the address has no scheme; {example}"));
+    };
+    if !SCHEMES.contains(&scheme) {
+        return Err(format!("the address must start with one of {}; {example}", SCHEMES.join(", ")));
+    }
+    // Only `http` and its like are read with all rules for hosts and ports.
+    let url = Url::parse(&format!("http://{rest}")).map_err(|_| format!("the address can't be read; {example}"))?;
+    if url.password().is_some() {
+        return Err("the address holds a password; put it in NEO_PASSWORD instead".to_owned());
+    }
+    if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
+        return Err("the address must end after its port; graph.neo4j.database names the database".to_owned());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+    use crate::secret::Secret;
+
+    fn connects(uri: &str) -> bool {
+        let connection = Neo4jConnection {
+            uri: uri.to_owned(),
+            username: "neo4j".to_owned(),
+            password: Secret::new(""),
+            database: None,
+        };
+        Neo4jGraph::connect(connection, Limits::default()).is_ok()
+    }
+
+    #[test]
+    fn what_is_an_address_is_one_for_the_driver_too() {
+        for uri in [
+            "bolt://localhost:7687",
+            "neo4j://10.0.0.1",
+            "bolt+s://db.example:1/",
+            "neo4j+ssc://[::1]:7687",
+            // Embabel's default.
+            "bolt://neo4j@localhost:7687",
+        ] {
+            assert_eq!(check(uri), Ok(()), "{uri}");
+            assert!(connects(uri), "{uri}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_is_refused_with_words_that_help() {
+        for (uri, part) in [
+            ("", "has no scheme"),
+            ("localhost:7687", "has no scheme"),
+            ("http://localhost:7474", "must start with one of bolt, neo4j,"),
+            ("BOLT ://x", "must start with"),
+            ("bolt://", "can't be read"),
+            ("bolt://host:99999", "can't be read"),
+            ("bolt://two words", "can't be read"),
+            ("bolt://ann:hush@host", "NEO_PASSWORD"),
+            ("neo4j://host/movies", "graph.neo4j.database"),
+            ("neo4j://host?policy=x", "graph.neo4j.database"),
+        ] {
+            let error = check(uri).unwrap_err();
+            assert!(error.contains(part) && !error.contains("hush"), "{uri}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_passes_fails_later(rest in "[a-z0-9.:@\\[\\]/ ]{0,24}", scheme in 0..SCHEMES.len()) {
+            let uri = format!("{}://{rest}", SCHEMES[scheme]);
+            prop_assert!(check(&uri).is_err() || connects(&uri), "{}", uri);
+        }
+    }
+}
