@@ -4,12 +4,10 @@
 //! Three processes: this one counts, one serves instant (or slow) mock replies, one a row does the work, so that CPU and
 //! memory are the working process's alone.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::print_stdout,
-    missing_docs,
-    reason = "a benchmark, not the program"
+    reason = "a benchmark that can't go on must stop, and prints its table"
 )]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks and arguments")]
 

@@ -48,7 +48,7 @@ fn its_screenful_is_what_the_first_command_prints() {
     let output = eval_job(folder.path()).args(["run", "data/eval/agent.yml"]).output().unwrap();
     let without_times = |text: &str| {
         text.lines()
-            .map(|line| line.split(" ms on average").next_back().unwrap_or_default().to_owned())
+            .map(|line| line.split_once(" ms on average").map_or(line, |(_, rest)| rest).to_owned())
             .collect::<Vec<_>>()
     };
     let printed = without_times(&String::from_utf8(output.stdout).unwrap());
