@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::builder::{FalseyValueParser, NonEmptyStringValueParser};
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 
 use crate::evidence::Condition;
 use crate::job::ModelName;
@@ -48,7 +49,8 @@ pub(super) struct RunArgs {
 
     /// The agent's model, sent with every message; several, separated by commas, are compared
     /// [default: gpt-4.1-mini; demo-careful for the demo agent]
-    #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL")]
+    #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
+          value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: Vec<String>,
 
     /// The persona's model instead of the job's: openai/MODEL or scripted
@@ -88,11 +90,11 @@ pub(super) struct RunArgs {
     pub(super) runs: RunsArgs,
 
     /// Show what is said and done, word for word, as it happens
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE")]
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", action = ArgAction::SetTrue, value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
-    /// Show nothing while the job runs
-    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", conflicts_with = "verbose")]
+    /// Show nothing while the job runs, whatever --verbose says
+    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", action = ArgAction::SetTrue, value_parser = FalseyValueParser::new())]
     pub(super) no_progress: bool,
 }
 
@@ -124,7 +126,7 @@ pub(super) struct ShowArgs {
     pub(super) runs: RunsArgs,
 
     /// Show the conversations too, word for word
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE")]
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", action = ArgAction::SetTrue, value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
     /// Also write the record to a file; its ending tells the format: .json
