@@ -15,12 +15,16 @@ use crate::store::folder::StoreError;
 pub(super) enum CliError {
     /// A job file can't be read.
     Unreadable { path: PathBuf, source: io::Error },
+    /// There is no folder where `--prompts` says.
+    NoPrompts(PathBuf),
     /// Job files have problems.
     InvalidJobs(Vec<Problems>),
     /// A job can't work as it was asked for.
     Refused { file: String, refusals: Vec<Refusal> },
     /// `-o` names a format that there is not.
     UnknownFormat(PathBuf),
+    /// `-o` names one file for the records of several jobs.
+    SharedOutput(usize),
     /// A file can't be written.
     Unwritable { path: PathBuf, source: io::Error },
     /// The runs folder.
@@ -51,10 +55,12 @@ impl CliError {
     pub(super) fn exit_status(&self) -> u8 {
         match self {
             CliError::Unreadable { .. }
+            | CliError::NoPrompts(_)
             | CliError::InvalidJobs(_)
             | CliError::Refused { .. }
             | CliError::Unprepared(_)
             | CliError::UnknownFormat(_)
+            | CliError::SharedOutput(_)
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
@@ -79,6 +85,12 @@ impl CliError {
             CliError::Unreadable { path, source } => {
                 format!("{error} {} can't be read: {source}", plain(&path.display().to_string()))
             }
+            CliError::NoPrompts(path) => {
+                let path = plain(&path.display().to_string());
+                format!(
+                    "{error} there is no folder {path}\n  try: --prompts DIR, with templates such as DIR/eval/socrates.jinja"
+                )
+            }
             CliError::InvalidJobs(files) => {
                 let count: usize = files.iter().map(|problems| problems.list.len()).sum();
                 let rendered: Vec<String> = files.iter().map(render_problems).collect();
@@ -95,6 +107,9 @@ impl CliError {
             CliError::UnknownFormat(path) => format!(
                 "{error} {}: the ending tells no format\n  try: a name that ends in .json",
                 plain(&path.display().to_string())
+            ),
+            CliError::SharedOutput(jobs) => format!(
+                "{error} --output would hold the record of the last of {jobs} jobs only\n  try: one job at a time, or no --output: every run is kept in the runs folder"
             ),
             CliError::Unwritable { path, source } => {
                 format!("{error} {} can't be written: {source}", plain(&path.display().to_string()))

@@ -1,6 +1,7 @@
 //! Reading job files.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::CliError;
@@ -20,16 +21,29 @@ pub(super) struct Loaded {
 
 /// Reads all of these files, or tells the problems of all of them.
 pub(super) fn load(files: &[PathBuf], prompts: Option<&Path>) -> Result<Vec<Loaded>, CliError> {
+    if let Some(folder) = prompts.filter(|folder| !folder.is_dir()) {
+        return Err(CliError::NoPrompts(folder.to_path_buf()));
+    }
     let mut loaded = Vec::new();
     let mut invalid = Vec::new();
     for path in files {
-        let bytes = fs::read(path).map_err(|source| CliError::Unreadable { path: path.clone(), source })?;
+        let unreadable = |source| CliError::Unreadable { path: path.clone(), source };
+        let text = fs::read(path).and_then(utf8).map_err(unreadable)?;
         let file = path.display().to_string();
         let templates = PromptFiles::for_job(path, prompts);
-        match job::load(&file, &String::from_utf8_lossy(&bytes), &templates) {
+        match job::load(&file, &text, &templates) {
             Ok(job) => loaded.push(Loaded { file, job, templates: templates.into_templates() }),
             Err(problems) => invalid.push(problems),
         }
     }
     if invalid.is_empty() { Ok(loaded) } else { Err(CliError::InvalidJobs(invalid)) }
+}
+
+/// The text of a file; guessing at another encoding would change what the job says.
+fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let line =
+            1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is not UTF-8; save the file as UTF-8"))
+    })
 }

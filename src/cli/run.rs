@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::jobs::{self, Loaded};
 use super::printer::Printer;
 use super::progress::Progress;
-use super::show::{check_formats, write_outputs};
+use super::show::{check_outputs, write_outputs};
 use crate::plan::{Plan, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
@@ -20,7 +20,10 @@ use crate::store::folder::{Journal, NewRun, RunsFolder};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
 pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    check_formats(&args.output)?;
+    check_outputs(&args.output)?;
+    if args.files.len() > 1 && !args.output.is_empty() {
+        return Err(CliError::SharedOutput(args.files.len()));
+    }
     let mut plans = Vec::new();
     for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
         plans.push(plan(args, context, loaded)?);
@@ -108,11 +111,12 @@ async fn run_one(
     let record = keeper.lock().ok().and_then(|mut keeper| keeper.record.take());
     let record = record.ok_or_else(|| CliError::Internal("the run left no record".to_owned()))?;
     folder.write_record(&record)?;
-    write_outputs(&args.output, &record)?;
+    let written = write_outputs(&args.output, &record);
     if record.verdict != Verdict::Interrupted {
         printer.data(&report::terminal(&record, context.stdout_ink, context.width))?;
     }
     printer.note(&kept_words(&record, args, &folder.path.display().to_string()));
+    written?;
     Ok(record.verdict)
 }
 

@@ -1,6 +1,7 @@
 //! `eval-job show [ID]`
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use super::args::ShowArgs;
@@ -13,7 +14,7 @@ use crate::store::folder::RunsFolder;
 
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
 pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    check_formats(&args.output)?;
+    check_outputs(&args.output)?;
     let found = RunsFolder::at(&args.runs.runs_dir).find(args.id.as_deref())?.read()?;
     if let Some(note) = &found.note {
         printer.note(&format!("note: {note}"));
@@ -26,12 +27,19 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     Ok(found.record.verdict.exit_status())
 }
 
-/// Refuses endings that tell no format, before anything else happens.
-pub(super) fn check_formats(outputs: &[PathBuf]) -> Result<(), CliError> {
-    match outputs.iter().find(|path| path.extension().is_none_or(|ending| ending != "json")) {
-        Some(path) => Err(CliError::UnknownFormat(path.clone())),
-        None => Ok(()),
+/// Refuses endings that tell no format and folders that are not there, before anything else happens.
+pub(super) fn check_outputs(outputs: &[PathBuf]) -> Result<(), CliError> {
+    for path in outputs {
+        if path.extension().is_none_or(|ending| ending != "json") {
+            return Err(CliError::UnknownFormat(path.clone()));
+        }
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            let what = format!("there is no folder {}", folder.display());
+            let source = io::Error::new(io::ErrorKind::NotFound, what);
+            return Err(CliError::Unwritable { path: path.clone(), source });
+        }
     }
+    Ok(())
 }
 
 /// Writes the record to every file that was asked for.
