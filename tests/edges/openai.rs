@@ -218,7 +218,7 @@ fn cases() -> Vec<Case> {
         case(ok("reply-refusal"), 1, false, r#"the model refuses: "I'm sorry, I can't help with that.""#),
         case(ok("reply-length"), 1, false, "cut off at the model's token limit"),
         case(ok("reply-content-filter"), 1, false, "content filter"),
-        case(ok("reply-null"), 1, true, "the reply holds no text"),
+        case(ok("reply-null"), 6, true, "the reply holds no text"),
         case(Answer::json(200, r#"{"choices":[]}"#), 1, true, "the reply holds no choices"),
     ]
 }

@@ -78,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// A success without words. The same request can bring some later, but not at once: that is the asker's choice.
+    /// A success without words. A model that said nothing at all may say something when it is asked again.
     pub(super) fn of_silence(reply: &HttpReply, why: &NoWords) -> Failure {
         let (what, transient) = match why {
             NoWords::Refused(words) => (format!("the model refuses: {}", reply.quote(words)), false),
@@ -90,6 +90,6 @@ impl Failure {
             NoWords::NoChoice => ("the reply holds no choices; check OPENAI_BASE_URL".to_owned(), true),
         };
         let error = LlmError { message: format!("{}: {what}", reply.place), transient };
-        Failure { error, again: false, asked: None }
+        Failure { error, again: *why == NoWords::Nothing, asked: None }
     }
 }
