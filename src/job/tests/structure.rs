@@ -262,6 +262,15 @@ job.yml:6:11: `maxTurns` must be at least 2, found 1
 "#,
     );
     problems(
+        &least_and("assertions:\n  - expression: \"true\"\n    weight: 1e308\n"),
+        r#"
+job.yml:8:13: `weight` must be at most 1000000, found 1e308
+  |
+8 |     weight: 1e308
+  |             ^^^^^
+"#,
+    );
+    problems(
         &least_and("aspirationalAverage: 0\n"),
         r#"
 job.yml:6:22: `aspirationalAverage` must be at least 1, found 0

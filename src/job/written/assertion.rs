@@ -18,7 +18,7 @@ pub struct AssertionFile {
     pub name: Option<String>,
     /// How much it counts among the assertions; 0 shows it and leaves it out of the score.
     #[serde(default = "AssertionFile::default_weight")]
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub weight: f64,
     /// The one condition in which it must hold. Without it, both.
     #[serde(default)]
