@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
@@ -11,6 +12,8 @@ use crate::record::{FORMAT_VERSION, RunRecord};
 
 const JOURNAL: &str = "journal.ndjson";
 const RECORD: &str = "run.json";
+/// How much of a folder's name is the time: `20261120-214512`.
+const SECOND: usize = 15;
 
 /// The folder of all runs: `runs/`, or `--runs-dir`.
 #[derive(Debug, Clone)]
@@ -134,12 +137,18 @@ impl RunsFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
             Err(source) => return Err(self.io("could not read", source)),
         };
-        let mut names: Vec<String> = entries
+        let mut runs: Vec<(String, Option<SystemTime>)> = entries
             .filter_map(Result::ok)
-            .filter(|entry| entry.path().join(JOURNAL).is_file())
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter_map(|entry| {
+                let journal = fs::metadata(entry.path().join(JOURNAL)).ok().filter(fs::Metadata::is_file)?;
+                Some((entry.file_name().to_string_lossy().into_owned(), journal.modified().ok()))
+            })
             .collect();
-        names.sort();
+        // A name tells the second; the jobs of one command can all run within it, one after the other.
+        runs.sort_by(|(a, ended_a), (b, ended_b)| {
+            a.get(..SECOND).cmp(&b.get(..SECOND)).then(ended_a.cmp(ended_b)).then_with(|| a.cmp(b))
+        });
+        let names: Vec<String> = runs.into_iter().map(|(name, _)| name).collect();
         if names.is_empty() { Err(none()) } else { Ok(names) }
     }
 
@@ -244,6 +253,21 @@ mod tests {
         assert_eq!(runs.find(Some(&first.id)).unwrap().path, first.folder.path);
         assert!(matches!(runs.find(Some("19700101")), Err(StoreError::Ambiguous { .. })));
         assert!(matches!(runs.find(Some("nope")), Err(StoreError::NoSuchRun { .. })));
+    }
+
+    #[test]
+    fn the_newest_run_of_a_second_is_the_one_that_was_written_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = RunsFolder::at(dir.path());
+        let mut rng = fastrand::Rng::with_seed(1);
+        for (job, age) in [("zebra", 2), ("ape", 1)] {
+            let run = runs.create(job, DateTime::UNIX_EPOCH, &mut rng).unwrap();
+            let journal = fs::File::options().append(true).open(run.folder.path.join(JOURNAL)).unwrap();
+            journal.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(10 - age)).unwrap();
+        }
+        let newest = runs.find(None).unwrap().path;
+        assert!(newest.to_string_lossy().contains("-ape-"), "{newest:?}");
+        assert!(runs.names().unwrap()[0].contains("-zebra-"));
     }
 
     #[test]
