@@ -35,7 +35,11 @@ pub(super) fn table(page: &mut String, record: &RunRecord, ink: Ink) {
     if cards.iter().flatten().any(|card| card.failure_count > 0) {
         let _ = write!(page, "{:<NAMES$}", "failed tries");
         for card in &cards {
-            let cell = card.map_or_else(|| "–".to_owned(), |card| format!("−{}", two_decimals(card.penalty)));
+            let cell = match card {
+                Some(card) if card.failure_count > 0 => format!("−{}", two_decimals(card.penalty)),
+                Some(_) => two_decimals(0.0),
+                None => "–".to_owned(),
+            };
             let _ = write!(page, "{cell:>COLUMN$}");
         }
         page.push('\n');
