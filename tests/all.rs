@@ -1,5 +1,8 @@
 //! All tests that need more than one room: the built program, real servers on loopback, and the house itself.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on must fail")]
+#![expect(clippy::disallowed_methods, reason = "tests start processes, which have an environment and take time")]
+
 mod contract;
 mod demo;
 mod edges;

@@ -35,7 +35,7 @@ pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize
     );
     let job = job::load("bench.yml", &text, &NoTemplates).unwrap();
     let graph = with_graph.then(|| eval_job::graph::GraphConfig::Embedded(Default::default()));
-    let surroundings = Surroundings { has_openai_key: true, openai_base_url: None };
+    let surroundings = Surroundings { has_openai_key: true, ..Surroundings::default() };
     let mut plan =
         Plan::of(job, Wanted { models: vec!["mock".to_owned()], ..Wanted::default() }, surroundings).unwrap();
     plan.graph = graph;
@@ -76,8 +76,8 @@ pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize
     run::run(Arc::new(engine), provenance, Default::default()).await.unwrap();
     let found = new.folder.read().unwrap();
     check(&found.record);
-    let turns = kept.lock().unwrap().1;
-    turns
+    let kept = kept.lock().unwrap();
+    kept.1
 }
 
 /// A benchmark of conversations that failed would be a fast one.

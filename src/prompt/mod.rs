@@ -11,7 +11,7 @@ mod persona;
 mod templates;
 
 pub use judge::{JudgeView, JudgedTask};
-pub use persona::{PersonaView, WantedTask};
+pub use persona::{PersonaView, WantedTask, persona_turn};
 pub use templates::{TemplateKind, Templates};
 
 /// Why a prompt could not be made.

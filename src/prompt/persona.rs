@@ -4,7 +4,7 @@ use minijinja::context;
 
 use super::fence::escape;
 use super::{PromptError, Templates};
-use crate::evidence::{Message, Role, Transcript};
+use crate::evidence::{Message, Role, Turn};
 
 pub(super) const VARIABLES: &[&str] = &["name", "voice", "signoff", "tasks", "facts"];
 
@@ -33,24 +33,21 @@ pub struct WantedTask<'a> {
 }
 
 impl Templates {
-    /// The persona's request: its instructions as the system message, then the conversation from its side, its own lines
-    /// as `assistant` and the agent's as `user`, each of those inside one pair of `agent-reply` tags.
+    /// The persona's instructions: the first message of each of its requests, the same from the first turn to the last.
     ///
     /// # Errors
     /// When there is no such template or it can't be rendered.
-    pub fn persona_messages(
-        &self,
-        name: &str,
-        view: &PersonaView<'_>,
-        transcript: &Transcript,
-    ) -> Result<Vec<Message>, PromptError> {
-        let instructions = Message::new(Role::System, instructions(self, name, view)?);
-        let conversation = transcript.messages().map(|message| match message.role {
-            Role::User => Message::new(Role::Assistant, message.content),
-            Role::Assistant | Role::System | Role::Tool => Message::new(Role::User, fenced(&message.content)),
-        });
-        Ok(std::iter::once(instructions).chain(conversation).collect())
+    pub fn persona_instructions(&self, name: &str, view: &PersonaView<'_>) -> Result<Message, PromptError> {
+        Ok(Message::new(Role::System, instructions(self, name, view)?))
     }
+}
+
+/// A turn as the persona sees it, to be added to what it saw before: its own line as `assistant`, the agent's as `user`,
+/// inside one pair of `agent-reply` tags.
+pub fn persona_turn(turn: &Turn) -> impl Iterator<Item = Message> {
+    let own = Message::new(Role::Assistant, turn.user.clone());
+    let reply = turn.agent.as_deref().map(|text| Message::new(Role::User, fenced(text)));
+    std::iter::once(own).chain(reply)
 }
 
 fn fenced(reply: &str) -> String {
@@ -87,7 +84,6 @@ pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Turn;
     use proptest::prelude::*;
 
     const TASKS: &[WantedTask<'_>] = &[
@@ -113,7 +109,8 @@ mod tests {
     }
 
     fn messages(facts: &[String], turns: Vec<Turn>) -> Vec<Message> {
-        Templates::embedded().persona_messages("eval/socrates", &view(facts), &Transcript { turns }).unwrap()
+        let instructions = Templates::embedded().persona_instructions("eval/socrates", &view(facts)).unwrap();
+        std::iter::once(instructions).chain(turns.iter().flat_map(persona_turn)).collect()
     }
 
     #[test]
@@ -161,8 +158,7 @@ mod tests {
 
     #[test]
     fn a_template_that_is_not_there_is_an_error() {
-        let error =
-            Templates::embedded().persona_messages("eval/none", &view(&[]), &Transcript::default()).unwrap_err();
+        let error = Templates::embedded().persona_instructions("eval/none", &view(&[])).unwrap_err();
         assert!(error.message.starts_with("There is no template `eval/none`."), "{error}");
     }
 

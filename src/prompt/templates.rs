@@ -1,6 +1,7 @@
 //! The templates there are, and whether one can be used.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use minijinja::{Environment, Error, UndefinedBehavior};
 use sha2::{Digest, Sha256};
@@ -26,9 +27,11 @@ impl TemplateKind {
 }
 
 /// The templates by name (`eval/socrates` for `prompts/eval/socrates.jinja`): the embedded ones, and those laid over them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Templates {
     sources: BTreeMap<String, String>,
+    /// Those that compile, compiled once.
+    compiled: OnceLock<Environment<'static>>,
 }
 
 impl Templates {
@@ -38,12 +41,16 @@ impl Templates {
             ("eval/score", include_str!("../../prompts/eval/score.jinja")),
             ("eval/socrates", include_str!("../../prompts/eval/socrates.jinja")),
         ];
-        Templates { sources: sources.map(|(name, text)| (name.to_owned(), text.to_owned())).into() }
+        Templates {
+            sources: sources.map(|(name, text)| (name.to_owned(), text.to_owned())).into(),
+            compiled: OnceLock::new(),
+        }
     }
 
     /// The same with one more; it takes the place of one of the same name.
     pub fn with_override(mut self, name: impl Into<String>, text: impl Into<String>) -> Templates {
         self.sources.insert(name.into(), text.into());
+        self.compiled = OnceLock::new();
         self
     }
 
@@ -79,9 +86,12 @@ impl Templates {
         if !self.sources.contains_key(name) {
             return Err(PromptError { message: self.missing(name) });
         }
-        self.environment(name)
-            .and_then(|environment| environment.get_template(name)?.render(values))
-            .map_err(|error| PromptError { message: describe(name, &error) })
+        let compiled = self.compiled.get_or_init(|| self.whatever_compiles());
+        match compiled.get_template(name) {
+            Ok(template) => template.render(values),
+            Err(error) => self.environment(name).map(drop).and(Err(error)),
+        }
+        .map_err(|error| PromptError { message: describe(name, &error) })
     }
 
     /// The others are there to be included; one that is broken is told of where it is used itself.
@@ -95,6 +105,16 @@ impl Templates {
             }
         }
         Ok(environment)
+    }
+
+    fn whatever_compiles(&self) -> Environment<'static> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        for (name, source) in &self.sources {
+            // One that is broken is told of where it is used.
+            let _ = environment.add_template_owned(name.clone(), source.clone());
+        }
+        environment
     }
 
     fn missing(&self, name: &str) -> String {

@@ -1,4 +1,4 @@
-//! Asking the persona what it says next.
+//! The persona, asked what it says next.
 
 use serde_json::json;
 
@@ -6,58 +6,80 @@ use super::Engine;
 use super::trial::Stop;
 use crate::conversation::{PersonaSaid, read_persona_reply};
 use crate::evidence::{Message, ReplySchema, Role, Transcript, TrialId, Usage};
-use crate::llm::{LlmRequest, LlmRole};
-use crate::prompt::{PersonaView, WantedTask};
+use crate::llm::{Llm, LlmRequest, LlmRole};
+use crate::prompt::{PersonaView, WantedTask, persona_turn};
 
 /// How often a persona whose reply can't be used is asked.
 const TRIES: usize = 3;
 
-/// Asks the persona what it says next. What it costs is added to `usage`, also when it comes to nothing.
-pub(super) async fn ask(
-    engine: &Engine,
-    id: &TrialId,
-    transcript: &Transcript,
-    usage: &mut Usage,
-) -> Result<PersonaSaid, Stop> {
-    let job = &engine.plan.job;
-    let Some(persona) = &engine.edges.persona else {
-        return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
-    };
-    let tasks: Vec<WantedTask<'_>> =
-        job.tasks.iter().map(|task| WantedTask { kind: task.kind.word(), task: &task.task }).collect();
-    let view = PersonaView {
-        name: &job.persona.name,
-        voice: &job.persona.voice,
-        signoff: &job.persona.signoff,
-        tasks: &tasks,
-        facts: job.facts_known(id.condition),
-    };
-    let messages = engine
-        .templates
-        .persona_messages(&job.persona.prompt, &view, transcript)
-        .map_err(|error| Stop::broken(error.to_string()))?;
-    let mut request = LlmRequest {
-        role: LlmRole::Persona,
-        messages,
-        temperature: job.persona.temperature,
-        schema: Some(reply_schema()),
-    };
-    let mut unusable = String::new();
-    for _ in 0..TRIES {
-        let reply =
-            persona.complete(&request).await.map_err(|error| Stop::broken(format!("the persona's model: {error}")))?;
-        *usage = usage.plus(reply.usage);
-        match read_persona_reply(&reply.text, &job.persona.signoff) {
-            Ok(said) if said.done && said.message.is_none() && transcript.turns.len() <= 1 => {
-                unusable = "it said goodbye before it had asked for anything".to_owned();
-            }
-            Ok(said) => return Ok(said),
-            Err(why) => unusable = why,
-        }
-        request.messages.push(Message::new(Role::Assistant, reply.text));
-        request.messages.push(Message::new(Role::User, format!("That could not be used: {unusable}. Reply again.")));
+/// The persona of one trial. Its request only ever grows, so that prompt caches hit.
+pub(super) struct Persona<'a> {
+    llm: &'a dyn Llm,
+    signoff: &'a str,
+    request: LlmRequest,
+    /// The turns that the request holds.
+    turns: usize,
+    /// What it has cost so far.
+    pub(super) usage: Usage,
+}
+
+impl<'a> Persona<'a> {
+    /// The persona of a trial; `None` where fixed lines take its place.
+    pub(super) fn of(engine: &'a Engine, id: &TrialId) -> Result<Option<Persona<'a>>, Stop> {
+        let Some(llm) = engine.edges.persona.as_deref() else { return Ok(None) };
+        let job = &engine.plan.job;
+        let tasks: Vec<WantedTask<'_>> =
+            job.tasks.iter().map(|task| WantedTask { kind: task.kind.word(), task: &task.task }).collect();
+        let view = PersonaView {
+            name: &job.persona.name,
+            voice: &job.persona.voice,
+            signoff: &job.persona.signoff,
+            tasks: &tasks,
+            facts: job.facts_known(id.condition),
+        };
+        let instructions = engine
+            .templates
+            .persona_instructions(&job.persona.prompt, &view)
+            .map_err(|error| Stop::broken(error.to_string()))?;
+        let request = LlmRequest {
+            role: LlmRole::Persona,
+            messages: vec![instructions],
+            temperature: job.persona.temperature,
+            schema: Some(reply_schema()),
+        };
+        Ok(Some(Persona { llm, signoff: &job.persona.signoff, request, turns: 0, usage: Usage::default() }))
     }
-    Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
+
+    /// Asks the persona what it says next.
+    pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaSaid, Stop> {
+        self.request.messages.extend(transcript.turns[self.turns..].iter().flat_map(persona_turn));
+        self.turns = transcript.turns.len();
+        let heard = self.request.messages.len();
+        let said = self.insist(transcript).await;
+        // What was said about unusable replies is not part of the conversation.
+        self.request.messages.truncate(heard);
+        said
+    }
+
+    async fn insist(&mut self, transcript: &Transcript) -> Result<PersonaSaid, Stop> {
+        let mut unusable = String::new();
+        for _ in 0..TRIES {
+            let reply = self.llm.complete(&self.request).await;
+            let reply = reply.map_err(|error| Stop::broken(format!("the persona's model: {error}")))?;
+            self.usage = self.usage.plus(reply.usage);
+            match read_persona_reply(&reply.text, self.signoff) {
+                Ok(said) if said.done && said.message.is_none() && transcript.turns.len() <= 1 => {
+                    unusable = "it said goodbye before it had asked for anything".to_owned();
+                }
+                Ok(said) => return Ok(said),
+                Err(why) => unusable = why,
+            }
+            let again = format!("That could not be used: {unusable}. Reply again.");
+            self.request.messages.push(Message::new(Role::Assistant, reply.text));
+            self.request.messages.push(Message::new(Role::User, again));
+        }
+        Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
+    }
 }
 
 /// `{message, done}`.

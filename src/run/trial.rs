@@ -3,13 +3,14 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Engine, judge, observe, persona, prepare};
+use super::persona::Persona;
+use super::{Engine, judge, observe, prepare};
 use crate::agent::Session;
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
 use crate::grade;
-use crate::job::{Mind, Persona};
+use crate::job::{self, Mind};
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
 
@@ -113,13 +114,19 @@ async fn converse(engine: &Engine, id: &TrialId, session: &mut dyn Session) -> R
         greeting: greeting(engine, id),
         lines: fixed_lines(&job.persona),
     });
-    let mut persona_usage = Usage::default();
+    let mut persona = Persona::of(engine, id)?;
     let limit = TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start() };
     loop {
         match conversation.next() {
-            Next::Done(ending) => return Ok(Talk { conversation, ending, persona_usage }),
+            Next::Done(ending) => {
+                let persona_usage = persona.map(|persona| persona.usage).unwrap_or_default();
+                return Ok(Talk { conversation, ending, persona_usage });
+            }
             Next::AskPersona => {
-                let asking = persona::ask(engine, id, conversation.transcript(), &mut persona_usage);
+                let Some(persona) = &mut persona else {
+                    return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
+                };
+                let asking = persona.ask(conversation.transcript());
                 let said = tokio::time::timeout(limit.left(), asking)
                     .await
                     .map_err(|_| Stop::broken(limit.words("the persona's model was being waited for")))??;
@@ -195,7 +202,7 @@ fn greeting(engine: &Engine, id: &TrialId) -> String {
     rng.choice(&engine.plan.job.greetings).cloned().unwrap_or_else(|| "Hello".to_owned())
 }
 
-fn fixed_lines(persona: &Persona) -> Option<Vec<String>> {
+fn fixed_lines(persona: &job::Persona) -> Option<Vec<String>> {
     match &persona.mind {
         Mind::Lines(lines) => Some(lines.clone()),
         Mind::Model(_) => None,

@@ -1,4 +1,5 @@
 //! One run of an example job, as its JSON output tells of it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,8 +27,11 @@ pub struct Example {
     record: Value,
 }
 
+/// By job and model.
+type Runs = BTreeMap<(String, String), Arc<Example>>;
+
 /// What several tests look at is run once.
-static RUNS: LazyLock<Mutex<BTreeMap<(String, String), Arc<Example>>>> = LazyLock::new(Mutex::default);
+static RUNS: LazyLock<Mutex<Runs>> = LazyLock::new(Mutex::default);
 
 impl Example {
     pub fn run(job: &str, model: &str) -> Arc<Example> {

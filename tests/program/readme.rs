@@ -42,6 +42,20 @@ fn every_job_is_valid() {
 }
 
 #[test]
+fn its_screenful_is_what_the_first_command_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&root().join("data"), &folder.path().join("data"));
+    let output = eval_job(folder.path()).args(["run", "data/eval/agent.yml"]).output().unwrap();
+    let without_times = |text: &str| {
+        text.lines()
+            .map(|line| line.split_once(" ms on average").map_or(line, |(_, rest)| rest).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let printed = without_times(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(without_times(&blocks(&readme(), "text")[0]), printed);
+}
+
+#[test]
 fn every_command_runs() {
     let (_agent, agent_address) = agent::start("good");
     let (_model, base) = model::start("good");

@@ -127,7 +127,7 @@ fn a_node_is_its_properties() {
         assert_eq!(check("RETURN r", expected, nodes.clone()).score(), Some(Score::ONE));
     }
     let wrong = check("RETURN r", json!({"title": "mail"}), nodes);
-    assert_eq!(wrong.why(), r#"expected 1 row {"title":"mail"}, got 1 row: [{r: (:Reminder {title: "call"})}]"#);
+    assert_eq!(wrong.why(), r#"expected 1 row {title: "mail"}, got 1 row: [{r: (:Reminder {title: "call"})}]"#);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn order_counts_only_where_the_query_fixes_it() {
     assert_eq!(check("RETURN x", json!([1, 2]), rows()).score(), Some(Score::ONE));
     let wrong = check("RETURN x ORDER BY x DESC", json!([1, 2]), rows());
     assert_eq!(wrong.score(), Some(Score::ZERO));
-    assert_eq!(wrong.why(), "expected [1,2], got 2 rows: [[2], [1]]; the rows are right, but their order is not");
+    assert_eq!(wrong.why(), "expected [1, 2], got 2 rows: [[2], [1]]; the rows are right, but their order is not");
     assert_eq!(check("RETURN x ORDER BY x DESC", json!([2, 1]), rows()).score(), Some(Score::ONE));
 }
 

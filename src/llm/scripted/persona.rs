@@ -134,8 +134,8 @@ fn transition(asked: usize, heard: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Transcript, Turn};
-    use crate::prompt::{PersonaView, Templates, WantedTask};
+    use crate::evidence::Turn;
+    use crate::prompt::{PersonaView, Templates, WantedTask, persona_turn};
 
     const TASKS: &[WantedTask<'_>] = &[
         WantedTask { kind: "task", task: "Ask the assistant to order boots" },
@@ -144,7 +144,7 @@ mod tests {
 
     /// What it says after these pairs of own line and reply.
     fn after(facts: &[&str], said: &[(&str, &str)]) -> (String, bool) {
-        let turns = said
+        let turns: Vec<Turn> = said
             .iter()
             .zip(1..)
             .map(|((user, agent), number)| Turn {
@@ -160,7 +160,8 @@ mod tests {
             .collect();
         let facts: Vec<String> = facts.iter().map(|fact| (*fact).to_owned()).collect();
         let view = PersonaView { name: "N", voice: "v", signoff: "s", tasks: TASKS, facts: &facts };
-        let messages = Templates::embedded().persona_messages("eval/socrates", &view, &Transcript { turns }).unwrap();
+        let instructions = Templates::embedded().persona_instructions("eval/socrates", &view).unwrap();
+        let messages: Vec<Message> = std::iter::once(instructions).chain(turns.iter().flat_map(persona_turn)).collect();
         let value: serde_json::Value = serde_json::from_str(&reply(&messages).unwrap()).unwrap();
         (value["message"].as_str().unwrap().to_owned(), value["done"].as_bool().unwrap())
     }

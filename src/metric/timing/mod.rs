@@ -86,7 +86,7 @@ mod tests {
         ] {
             assert_eq!(scored(Some(aspired), &latencies).score().unwrap().get(), score, "{aspired} {latencies:?}");
         }
-        assert_eq!(scored(Some(100), &[Some(200.4)]).why(), "the average reply took 200 ms; the aim is 100 ms");
+        assert_eq!(scored(Some(100), &[Some(200.4)]).why(), "200 ms on average, the aim is 100 ms");
     }
 
     #[test]

@@ -85,7 +85,8 @@ fn note(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], compone
         .zip(components)
         .filter_map(|(trial, component)| Some((trial_name(record, trial), component.as_ref()?.why())))
         .collect();
-    let same = whys.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let unused = components.iter().flatten().all(|component| matches!(component, Component::NotApplicable { .. }));
+    let same = whys.len() == 1 || (unused && whys.windows(2).all(|pair| pair[0].1 == pair[1].1));
     for (name, why) in whys.iter().take(if same { 1 } else { whys.len() }) {
         let name = if same { String::new() } else { format!("{name}: ") };
         let _ = writeln!(page, "{}", ink.dim(&format!("  {name}{}", plain(why))));

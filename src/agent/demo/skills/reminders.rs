@@ -83,8 +83,9 @@ fn place_in(talk: &mut Talk<'_>, request: &Request, zone: Tz, preface: &str) {
             talk.change("rescheduleReminder", arguments, Change::MoveReminder(before, after));
         }
         (None, Request::AddReminder { title, .. }) => {
+            let what = title.as_ref().map_or("a reminder".to_owned(), |title| format!("the reminder \"{title}\""));
+            talk.say(format!("{preface}I've created {what} for {place}.{guess}"));
             let title = title.clone().unwrap_or_else(|| "Reminder".to_owned());
-            talk.say(format!("{preface}I've created the reminder \"{title}\" for {place}.{guess}"));
             let arguments = json!({"title": title, "at": at, "timeZone": zone.name()});
             talk.change("createReminder", arguments, Change::AddReminder(Reminder::new(title, moment)));
         }

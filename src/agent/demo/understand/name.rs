@@ -25,7 +25,7 @@ pub(super) fn names(words: &[&str]) -> Option<String> {
         return Some(name.join(" "));
     }
     let owner = words.iter().find_map(|word| Some(owner(word)).filter(|(_, owns)| *owns).map(|(owner, _)| owner))?;
-    Some(super::upper_first(owner))
+    Some(super::text::upper_first(owner))
 }
 
 fn owner(word: &str) -> (&str, bool) {

@@ -30,6 +30,12 @@ fn reminders_are_created() {
         ("Remind me to feed the cat on Friday at 14:30", "Feed the cat"),
         ("Set a reminder called \"Cat food\" for noon", "Cat food"),
         ("Add a cat food reminder for Monday", "Cat food"),
+        ("I'd like a reminder tomorrow at 9am to feed the cat, please.", "Feed the cat"),
+        (
+            "Hey there! Could you set up a reminder for me for tomorrow at 9 in the morning? It's to feed the cat.",
+            "Feed the cat",
+        ),
+        ("Thanks! And could you also remind me on Saturday at 6:30pm to feed the cat?", "Feed the cat"),
     ] {
         assert_eq!(title(message).as_deref(), Some(expected), "{message}");
     }
@@ -38,6 +44,8 @@ fn reminders_are_created() {
 #[test]
 fn reminders_are_asked_for_moved_and_cancelled() {
     assert_eq!(wants("Could you tell me which reminders I have?"), Request::ListReminders);
+    assert_eq!(wants("Great. Can you show me my reminders?"), Request::ListReminders);
+    assert_eq!(wants("What reminders do I have set?"), Request::ListReminders);
     assert_eq!(wants("How many reminders do I have?"), Request::CountReminders);
     assert!(matches!(wants("When is my cat reminder?"), Request::WhenIsReminder { .. }));
     let Request::MoveReminder { described, when } = wants("Please move the reminder to feed the cat to Friday at 3pm.")
