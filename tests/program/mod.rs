@@ -1,7 +1,8 @@
-//! The built program, as its users meet it: golden cases, kills, and what leaves the machine.
+//! The built program, as its users meet it: golden cases, kills, a real Neo4j, and what leaves the machine.
 
 mod golden;
 mod kill;
+mod neo4j;
 mod readme;
 mod wire;
 
