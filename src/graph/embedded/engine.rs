@@ -13,7 +13,7 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Temporal, Temp
 
 /// An open database. Between two calls no transaction is open.
 pub(super) struct Store {
-    database: Database,
+    pub(super) database: Database,
 }
 
 impl Store {
@@ -96,7 +96,7 @@ impl Store {
         }
     }
 
-    fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {
+    pub(super) fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {
         Ok(match value {
             Value::Null => Engine::Null,
             Value::Bool(truth) => Engine::Bool(*truth),
@@ -145,6 +145,6 @@ impl Store {
     }
 }
 
-fn broken(theirs: &Theirs) -> GraphError {
+pub(super) fn broken(theirs: &Theirs) -> GraphError {
     GraphError { kind: GraphErrorKind::Other, message: format!("The embedded graph failed: {theirs}") }
 }
