@@ -119,7 +119,10 @@ mod tests {
     async fn a_message_that_never_ends_is_given_up() {
         let (mut client, mut server) = tokio::io::duplex(64);
         tokio::io::AsyncWriteExt::write_all(&mut client, &[0, 9, 1]).await.unwrap();
-        assert_eq!(read(&mut server, || Bounds { time: Duration::from_millis(20), ..BOUNDS }).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(
+            read(&mut server, || Bounds { time: Duration::from_millis(20), ..BOUNDS }).await.unwrap_err().kind(),
+            io::ErrorKind::TimedOut
+        );
     }
 
     proptest! {

@@ -140,7 +140,7 @@ fn nanos_of_day(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, ':');
     let hour = number(parts.next()?)?;
     let minute = parts.next().map_or(Some(0), number)?;
-    let (second, nanos) = parts.next().map_or(Some((0, 0)), |text| decimal(text))?;
+    let (second, nanos) = parts.next().map_or(Some((0, 0)), decimal)?;
     let valid = hour < 24 && minute < 60 && second < 60;
     valid.then_some((hour * 3600 + minute * 60 + second) * NANOS + nanos)
 }
@@ -150,13 +150,7 @@ fn clock_text(nanos: i64) -> Option<String> {
         return None;
     }
     let seconds = nanos / NANOS;
-    Some(format!(
-        "{:02}:{:02}:{:02}{}",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60,
-        fraction_text(nanos % NANOS)
-    ))
+    Some(format!("{:02}:{:02}:{:02}{}", seconds / 3600, seconds / 60 % 60, seconds % 60, fraction_text(nanos % NANOS)))
 }
 
 /// `.5`, or nothing for zero.
@@ -314,7 +308,8 @@ mod tests {
         }
         let zoned = temporal(DateTime, "2020-07-01T12:00:00+02:00[Europe/Berlin]");
         let berlin = Pack::from("Europe/Berlin");
-        let expected = |tag, seconds| Some(Pack::Structure(tag, vec![Pack::Int(seconds), Pack::Int(0), berlin.clone()]));
+        let expected =
+            |tag, seconds| Some(Pack::Structure(tag, vec![Pack::Int(seconds), Pack::Int(0), berlin.clone()]));
         assert_eq!(pack(&zoned, true), expected(b'i', 1_593_597_600));
         assert_eq!(pack(&zoned, false), expected(b'f', 1_593_604_800));
     }

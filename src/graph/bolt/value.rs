@@ -240,7 +240,9 @@ mod tests {
         let five = Pack::Structure(b'N', vec![Pack::Int(3), labels, Pack::Map(vec![]), "3".into()]);
         assert_eq!((packed(&node("3").into(), false), packed(&node("3").into(), true)), (four, five));
         for (five, size) in [(false, 5), (true, 8)] {
-            let Pack::Structure(b'R', fields) = packed(&relationship("1-R-2-0", "1", "2").into(), five) else { panic!() };
+            let Pack::Structure(b'R', fields) = packed(&relationship("1-R-2-0", "1", "2").into(), five) else {
+                panic!()
+            };
             assert_eq!((fields.len(), &fields[1], &fields[2]), (size, &Pack::Int(1), &Pack::Int(2)));
         }
     }

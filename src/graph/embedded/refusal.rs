@@ -107,6 +107,8 @@ fn is_locked(theirs: &Theirs) -> bool {
 fn in_query(query: &QueryError) -> RefusalReason {
     match query.code() {
         ErrorCode::MissingParameter => RefusalReason::ParameterMissing,
+        // The engine has a code for it and does not use it everywhere.
+        _ if query.message().starts_with("missing parameter: $") => RefusalReason::ParameterMissing,
         ErrorCode::ProcedureNotFound => RefusalReason::Procedure,
         ErrorCode::DivisionByZero => RefusalReason::Arithmetic,
         ErrorCode::DeleteConnectedNode => RefusalReason::Constraint,

@@ -10,7 +10,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,7 +67,7 @@ impl Folder {
     }
 
     #[cfg(test)]
-    fn path(&self) -> &Path {
+    fn path(&self) -> &std::path::Path {
         &self.0
     }
 }

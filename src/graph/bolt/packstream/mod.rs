@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-pub(super) use read::{Malformed, read};
+pub(super) use read::read;
 pub(super) use write::{Writer, write};
 
 /// A value as it is packed.

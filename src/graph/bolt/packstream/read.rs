@@ -190,7 +190,9 @@ mod tests {
 
     #[test]
     fn sizes_that_lie_are_refused_without_memory() {
-        for bytes in [&[0xd6, 0xff, 0xff, 0xff, 0xff][..], &[0xda, 0x7f, 0xff, 0xff, 0xff], &[0xce, 0xff, 0, 0, 0], &[0x9f]] {
+        for bytes in
+            [&[0xd6, 0xff, 0xff, 0xff, 0xff][..], &[0xda, 0x7f, 0xff, 0xff, 0xff], &[0xce, 0xff, 0, 0, 0], &[0x9f]]
+        {
             assert_eq!(read(bytes), Err(Malformed::Short), "{bytes:?}");
         }
     }
@@ -217,7 +219,9 @@ mod tests {
 
     #[test]
     fn integers_take_the_shortest_form() {
-        for (number, size) in [(0, 1), (-16, 1), (127, 1), (-17, 2), (-128, 2), (128, 3), (-129, 3), (32768, 5), (1 << 31, 9)] {
+        for (number, size) in
+            [(0, 1), (-16, 1), (127, 1), (-17, 2), (-128, 2), (128, 3), (-129, 3), (32768, 5), (1 << 31, 9)]
+        {
             let mut bytes = Vec::new();
             write(&mut bytes, &Pack::Int(number));
             assert_eq!((bytes.len(), read(&bytes)), (size, Ok(Pack::Int(number))), "{number}");
