@@ -1,1 +1,3 @@
+//! The one integration binary: the built program and its real servers.
 
+mod contract;

@@ -6,10 +6,12 @@
 //! | `-[*]-`, `-[*2..]-` | with an upper bound (it stops at 50 hops without a word) |
 //! | `id(x)`, `elementId(x)` | guarded by `labels(x)` (it answers null for a relationship) |
 //! | `timestamp()`, `randomUUID()`, `isEmpty(x)`, `lower(x)`, `upper(x)`, `ceiling(x)` | the same in its functions |
+//! | `round(x)` | ties up, also below zero (it rounds them away from zero) |
+//! | `toString(x)` | a time keeps its seconds when they are zero (it leaves them out) |
 //! | `COUNT { (a)-->(b) WHERE … }` | `size([(a)-->(b) WHERE … \| 1])` |
 //! | `n {.name, key: value}`, `n {.*}` | a map literal, null for a null |
 
-use super::names;
+use super::{names, stages::stages};
 use crate::graph::cypher::{Kind, Token, closing, tokens};
 
 /// The most hops that the engine can count.
@@ -29,7 +31,7 @@ pub(super) fn bridge(statement: &str) -> Bridged {
     let tokens = tokens(statement);
     let mut bridge = Bridge { text: String::with_capacity(statement.len()), ids_guarded: false };
     bridge.write(&tokens);
-    Bridged { text: bridge.text, ids_guarded: bridge.ids_guarded }
+    Bridged { text: stages(&bridge.text), ids_guarded: bridge.ids_guarded }
 }
 
 struct Bridge {
@@ -90,6 +92,11 @@ impl Bridge {
                     "(CASE WHEN ({x}) IS NULL THEN NULL WHEN size({x}) IS NULL THEN size(keys({x})) = 0 ELSE size({x}) = 0 END)"
                 )
             }
+            ("round", false) if items(inside).len() == 1 => {
+                let x = self.written(inside);
+                format!("(CASE WHEN ({x}) < 0 THEN round({x}, 0, 'HALF_DOWN') ELSE round({x}) END)")
+            }
+            ("tostring", false) => with_seconds(&self.written(inside)),
             ("lower", false) => format!("toLower({})", self.written(inside)),
             ("upper", false) => format!("toUpper({})", self.written(inside)),
             ("ceiling", false) => format!("ceil({})", self.written(inside)),
@@ -240,6 +247,16 @@ fn plain<'a>(token: &Token<'a>) -> &'a str {
         Some(name) if token.kind == Kind::Backtick && names::is_plain(name) => name,
         _ => token.text,
     }
+}
+
+/// `toString(x)`; a text is itself, and what looks like a time without seconds gets them.
+fn with_seconds(x: &str) -> String {
+    let text = format!("toString({x})");
+    let end = format!("(CASE WHEN {text} CONTAINS 'T' THEN size(split({text}, 'T')[0]) + 6 ELSE 5 END)");
+    format!(
+        "(CASE WHEN ({x}) = {text} OR NOT {text} =~ '(.*T)?[0-9]{{2}}:[0-9]{{2}}([Z+-].*)?' THEN {text} \
+         ELSE substring({text}, 0, {end}) + ':00' + substring({text}, {end}) END)"
+    )
 }
 
 /// A version 4 UUID out of `rand()`, drawn anew for each row.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use graphdblite::{Config, Database, GraphError as Theirs, Value as Engine};
 
-use super::bridge::bridge;
 use super::fate::Fate;
 use super::schema::{Course, course};
 use super::wire;
@@ -85,15 +84,7 @@ impl Store {
     }
 
     fn run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        let mut given = HashMap::new();
-        for (name, value) in parameters {
-            given.insert(name.clone(), self.parameter(name, value)?);
-        }
-        let bridged = bridge(statement);
-        match self.database.execute_with_params(&bridged.text, Some(&given)) {
-            Ok(records) => Ok(wire::table(statement, &records)),
-            Err(theirs) => Err(wire::error(statement, bridged.ids_guarded, &theirs)),
-        }
+        self.try_run(statement, parameters).map_err(|refusal| refusal.error)
     }
 
     pub(super) fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {

@@ -94,7 +94,7 @@ fn construct(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
         "(" if next("(") && after(2).is_some_and(|token| token.kind == Kind::Word) && at > 0 && before("-") => {
             "A quantified path pattern"
         }
-        "{" if before(")") => "A quantified path pattern",
+        "{" if before(")") || before(">") => "A quantified path pattern",
         "." if at > 1 && before("{") && tokens[at - 2].kind == Kind::Word => "This map projection",
         ":" if next(":") => "A type predicate (IS ::)",
         _ if token.kind == Kind::Parameter && in_pattern(tokens, at) => "A parameter for all properties of a pattern",

@@ -14,6 +14,7 @@ mod refusal;
 mod schema;
 mod session;
 mod shared;
+mod stages;
 mod transact;
 mod wire;
 

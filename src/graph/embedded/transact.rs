@@ -70,7 +70,8 @@ impl Store {
         Ok(Answer { table: self.try_run(statement, parameters)?, effect })
     }
 
-    fn try_run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, Refusal> {
+    /// Runs one statement in whatever transaction is open.
+    pub(super) fn try_run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, Refusal> {
         let mut given = HashMap::new();
         for (name, value) in parameters {
             given.insert(name.clone(), self.parameter(name, value).map_err(unfit)?);

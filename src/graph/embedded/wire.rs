@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, Value as Engine};
 
 use super::gap;
-use crate::graph::cypher::{Columns, columns};
+use crate::graph::cypher::{Columns, columns, significant};
 use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Table, Temporal, TemporalKind, Value};
 
 /// A value of the engine as ours.
 pub(super) fn value(engine: &Engine) -> Value {
-    let temporal = |kind, text: String| Value::Temporal(Temporal { kind, text });
+    let temporal = |kind, text: String| Value::Temporal(Temporal { kind, text: with_seconds(text) });
     match engine {
         Engine::Null => Value::Null,
         Engine::Bool(truth) => Value::Bool(*truth),
@@ -32,6 +32,16 @@ pub(super) fn value(engine: &Engine) -> Value {
         Engine::DateTime(moment) => temporal(TemporalKind::DateTime, moment.to_string()),
         Engine::Duration(duration) => temporal(TemporalKind::Duration, duration.to_string()),
     }
+}
+
+/// A time's text with its seconds, which the engine leaves out when they are zero.
+fn with_seconds(mut text: String) -> String {
+    let minutes = text.find('T').map_or(0, |t| t + 1) + 5;
+    let is_time = text.get(minutes - 3..minutes - 2) == Some(":") && !text.starts_with('P');
+    if is_time && !text[minutes..].starts_with(':') {
+        text.insert_str(minutes, ":00");
+    }
+    text
 }
 
 fn properties<'a>(entries: impl IntoIterator<Item = (&'a String, &'a Engine)>) -> BTreeMap<String, Value> {
@@ -127,6 +137,9 @@ pub(super) fn error(statement: &str, ids_guarded: bool, theirs: &Theirs) -> Grap
             _ if ids_guarded && query.message().contains("labels()") && !statement.contains("labels(") => {
                 gap::unsupported("The id of a relationship (id(), elementId())", None)
             }
+            ErrorCode::UndefinedVariable | ErrorCode::Other if statement_has_with_star(statement) => {
+                gap::unsupported("This WITH *", Some(&words))
+            }
             _ if query.message().starts_with("Multiple result columns") && all_different(statement) => {
                 gap::unsupported("Two columns that differ only in how they are written", Some(&words))
             }
@@ -153,6 +166,10 @@ fn refused_write() -> GraphError {
 /// The same, for a schema command.
 pub(super) fn refused_schema() -> GraphError {
     refused_write()
+}
+
+fn statement_has_with_star(statement: &str) -> bool {
+    significant(statement).windows(2).any(|pair| pair[0].is_word("WITH") && pair[1].is("*"))
 }
 
 fn all_different(statement: &str) -> bool {

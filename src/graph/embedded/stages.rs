@@ -1,0 +1,338 @@
+//! Sorting and grouping, in stages that the engine does right.
+//!
+//! The engine sorts by what it has at hand, and in silence not at all when a sort key is neither a column nor computed
+//! from the row before it (`UNWIND [2, 1] AS x RETURN x AS y ORDER BY x`). In a last RETURN that groups, it loses the
+//! properties of the nodes that it groups by. Both go right when each step is a WITH of its own:
+//!
+//! ```text
+//! RETURN e AS a, count(*) AS n ORDER BY n + 1 DESC LIMIT 3
+//! WITH e AS a, count(*) AS n  WITH a, n, n + 1 AS _anon_s0 ORDER BY _anon_s0 DESC LIMIT 3  RETURN a, n
+//! ```
+
+use super::names;
+use crate::graph::cypher::{Kind, Token, closing, significant};
+
+const AGGREGATES: [&str; 10] =
+    ["count", "sum", "avg", "min", "max", "collect", "stdev", "stdevp", "percentiledisc", "percentilecont"];
+
+/// The words that begin a clause, and so end a projection.
+const CLAUSES: [&str; 16] = [
+    "MATCH", "OPTIONAL", "UNWIND", "CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "CALL", "WITH", "RETURN",
+    "UNION", "WHERE", "SKIP", "LIMIT",
+];
+
+/// Whether this token calls an aggregating function.
+pub(super) fn aggregates(tokens: &[Token<'_>], at: usize) -> bool {
+    tokens[at].kind == Kind::Word
+        && AGGREGATES.contains(&tokens[at].text.to_ascii_lowercase().as_str())
+        && tokens.get(at + 1).is_some_and(|next| next.is("("))
+}
+
+/// Writes every projection that sorts or groups in stages.
+pub(super) fn stages(statement: &str) -> String {
+    let tokens = significant(statement);
+    let mut text = String::with_capacity(statement.len());
+    let (mut at, mut written) = (0, 0);
+    while at < tokens.len() {
+        let projection = Projection::read(&tokens, at);
+        match projection.as_ref().and_then(|projection| Some((projection.staged(statement)?, projection.end))) {
+            Some((staged, end)) => {
+                text.push_str(&statement[written..tokens[at].at]);
+                text.push_str(&staged);
+                written = tokens.get(end).map_or(statement.len(), |next| next.at);
+                at = end;
+            }
+            None => at = past(&tokens, at),
+        }
+    }
+    text.push_str(&statement[written..]);
+    text
+}
+
+/// The next token that is in no bracket of its own.
+fn past(tokens: &[Token<'_>], at: usize) -> usize {
+    let opens = tokens[at].kind == Kind::Symbol && matches!(tokens[at].text, "(" | "[" | "{");
+    match closing(tokens, at) {
+        Some(close) if opens => close + 1,
+        _ => at + 1,
+    }
+}
+
+/// A WITH or a RETURN with all that belongs to it.
+struct Projection<'t, 'a> {
+    returns: bool,
+    distinct: bool,
+    items: Vec<&'t [Token<'a>]>,
+    sorts: Vec<&'t [Token<'a>]>,
+    /// SKIP and LIMIT.
+    cut: &'t [Token<'a>],
+    /// WHERE and its condition.
+    filter: &'t [Token<'a>],
+    /// The first token after it.
+    end: usize,
+}
+
+impl<'t, 'a> Projection<'t, 'a> {
+    fn read(tokens: &'t [Token<'a>], at: usize) -> Option<Projection<'t, 'a>> {
+        let returns = tokens[at].is_word("RETURN");
+        if !returns && !tokens[at].is_word("WITH") || !begins(tokens, at) {
+            return None;
+        }
+        let distinct = tokens.get(at + 1).is_some_and(|next| next.is_word("DISTINCT"));
+        let first = at + 1 + usize::from(distinct);
+        let order = part_end(tokens, first);
+        let items = list(&tokens[first..order]);
+        let (mut next, mut sorts) = (order, Vec::new());
+        if sorts_here(tokens, next) {
+            let end = part_end(tokens, next + 2);
+            sorts = list(&tokens[next + 2..end]);
+            next = end;
+        }
+        let cut = next;
+        while tokens.get(next).is_some_and(|token| token.is_word("SKIP") || token.is_word("LIMIT")) {
+            next = part_end(tokens, next + 1);
+        }
+        let filter = next;
+        if !returns && tokens.get(next).is_some_and(|token| token.is_word("WHERE")) {
+            next = part_end(tokens, next + 1);
+        }
+        Some(Projection {
+            returns,
+            distinct,
+            items,
+            sorts,
+            cut: &tokens[cut..filter],
+            filter: &tokens[filter..next],
+            end: next,
+        })
+    }
+
+    /// The stages, or nothing when one stage does.
+    fn staged(&self, statement: &str) -> Option<String> {
+        let text = |tokens: &[Token<'a>]| match (tokens.first(), tokens.last()) {
+            (Some(first), Some(last)) => statement[first.at..last.end()].to_owned(),
+            _ => String::new(),
+        };
+        let item_groups = |item: &[Token<'a>]| (0..item.len()).any(|at| aggregates(item, at));
+        let groups = self.items.iter().any(|item| item_groups(item));
+        let keys = self.items.iter().any(|item| !item_groups(item));
+        if self.sorts.is_empty() && !(self.returns && (groups && keys || self.distinct)) {
+            return None;
+        }
+        let items = self.items.iter().enumerate().map(|(at, item)| self.item(at, item)).collect::<Option<Vec<_>>>()?;
+        let aliases: Vec<&str> = items.iter().map(|(_, alias)| alias.as_str()).collect();
+        let mut first: Vec<String> = items.iter().map(|(item, alias)| format!("{} AS {alias}", text(item))).collect();
+        let (mut second, mut order) = (Vec::new(), Vec::new());
+        for (at, sort) in self.sorts.iter().enumerate() {
+            let (sort, direction) = match sort.split_last() {
+                Some((last, rest)) if is_direction(last) => (rest, format!(" {}", last.text)),
+                _ => (*sort, String::new()),
+            };
+            let key = format!("_anon_s{at}");
+            let settled = groups || self.distinct;
+            if !settled && !aliases.iter().any(|alias| mentions(sort, alias)) {
+                first.push(format!("{} AS {key}", text(sort)));
+                second.push(key.clone());
+            } else if settled {
+                second.push(format!("{} AS {key}", by_alias(statement, sort, &items)));
+            } else {
+                second.push(format!("{} AS {key}", text(sort)));
+            }
+            order.push(format!("{key}{direction}"));
+        }
+        let distinct = if self.distinct { "DISTINCT " } else { "" };
+        let mut staged = format!("WITH {distinct}{} ", first.join(", "));
+        let all = aliases.join(", ");
+        let last: Vec<String> = self.items.iter().zip(&aliases).map(|(item, alias)| renamed(item, alias)).collect();
+        if !order.is_empty() {
+            staged.push_str(&format!(
+                "WITH {all}, {} ORDER BY {} {} ",
+                second.join(", "),
+                order.join(", "),
+                text(self.cut)
+            ));
+        }
+        staged.push_str(&format!("{} {} ", if self.returns { "RETURN" } else { "WITH" }, last.join(", ")));
+        if order.is_empty() {
+            staged.push_str(&text(self.cut));
+        }
+        staged.push_str(&text(self.filter));
+        staged.push(' ');
+        Some(staged)
+    }
+
+    /// An item's expression and its alias; none for `*` and for what is no item.
+    fn item(&self, at: usize, item: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], String)> {
+        match item {
+            [] => None,
+            [expression @ .., word, alias] if !expression.is_empty() && word.is_word("AS") => {
+                let usable = alias.kind == Kind::Backtick || names::is_plain(alias.text);
+                Some((expression, if usable { alias.text.to_owned() } else { format!("_item_{at}") }))
+            }
+            [only] if only.is("*") => None,
+            [only] if only.kind == Kind::Backtick || only.kind == Kind::Word && names::is_plain(only.text) => {
+                Some((item, only.text.to_owned()))
+            }
+            _ if self.returns => Some((item, format!("_item_{at}"))),
+            _ => None,
+        }
+    }
+}
+
+/// A column of the last stage: under the alias that was asked for, also where the engine takes it for nothing else.
+fn renamed(item: &[Token<'_>], inner: &str) -> String {
+    match item {
+        [.., word, alias] if item.len() > 2 && word.is_word("AS") && alias.text != inner => {
+            format!("{inner} AS {}", alias.text)
+        }
+        _ => inner.to_owned(),
+    }
+}
+
+/// Whether a keyword begins its clause here: not `n.with`, `:WITH`, `AS with`, `STARTS WITH`.
+fn begins(tokens: &[Token<'_>], at: usize) -> bool {
+    at.checked_sub(1).map(|before| &tokens[before]).is_none_or(|before| {
+        let name = before.is(".") || before.is(":") || before.is("|") || before.is_word("AS");
+        !name && !before.is_word("STARTS") && !before.is_word("ENDS")
+    })
+}
+
+fn sorts_here(tokens: &[Token<'_>], at: usize) -> bool {
+    tokens.get(at).is_some_and(|token| token.is_word("ORDER"))
+        && tokens.get(at + 1).is_some_and(|token| token.is_word("BY"))
+}
+
+/// Where the part that starts here ends: at the next clause, ORDER BY or semicolon that is in no bracket.
+fn part_end(tokens: &[Token<'_>], from: usize) -> usize {
+    let mut at = from;
+    while at < tokens.len() {
+        let clause = CLAUSES.iter().any(|word| tokens[at].is_word(word)) && begins(tokens, at);
+        let closes = tokens[at].kind == Kind::Symbol && matches!(tokens[at].text, ")" | "]" | "}" | ";");
+        if clause || closes || sorts_here(tokens, at) && begins(tokens, at) {
+            return at;
+        }
+        at = past(tokens, at);
+    }
+    tokens.len()
+}
+
+fn list<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
+    let (mut items, mut from, mut at) = (Vec::new(), 0, 0);
+    while at < tokens.len() {
+        if tokens[at].is(",") {
+            items.push(&tokens[from..at]);
+            from = at + 1;
+        }
+        at = past(tokens, at);
+    }
+    items.push(&tokens[from..]);
+    items
+}
+
+fn is_direction(token: &Token<'_>) -> bool {
+    ["ASC", "DESC", "ASCENDING", "DESCENDING"].iter().any(|word| token.is_word(word))
+}
+
+/// Whether an expression reads a variable.
+fn mentions(tokens: &[Token<'_>], variable: &str) -> bool {
+    tokens.iter().enumerate().any(|(at, token)| {
+        let property = at > 0 && tokens[at - 1].is(".");
+        let called = tokens
+            .get(at + 1)
+            .is_some_and(|next| next.is("(") || next.is(":") && tokens[..at].iter().any(|t| t.is("{")));
+        matches!(token.kind, Kind::Word | Kind::Backtick) && token.text == variable && !property && !called
+    })
+}
+
+/// A sort key with every column's expression in it replaced by the column.
+fn by_alias(statement: &str, sort: &[Token<'_>], items: &[(&[Token<'_>], String)]) -> String {
+    let same = |left: &[Token<'_>], right: &[Token<'_>]| {
+        left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.text == right.text)
+    };
+    let (mut text, mut at) = (String::new(), 0);
+    while at < sort.len() {
+        let after_dot = at > 0 && sort[at - 1].is(".");
+        let found = items
+            .iter()
+            .filter(|(expression, _)| !after_dot && sort.len() >= at + expression.len())
+            .filter(|(expression, _)| same(&sort[at..at + expression.len()], expression))
+            .max_by_key(|(expression, _)| expression.len());
+        let length = match found {
+            Some((expression, alias)) => {
+                text.push_str(alias);
+                expression.len()
+            }
+            None => {
+                text.push_str(sort[at].text);
+                1
+            }
+        };
+        let gap = sort.get(at + length).map_or("", |next| &statement[sort[at + length - 1].end()..next.at]);
+        if !gap.is_empty() {
+            text.push(' ');
+        }
+        at += length;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn squeezed(statement: &str) -> String {
+        stages(statement).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_sorts_or_groups_is_staged() {
+        for (statement, expected) in [
+            (
+                "UNWIND [2, 1] AS x RETURN x AS y ORDER BY x DESC",
+                "UNWIND [2, 1] AS x WITH x AS y, x AS _anon_s0 WITH y, _anon_s0 ORDER BY _anon_s0 DESC RETURN y",
+            ),
+            (
+                "MATCH (p) RETURN p AS q ORDER BY q.x, p.y SKIP 1 LIMIT 2",
+                "MATCH (p) WITH p AS q, p.y AS _anon_s1 WITH q, q.x AS _anon_s0, _anon_s1 ORDER BY _anon_s0, _anon_s1 SKIP 1 LIMIT 2 RETURN q",
+            ),
+            (
+                "MATCH (p) RETURN p, count(*) LIMIT 3",
+                "MATCH (p) WITH p AS p, count(*) AS _item_1 RETURN p, _item_1 LIMIT 3",
+            ),
+            (
+                "MATCH (p) WITH p.x AS x, count(*) AS n ORDER BY count(*) + 1 DESC, p.x WHERE n > 1 RETURN x",
+                "MATCH (p) WITH p.x AS x, count(*) AS n WITH x, n, n + 1 AS _anon_s0, x AS _anon_s1 ORDER BY _anon_s0 DESC, _anon_s1 WITH x, n WHERE n > 1 RETURN x",
+            ),
+            ("RETURN DISTINCT 1 AS x UNION RETURN 2 AS x", "WITH DISTINCT 1 AS x RETURN x UNION RETURN 2 AS x"),
+            (
+                "MATCH (n) RETURN n.x ORDER BY {x: n.x}",
+                "MATCH (n) WITH n.x AS _item_0, {x: n.x} AS _anon_s0 WITH _item_0, _anon_s0 ORDER BY _anon_s0 RETURN _item_0",
+            ),
+        ] {
+            assert_eq!(squeezed(statement), expected, "{statement}");
+        }
+    }
+
+    #[test]
+    fn what_needs_no_stages_stays() {
+        for statement in [
+            "MATCH (n) RETURN n.x AS x LIMIT 2",
+            "MATCH (n) RETURN count(n) AS n",
+            "MATCH (n) WITH n.x AS x, count(*) AS n WHERE n > 1 RETURN x",
+            "MATCH (n) RETURN * ORDER BY n.x",
+            "MATCH (n) WHERE n.x STARTS WITH 'a' SET n.with = 1",
+            "RETURN 'RETURN x ORDER BY y'",
+        ] {
+            assert_eq!(stages(statement), statement);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_stages(text in "(RETURN |WITH |ORDER BY |DISTINCT |count\\(|[a-z_$ ;:`'*.,|0-9\\[\\]{}()-]){0,20}") {
+            stages(&text);
+        }
+    }
+}

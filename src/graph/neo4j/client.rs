@@ -1,0 +1,240 @@
+//! A Neo4j database as the rest of the program holds it.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use neo4rs::{BoltType, ConfigBuilder, Graph as Driver, Query, Row};
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+
+use super::error::{from_driver, unreachable};
+use super::wire;
+use crate::graph::cypher::{Columns, columns, split};
+use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
+use crate::secret::Secret;
+
+/// Where a database is and how to get in, with everything filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neo4jConnection {
+    /// `bolt://`, `neo4j://`, and both with `+s` (a trusted certificate) or `+ssc` (any certificate).
+    pub uri: String,
+    /// The user's name.
+    pub username: String,
+    /// The user's password.
+    pub password: Secret,
+    /// The database; none for the user's home database.
+    pub database: Option<String>,
+}
+
+/// How long and how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest that reaching the server and logging in may take.
+    pub connect: Duration,
+    /// The longest that one call may take after that.
+    pub time: Duration,
+    /// The most rows of a result.
+    pub rows: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { connect: Duration::from_secs(5), time: Duration::from_secs(30), rows: 100_000 }
+    }
+}
+
+/// A Neo4j database. It is reached when it is first asked.
+pub struct Neo4jGraph {
+    driver: Driver,
+    connection: Neo4jConnection,
+    limits: Limits,
+    reached: OnceCell<()>,
+}
+
+impl Neo4jGraph {
+    /// Prepares the way to a database, without a request. Fails when the address is none.
+    pub fn connect(connection: Neo4jConnection, limits: Limits) -> Result<Neo4jGraph, GraphError> {
+        // Any provider that somebody has chosen before is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut config = ConfigBuilder::default()
+            .uri(&connection.uri)
+            .user(&connection.username)
+            .password(connection.password.expose())
+            // The driver takes this limit for every answer too, and so it must not be shorter than ours.
+            .connection_timeout(limits.time.max(limits.connect) + Duration::from_secs(1));
+        if let Some(database) = &connection.database {
+            config = config.db(database.as_str());
+        }
+        let ours = |theirs: neo4rs::Error| from_driver(&connection.uri, &theirs);
+        let driver = Driver::connect(config.build().map_err(ours)?).map_err(ours)?;
+        Ok(Neo4jGraph { driver, connection, limits, reached: OnceCell::new() })
+    }
+
+    /// Reaches the server once, under a limit that is shorter than a query's.
+    async fn reach(&self) -> Result<(), GraphError> {
+        let reach = async {
+            let transaction = self.driver.start_txn().await?;
+            transaction.rollback().await
+        };
+        let within = || async {
+            match timeout(self.limits.connect, reach).await {
+                Ok(reached) => reached.map_err(|theirs| self.ours(&theirs)),
+                Err(_) => {
+                    let limit = self.limits.connect.as_secs_f64();
+                    Err(unreachable(&self.connection.uri, &format!("no answer within {limit} s")))
+                }
+            }
+        };
+        self.reached.get_or_try_init(within).await.copied()
+    }
+
+    async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+        let statements = split(text);
+        let [statement] = statements.as_slice() else {
+            return Err(GraphError {
+                kind: GraphErrorKind::Statement,
+                message: format!("One statement was expected here, not {}.", statements.len()),
+            });
+        };
+        let limit = i64::try_from(self.limits.time.as_millis()).unwrap_or(i64::MAX);
+        let query = query(statement, parameters)?.extra("tx_timeout", limit);
+        let mut stream = self.driver.execute_read(query).await.map_err(|theirs| self.ours(&theirs))?;
+        let mut rows = Rows::new(statement, self.limits.rows);
+        while let Some(row) = stream.next().await.map_err(|theirs| self.ours(&theirs))? {
+            rows.push(&row)?;
+        }
+        Ok(rows.table)
+    }
+
+    async fn write_now(&self, text: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+        let statements = split(text);
+        if statements.is_empty() {
+            return Err(GraphError {
+                kind: GraphErrorKind::Statement,
+                message: "There is no statement in this text.".to_owned(),
+            });
+        }
+        // A transaction that is dropped unfinished is rolled back by the server.
+        let mut transaction = self.driver.start_txn().await.map_err(|theirs| self.ours(&theirs))?;
+        let mut table = Table::default();
+        for (at, statement) in statements.iter().enumerate() {
+            let number = |mut error: GraphError| {
+                if statements.len() > 1 {
+                    error.message = format!("Statement {} of {}: {}", at + 1, statements.len(), error.message);
+                }
+                error
+            };
+            let query = query(statement, parameters).map_err(number)?;
+            let mut stream = transaction.execute(query).await.map_err(|theirs| number(self.ours(&theirs)))?;
+            let mut rows = Rows::new(statement, self.limits.rows);
+            while let Some(row) =
+                stream.next(transaction.handle()).await.map_err(|theirs| number(self.ours(&theirs)))?
+            {
+                rows.push(&row).map_err(number)?;
+            }
+            table = rows.table;
+        }
+        transaction.commit().await.map_err(|theirs| self.ours(&theirs))?;
+        Ok(table)
+    }
+
+    async fn within<F: Future<Output = Result<Table, GraphError>>>(&self, work: F) -> Result<Table, GraphError> {
+        self.reach().await?;
+        timeout(self.limits.time, work).await.unwrap_or_else(|_| {
+            Err(GraphError {
+                kind: GraphErrorKind::Limit,
+                message: format!("Neo4j took longer than {} s and was not waited for.", self.limits.time.as_secs_f64()),
+            })
+        })
+    }
+
+    fn ours(&self, theirs: &neo4rs::Error) -> GraphError {
+        let error = from_driver(&self.connection.uri, theirs);
+        GraphError { message: self.connection.password.redact(&error.message), ..error }
+    }
+}
+
+/// A result as it grows.
+struct Rows {
+    table: Table,
+    declared: Columns,
+    most: usize,
+}
+
+impl Rows {
+    fn new(statement: &str, most: usize) -> Rows {
+        let declared = columns(statement);
+        let table = match &declared {
+            Columns::Named(columns) => Table { columns: columns.clone(), rows: Vec::new() },
+            _ => Table::default(),
+        };
+        Rows { table, declared, most }
+    }
+
+    fn push(&mut self, row: &Row) -> Result<(), GraphError> {
+        if self.table.rows.len() == self.most {
+            return Err(GraphError {
+                kind: GraphErrorKind::Limit,
+                message: format!("The result has more than {} rows.", self.most),
+            });
+        }
+        if self.table.rows.is_empty() {
+            self.table.columns = self.named(row);
+        }
+        let value = |column: &String| {
+            let unreadable = |what: String| GraphError {
+                kind: GraphErrorKind::Other,
+                message: format!("The column `{column}` holds {what}, which can't be shown."),
+            };
+            let bolt = row.get::<BoltType>(column).map_err(|error| unreadable(error.to_string()))?;
+            wire::from_bolt(&bolt).map_err(unreadable)
+        };
+        let values = self.table.columns.iter().map(value).collect::<Result<_, _>>()?;
+        self.table.rows.push(values);
+        Ok(())
+    }
+
+    /// The driver forgets the order of columns: it is the statement's, and that of `*` is the alphabet's.
+    fn named(&self, row: &Row) -> Vec<String> {
+        let mut names: Vec<String> = row.keys().into_iter().map(|key| key.value.clone()).collect();
+        names.sort();
+        match &self.declared {
+            Columns::Named(declared)
+                if declared.len() == names.len() && declared.iter().all(|name| names.contains(name)) =>
+            {
+                declared.clone()
+            }
+            Columns::Star(last) => {
+                names.sort_by_key(|name| last.iter().position(|last| last == name));
+                names
+            }
+            _ => names,
+        }
+    }
+}
+
+fn query(statement: &str, parameters: &Parameters) -> Result<Query, GraphError> {
+    let map = wire::map(parameters).map_err(|problem| GraphError {
+        kind: GraphErrorKind::Statement,
+        message: format!("A parameter can't be sent: {problem}."),
+    })?;
+    Ok(Query::new(statement.to_owned()).with_params(map))
+}
+
+#[async_trait]
+impl Graph for Neo4jGraph {
+    fn backend(&self) -> &'static str {
+        "neo4j"
+    }
+
+    async fn read(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+        self.within(self.read_now(statement, parameters)).await
+    }
+
+    async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+        self.within(self.write_now(statement, parameters)).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! The driver's and the server's errors as ours.
+
+use neo4rs::Error as Theirs;
+
+use crate::graph::{GraphError, GraphErrorKind};
+
+/// An error of theirs as ours, still with all its words.
+pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
+    let (kind, message) = match theirs {
+        Theirs::Neo4j(error) => (
+            kind(error.code(), error.message()),
+            format!("Neo4j says: {} ({})", one_line(error.message()), error.code()),
+        ),
+        Theirs::AuthenticationError(words) => (
+            GraphErrorKind::Unauthorized,
+            format!(
+                "Neo4j at {uri} refuses the login: {}. Check NEO_USERNAME and NEO_PASSWORD.",
+                words.trim_end_matches('.')
+            ),
+        ),
+        Theirs::UrlParseError(_) | Theirs::UnsupportedScheme(_) | Theirs::InvalidConfig => (
+            GraphErrorKind::Other,
+            format!("{uri} is no address of a Neo4j database ({theirs}). Try bolt://localhost:7687 or neo4j+s://HOST."),
+        ),
+        Theirs::IOError { .. }
+        | Theirs::InvalidDnsName(_)
+        | Theirs::ConnectionError
+        | Theirs::ConnectionTimedOut
+        | Theirs::IncompleteBoltExchange
+        | Theirs::UnsupportedVersion(..)
+        | Theirs::ProtocolMismatch(_)
+        | Theirs::ServerUnavailableError(_)
+        | Theirs::RequestIgnoredError => (GraphErrorKind::Unreachable, unreachable(uri, &theirs.to_string()).message),
+        _ => (GraphErrorKind::Other, format!("Neo4j at {uri}: {theirs}")),
+    };
+    GraphError { kind, message }
+}
+
+/// Nobody answers, for this reason.
+pub(super) fn unreachable(uri: &str, reason: &str) -> GraphError {
+    GraphError {
+        kind: GraphErrorKind::Unreachable,
+        message: format!(
+            "Neo4j at {uri} can't be reached: {reason}. Is it running, and is the scheme (bolt, bolt+s) right?"
+        ),
+    }
+}
+
+/// Whose matter it is, by the server's status code.
+fn kind(code: &str, message: &str) -> GraphErrorKind {
+    match code.split('.').collect::<Vec<_>>().as_slice() {
+        [_, _, "Statement", "AccessMode"] | [_, _, "General", "ForbiddenOnReadOnlyDatabase"] => {
+            GraphErrorKind::WriteRefused
+        }
+        [_, _, "Security", "Forbidden"] => GraphErrorKind::Other,
+        [_, _, "Security", _] => GraphErrorKind::Unauthorized,
+        [_, _, "Transaction", "TransactionTimedOut" | "TransactionTimedOutClientConfiguration"]
+        | [_, _, "General", "MemoryPoolOutOfMemoryError" | "OutOfMemoryError" | "TransactionOutOfMemoryError"] => {
+            GraphErrorKind::Limit
+        }
+        [_, "ClientError", "Statement" | "Schema" | "Procedure", _] => GraphErrorKind::Statement,
+        // What goes wrong while a valid statement runs (a deleted node with relationships, a negative start).
+        [_, "DatabaseError", "Statement", _] if !message.is_empty() => GraphErrorKind::Statement,
+        _ => GraphErrorKind::Other,
+    }
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_say_whose_matter_it_is() {
+        for (code, expected) in [
+            ("Neo.ClientError.Statement.SyntaxError", GraphErrorKind::Statement),
+            ("Neo.ClientError.Statement.ParameterMissing", GraphErrorKind::Statement),
+            ("Neo.ClientError.Statement.AccessMode", GraphErrorKind::WriteRefused),
+            ("Neo.ClientError.Schema.ConstraintValidationFailed", GraphErrorKind::Statement),
+            ("Neo.ClientError.Security.Unauthorized", GraphErrorKind::Unauthorized),
+            ("Neo.ClientError.Security.AuthenticationRateLimit", GraphErrorKind::Unauthorized),
+            ("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration", GraphErrorKind::Limit),
+            ("Neo.TransientError.General.MemoryPoolOutOfMemoryError", GraphErrorKind::Limit),
+            ("Neo.DatabaseError.Statement.ExecutionFailed", GraphErrorKind::Statement),
+            ("Neo.ClientError.Database.DatabaseNotFound", GraphErrorKind::Other),
+            ("nonsense", GraphErrorKind::Other),
+        ] {
+            assert_eq!(kind(code, "words"), expected, "{code}");
+        }
+    }
+}
