@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use eval_job::graph::bolt::{BoltDoor, BoltLimits};
+use eval_job::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
+use eval_job::graph::embedded::EmbeddedGraph;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -263,8 +264,12 @@ async fn a_message_out_of_turn_ends_the_connection() {
 async fn after_a_failure_everything_is_ignored_until_reset() {
     let (_graph, door) = door(short()).await;
     let mut raw = Raw::welcome(&door).await;
-    raw.send(&[run("RETRUN"), PULL_ALL.to_vec(), run("RETURN 1"), RESET.to_vec(), run("RETURN 1")].concat()).await;
-    for kind in [0x7f, 0x7e, 0x7e, 0x70, 0x70] {
+    raw.send(&[run("RETRUN"), PULL_ALL.to_vec(), run("RETURN 1")].concat()).await;
+    for kind in [0x7f, 0x7e, 0x7e] {
+        assert_eq!(raw.answer().await.0, kind);
+    }
+    raw.send(&[RESET.to_vec(), run("RETURN 1")].concat()).await;
+    for kind in [0x70, 0x70] {
         assert_eq!(raw.answer().await.0, kind);
     }
 }
@@ -320,4 +325,48 @@ async fn a_stopped_door_hangs_up_and_frees_its_port() {
     raw.is_hung_up().await;
     assert!(TcpStream::connect(&address).await.is_err());
     assert_eq!(number(&graph, "MATCH (n) RETURN count(n)").await, 0);
+}
+
+#[tokio::test]
+async fn a_client_that_never_reads_is_hung_up_on() {
+    let (graph, door) = door(short()).await;
+    let mut raw = Raw::welcome(&door).await;
+    let large =
+        run("UNWIND range(1, 90000) AS x RETURN x, 'a text that fills the buffers of both ends in no time' AS y");
+    raw.send(&[BEGIN.to_vec(), run("CREATE (:X)")].concat()).await;
+    for _ in 0..3 {
+        raw.send(&[large.clone(), PULL_ALL.to_vec()].concat()).await;
+    }
+    let mut other = Raw::welcome(&door).await;
+    other.send(&run("CREATE (:Y)")).await;
+    assert_eq!(other.answer().await.0, 0x70, "the writer is free again");
+    assert_eq!(number(&graph, "MATCH (n) RETURN count(n)").await, 1);
+}
+
+#[tokio::test]
+async fn a_statement_that_takes_too_long_is_given_up() {
+    let (graph, door) = door(BoltLimits { query: Duration::from_millis(50), ..short() }).await;
+    let mut raw = Raw::welcome(&door).await;
+    raw.send(&run("CREATE (:X) WITH 1 AS a UNWIND range(1, 90000) AS x UNWIND range(1, 100) AS y RETURN count(*)"))
+        .await;
+    let (kind, words) = raw.answer().await;
+    assert!(kind == 0x7f && words.contains("Neo.ClientError.Transaction.TransactionTimedOut"), "{words}");
+    raw.send(&[RESET.to_vec(), run("RETURN 1")].concat()).await;
+    assert_eq!((raw.answer().await.0, raw.answer().await.0), (0x70, 0x70));
+    assert_eq!(number(&graph, "MATCH (n) RETURN count(n)").await, 0);
+}
+
+#[tokio::test]
+async fn a_door_needs_a_free_port_and_a_graph_to_share() {
+    let (graph, door) = door(short()).await;
+    let port = door.uri().rsplit(':').next().unwrap().parse().unwrap();
+    let settings = super::settings(short());
+    let error = BoltDoor::open(&graph, BoltSettings { port: Some(port), ..settings.clone() }).await.unwrap_err();
+    assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
+    let private = EmbeddedGraph::new().unwrap();
+    let error = BoltDoor::open(&private, settings.clone()).await.unwrap_err();
+    assert!(error.to_string().contains("shareable"), "{error}");
+    door.stop().await;
+    let door = BoltDoor::open(&graph, BoltSettings { port: Some(port), ..settings }).await.unwrap();
+    lives(&door).await;
 }

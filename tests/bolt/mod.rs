@@ -18,15 +18,18 @@ const PASSWORD: &str = "correct horse";
 /// A fresh graph with a door.
 async fn door(limits: BoltLimits) -> (EmbeddedGraph, BoltDoor) {
     let graph = EmbeddedGraph::shareable(Limits::default()).unwrap();
-    let settings = BoltSettings {
+    let door = BoltDoor::open(&graph, settings(limits)).await.unwrap();
+    (graph, door)
+}
+
+fn settings(limits: BoltLimits) -> BoltSettings {
+    BoltSettings {
         port: None,
         username: "neo4j".to_owned(),
         password: Secret::new(PASSWORD),
         limits,
         clock: Clock::system(),
-    };
-    let door = BoltDoor::open(&graph, settings).await.unwrap();
-    (graph, door)
+    }
 }
 
 fn patient() -> BoltLimits {

@@ -120,6 +120,7 @@ fn in_query(query: &QueryError) -> RefusalReason {
         // What the compiler finds is a syntax error in Neo4j's book, whatever it is about.
         _ if query.phase() != QueryPhase::Runtime => RefusalReason::Syntax,
         ErrorCode::InvalidArgumentType => RefusalReason::Type,
+        _ if query.message().starts_with("InvalidArgumentType") => RefusalReason::Type,
         _ => match query {
             QueryError::SyntaxError { .. } => RefusalReason::Syntax,
             QueryError::TypeError { .. } => RefusalReason::Type,

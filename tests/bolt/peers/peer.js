@@ -19,6 +19,18 @@ async function fails (code, work) {
   })
 }
 
+// Integers and temporal values with numbers or integers inside, as something that can be compared.
+function plain (value) {
+  if (neo4j.isInt(value)) return value.toBigInt()
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
+  if (Array.isArray(value)) return value.map(plain)
+  if (value !== null && typeof value === 'object') {
+    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
+    return [value.constructor.name, Object.fromEntries(entries.map(([key, entry]) => [key, plain(entry)]))]
+  }
+  return value
+}
+
 async function one (driver, query, parameters) {
   const { records } = await driver.executeQuery(query, parameters)
   return records[0].get(0)
@@ -98,8 +110,7 @@ const cases = {
       new types.Duration(14, 3, 4, 5)
     ]) {
       const back = await one(driver, 'RETURN $value', { value })
-      assert.equal(neo4j.json.stringify(back), neo4j.json.stringify(value))
-      assert.equal(String(back), String(value))
+      assert.deepEqual(plain(back), plain(value))
     }
     for (const [value, what] of [[new Int8Array([1]), /byte array/], [new types.Point(int(7203), 1, 2), /point/]]) {
       await assert.rejects(driver.executeQuery('RETURN $value', { value }), what)
@@ -108,11 +119,11 @@ const cases = {
 
   async values (driver) {
     for (const text of [
-      "date('2020-02-29')", "localtime('12:30:00')", "time('12:30:01.5+01:00')", "localdatetime('2020-02-29T01:02:03')",
+      "date('2020-02-29')", "localtime('12:30:00')", "time('12:30:01.5+01:00')", "duration('P1Y2M3DT4H5M6.7S')", "localdatetime('2020-02-29T01:02:03')",
       "datetime('2020-07-01T12:00:00Z')", "datetime('2020-07-01T12:00:00+02:00[Europe/Berlin]')"
     ]) {
-      const [back, printed] = await one(driver, `WITH ${text} AS t RETURN [t, toString(t)]`)
-      assert.equal(String(back).replace(/:00(?=$|Z|\+|\[)/, ''), printed.replace(/:00(?=$|Z|\+|\[)/, ''), text)
+      const back = await one(driver, `RETURN ${text}`)
+      assert.ok(await one(driver, `RETURN ${text} = $back`, { back }), `${text} came as ${back}`)
     }
     await driver.executeQuery('CREATE (:V {n: 1})-[:R {w: 0.5}]->(:V:W {n: 2})-[:R]->(:V {n: 3})')
     const { records } = await driver.executeQuery('MATCH (a:V {n: 1})-[r]->(b) RETURN a, r, b')
