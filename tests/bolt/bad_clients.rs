@@ -357,6 +357,19 @@ async fn a_statement_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test]
+async fn results_that_nobody_fetches_have_a_limit() {
+    let (_graph, door) = door(BoltLimits { transaction: Duration::from_secs(20), ..short() }).await;
+    let mut raw = Raw::welcome(&door).await;
+    raw.send(BEGIN).await;
+    for _ in 0..51 {
+        assert_eq!(raw.answer().await.0, 0x70);
+        raw.send(&run("RETURN 1")).await;
+    }
+    let (kind, words) = raw.answer().await;
+    assert!(kind == 0x7f && words.contains("More than 50 results"), "{words}");
+}
+
+#[tokio::test]
 async fn a_door_needs_a_free_port_and_a_graph_to_share() {
     let (graph, door) = door(short()).await;
     let port = door.uri().rsplit(':').next().unwrap().parse().unwrap();

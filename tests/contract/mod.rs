@@ -3,7 +3,7 @@
 //! A case compares column names, values with their types (1 is not 1.0), and order, unless it says `unordered`.
 
 mod case;
-mod run;
+pub(crate) mod run;
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use eval_job::secret::Secret;
 use case::Case;
 
 /// All cases, in the order of their files.
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     [
         include_str!("cases/values.txt"),
         include_str!("cases/functions.txt"),

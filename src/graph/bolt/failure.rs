@@ -45,6 +45,16 @@ impl Failure {
         Failure::new("Neo.ClientError.Statement.TypeError", message)
     }
 
+    /// More results at once than a transaction may have.
+    pub(super) fn too_many_results(most: usize) -> Failure {
+        Failure::new(
+            "Neo.ClientError.General.TransactionOutOfMemoryError",
+            format!(
+                "More than {most} results are open in this transaction. Fetch or discard the rows of earlier ones."
+            ),
+        )
+    }
+
     /// A transaction that was open for too long.
     pub(super) fn transaction_timed_out(seconds: f64) -> Failure {
         Failure::new(

@@ -25,6 +25,9 @@ use crate::graph::{Parameters, Value};
 /// Drivers look for the product's name before they go on.
 const SERVER: &str = "Neo4j/5.26.0 (eval-job embedded graph)";
 
+/// The most results of one transaction that wait to be fetched: each is held in memory.
+const RESULTS: usize = 50;
+
 /// Whether the connection goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -262,6 +265,9 @@ impl Protocol {
             (_, Err(message)) => return self.fail(Failure::parameter(message), outlet),
             (Ok(()), Ok(parameters)) => parameters,
         };
+        if self.results.len() >= RESULTS {
+            return self.fail(Failure::too_many_results(RESULTS), outlet);
+        }
         let watch = self.room.settings.clock.start();
         match self.ask(statement, &parameters, terms).await {
             Ok(Answer { table, effect }) => {

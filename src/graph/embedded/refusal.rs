@@ -53,6 +53,8 @@ impl Refusal {
     /// A refusal out of the graph's error and what the engine said, if it did.
     pub(super) fn of(error: GraphError, theirs: Option<&Theirs>) -> Refusal {
         let reason = match error.kind {
+            // Libraries look for just this code to find out what a server has.
+            GraphErrorKind::Unsupported if theirs.is_some_and(is_procedure) => RefusalReason::Procedure,
             GraphErrorKind::Unsupported => RefusalReason::Unsupported,
             GraphErrorKind::WriteRefused => RefusalReason::AccessMode,
             GraphErrorKind::Limit => RefusalReason::TooLarge,
@@ -96,6 +98,10 @@ fn reason(theirs: &Theirs) -> RefusalReason {
         Theirs::Storage { .. } if is_locked(theirs) => RefusalReason::Locked,
         _ => RefusalReason::Broken,
     }
+}
+
+fn is_procedure(theirs: &Theirs) -> bool {
+    matches!(theirs, Theirs::Query(query) if query.code() == ErrorCode::ProcedureNotFound)
 }
 
 /// SQLite's two words for a lock that did not come free in time.

@@ -294,6 +294,11 @@ mod tests {
         let mut session = sessions.session();
         let refused = session.run(Access::Read, "CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap_err();
         assert_eq!(refused.reason, RefusalReason::AccessMode);
+        let index = "CREATE INDEX i FOR (n:X) ON (n.x)";
+        let refused = session.run(Access::Read, index, &Parameters::new(), PATIENCE).await.unwrap_err();
+        assert_eq!(refused.reason, RefusalReason::AccessMode);
+        let answer = session.run(Access::Write, index, &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(answer.effect, Effect::Schema);
         session.begin(Access::Read);
         let refused = session.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap_err();
         assert_eq!(refused.reason, RefusalReason::AccessMode);
@@ -351,7 +356,7 @@ mod tests {
             ("MATCH (a:A) DELETE a", RefusalReason::Constraint),
             ("UNWIND [1, 'a'] AS x RETURN range(1, x)", RefusalReason::Type),
             ("FOREACH (x IN [1] | CREATE (:X))", RefusalReason::Unsupported),
-            ("CALL nope.nope()", RefusalReason::Unsupported),
+            ("CALL nope.nope()", RefusalReason::Procedure),
             ("UNWIND range(1, 100001) AS x RETURN x", RefusalReason::TooLarge),
         ] {
             let refused = session.run(Access::Write, statement, &Parameters::new(), PATIENCE).await.unwrap_err();

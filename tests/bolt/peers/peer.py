@@ -212,10 +212,13 @@ def errors(driver):
         assert session.run("MATCH (n:Lost) RETURN count(n)").single()[0] == 0, "a failed transaction is undone"
     with driver.session(database="other") as session:
         raises(ClientError, "Neo.ClientError.Database.DatabaseNotFound", lambda: session.run("RETURN 1").consume())
+    endless = "UNWIND range(1, 99999) AS x UNWIND range(1, 1000) AS y RETURN count(*)"
     with driver.session() as session:
-        with session.begin_transaction(timeout=0.05) as transaction:
-            raises(ClientError, "Neo.ClientError.Transaction.TransactionTimedOut",
-                   lambda: transaction.run("UNWIND range(1, 99999) AS x UNWIND range(1, 1000) AS y RETURN count(*)").consume())
+        transaction = session.begin_transaction(timeout=0.05)
+        raises(ClientError, "Neo.ClientError.Transaction.TransactionTimedOut",
+               lambda: transaction.run(endless).consume())
+        transaction.close()
+
 
 
 def locked(driver):
