@@ -71,6 +71,7 @@ impl EmbeddedGraph {
     pub fn shareable(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
         let (sessions, folder) = Sessions::open(limits)?;
         let store = Store::open_file(&folder.file(), limits.rows, limits.time)?;
+        folder.vanish();
         EmbeddedGraph::serve(store, limits, Some(sessions), folder)
     }
 

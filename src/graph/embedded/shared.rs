@@ -66,6 +66,15 @@ impl Folder {
         self.0.join("graph.db")
     }
 
+    /// Takes the folder away while its files are in use, where the system allows that: the engines keep what they have
+    /// open, and nothing is left behind even when this process is killed. No engine can be opened afterwards.
+    pub(super) fn vanish(&self) {
+        if cfg!(unix) {
+            // Then it goes with its last engine.
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
     #[cfg(test)]
     fn path(&self) -> &std::path::Path {
         &self.0
@@ -281,6 +290,8 @@ fn stopped() -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Value;
+    use crate::graph::embedded::{Access, Patience};
 
     #[test]
     fn a_folder_is_private_and_goes_with_its_last_owner() {
@@ -294,5 +305,27 @@ mod tests {
         }
         drop(folder);
         assert!(!path.exists());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_folder_that_has_vanished_is_not_missed() {
+        let (sessions, folder) = Sessions::open(Limits::default()).unwrap();
+        folder.vanish();
+        assert!(!folder.path().exists());
+        let patience = Patience { time: Duration::from_secs(60), turn: Duration::from_secs(60) };
+        let mut session = sessions.session();
+        // Enough for the log to be written back into the file a few times.
+        for round in 1..=4 {
+            let many =
+                "UNWIND range(1, 5000) AS x CREATE (:A {text: 'some text that fills a few pages'})-[:R]->(:B {x: x})";
+            session.run(Access::Write, many, &Parameters::new(), patience).await.unwrap();
+            for _ in 0..2 * READERS {
+                let count = "MATCH (n:B) RETURN count(n)";
+                let answer = session.run(Access::Read, count, &Parameters::new(), patience).await.unwrap();
+                assert_eq!(answer.table.rows, [[Value::Int(round * 5000)]]);
+            }
+        }
+        assert!(!folder.path().exists());
     }
 }
