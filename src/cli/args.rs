@@ -39,6 +39,9 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Serve the demo agent, as if it were your own; it writes to the Neo4j of NEO_URI
     DemoAgent(DemoAgentArgs),
+    /// Serve an empty throw-away graph over Bolt, for an agent that uses a Neo4j driver
+    #[command(subcommand)]
+    Graph(GraphCommand),
 }
 
 #[derive(Debug, clap::Args)]
@@ -160,4 +163,17 @@ impl From<ConditionArg> for Condition {
 
 fn parse_score(text: &str) -> Result<Score, String> {
     text.parse::<f64>().ok().and_then(Score::new).ok_or_else(|| "a score is a number from 0 to 1".to_owned())
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum GraphCommand {
+    /// Serve it on loopback until Ctrl-C; its address and password go to stdout. Nothing is kept
+    Serve(GraphServeArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct GraphServeArgs {
+    /// The port; 0 takes a free one
+    #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 7687)]
+    pub(super) port: u16,
 }
