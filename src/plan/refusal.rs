@@ -5,7 +5,7 @@ use crate::agent::TransportConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::check as check_address;
 use crate::graph::GraphConfig;
-use crate::graph::neo4j::{self, Neo4jConfig};
+use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::job::{Job, Mind, ModelName};
 use crate::llm::openai::check as check_endpoint;
 
@@ -47,7 +47,7 @@ pub(super) fn refusals(
             (None, Some(other)) => (other.as_str(), "NEO_URI", "correct it in the environment"),
             (None, None) => (Neo4jConfig::DEFAULT_URI, "", ""),
         };
-        if let Err(problem) = neo4j::check(address) {
+        if let Err(problem) = check_database(address) {
             refuse(format!("{name}: {problem}"), help);
         }
     }
