@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::evidence::Condition;
@@ -88,11 +89,11 @@ pub(super) struct RunArgs {
     pub(super) runs: RunsArgs,
 
     /// Show what is said and done, word for word, as it happens
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE")]
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
     /// Show nothing while the job runs
-    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", conflicts_with = "verbose")]
+    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", value_parser = FalseyValueParser::new(), conflicts_with = "verbose")]
     pub(super) no_progress: bool,
 }
 
@@ -124,7 +125,7 @@ pub(super) struct ShowArgs {
     pub(super) runs: RunsArgs,
 
     /// Show the conversations too, word for word
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE")]
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
     /// Also write the record to a file; its ending tells the format: .json

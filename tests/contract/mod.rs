@@ -4,7 +4,7 @@
 //! the case says so, and `DIFFERENCES.md` lists it. A case compares column names, values with their types (1 is not 1.0), and order, unless it says `unordered`.
 
 mod case;
-mod run;
+pub(crate) mod run;
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::servers::neo4j;
 use case::Case;
 
 /// All cases, in the order of their files.
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     [
         include_str!("cases/values.txt"),
         include_str!("cases/functions.txt"),
