@@ -7,6 +7,8 @@ mod bolt;
 mod contract;
 mod demo;
 mod edges;
+#[path = "fuzz/replay.rs"]
+mod fuzz;
 mod house;
 mod program;
 mod servers;

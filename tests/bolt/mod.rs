@@ -5,7 +5,6 @@
 
 mod bad_clients;
 mod contract;
-mod fuzz;
 mod neo4rs_driver;
 mod official_drivers;
 

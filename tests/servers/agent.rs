@@ -43,6 +43,7 @@ fn message(behaviour: &str, request: &Request) -> Reply {
     let body = request.json();
     let said = body["message"]["content"].as_str().unwrap_or_default().to_owned();
     let text = match behaviour {
+        "fails-for-large" if body["model"] == "large" => return Reply::Json(500, json!({"error": "out of memory"})),
         "message-401" => return Reply::Json(401, json!({"error": "who are you?"})),
         "message-500" => return Reply::Json(500, json!({"error": "out of order"})),
         "html" => return Reply::Body(200, "text/html", b"<html><body>Please log in</body></html>".to_vec()),
