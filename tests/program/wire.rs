@@ -134,7 +134,7 @@ fn a_journal_of_format_1_reads_as_it_did_when_it_was_written() {
     let journal = eval_job::store::folder::read_journal(&bytes);
     assert_eq!((journal.cut_off, journal.damaged), (0, None));
     let record = eval_job::record::RunRecord::of(journal.entries).unwrap();
-    assert_eq!((record.version, record.is_readable(), record.provenance.job.as_str()), (1, true, "Contacts"));
+    assert_eq!((record.version, record.is_readable(), record.provenance.job.as_str()), (1, true, "Address book"));
     assert_eq!(record.verdict.word(), "passed");
     let composites: Vec<String> =
         record.trials.iter().map(|trial| eval_job::report::two_decimals(trial.score().unwrap().get())).collect();
