@@ -12,8 +12,17 @@ pub fn start(behaviour: &str) -> (Option<Server>, String) {
         return (None, nobody());
     }
     let behaviour = behaviour.to_owned();
-    let sessions = AtomicUsize::new(0);
-    let server = Server::start(move |request| answer(&behaviour, request, &sessions));
+    let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let server = Server::start(move |request| {
+        // The second message of all is answered only when it comes again.
+        if behaviour == "stumbles"
+            && request.path.ends_with("/messages")
+            && messages.fetch_add(1, Ordering::SeqCst) == 1
+        {
+            return Reply::Json(500, json!({"error": "stumbled"}));
+        }
+        answer(&behaviour, request, &sessions)
+    });
     let address = server.address.clone();
     (Some(server), address)
 }
