@@ -8,8 +8,30 @@
 //!  └────────── pure ──────────────┘└─ I/O: agent llm graph ────────────────┘└────────── pure ──────────┘└─ I/O ─┘
 //! ```
 //!
-//! Nothing points left. All contact with agent and graph ends at [`evidence::Evidence`]; the judge's raw replies are
-//! [`evidence::Judgement`]s, kept beside it. An old run can be graded again without the agent.
+//! Nothing points left; a test (`tests/house/imports.rs`) holds who may import whom. All contact with agent and graph
+//! ends at [`evidence::Evidence`]; the judge's raw replies are [`evidence::Judgement`]s, kept beside it. An old run can be
+//! graded again without the agent.
+//!
+//! # To read it
+//!
+//! `main.rs` → [`cli`] (`cli/run.rs` is the road in one page) → [`job::load`] → [`plan::Plan::of`] → [`run::run`]
+//! (`run/trial.rs` is one trial, top to bottom) → [`grade::grade`] → [`record::RunRecord`] → [`report::terminal`].
+//!
+//! # Where things live, and why there
+//!
+//! - The journal is the truth: a [`record::RunRecord`] is nothing but the fold of its [`record::Entry`]s, so a run that
+//!   was killed reads like one that ended. The verdict is part of the record; the exit status comes from it.
+//! - The job's schema is derived from the types in `job/written`, and the loader checks a file against that schema: there
+//!   is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
+//!   `check` functions of the edges.
+//! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
+//! - [`graph`] has a door of its own, `graph/bolt`, by which agents in other processes reach the embedded graph.
+//!
+//! # To add a member
+//!
+//! A transport, a backend, a provider, a metric or a kind of assertion is a folder with its `config.rs` (what the YAML
+//! may say), `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), an arm in the room's `match`, and a key in
+//! `job/written`. Nothing else has to know.
 
 // In reading order. The road:
 pub mod cli;

@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on must fail")]
 #![expect(clippy::disallowed_methods, reason = "tests start processes, which have an environment and take time")]
 
+mod bolt;
 mod contract;
 mod demo;
 mod edges;
+#[path = "fuzz/replay.rs"]
+mod fuzz;
 mod house;
 mod program;
 mod servers;

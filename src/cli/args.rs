@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{FalseyValueParser, NonEmptyStringValueParser};
-use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::evidence::Condition;
 use crate::job::ModelName;
@@ -39,6 +39,9 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Serve the demo agent, as if it were your own; it writes to the Neo4j of NEO_URI
     DemoAgent(DemoAgentArgs),
+    /// Serve an empty throw-away graph over Bolt, for an agent that uses a Neo4j driver
+    #[command(subcommand)]
+    Graph(GraphCommand),
 }
 
 #[derive(Debug, clap::Args)]
@@ -90,11 +93,11 @@ pub(super) struct RunArgs {
     pub(super) runs: RunsArgs,
 
     /// Show what is said and done, word for word, as it happens
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE", action = ArgAction::SetTrue, value_parser = FalseyValueParser::new())]
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
     /// Show nothing while the job runs, whatever --verbose says
-    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", action = ArgAction::SetTrue, value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", value_parser = FalseyValueParser::new())]
     pub(super) no_progress: bool,
 }
 
@@ -126,7 +129,7 @@ pub(super) struct ShowArgs {
     pub(super) runs: RunsArgs,
 
     /// Show the conversations too, word for word
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE", action = ArgAction::SetTrue, value_parser = FalseyValueParser::new())]
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
     /// Also write the record to a file; its ending tells the format: .json
@@ -161,4 +164,17 @@ impl From<ConditionArg> for Condition {
 
 fn parse_score(text: &str) -> Result<Score, String> {
     text.parse::<f64>().ok().and_then(Score::new).ok_or_else(|| "a score is a number from 0 to 1".to_owned())
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum GraphCommand {
+    /// Serve it on loopback until Ctrl-C; its address and password go to stdout. Nothing is kept
+    Serve(GraphServeArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct GraphServeArgs {
+    /// The port; 0 takes a free one
+    #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 7687)]
+    pub(super) port: u16,
 }

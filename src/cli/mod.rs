@@ -7,6 +7,7 @@ mod args;
 mod context;
 mod demo_agent;
 mod error;
+mod graph;
 mod jobs;
 mod list;
 mod printer;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Command};
+use args::{Args, Command, GraphCommand};
 use context::Context;
 use error::CliError;
 use printer::Printer;
@@ -45,6 +46,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Validate(args) => validate::validate(&args, &printer),
         Command::Schema => schema::schema(&printer),
         Command::List(args) => list::list(&args, &context, &printer),
+        Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
     };

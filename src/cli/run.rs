@@ -113,6 +113,10 @@ async fn run_one(
     folder.write_record(&record)?;
     let written = write_outputs(&args.output, &record);
     if record.verdict != Verdict::Interrupted {
+        if context.stderr_is_tty && !args.no_progress {
+            // Where both streams meet on one screen, a blank line parts the progress from the report.
+            printer.note("");
+        }
         printer.data(&report::terminal(&record, context.stdout_ink, context.width))?;
     }
     printer.note(&kept_words(&record, args, &folder.path.display().to_string()));

@@ -3,6 +3,7 @@
 //! Invariants: statements and parameters are never spliced; an error says which side it is on, so that a graph that is
 //! down never looks like an agent that did nothing; a clear error is never traded for a wrong row.
 
+pub mod bolt;
 mod config;
 mod cypher;
 pub mod embedded;

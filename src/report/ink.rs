@@ -15,8 +15,8 @@ impl Ink {
     /// Any style.
     pub fn paint(self, style: Style, text: &str) -> String {
         match self {
-            Ink::Colour => format!("{style}{text}{style:#}"),
-            Ink::None => text.to_owned(),
+            Ink::Colour if !text.is_empty() => format!("{style}{text}{style:#}"),
+            _ => text.to_owned(),
         }
     }
 

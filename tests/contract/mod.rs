@@ -1,22 +1,21 @@
 //! What every graph backend must do, as Neo4j 5 does it: `cases/*.txt`, in the form that [`case`] reads.
 //!
-//! A case compares column names, values with their types (1 is not 1.0), and order, unless it says `unordered`.
+//! Both backends are held to the same lines, so each query is compared between them; where the embedded graph differs,
+//! the case says so, and `DIFFERENCES.md` lists it. A case compares column names, values with their types (1 is not 1.0), and order, unless it says `unordered`.
 
 mod case;
-mod run;
+pub(crate) mod run;
 
 use std::collections::BTreeSet;
 
-use eval_job::graph::Graph;
 use eval_job::graph::embedded::EmbeddedGraph;
-use eval_job::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
-use eval_job::graph::{GraphErrorKind, Parameters};
-use eval_job::secret::Secret;
+use eval_job::graph::{Graph, Parameters};
 
+use crate::servers::neo4j;
 use case::Case;
 
 /// All cases, in the order of their files.
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     [
         include_str!("cases/values.txt"),
         include_str!("cases/functions.txt"),
@@ -37,30 +36,15 @@ async fn the_embedded_graph_keeps_the_contract() {
     run::run_contract(&cases(), fresh).await;
 }
 
-/// A Neo4j 5 whose data may be deleted.
-#[expect(clippy::disallowed_methods, reason = "an ignored test is told by its caller where the server is")]
-fn server(password: Option<&str>) -> Neo4jGraph {
-    let told = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
-    let connection = Neo4jConnection {
-        uri: told("NEO_URI", "bolt://localhost:7687"),
-        username: told("NEO_USERNAME", "neo4j"),
-        password: Secret::new(password.map_or_else(|| told("NEO_PASSWORD", ""), str::to_owned)),
-        database: None,
-    };
-    Neo4jGraph::connect(connection, Limits::default()).unwrap_or_else(|error| panic!("{error}"))
-}
-
 #[tokio::test]
-#[ignore = "deletes everything in the Neo4j of NEO_URI, NEO_USERNAME and NEO_PASSWORD"]
 async fn neo4j_keeps_the_contract() {
+    let Some(database) = neo4j::database("neo4j_keeps_the_contract").await else { return };
     let fresh = async || {
-        let graph = server(None);
+        let graph = database.server.graph();
         graph.write("MATCH (n) DETACH DELETE n", &Parameters::new()).await.unwrap();
         Box::new(graph) as Box<dyn Graph>
     };
     run::run_contract(&cases(), fresh).await;
-    let error = server(Some("wrong")).read("RETURN 1", &Parameters::new()).await.unwrap_err();
-    assert_eq!(error.kind, GraphErrorKind::Unauthorized, "{error}");
 }
 
 #[test]

@@ -3,5 +3,6 @@
 
 mod embabel;
 mod http;
+mod neo4j;
 mod openai;
 mod server;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::eval_job;
+use super::{copy, eval_job};
 use crate::house::root;
 use crate::servers::{agent, model};
 
@@ -58,6 +58,10 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
         let path = entry.unwrap().path();
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
         if ["case.yml", "stdout", "stderr"].contains(&file.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            copy(&path, &folder.path().join(file));
             continue;
         }
         let bytes = fs::read(&path).unwrap();

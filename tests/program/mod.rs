@@ -1,7 +1,9 @@
-//! The built program, as its users meet it: golden cases, kills, and what leaves the machine.
+//! The built program, as its users meet it: golden cases, kills, a real Neo4j, and what leaves the machine.
 
 mod golden;
+mod graph_serve;
 mod kill;
+mod neo4j;
 mod readme;
 mod wire;
 
@@ -13,4 +15,18 @@ pub fn eval_job(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_eval-job"));
     command.current_dir(folder).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command
+}
+
+/// Copies a folder with everything in it.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
 }

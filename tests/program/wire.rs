@@ -127,3 +127,19 @@ fn the_record_is_what_the_journal_adds_up_to() {
     assert_eq!(folded, serde_json::from_slice(&stored).unwrap());
     assert_eq!(stored, std::fs::read(folder.path().join("record.json")).unwrap());
 }
+
+#[test]
+fn a_journal_of_format_1_reads_as_it_did_when_it_was_written() {
+    let bytes = std::fs::read(crate::house::root().join("tests/fixtures/runs/format-1.ndjson")).unwrap();
+    let journal = eval_job::store::folder::read_journal(&bytes);
+    assert_eq!((journal.cut_off, journal.damaged), (0, None));
+    let record = eval_job::record::RunRecord::of(journal.entries).unwrap();
+    assert_eq!((record.version, record.is_readable(), record.provenance.job.as_str()), (1, true, "Address book"));
+    assert_eq!(record.verdict.word(), "passed");
+    let composites: Vec<String> =
+        record.trials.iter().map(|trial| eval_job::report::two_decimals(trial.score().unwrap().get())).collect();
+    assert_eq!(composites, ["0.86", "1.00"]);
+    let turns: Vec<usize> =
+        record.trials.iter().map(|trial| trial.evidence.as_ref().unwrap().transcript.turns.len()).collect();
+    assert!(turns.iter().all(|turns| *turns >= 5), "{turns:?}");
+}

@@ -12,8 +12,17 @@ pub fn start(behaviour: &str) -> (Option<Server>, String) {
         return (None, nobody());
     }
     let behaviour = behaviour.to_owned();
-    let sessions = AtomicUsize::new(0);
-    let server = Server::start(move |request| answer(&behaviour, request, &sessions));
+    let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let server = Server::start(move |request| {
+        // The second message of all is answered only when it comes again.
+        if behaviour == "stumbles"
+            && request.path.ends_with("/messages")
+            && messages.fetch_add(1, Ordering::SeqCst) == 1
+        {
+            return Reply::Json(500, json!({"error": "stumbled"}));
+        }
+        answer(&behaviour, request, &sessions)
+    });
     let address = server.address.clone();
     (Some(server), address)
 }
@@ -43,6 +52,7 @@ fn message(behaviour: &str, request: &Request) -> Reply {
     let body = request.json();
     let said = body["message"]["content"].as_str().unwrap_or_default().to_owned();
     let text = match behaviour {
+        "fails-for-large" if body["model"] == "large" => return Reply::Json(500, json!({"error": "out of memory"})),
         "message-401" => return Reply::Json(401, json!({"error": "who are you?"})),
         "message-500" => return Reply::Json(500, json!({"error": "out of order"})),
         "html" => return Reply::Body(200, "text/html", b"<html><body>Please log in</body></html>".to_vec()),

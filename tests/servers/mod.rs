@@ -1,5 +1,7 @@
-//! Servers on loopback that speak other people's wire formats, well or badly: an agent and a language model.
+//! Servers on loopback that speak other people's wire formats, well or badly: an agent, a language model,
+//! and a real Neo4j.
 
 pub mod agent;
 pub mod http;
 pub mod model;
+pub mod neo4j;

@@ -34,6 +34,9 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
 }
 
 fn persona(behaviour: &str, messages: &[(String, String)]) -> String {
+    if behaviour == "first-person" {
+        return first_person(messages);
+    }
     let tasks = between(&messages[0].1, "<task ", "</task>");
     let signoff = between(&messages[0].1, "<signoff>", "</signoff>").first().cloned().unwrap_or_default();
     // The greeting was said before the model was first asked.
@@ -47,6 +50,26 @@ fn persona(behaviour: &str, messages: &[(String, String)]) -> String {
         ("plain-text", None) => format!("That was all, thank you. {signoff}!"),
         (_, Some(task)) => json!({"message": task.rsplit('>').next().unwrap_or_default(), "done": false}).to_string(),
         (_, None) => json!({"message": "That was all, thank you.", "done": true}).to_string(),
+    }
+}
+
+/// A persona that says its tasks as a user would, and answers a question for its time zone by the fact that names one.
+fn first_person(messages: &[(String, String)]) -> String {
+    let is_question = |(role, content): &&(String, String)| role == "user" && content.contains("Which time zone");
+    let questions = messages.iter().filter(is_question).count();
+    let prompt = &messages[0].1;
+    let say = |text: &str| json!({"message": text, "done": false}).to_string();
+    if messages.last().as_ref().is_some_and(is_question) {
+        let zone = prompt.lines().find_map(|line| Some(line.split_once("timezone is ")?.1));
+        return say(zone.map_or("I don't know.", |zone| zone.split('<').next().unwrap_or_default()));
+    }
+    let said = messages.iter().filter(|(role, _)| role == "assistant").count().saturating_sub(1 + questions);
+    match between(prompt, "<task ", "</task>").get(said) {
+        Some(task) => {
+            let task = task.rsplit('>').next().unwrap_or_default();
+            say(&task.replace("Ask the assistant to ", "Please ").replace("Ask what ", "Tell me what "))
+        }
+        None => json!({"message": "That was all, thank you.", "done": true}).to_string(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Assertions on the graph: what a query returned against what the job expects.
 //!
 //! Invariants: types are told apart (1 is 1.0, but neither "1" nor true); numbers are compared exactly; a query that
-//! could not be run is missing, never false.
+//! could not be run, or has other columns than the job
+//! names, is missing, never false.
 
 mod config;
 mod equal;
@@ -39,6 +40,12 @@ pub fn evaluate(check: &CypherCheck, index: usize, evidence: &Evidence) -> Compo
         Observed::Seen(table) => table,
         Observed::Failed(error) => return Component::missing(format!("the query could not be run: {error}")),
     };
+    if let Some(names) = shape::names_of_other_columns(&check.expected, table) {
+        return Component::missing(format!(
+            "`expected` names the columns {names}, but the query returns {}: no agent can make that true",
+            table.columns.join(", ")
+        ));
+    }
     let ordered = order::is_ordered(&check.cypher);
     if shape::matches(&check.expected, table, ordered) {
         return Component::scored(Score::ONE, format!("returned {}", show::result(table, &check.expected)));

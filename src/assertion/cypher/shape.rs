@@ -29,6 +29,31 @@ pub(super) fn matches(expected: &Json, table: &Table, ordered: bool) -> bool {
     }
 }
 
+/// The columns that an expectation names, if it names any and the query has others: whatever the graph holds, it can't be
+/// met. Where a map or a node could have been meant, nothing is said.
+pub(super) fn names_of_other_columns(expected: &Json, table: &Table) -> Option<String> {
+    let is_map = |value: &Value| matches!(value, Value::Map(_) | Value::Node(_) | Value::Relationship(_));
+    let is_null = |value: &Value| matches!(value, Value::Null);
+    let cells = || table.rows.iter().flatten();
+    let maps_may_be_meant = cells().any(is_map)
+        || (table.columns.len() == 1 && cells().all(is_null))
+        || (table.rows.is_empty() && expected.is_array());
+    // Not every backend knows the columns of a result without rows.
+    if table.columns.is_empty() || maps_may_be_meant {
+        return None;
+    }
+    let rows: Vec<&Map<String, Json>> = match expected {
+        Json::Object(entries) => vec![entries],
+        Json::Array(items) => items.iter().map(Json::as_object).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    let other = |row: &&&Map<String, Json>| {
+        row.len() != table.columns.len() || !table.columns.iter().all(|column| row.contains_key(column))
+    };
+    let names = rows.iter().find(other)?.keys().map(String::as_str).collect::<Vec<_>>();
+    Some(names.join(", "))
+}
+
 fn is_row_by_name(entries: &Map<String, Json>, columns: &[String], row: &[Value]) -> bool {
     entries.len() == columns.len()
         && columns.len() == row.len()

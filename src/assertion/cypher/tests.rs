@@ -95,6 +95,27 @@ fn a_map_is_a_row_by_name_or_a_map() {
 }
 
 #[test]
+fn other_columns_than_the_job_names_are_missing_and_never_false() {
+    let cannot_be = |expected: Json, columns: &[&str], rows: Json| {
+        let component = check("RETURN x", expected, table(columns, rows));
+        matches!(component, Component::Missing { .. }) && component.why().contains("`expected` names the columns")
+    };
+    assert!(cannot_be(json!({"a": 1, "b": 2}), &["a"], json!([[1]])));
+    assert!(cannot_be(json!({"b": 1}), &["a"], json!([[1]])));
+    assert!(cannot_be(json!({"a": 1}), &["a", "b"], json!([[1, null]])));
+    assert!(cannot_be(json!([{"a": 1}, {"b": 1}]), &["a"], json!([[1], [1]])));
+    assert!(cannot_be(json!({"a": 1}), &["b", "c"], json!([])), "columns are known without rows");
+    // These could be true of another graph.
+    assert!(!cannot_be(json!({"a": 1}), &["m"], json!([[null]])), "no node was found");
+    assert!(!cannot_be(json!({"a": 1}), &["m"], json!([])), "no node was found");
+    assert!(!cannot_be(json!({"a": 1}), &["m"], json!([[{"b": 1}]])), "a map with other keys");
+    assert!(!cannot_be(json!([{"a": 1}, {"a": 2}]), &["m", "n"], json!([[{"a": 1}, {"a": 1}]])), "a row of maps");
+    assert!(!cannot_be(json!({"a": 1}), &["a"], json!([[2]])));
+    assert!(!cannot_be(json!({"a": 1}), &[], json!([])));
+    assert!(!cannot_be(json!([1, 2]), &["a"], json!([[1]])));
+}
+
+#[test]
 fn a_node_is_its_properties() {
     let node = Value::Node(Node {
         id: "1".into(),

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 
 use super::engine::Store;
 use super::fate::Fate;
+use super::shared::Sessions;
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
 
 /// How much a query may take.
@@ -37,6 +38,7 @@ impl Default for Limits {
 pub struct EmbeddedGraph {
     requests: Sender<Request>,
     limits: Limits,
+    sessions: Option<Sessions>,
 }
 
 struct Request {
@@ -61,7 +63,30 @@ impl EmbeddedGraph {
 
     /// A fresh graph with limits of one's own.
     pub fn with_limits(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
-        let mut store = Store::open(limits.rows)?;
+        EmbeddedGraph::serve(Store::open(limits.rows)?, limits, None, ())
+    }
+
+    /// A fresh graph that others may work on through [`EmbeddedGraph::sessions`] at the same time. It lives in a
+    /// temporary folder, which goes when the graph and all its sessions are gone.
+    pub fn shareable(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
+        let (sessions, folder) = Sessions::open(limits)?;
+        let store = Store::open_file(&folder.file(), limits.rows, limits.time)?;
+        folder.vanish();
+        EmbeddedGraph::serve(store, limits, Some(sessions), folder)
+    }
+
+    /// The way to work on this graph beside its owner; `None` when it was not made shareable.
+    pub fn sessions(&self) -> Option<Sessions> {
+        self.sessions.clone()
+    }
+
+    /// `keep` is dropped after the engine.
+    fn serve(
+        mut store: Store,
+        limits: Limits,
+        sessions: Option<Sessions>,
+        keep: impl Send + 'static,
+    ) -> Result<EmbeddedGraph, GraphError> {
         let (requests, inbox) = channel::<Request>();
         let serve = move || {
             for request in inbox {
@@ -72,12 +97,14 @@ impl EmbeddedGraph {
                 // Nobody listens when the request was abandoned meanwhile.
                 let _ = request.reply.send(answer);
             }
+            drop(store);
+            drop(keep);
         };
         thread::Builder::new().name("embedded graph".to_owned()).spawn(serve).map_err(|error| GraphError {
             kind: GraphErrorKind::Other,
             message: format!("The embedded graph's thread could not be started: {error}"),
         })?;
-        Ok(EmbeddedGraph { requests, limits })
+        Ok(EmbeddedGraph { requests, limits, sessions })
     }
 
     async fn ask(&self, work: Work, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
@@ -166,7 +193,7 @@ mod tests {
         let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
         let error = graph.write(slow, &Parameters::new()).await.unwrap_err();
         assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
-        let patient = EmbeddedGraph { requests: graph.requests.clone(), limits: Limits::default() };
+        let patient = EmbeddedGraph { requests: graph.requests.clone(), limits: Limits::default(), sessions: None };
         assert_eq!(count(&patient).await, Value::Int(0));
     }
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use graphdblite::{Config, Database, GraphError as Theirs, Value as Engine};
 
-use super::bridge::bridge;
 use super::fate::Fate;
 use super::schema::{Course, course};
 use super::wire;
@@ -13,7 +12,7 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Temporal, Temp
 
 /// An open database. Between two calls no transaction is open.
 pub(super) struct Store {
-    database: Database,
+    pub(super) database: Database,
 }
 
 impl Store {
@@ -85,18 +84,10 @@ impl Store {
     }
 
     fn run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        let mut given = HashMap::new();
-        for (name, value) in parameters {
-            given.insert(name.clone(), self.parameter(name, value)?);
-        }
-        let bridged = bridge(statement);
-        match self.database.execute_with_params(&bridged.text, Some(&given)) {
-            Ok(records) => Ok(wire::table(statement, &records)),
-            Err(theirs) => Err(wire::error(statement, bridged.ids_guarded, &theirs)),
-        }
+        self.try_run(statement, parameters).map_err(|refusal| refusal.error)
     }
 
-    fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {
+    pub(super) fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {
         Ok(match value {
             Value::Null => Engine::Null,
             Value::Bool(truth) => Engine::Bool(*truth),
@@ -145,6 +136,6 @@ impl Store {
     }
 }
 
-fn broken(theirs: &Theirs) -> GraphError {
+pub(super) fn broken(theirs: &Theirs) -> GraphError {
     GraphError { kind: GraphErrorKind::Other, message: format!("The embedded graph failed: {theirs}") }
 }

@@ -10,9 +10,16 @@ mod engine;
 mod fate;
 mod gap;
 mod names;
+mod refusal;
 mod schema;
+mod session;
+mod shared;
 mod stages;
+mod transact;
 mod wire;
 
 pub use client::{EmbeddedGraph, Limits};
 pub use config::EmbeddedConfig;
+pub use refusal::{Refusal, RefusalReason};
+pub use session::{Access, Answer, Effect, Patience, Session};
+pub use shared::Sessions;

@@ -1,6 +1,7 @@
 //! Where a database listens, checked before anything is asked of it. Pure.
 
 use reqwest::Url;
+use rustls::pki_types::ServerName;
 
 /// What may stand before `://`. `+s` is TLS with a trusted certificate, `+ssc` with any.
 const SCHEMES: [&str; 6] = ["bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"];
@@ -17,6 +18,14 @@ pub fn check(uri: &str) -> Result<(), String> {
     }
     // Only `http` and its like are read with all rules for hosts and ports.
     let url = Url::parse(&format!("http://{rest}")).map_err(|_| format!("the address can't be read; {example}"))?;
+    // TLS needs a name that a certificate can hold.
+    if scheme.contains('+') {
+        let host =
+            Url::parse(uri).ok().and_then(|url| url.host_str().map(|host| host.trim_matches(['[', ']']).to_owned()));
+        if host.and_then(|host| ServerName::try_from(host).ok()).is_none() {
+            return Err(format!("the address has no host that a certificate can name; {example}"));
+        }
+    }
     if url.password().is_some() {
         return Err("the address holds a password; put it in NEO_PASSWORD instead".to_owned());
     }
@@ -69,6 +78,7 @@ mod tests {
             ("bolt://", "can't be read"),
             ("bolt://host:99999", "can't be read"),
             ("bolt://two words", "can't be read"),
+            ("bolt+s://0", "certificate"),
             ("bolt://ann:hush@host", "NEO_PASSWORD"),
             ("neo4j://host/movies", "graph.neo4j.database"),
             ("neo4j://host?policy=x", "graph.neo4j.database"),

@@ -1,0 +1,44 @@
+//! `eval-job graph serve`
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use super::args::GraphServeArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::printer::Printer;
+use super::run::stop_signal;
+use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
+use crate::graph::embedded::{EmbeddedGraph, Limits};
+use crate::secret::Secret;
+
+/// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn.
+pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let graph = EmbeddedGraph::shareable(Limits::default()).map_err(CliError::Database)?;
+    let password = context.credentials.neo4j_password.clone().unwrap_or_else(|| drawn(context));
+    let settings = BoltSettings {
+        port: (args.port != 0).then_some(args.port),
+        username: "neo4j".to_owned(),
+        password: password.clone(),
+        limits: BoltLimits::default(),
+        clock: context.clock,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
+    runtime.block_on(async {
+        let door = BoltDoor::open(&graph, settings).await.map_err(|source| CliError::Unservable { address, source })?;
+        // The one place that shows a password: it opens nothing but this graph, and whoever asked for it needs it.
+        let uri = door.uri();
+        printer.data(&format!("NEO_URI={uri}\nNEO_USERNAME=neo4j\nNEO_PASSWORD={}\n", password.expose()))?;
+        printer.note(&format!("an empty graph is served at {uri}; Ctrl-C ends it and nothing is kept"));
+        stop_signal().await.map_err(|error| CliError::Internal(format!("no signal can be waited for: {error}")))?;
+        door.stop().await;
+        Ok(0)
+    })
+}
+
+fn drawn(context: &Context) -> Secret {
+    Secret::new(format!("{:013x}{:013x}", context.chance(), context.chance()))
+}

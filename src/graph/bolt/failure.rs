@@ -1,0 +1,89 @@
+//! Failures by Neo4j's codes, out of which drivers make their exceptions: `ClientError` is the caller's matter,
+//! `TransientError` is tried again, `DatabaseError` is the server's matter.
+//! <https://neo4j.com/docs/status-codes/current/errors/all-errors/>
+
+use crate::graph::embedded::{Refusal, RefusalReason};
+
+/// What a client is told when a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) code: &'static str,
+    pub(super) message: String,
+}
+
+impl Failure {
+    fn new(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { code, message: message.into() }
+    }
+
+    /// Wrong credentials. It does not say which of them.
+    pub(super) fn unauthorized() -> Failure {
+        Failure::new(
+            "Neo.ClientError.Security.Unauthorized",
+            "The client is unauthorized due to authentication failure: use the username and password of this door.",
+        )
+    }
+
+    /// A message that makes no sense, or not now.
+    pub(super) fn invalid(message: impl Into<String>) -> Failure {
+        Failure::new("Neo.ClientError.Request.Invalid", message)
+    }
+
+    pub(super) fn no_such_database(name: &str) -> Failure {
+        Failure::new(
+            "Neo.ClientError.Database.DatabaseNotFound",
+            format!("There is no database `{name}` here. The embedded graph has one, `{}`.", super::DATABASE),
+        )
+    }
+
+    pub(super) fn impersonation() -> Failure {
+        Failure::new("Neo.ClientError.Security.Forbidden", "The embedded graph has one user and no impersonation.")
+    }
+
+    /// A parameter that the graph can't take.
+    pub(super) fn parameter(message: String) -> Failure {
+        Failure::new("Neo.ClientError.Statement.TypeError", message)
+    }
+
+    /// More results at once than a transaction may have.
+    pub(super) fn too_many_results(most: usize) -> Failure {
+        Failure::new(
+            "Neo.ClientError.General.TransactionOutOfMemoryError",
+            format!(
+                "More than {most} results are open in this transaction. Fetch or discard the rows of earlier ones."
+            ),
+        )
+    }
+
+    /// A transaction that was open for too long.
+    pub(super) fn transaction_timed_out(seconds: f64) -> Failure {
+        Failure::new(
+            "Neo.ClientError.Transaction.TransactionTimedOut",
+            format!("The transaction was open for longer than {seconds} s and was rolled back."),
+        )
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        let code = match refusal.reason {
+            RefusalReason::Syntax => "Neo.ClientError.Statement.SyntaxError",
+            RefusalReason::Semantic => "Neo.ClientError.Statement.SemanticError",
+            RefusalReason::Type => "Neo.ClientError.Statement.TypeError",
+            RefusalReason::Argument => "Neo.ClientError.Statement.ArgumentError",
+            RefusalReason::Arithmetic => "Neo.ClientError.Statement.ArithmeticError",
+            RefusalReason::ParameterMissing => "Neo.ClientError.Statement.ParameterMissing",
+            RefusalReason::Procedure => "Neo.ClientError.Procedure.ProcedureNotFound",
+            RefusalReason::EntityNotFound => "Neo.ClientError.Statement.EntityNotFound",
+            RefusalReason::Constraint => "Neo.ClientError.Schema.ConstraintValidationFailed",
+            RefusalReason::Unsupported => "Neo.ClientError.Statement.UnsupportedOperationError",
+            RefusalReason::AccessMode => "Neo.ClientError.Statement.AccessMode",
+            // Not a transient one: it would be as large the next time.
+            RefusalReason::TooLarge => "Neo.ClientError.General.TransactionOutOfMemoryError",
+            RefusalReason::TimedOut => "Neo.ClientError.Transaction.TransactionTimedOut",
+            RefusalReason::Locked => "Neo.TransientError.Transaction.LockAcquisitionTimeout",
+            RefusalReason::Broken => "Neo.DatabaseError.General.UnknownError",
+        };
+        Failure { code, message: refusal.error.message }
+    }
+}

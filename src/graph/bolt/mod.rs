@@ -1,0 +1,31 @@
+//! The Bolt door: an embedded graph served on loopback, so that an agent in any language with an official Neo4j driver
+//! works on a graph that lives in this process.
+//!
+//! Bolt 4.4 and 5.0 to 5.4. One database, `neo4j`; one user. What differs from Neo4j:
+//! - A statement on its own is kept when it has run, not when its rows were fetched.
+//! - One transaction writes at a time, from its first write to its end; another waits and is then told to try again.
+//! - Results are held in memory and bounded; counters in summaries only tell whether something was written.
+//!
+//! Invariants: nothing that a client sends makes the door panic, wait or grow without bounds; nobody works on the graph
+//! without the password; a transaction whose client is gone is undone.
+
+mod door;
+mod failure;
+mod frame;
+mod outlet;
+mod packstream;
+mod peer;
+mod probe;
+mod protocol;
+mod request;
+mod settings;
+mod temporal;
+mod value;
+mod version;
+
+pub use door::BoltDoor;
+pub use probe::fuzz_bolt_reader;
+pub use settings::{BoltLimits, BoltSettings};
+
+/// The name of the one database.
+const DATABASE: &str = "neo4j";

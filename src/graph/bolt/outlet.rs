@@ -1,0 +1,83 @@
+//! What the door says: answers are gathered and sent when the client is waiting for them.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+use super::failure::Failure;
+use super::frame;
+use super::packstream::{Pack, Writer, map};
+use super::value::{Dialect, Numbers, Packer};
+use crate::graph::Value;
+
+const SUCCESS: u8 = 0x70;
+const RECORD: u8 = 0x71;
+const IGNORED: u8 = 0x7e;
+const FAILURE: u8 = 0x7f;
+
+/// How much is gathered before it is sent anyway.
+const FULL: usize = 64 << 10;
+
+/// The way to one client.
+#[derive(Debug)]
+pub(super) struct Outlet<W> {
+    stream: W,
+    gathered: Vec<u8>,
+    stall: Duration,
+}
+
+impl<W: AsyncWrite + Unpin> Outlet<W> {
+    /// `stall` is the longest that the client may leave something unread.
+    pub(super) fn new(stream: W, stall: Duration) -> Outlet<W> {
+        Outlet { stream, gathered: Vec::new(), stall }
+    }
+
+    pub(super) fn success<const N: usize>(&mut self, metadata: [(&str, Pack); N]) {
+        self.succeed(map(metadata));
+    }
+
+    pub(super) fn succeed(&mut self, metadata: Pack) {
+        self.say(Pack::Structure(SUCCESS, vec![metadata]));
+    }
+
+    pub(super) fn ignored(&mut self) {
+        self.say(Pack::Structure(IGNORED, vec![]));
+    }
+
+    pub(super) fn failure(&mut self, failure: Failure) {
+        let metadata = map([("code", failure.code.into()), ("message", failure.message.into())]);
+        self.say(Pack::Structure(FAILURE, vec![metadata]));
+    }
+
+    /// One row. It waits when the client is slow to read.
+    pub(super) async fn record(&mut self, row: &[Value], dialect: Dialect, numbers: &Numbers) -> io::Result<()> {
+        frame::write(&mut self.gathered, |bytes| {
+            let mut packer = Packer { out: Writer(bytes), dialect, numbers };
+            packer.out.structure(RECORD, 1);
+            packer.out.list(row.len());
+            row.iter().for_each(|value| packer.value(value));
+        });
+        if self.gathered.len() < FULL { Ok(()) } else { self.flush().await }
+    }
+
+    /// Bytes outside of any message.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.gathered.extend_from_slice(bytes);
+    }
+
+    /// Sends what is gathered.
+    pub(super) async fn flush(&mut self) -> io::Result<()> {
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the client does not read its answers");
+        tokio::time::timeout(self.stall, self.stream.write_all(&self.gathered)).await.map_err(late)??;
+        self.gathered.clear();
+        Ok(())
+    }
+
+    fn say(&mut self, message: Pack) {
+        frame::write(&mut self.gathered, |bytes| super::packstream::write(bytes, &message));
+    }
+}

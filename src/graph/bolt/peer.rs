@@ -1,0 +1,175 @@
+//! One connection from its first byte to its last.
+//!
+//! A task of its own reads ahead, so that a RESET or a hang-up is noticed while a statement runs.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, mpsc};
+
+use super::door::Room;
+use super::frame::{self, Bounds};
+use super::outlet::Outlet;
+use super::protocol::{Protocol, Step};
+use super::request::{Request, Unreadable, request};
+use super::version::{Agreement, MAGIC, Version, agree, chosen, manifest};
+
+/// How far the reading task may be ahead.
+const AHEAD: usize = 64;
+
+/// The largest message of a client that has not shown its password yet.
+const STRANGER: usize = 64 << 10;
+
+/// What the reading task tells the answering one outside of the queue, and the other way round.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    resets: AtomicUsize,
+    gone: AtomicBool,
+    trusted: AtomicBool,
+    changed: Notify,
+}
+
+impl Signals {
+    /// Whether a RESET is on its way: what was said before it shall not be done.
+    pub(super) fn reset(&self) -> bool {
+        self.resets.load(Ordering::Acquire) > 0
+    }
+
+    /// Waits for a reason to stop what is being done.
+    pub(super) async fn interrupted(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.reset() || self.gone.load(Ordering::Acquire) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// A RESET has arrived at its place in the queue.
+    pub(super) fn reset_done(&self) {
+        self.resets.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// From now on the client may send large messages.
+    pub(super) fn trust(&self, trusted: bool) {
+        self.trusted.store(trusted, Ordering::Release);
+    }
+}
+
+/// Serves a connection until either side hangs up.
+pub(super) async fn serve(stream: TcpStream, room: &Arc<Room>) -> io::Result<()> {
+    let limits = room.settings.limits;
+    let (mut incoming, outgoing) = stream.into_split();
+    let mut outlet = Outlet::new(outgoing, limits.stall);
+    let login = tokio::time::sleep(limits.handshake);
+    tokio::pin!(login);
+    let version = tokio::select! {
+        version = handshake(&mut incoming, &mut outlet) => version?,
+        () = &mut login => return Ok(()),
+    };
+    let Some(version) = version else { return outlet.flush().await };
+    let signals = Arc::new(Signals::default());
+    let (queue, mut inbox) = mpsc::channel(AHEAD);
+    let bounds = bounds(&signals, limits.message, limits.stall);
+    let reader = tokio::spawn(read_ahead(incoming, queue, Arc::clone(&signals), bounds));
+    let _reader = AbortOnDrop(reader);
+    let mut protocol = Protocol::new(Arc::clone(room), version, Arc::clone(&signals));
+    loop {
+        if inbox.is_empty() {
+            outlet.flush().await?;
+        }
+        let received = tokio::select! {
+            received = inbox.recv() => received,
+            () = protocol.expire() => continue,
+            () = &mut login, if !protocol.is_trusted() => return Ok(()),
+        };
+        let step = match received {
+            None => return Ok(()),
+            Some(Ok(request)) => protocol.answer(request, &mut outlet).await?,
+            Some(Err(unreadable)) => protocol.refuse(unreadable, &mut outlet),
+        };
+        if step == Step::HangUp {
+            return outlet.flush().await;
+        }
+    }
+}
+
+fn bounds(signals: &Arc<Signals>, size: usize, time: Duration) -> impl Fn() -> Bounds + use<> {
+    let signals = Arc::clone(signals);
+    move || {
+        let trusted = signals.trusted.load(Ordering::Acquire);
+        Bounds { size: if trusted { size } else { size.min(STRANGER) }, time }
+    }
+}
+
+/// Agrees on a version; `None` when there is none, or the client speaks something else than Bolt.
+async fn handshake<W: AsyncWrite + Unpin>(
+    incoming: &mut (impl AsyncRead + Unpin),
+    outlet: &mut Outlet<W>,
+) -> io::Result<Option<Version>> {
+    let mut magic = [0; 4];
+    incoming.read_exact(&mut magic).await?;
+    if magic != MAGIC {
+        return Ok(None);
+    }
+    let mut offers = [0; 16];
+    incoming.read_exact(&mut offers).await?;
+    let version = match agree(offers) {
+        Agreement::Speak(version) => version,
+        Agreement::Nothing => {
+            outlet.raw(&[0; 4]);
+            return Ok(None);
+        }
+        Agreement::Choose => {
+            outlet.raw(&manifest());
+            outlet.flush().await?;
+            let mut choice = [0; 4];
+            incoming.read_exact(&mut choice).await?;
+            // Its abilities, seven bits a byte. We have none in common.
+            while incoming.read_u8().await? & 0x80 != 0 {}
+            return Ok(chosen(choice));
+        }
+    };
+    outlet.raw(&version.bytes());
+    outlet.flush().await?;
+    Ok(Some(version))
+}
+
+async fn read_ahead(
+    mut incoming: impl AsyncRead + Unpin,
+    queue: mpsc::Sender<Result<Request, Unreadable>>,
+    signals: Arc<Signals>,
+    bounds: impl Fn() -> Bounds,
+) {
+    loop {
+        let received = match frame::read(&mut incoming, &bounds).await {
+            Ok(Some(message)) => request(&message),
+            Ok(None) => break,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Unreadable::new(&error)),
+            Err(_) => break,
+        };
+        let last = received.is_err();
+        if matches!(received, Ok(Request::Reset)) {
+            signals.resets.fetch_add(1, Ordering::AcqRel);
+            signals.changed.notify_waiters();
+        }
+        if queue.send(received).await.is_err() || last {
+            return;
+        }
+    }
+    signals.gone.store(true, Ordering::Release);
+    signals.changed.notify_waiters();
+}
+
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,431 @@
+//! What the door does at each message: Bolt's server states.
+//! <https://neo4j.com/docs/bolt/current/bolt/server-state/>
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncWrite;
+use tokio::time::Sleep;
+
+use super::DATABASE;
+use super::door::Room;
+use super::failure::Failure;
+use super::outlet::Outlet;
+use super::packstream::{Pack, map};
+use super::peer::Signals;
+use super::request::{Batch, Credentials, Request, Terms, Unreadable};
+use super::value::Dialect;
+use super::version::Version;
+use crate::clock::Stopwatch;
+use crate::graph::embedded::{Answer, Effect, Patience, Session};
+use crate::graph::{Parameters, Value};
+
+/// Drivers look for the product's name before they go on.
+const SERVER: &str = "Neo4j/5.26.0 (eval-job embedded graph)";
+
+/// The most results of one transaction that wait to be fetched: each is held in memory.
+const RESULTS: usize = 50;
+
+/// Whether the connection goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Next,
+    HangUp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    /// Nothing was said yet.
+    Connected,
+    /// The client has introduced itself and must show its password.
+    Introduced,
+    /// Ready for a statement on its own or a transaction.
+    Ready,
+    /// The rows of a statement on its own are waiting.
+    Streaming,
+    /// In a transaction, perhaps with results.
+    Transaction,
+    /// The transaction was rolled back because it took too long; the client does not know yet.
+    Expired(Failure),
+    /// Everything is ignored until RESET.
+    Failed,
+}
+
+/// The door's side of one connection.
+pub(super) struct Protocol {
+    room: Arc<Room>,
+    signals: Arc<Signals>,
+    version: Version,
+    dialect: Dialect,
+    state: State,
+    session: Session,
+    results: Vec<Open>,
+    next_result: i64,
+    deadline: Option<(Pin<Box<Sleep>>, Duration)>,
+}
+
+/// A result with rows that were not fetched yet.
+struct Open {
+    number: i64,
+    rows: std::vec::IntoIter<Vec<Value>>,
+    effect: Effect,
+    watch: Stopwatch,
+}
+
+impl Protocol {
+    pub(super) fn new(room: Arc<Room>, version: Version, signals: Arc<Signals>) -> Protocol {
+        let session = room.sessions.session();
+        let dialect = Dialect { element_ids: version.is_five(), utc: version.is_five() };
+        Protocol {
+            room,
+            signals,
+            version,
+            dialect,
+            state: State::Connected,
+            session,
+            results: Vec::new(),
+            next_result: 0,
+            deadline: None,
+        }
+    }
+
+    /// Whether the client has shown the right password.
+    pub(super) fn is_trusted(&self) -> bool {
+        !matches!(self.state, State::Connected | State::Introduced)
+    }
+
+    /// Waits until the open transaction has taken too long and rolls it back; without one it waits forever.
+    pub(super) async fn expire(&mut self) {
+        let Some((deadline, time)) = &mut self.deadline else { return std::future::pending().await };
+        deadline.as_mut().await;
+        let failure = Failure::transaction_timed_out(time.as_secs_f64());
+        self.leave(State::Expired(failure));
+    }
+
+    /// Answers what is no message, and hangs up.
+    pub(super) fn refuse<W: AsyncWrite + Unpin>(&mut self, unreadable: Unreadable, outlet: &mut Outlet<W>) -> Step {
+        outlet.failure(Failure::invalid(unreadable.to_string()));
+        Step::HangUp
+    }
+
+    /// Answers one message.
+    pub(super) async fn answer<W: AsyncWrite + Unpin>(
+        &mut self,
+        request: Request,
+        outlet: &mut Outlet<W>,
+    ) -> io::Result<Step> {
+        match (&self.state, request) {
+            (_, Request::Goodbye) => return Ok(Step::HangUp),
+            (State::Connected, Request::Hello { credentials, utc_patch }) => {
+                return Ok(self.hello(&credentials, utc_patch, outlet));
+            }
+            (State::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials, outlet)),
+            (State::Connected | State::Introduced, _) => return Ok(self.out_of_turn(outlet)),
+            (_, Request::Reset) => self.reset(outlet),
+            _ if self.signals.reset() => outlet.ignored(),
+            (State::Failed, _) => outlet.ignored(),
+            (State::Expired(_), Request::Rollback) => {
+                self.leave(State::Ready);
+                outlet.success([]);
+            }
+            (State::Expired(failure), _) => {
+                let failure = failure.clone();
+                self.fail(failure, outlet);
+            }
+            (State::Ready, Request::Logoff) if self.version.has_logon() => {
+                self.state = State::Introduced;
+                self.signals.trust(false);
+                outlet.success([]);
+            }
+            (State::Ready, Request::Route { database }) => self.route(database.as_deref(), outlet),
+            (State::Ready, Request::Begin(terms)) => self.begin(&terms, outlet),
+            (State::Ready | State::Transaction, Request::Run { statement, parameters, terms }) => {
+                self.run(&statement, parameters, &terms, outlet).await;
+            }
+            (State::Streaming | State::Transaction, Request::Pull(batch)) => {
+                self.stream(batch, true, outlet).await?;
+            }
+            (State::Streaming | State::Transaction, Request::Discard(batch)) => {
+                self.stream(batch, false, outlet).await?;
+            }
+            (State::Transaction, Request::Commit) => match self.session.commit().await {
+                Ok(()) => {
+                    self.leave(State::Ready);
+                    outlet.success([("bookmark", self.bookmark())]);
+                }
+                Err(refusal) => self.fail(refusal.into(), outlet),
+            },
+            (State::Transaction, Request::Rollback) => {
+                self.leave(State::Ready);
+                outlet.success([]);
+            }
+            (State::Ready | State::Streaming | State::Transaction, Request::Telemetry) => outlet.success([]),
+            _ => return Ok(self.out_of_turn(outlet)),
+        }
+        Ok(Step::Next)
+    }
+
+    fn hello<W: AsyncWrite + Unpin>(
+        &mut self,
+        credentials: &Credentials,
+        utc_patch: bool,
+        outlet: &mut Outlet<W>,
+    ) -> Step {
+        if !self.version.has_logon() && !self.is_known(credentials) {
+            outlet.failure(Failure::unauthorized());
+            return Step::HangUp;
+        }
+        let mut metadata = vec![
+            ("server".to_owned(), SERVER.into()),
+            ("connection_id".to_owned(), format!("bolt-{}", self.room.connection()).into()),
+            ("hints".to_owned(), map([("telemetry.enabled", false.into())])),
+        ];
+        if utc_patch && !self.version.is_five() {
+            self.dialect.utc = true;
+            metadata.push(("patch_bolt".to_owned(), Pack::List(vec!["utc".into()])));
+        }
+        if self.version.has_logon() {
+            self.state = State::Introduced;
+        } else {
+            self.let_in();
+        }
+        outlet.succeed(Pack::Map(metadata));
+        Step::Next
+    }
+
+    fn logon<W: AsyncWrite + Unpin>(&mut self, credentials: &Credentials, outlet: &mut Outlet<W>) -> Step {
+        if !self.is_known(credentials) {
+            outlet.failure(Failure::unauthorized());
+            return Step::HangUp;
+        }
+        self.let_in();
+        outlet.success([]);
+        Step::Next
+    }
+
+    fn is_known(&self, credentials: &Credentials) -> bool {
+        let settings = &self.room.settings;
+        let given = credentials.password.as_ref().map_or("", |password| password.expose());
+        credentials.scheme.as_deref() == Some("basic")
+            && credentials.principal.as_deref() == Some(&settings.username)
+            && same(given, settings.password.expose())
+    }
+
+    fn let_in(&mut self) {
+        self.state = State::Ready;
+        self.signals.trust(true);
+    }
+
+    fn reset<W: AsyncWrite + Unpin>(&mut self, outlet: &mut Outlet<W>) {
+        self.signals.reset_done();
+        if self.signals.reset() {
+            outlet.ignored();
+        } else {
+            self.leave(State::Ready);
+            outlet.success([]);
+        }
+    }
+
+    fn route<W: AsyncWrite + Unpin>(&mut self, database: Option<&str>, outlet: &mut Outlet<W>) {
+        if let Err(failure) = known(database) {
+            return self.fail(failure, outlet);
+        }
+        let server = |role: &str| {
+            let addresses = Pack::List(vec![self.room.address.to_string().into()]);
+            map([("addresses", addresses), ("role", role.into())])
+        };
+        let servers = Pack::List(["WRITE", "READ", "ROUTE"].map(server).to_vec());
+        outlet.success([("rt", map([("ttl", Pack::Int(300)), ("db", DATABASE.into()), ("servers", servers)]))]);
+    }
+
+    fn begin<W: AsyncWrite + Unpin>(&mut self, terms: &Terms, outlet: &mut Outlet<W>) {
+        if let Err(failure) = acceptable(terms) {
+            return self.fail(failure, outlet);
+        }
+        let most = self.room.settings.limits.transaction;
+        let time = terms.time.map_or(most, |time| time.min(most));
+        self.session.begin(terms.access);
+        self.deadline = Some((Box::pin(tokio::time::sleep(time)), time));
+        self.state = State::Transaction;
+        self.next_result = 0;
+        outlet.success([("db", DATABASE.into())]);
+    }
+
+    async fn run<W: AsyncWrite + Unpin>(
+        &mut self,
+        statement: &str,
+        parameters: Result<Parameters, String>,
+        terms: &Terms,
+        outlet: &mut Outlet<W>,
+    ) {
+        let parameters = match (acceptable(terms), parameters) {
+            (Err(failure), _) => return self.fail(failure, outlet),
+            (_, Err(message)) => return self.fail(Failure::parameter(message), outlet),
+            (Ok(()), Ok(parameters)) => parameters,
+        };
+        if self.results.len() >= RESULTS {
+            return self.fail(Failure::too_many_results(RESULTS), outlet);
+        }
+        let watch = self.room.settings.clock.start();
+        match self.ask(statement, &parameters, terms).await {
+            Ok(Answer { table, effect }) => {
+                let fields = Pack::List(table.columns.into_iter().map(Pack::String).collect());
+                let mut metadata = vec![
+                    ("fields".to_owned(), fields),
+                    ("t_first".to_owned(), milliseconds(watch)),
+                    ("db".to_owned(), DATABASE.into()),
+                ];
+                if self.state == State::Transaction {
+                    metadata.push(("qid".to_owned(), Pack::Int(self.next_result)));
+                } else {
+                    self.state = State::Streaming;
+                }
+                let watch = self.room.settings.clock.start();
+                self.results.push(Open { number: self.next_result, rows: table.rows.into_iter(), effect, watch });
+                self.next_result += 1;
+                outlet.succeed(Pack::Map(metadata));
+            }
+            Err(Some(failure)) => self.fail(failure, outlet),
+            // A RESET is on its way, or nobody listens.
+            Err(None) => {
+                self.leave(State::Failed);
+                outlet.ignored();
+            }
+        }
+    }
+
+    /// Runs a statement unless it is interrupted (`None`).
+    async fn ask(
+        &mut self,
+        statement: &str,
+        parameters: &Parameters,
+        terms: &Terms,
+    ) -> Result<Answer, Option<Failure>> {
+        let limits = self.room.settings.limits;
+        let signals = Arc::clone(&self.signals);
+        let answered = if self.state == State::Transaction {
+            let Some((deadline, time)) = &mut self.deadline else { return Err(None) };
+            let patience = Patience { time: limits.query, turn: limits.turn };
+            tokio::select! {
+                answered = self.session.run_inside(statement, parameters, patience) => answered,
+                () = deadline.as_mut() => return Err(Some(Failure::transaction_timed_out(time.as_secs_f64()))),
+                () = signals.interrupted() => return Err(None),
+            }
+        } else {
+            let time = terms.time.map_or(limits.query, |time| time.min(limits.query));
+            let patience = Patience { time, turn: limits.turn };
+            tokio::select! {
+                answered = self.session.run(terms.access, statement, parameters, patience) => answered,
+                () = signals.interrupted() => return Err(None),
+            }
+        };
+        answered.map_err(|refusal| Some(refusal.into()))
+    }
+
+    async fn stream<W: AsyncWrite + Unpin>(
+        &mut self,
+        batch: Batch,
+        send: bool,
+        outlet: &mut Outlet<W>,
+    ) -> io::Result<()> {
+        let last = self.next_result - 1;
+        let number = if self.state == State::Streaming { last } else { batch.result.unwrap_or(last) };
+        let Some(at) = self.results.iter().position(|open| open.number == number) else {
+            self.fail(Failure::invalid(format!("There is no open result {number}.")), outlet);
+            return Ok(());
+        };
+        let open = &mut self.results[at];
+        let count = batch.rows.unwrap_or(usize::MAX);
+        if send {
+            for row in open.rows.by_ref().take(count) {
+                outlet.record(&row, self.dialect, &self.room.numbers).await?;
+                if self.signals.reset() {
+                    break;
+                }
+            }
+        } else {
+            open.rows.by_ref().take(count).for_each(drop);
+        }
+        if open.rows.len() > 0 {
+            outlet.success([("has_more", true.into())]);
+            return Ok(());
+        }
+        let open = self.results.swap_remove(at);
+        outlet.succeed(self.summary(&open));
+        if self.state == State::Streaming {
+            self.leave(State::Ready);
+        }
+        Ok(())
+    }
+
+    fn summary(&self, open: &Open) -> Pack {
+        let kind = match open.effect {
+            Effect::Read => "r",
+            Effect::Write => "w",
+            Effect::ReadWrite => "rw",
+            Effect::Schema => "s",
+        };
+        let mut metadata = vec![
+            ("type".to_owned(), kind.into()),
+            ("t_last".to_owned(), milliseconds(open.watch)),
+            ("db".to_owned(), DATABASE.into()),
+        ];
+        if matches!(open.effect, Effect::Write | Effect::ReadWrite) {
+            metadata.push(("stats".to_owned(), map([("contains-updates", true.into())])));
+        }
+        if self.state == State::Streaming {
+            metadata.push(("bookmark".to_owned(), self.bookmark()));
+        }
+        Pack::Map(metadata)
+    }
+
+    /// Whoever shows it has seen everything that was committed before: all do, always.
+    fn bookmark(&self) -> Pack {
+        format!("eval-job:{}", self.room.sessions.commits()).into()
+    }
+
+    fn fail<W: AsyncWrite + Unpin>(&mut self, failure: Failure, outlet: &mut Outlet<W>) {
+        self.leave(State::Failed);
+        outlet.failure(failure);
+    }
+
+    /// Drops what is open and goes on in another state.
+    fn leave(&mut self, state: State) {
+        self.session.roll_back();
+        self.results.clear();
+        self.next_result = 0;
+        self.deadline = None;
+        self.state = state;
+    }
+
+    fn out_of_turn<W: AsyncWrite + Unpin>(&mut self, outlet: &mut Outlet<W>) -> Step {
+        outlet.failure(Failure::invalid("This message can't be said in the connection's state."));
+        Step::HangUp
+    }
+}
+
+fn acceptable(terms: &Terms) -> Result<(), Failure> {
+    if terms.impersonated {
+        return Err(Failure::impersonation());
+    }
+    known(terms.database.as_deref())
+}
+
+fn known(database: Option<&str>) -> Result<(), Failure> {
+    match database {
+        None | Some(DATABASE) => Ok(()),
+        Some(other) => Err(Failure::no_such_database(other)),
+    }
+}
+
+fn milliseconds(watch: Stopwatch) -> Pack {
+    Pack::Int(watch.elapsed_ms() as i64)
+}
+
+/// Compares in a time that does not tell where two texts differ.
+fn same(one: &str, other: &str) -> bool {
+    let differences = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
+    one.len() == other.len() && differences == 0
+}

@@ -1,0 +1,249 @@
+//! What a client says, message by message: <https://neo4j.com/docs/bolt/current/bolt/message/>.
+
+use std::time::Duration;
+
+use super::packstream::{Pack, read};
+use super::value;
+use crate::graph::Parameters;
+use crate::graph::embedded::Access;
+use crate::secret::Secret;
+
+/// A client's message.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Request {
+    /// Who the client is, and up to 5.0 its credentials.
+    Hello {
+        credentials: Credentials,
+        /// Whether date-times in UTC are wanted, in Bolt 4.
+        utc_patch: bool,
+    },
+    Logon(Credentials),
+    Logoff,
+    Goodbye,
+    Reset,
+    Run {
+        statement: String,
+        /// What can't be a parameter is told when the statement would run.
+        parameters: Result<Parameters, String>,
+        terms: Terms,
+    },
+    Begin(Terms),
+    Commit,
+    Rollback,
+    Pull(Batch),
+    Discard(Batch),
+    Route {
+        database: Option<String>,
+    },
+    Telemetry,
+}
+
+/// The way a client proves who it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Credentials {
+    pub(super) scheme: Option<String>,
+    pub(super) principal: Option<String>,
+    pub(super) password: Option<Secret>,
+}
+
+/// What a transaction is begun with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Terms {
+    pub(super) access: Access,
+    pub(super) database: Option<String>,
+    pub(super) impersonated: bool,
+    /// How long it may take, if the client says so.
+    pub(super) time: Option<Duration>,
+}
+
+/// How many rows of which result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// `None` means all.
+    pub(super) rows: Option<usize>,
+    /// `None` means the last one.
+    pub(super) result: Option<i64>,
+}
+
+/// Why bytes are no message, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Unreadable(String);
+
+impl Unreadable {
+    /// Out of what went wrong with the chunks of a message.
+    pub(super) fn new(error: &std::io::Error) -> Unreadable {
+        Unreadable(format!("This is no Bolt message: {error}."))
+    }
+}
+
+/// Reads one message.
+pub(super) fn request(bytes: &[u8]) -> Result<Request, Unreadable> {
+    let unreadable = |why: String| Unreadable(format!("This is no Bolt message: {why}."));
+    let Pack::Structure(tag, fields) = read(bytes).map_err(|why| unreadable(why.to_string()))? else {
+        return Err(unreadable("it is no structure".to_owned()));
+    };
+    let count = fields.len();
+    message(tag, fields)
+        .ok_or_else(|| unreadable(format!("tag {tag:#04x} with {count} fields is unknown or misshapen")))
+}
+
+fn message(tag: u8, fields: Vec<Pack>) -> Option<Request> {
+    let mut fields = fields.into_iter();
+    let mut next = || fields.next();
+    let request = match tag {
+        0x01 => {
+            let extra = dictionary(next()?)?;
+            let patches = match extra.get("patch_bolt") {
+                Some(Pack::List(patches)) => patches.as_slice(),
+                _ => &[],
+            };
+            let utc_patch = patches.iter().any(|patch| patch.text() == Some("utc"));
+            Request::Hello { credentials: credentials(&extra), utc_patch }
+        }
+        0x6a => Request::Logon(credentials(&dictionary(next()?)?)),
+        0x6b => Request::Logoff,
+        0x02 => Request::Goodbye,
+        0x0f => Request::Reset,
+        0x10 => {
+            let (Pack::String(statement), Pack::Map(parameters)) = (next()?, next()?) else { return None };
+            Request::Run { statement, parameters: self::parameters(parameters), terms: terms(&dictionary(next()?)?)? }
+        }
+        0x11 => Request::Begin(terms(&dictionary(next()?)?)?),
+        0x12 => Request::Commit,
+        0x13 => Request::Rollback,
+        0x3f => Request::Pull(batch(&dictionary(next()?)?)?),
+        0x2f => Request::Discard(batch(&dictionary(next()?)?)?),
+        0x66 => {
+            let (_, _, extra) = (dictionary(next()?)?, next()?, next()?);
+            let database = extra.get("db").and_then(Pack::text).or(extra.text());
+            Request::Route { database: database.map(str::to_owned) }
+        }
+        0x54 => {
+            next()?.int()?;
+            Request::Telemetry
+        }
+        _ => return None,
+    };
+    next().is_none().then_some(request)
+}
+
+fn dictionary(pack: Pack) -> Option<Pack> {
+    matches!(pack, Pack::Map(_)).then_some(pack)
+}
+
+fn credentials(extra: &Pack) -> Credentials {
+    let text = |key| extra.get(key).and_then(Pack::text).map(str::to_owned);
+    Credentials { scheme: text("scheme"), principal: text("principal"), password: text("credentials").map(Secret::new) }
+}
+
+fn parameters(entries: Vec<(String, Pack)>) -> Result<Parameters, String> {
+    entries
+        .into_iter()
+        .map(|(name, value)| match value::unpack(value) {
+            Ok(value) => Ok((name, value)),
+            Err(what) => Err(format!("The parameter ${name} holds {what}.")),
+        })
+        .collect()
+}
+
+fn terms(extra: &Pack) -> Option<Terms> {
+    let access = match extra.get("mode").map(Pack::text) {
+        None | Some(Some("w")) => Access::Write,
+        Some(Some("r")) => Access::Read,
+        Some(_) => return None,
+    };
+    let time = match extra.get("tx_timeout") {
+        None | Some(Pack::Null) => None,
+        // Zero and less mean no limit of the client's own.
+        Some(milliseconds) => u64::try_from(milliseconds.int()?).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
+    };
+    Some(Terms {
+        access,
+        database: extra.get("db").and_then(Pack::text).map(str::to_owned),
+        impersonated: extra.get("imp_user").is_some_and(|user| *user != Pack::Null),
+        time,
+    })
+}
+
+fn batch(extra: &Pack) -> Option<Batch> {
+    let rows = match extra.get("n")?.int()? {
+        -1 => None,
+        rows => Some(usize::try_from(rows).ok().filter(|rows| *rows > 0)?),
+    };
+    let result = match extra.get("qid") {
+        None => None,
+        Some(number) => Some(number.int()?).filter(|number| *number != -1),
+    };
+    Some(Batch { rows, result })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::packstream::{map, write};
+    use super::*;
+
+    fn read_back(tag: u8, fields: Vec<Pack>) -> Result<Request, Unreadable> {
+        let mut bytes = Vec::new();
+        write(&mut bytes, &Pack::Structure(tag, fields));
+        request(&bytes)
+    }
+
+    #[test]
+    fn a_run_has_its_parameters_and_terms() {
+        let extra = map([("mode", "r".into()), ("db", "neo4j".into()), ("tx_timeout", Pack::Int(5))]);
+        let run = read_back(0x10, vec!["RETURN 1".into(), map([("x", Pack::Int(1))]), extra]).unwrap();
+        let Request::Run { statement, parameters, terms } = run else { panic!() };
+        assert_eq!((statement.as_str(), parameters), ("RETURN 1", Ok([("x".to_owned(), 1i64.into())].into())));
+        assert_eq!(
+            terms,
+            Terms {
+                access: Access::Read,
+                database: Some("neo4j".to_owned()),
+                impersonated: false,
+                time: Some(Duration::from_millis(5))
+            }
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_can_not_be_one_is_named() {
+        let run = read_back(0x10, vec!["".into(), map([("x", Pack::Bytes(vec![]))]), map([])]).unwrap();
+        let Request::Run { parameters: Err(message), .. } = run else { panic!() };
+        assert!(message.contains("$x"), "{message}");
+    }
+
+    #[test]
+    fn a_batch_counts_from_one_or_is_everything() {
+        let pull = |n| read_back(0x3f, vec![map([("n", Pack::Int(n)), ("qid", Pack::Int(-1))])]);
+        assert_eq!(pull(-1), Ok(Request::Pull(Batch { rows: None, result: None })));
+        assert_eq!(pull(5), Ok(Request::Pull(Batch { rows: Some(5), result: None })));
+        assert!(pull(0).is_err() && pull(-2).is_err());
+        assert!(read_back(0x3f, vec![map([])]).is_err());
+    }
+
+    #[test]
+    fn what_is_misshapen_is_refused() {
+        assert!(read_back(0x12, vec![Pack::Null]).is_err());
+        assert!(read_back(0x10, vec!["RETURN 1".into()]).is_err());
+        assert!(read_back(0x11, vec![map([("mode", "x".into())])]).is_err());
+        assert!(read_back(0x99, vec![]).is_err());
+        assert!(request(&[0xc0]).unwrap_err().to_string().contains("no structure"));
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let hello = read_back(0x01, vec![map([("scheme", "basic".into()), ("credentials", "hush".into())])]).unwrap();
+        assert!(!format!("{hello:?}").contains("hush"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_the_reader(tag in prop_oneof![Just(0x10u8), Just(0x01), Just(0x3f), Just(0x66), any::<u8>()], bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let _ = request(&bytes);
+            let _ = request(&[&[0xb3, tag], bytes.as_slice()].concat());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a door is opened with.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::secret::Secret;
+
+/// What a door is opened with.
+#[derive(Debug, Clone)]
+pub struct BoltSettings {
+    /// The port on loopback; `None` takes a free one.
+    pub port: Option<u16>,
+    /// The one user.
+    pub username: String,
+    /// Its password.
+    pub password: Secret,
+    /// What clients are held to.
+    pub limits: BoltLimits,
+    /// Measures what summaries tell of durations.
+    pub clock: Clock,
+}
+
+/// What clients are held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoltLimits {
+    /// The most connections at once; one more is hung up on.
+    pub connections: usize,
+    /// The most bytes of a message. Before a client has shown its password it is 64 KiB at most.
+    pub message: usize,
+    /// The longest from connecting to showing the right password.
+    pub handshake: Duration,
+    /// The longest that a message may take from its first byte to its last, and that a client may leave an answer
+    /// unread.
+    pub stall: Duration,
+    /// The longest that a statement may take.
+    pub query: Duration,
+    /// The longest that a transaction may be open; a client may ask for less.
+    pub transaction: Duration,
+    /// How long a writer waits for another one before it is told to try again.
+    pub turn: Duration,
+}
+
+impl Default for BoltLimits {
+    fn default() -> BoltLimits {
+        BoltLimits {
+            connections: 256,
+            message: 16 << 20,
+            handshake: Duration::from_secs(10),
+            stall: Duration::from_secs(60),
+            query: Duration::from_secs(30),
+            transaction: Duration::from_secs(120),
+            turn: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! A session on a shared graph: statements on their own and transactions, one after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::fate::Fate;
+use super::refusal::{Refusal, RefusalReason};
+use super::shared::{Asked, Order, Sessions, Then};
+use crate::graph::{Parameters, Table};
+
+/// What a statement or a transaction may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Only read: a write is refused.
+    Read,
+    /// Anything.
+    Write,
+}
+
+/// What a statement did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It read.
+    Read,
+    /// It wrote and returned nothing.
+    Write,
+    /// It wrote and returned rows.
+    ReadWrite,
+    /// It was about indexes or constraints.
+    Schema,
+}
+
+/// What a statement gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Its rows.
+    pub table: Table,
+    /// What it did.
+    pub effect: Effect,
+}
+
+/// How long a statement of a session may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// The statement itself.
+    pub time: Duration,
+    /// Waiting for other writers before it.
+    pub turn: Duration,
+}
+
+/// One user of a shared graph. Every method may be cancelled by dropping its future: a statement that stands alone is
+/// then undone unless it was already kept, and [`Session::roll_back`] undoes the rest.
+#[derive(Debug)]
+pub struct Session {
+    sessions: Sessions,
+    transaction: Option<Transaction>,
+}
+
+#[derive(Debug)]
+struct Transaction {
+    access: Access,
+    /// Whether the writer is ours until the end.
+    writing: bool,
+}
+
+impl Session {
+    pub(super) fn new(sessions: Sessions) -> Session {
+        Session { sessions, transaction: None }
+    }
+
+    /// Runs one statement and keeps what it did.
+    pub async fn run(
+        &mut self,
+        access: Access,
+        statement: &str,
+        parameters: &Parameters,
+        patience: Patience,
+    ) -> Result<Answer, Refusal> {
+        match self.read(statement, parameters, patience).await {
+            Err(refusal) if refusal.reason == RefusalReason::AccessMode && access == Access::Write => {}
+            answer => return answer,
+        }
+        let permit = self.sessions.turn(patience.turn).await?;
+        let order = |asked| Order::Write(asked, Some(permit), Then::Commit);
+        self.ask(statement, parameters, patience.time, true, order).await
+    }
+
+    /// Begins a transaction. It takes up nothing until its first write.
+    pub fn begin(&mut self, access: Access) {
+        self.roll_back();
+        self.transaction = Some(Transaction { access, writing: false });
+    }
+
+    /// Whether a transaction is open.
+    pub fn in_transaction(&self) -> bool {
+        self.transaction.is_some()
+    }
+
+    /// Runs one statement in the open transaction. When it fails, the transaction is over and undone.
+    pub async fn run_inside(
+        &mut self,
+        statement: &str,
+        parameters: &Parameters,
+        patience: Patience,
+    ) -> Result<Answer, Refusal> {
+        let answer = self.inside(statement, parameters, patience).await;
+        if answer.is_err() {
+            self.roll_back();
+        }
+        answer
+    }
+
+    async fn inside(
+        &mut self,
+        statement: &str,
+        parameters: &Parameters,
+        patience: Patience,
+    ) -> Result<Answer, Refusal> {
+        let Some(Transaction { access, writing }) = self.transaction else { return Err(Refusal::no_transaction()) };
+        let mut permit = None;
+        if !writing {
+            match self.read(statement, parameters, patience).await {
+                Err(refusal) if refusal.reason == RefusalReason::AccessMode && access == Access::Write => {}
+                answer => return answer,
+            }
+            permit = Some(self.sessions.turn(patience.turn).await?);
+            // Before the order is on its way: if we are cancelled, somebody must still undo it.
+            self.transaction = Some(Transaction { access, writing: true });
+        }
+        let order = |asked| Order::Write(asked, permit, Then::StayOpen);
+        self.ask(statement, parameters, patience.time, true, order).await
+    }
+
+    /// Keeps what the transaction did and ends it.
+    pub async fn commit(&mut self) -> Result<(), Refusal> {
+        match self.transaction.take() {
+            None => Err(Refusal::no_transaction()),
+            Some(Transaction { writing: false, .. }) => Ok(()),
+            Some(Transaction { writing: true, .. }) => {
+                let (reply, answer) = oneshot::channel();
+                self.sessions.to_writer(Order::Commit(reply))?;
+                answer.await.unwrap_or_else(|_| Err(Refusal::broken("The embedded graph has stopped.")))
+            }
+        }
+    }
+
+    /// Undoes the open transaction, if there is one. It does not wait: the writer does it before anything else.
+    pub fn roll_back(&mut self) {
+        if let Some(Transaction { writing: true, .. }) = self.transaction.take() {
+            // A graph that has stopped has nothing to undo.
+            let _ = self.sessions.to_writer(Order::RollBack);
+        }
+    }
+
+    async fn read(&self, statement: &str, parameters: &Parameters, patience: Patience) -> Result<Answer, Refusal> {
+        self.ask(statement, parameters, patience.time, false, Order::Read).await
+    }
+
+    async fn ask(
+        &self,
+        statement: &str,
+        parameters: &Parameters,
+        time: Duration,
+        writes: bool,
+        order: impl FnOnce(Asked) -> Order,
+    ) -> Result<Answer, Refusal> {
+        let (reply, mut answer) = oneshot::channel();
+        let abandon = Abandon(Arc::new(Fate::default()));
+        let asked = Asked {
+            statement: statement.to_owned(),
+            parameters: parameters.clone(),
+            fate: Arc::clone(&abandon.0),
+            reply,
+        };
+        if writes {
+            self.sessions.to_writer(order(asked))?;
+        } else {
+            self.sessions.to_reader(order(asked))?;
+        }
+        let answered = match tokio::time::timeout(time, &mut answer).await {
+            Ok(answered) => answered,
+            Err(_) if abandon.0.abandon() => {
+                return Err(Refusal::timed_out(&format!(
+                    "The statement took longer than {} s in the embedded graph and was given up; nothing of it was \
+                     kept.",
+                    time.as_secs_f64()
+                )));
+            }
+            Err(_) => answer.await,
+        };
+        answered.unwrap_or_else(|_| Err(Refusal::broken("The embedded graph has stopped.")))
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.roll_back();
+    }
+}
+
+/// Tells the worker when nobody waits any longer.
+struct Abandon(Arc<Fate>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::embedded::{EmbeddedGraph, Limits};
+    use crate::graph::{Graph, Value};
+
+    const PATIENCE: Patience = Patience { time: Duration::from_secs(20), turn: Duration::from_millis(100) };
+
+    fn graph() -> (EmbeddedGraph, Sessions) {
+        let graph = EmbeddedGraph::shareable(Limits::default()).unwrap();
+        let sessions = graph.sessions().unwrap();
+        (graph, sessions)
+    }
+
+    async fn count(session: &mut Session) -> Value {
+        let answer = session.run(Access::Read, "MATCH (n) RETURN count(n)", &Parameters::new(), PATIENCE).await;
+        answer.unwrap().table.rows[0][0].clone()
+    }
+
+    async fn create(session: &mut Session) -> Result<Answer, Refusal> {
+        session.run(Access::Write, "CREATE (:X)", &Parameters::new(), PATIENCE).await
+    }
+
+    #[tokio::test]
+    async fn sessions_and_their_graph_see_what_is_committed_and_only_that() {
+        let (graph, sessions) = graph();
+        let (mut one, mut other) = (sessions.session(), sessions.session());
+        one.begin(Access::Write);
+        assert_eq!(one.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap().effect, Effect::Write);
+        let own = one.run_inside("MATCH (n) RETURN count(n)", &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(own.table.rows[0][0], Value::Int(1));
+        assert_eq!(count(&mut other).await, Value::Int(0));
+        assert_eq!(sessions.commits(), 0);
+        one.commit().await.unwrap();
+        assert_eq!((count(&mut other).await, sessions.commits()), (Value::Int(1), 1));
+        let table = graph.read("MATCH (n) RETURN count(n)", &Parameters::new()).await.unwrap();
+        assert_eq!(table.rows[0][0], Value::Int(1));
+        graph.write("CREATE (:X)", &Parameters::new()).await.unwrap();
+        assert_eq!(count(&mut one).await, Value::Int(2));
+    }
+
+    #[tokio::test]
+    async fn a_second_writer_waits_and_then_is_told_to_try_again() {
+        let (_graph, sessions) = graph();
+        let (mut one, mut other) = (sessions.session(), sessions.session());
+        one.begin(Access::Write);
+        one.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(create(&mut other).await.unwrap_err().reason, RefusalReason::Locked);
+        one.roll_back();
+        create(&mut other).await.unwrap();
+        assert_eq!(count(&mut one).await, Value::Int(1));
+    }
+
+    #[tokio::test]
+    async fn a_session_that_goes_takes_its_transaction_along() {
+        let (_graph, sessions) = graph();
+        let mut one = sessions.session();
+        one.begin(Access::Write);
+        one.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap();
+        drop(one);
+        let mut other = sessions.session();
+        create(&mut other).await.unwrap();
+        assert_eq!(count(&mut other).await, Value::Int(1));
+    }
+
+    #[tokio::test]
+    async fn transactions_that_only_read_stand_in_nobodys_way() {
+        let (_graph, sessions) = graph();
+        let (mut one, mut other) = (sessions.session(), sessions.session());
+        for session in [&mut one, &mut other] {
+            session.begin(Access::Write);
+            session.run_inside("MATCH (n) RETURN n", &Parameters::new(), PATIENCE).await.unwrap();
+        }
+        one.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap();
+        other.run_inside("MATCH (n) RETURN n", &Parameters::new(), PATIENCE).await.unwrap();
+        one.commit().await.unwrap();
+        other.commit().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_write_where_only_reading_is_allowed_is_refused() {
+        let (_graph, sessions) = graph();
+        let mut session = sessions.session();
+        let refused = session.run(Access::Read, "CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap_err();
+        assert_eq!(refused.reason, RefusalReason::AccessMode);
+        let index = "CREATE INDEX i FOR (n:X) ON (n.x)";
+        let refused = session.run(Access::Read, index, &Parameters::new(), PATIENCE).await.unwrap_err();
+        assert_eq!(refused.reason, RefusalReason::AccessMode);
+        let answer = session.run(Access::Write, index, &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(answer.effect, Effect::Schema);
+        session.begin(Access::Read);
+        let refused = session.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap_err();
+        assert_eq!(refused.reason, RefusalReason::AccessMode);
+        assert!(!session.in_transaction());
+        assert_eq!(count(&mut session).await, Value::Int(0));
+    }
+
+    #[tokio::test]
+    async fn what_takes_too_long_is_given_up_and_the_writer_goes_on() {
+        let (_graph, sessions) = graph();
+        let mut session = sessions.session();
+        let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
+        let patience = Patience { time: Duration::from_millis(30), ..PATIENCE };
+        let refused = session.run(Access::Write, slow, &Parameters::new(), patience).await.unwrap_err();
+        assert_eq!(refused.reason, RefusalReason::TimedOut);
+        let patient = Patience { turn: Duration::from_secs(20), ..PATIENCE };
+        session.run(Access::Write, "CREATE (:X)", &Parameters::new(), patient).await.unwrap();
+        assert_eq!(count(&mut session).await, Value::Int(1));
+    }
+
+    #[tokio::test]
+    async fn many_sessions_write_at_once_and_none_is_lost() {
+        let (_graph, sessions) = graph();
+        let patience = Patience { turn: Duration::from_secs(20), ..PATIENCE };
+        let tasks: Vec<_> = (0..32)
+            .map(|_| {
+                let mut session = sessions.session();
+                tokio::spawn(async move {
+                    session
+                        .run(Access::Write, "MERGE (n:N) SET n.x = coalesce(n.x, 0) + 1", &Parameters::new(), patience)
+                        .await
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        let mut session = sessions.session();
+        let answer = session.run(Access::Read, "MATCH (n:N) RETURN n.x", &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(answer.table.rows, [[Value::Int(32)]]);
+    }
+
+    #[tokio::test]
+    async fn failures_keep_their_sort() {
+        let (_graph, sessions) = graph();
+        let mut session = sessions.session();
+        session.run(Access::Write, "CREATE (:A)-[:R]->(:B)", &Parameters::new(), PATIENCE).await.unwrap();
+        for (statement, expected) in [
+            ("RETRUN 1", RefusalReason::Syntax),
+            ("RETURN nope", RefusalReason::Syntax),
+            ("", RefusalReason::Syntax),
+            ("RETURN 1; RETURN 2", RefusalReason::Syntax),
+            ("RETURN $x", RefusalReason::ParameterMissing),
+            ("RETURN 1 / 0", RefusalReason::Arithmetic),
+            ("MATCH (a:A) DELETE a", RefusalReason::Constraint),
+            ("UNWIND [1, 'a'] AS x RETURN range(1, x)", RefusalReason::Type),
+            ("FOREACH (x IN [1] | CREATE (:X))", RefusalReason::Unsupported),
+            ("CALL nope.nope()", RefusalReason::Procedure),
+            ("UNWIND range(1, 100001) AS x RETURN x", RefusalReason::TooLarge),
+        ] {
+            let refused = session.run(Access::Write, statement, &Parameters::new(), PATIENCE).await.unwrap_err();
+            assert_eq!(refused.reason, expected, "{statement}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The engine as a session's worker uses it: step by step, with transactions that stay open.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use graphdblite::{Config, Database, GraphError as Theirs, SyncMode};
+
+use super::bridge::bridge;
+use super::engine::{Store, broken};
+use super::refusal::Refusal;
+use super::schema::{Course, course};
+use super::session::{Answer, Effect};
+use super::wire;
+use crate::graph::cypher::{Columns, columns, split};
+use crate::graph::{GraphError, GraphErrorKind, Parameters, Table};
+
+impl Store {
+    /// The graph in this file, made when it isn't there. `wait` is for another writer to finish.
+    pub(super) fn open_file(file: &Path, rows: usize, wait: Duration) -> Result<Store, GraphError> {
+        let config = Config {
+            max_result_rows: rows,
+            max_traversal_depth: 0,
+            busy_timeout_ms: wait.as_millis().try_into().unwrap_or(u32::MAX),
+            // The graph is thrown away with the process: there is nothing to protect from a power cut.
+            synchronous: SyncMode::Off,
+            ..Config::default()
+        };
+        let database = Database::open_with_config(file, config).map_err(|theirs| broken(&theirs))?;
+        Ok(Store { database })
+    }
+
+    /// Opens a writing transaction unless one is open.
+    pub(super) fn begin(&mut self) -> Result<(), Refusal> {
+        if self.database.in_transaction() {
+            return Ok(());
+        }
+        self.database.begin_write().map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))
+    }
+
+    /// Keeps what the open transaction did.
+    pub(super) fn commit(&mut self) -> Result<(), Refusal> {
+        self.database.commit().map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))
+    }
+
+    /// Runs one statement that does not write, outside of any transaction. A writing one is refused before it does
+    /// anything, as [`super::RefusalReason::AccessMode`].
+    pub(super) fn try_read(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
+        let statement = only(text)?;
+        match course(statement) {
+            Course::Run => {}
+            Course::Hint => return Err(Refusal::of(wire::refused_schema(), None)),
+            Course::Refuse(error) => return Err(Refusal::of(error, None)),
+        }
+        self.database.begin_read().map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
+        let table = self.try_run(statement, parameters);
+        self.roll_back();
+        Ok(Answer { table: table?, effect: Effect::Read })
+    }
+
+    /// Runs one statement in the open transaction.
+    pub(super) fn try_write(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
+        let statement = only(text)?;
+        let effect = match course(statement) {
+            Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
+            Course::Run => Effect::ReadWrite,
+            Course::Hint => return Ok(Answer { table: Table::default(), effect: Effect::Schema }),
+            Course::Refuse(error) => return Err(Refusal::of(error, None)),
+        };
+        Ok(Answer { table: self.try_run(statement, parameters)?, effect })
+    }
+
+    /// Runs one statement in whatever transaction is open.
+    pub(super) fn try_run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, Refusal> {
+        let mut given = HashMap::new();
+        for (name, value) in parameters {
+            given.insert(name.clone(), self.parameter(name, value).map_err(unfit)?);
+        }
+        let bridged = bridge(statement);
+        let refused = |theirs: Theirs| Refusal::of(wire::error(statement, bridged.ids_guarded, &theirs), Some(&theirs));
+        let records = self.database.execute_with_params(&bridged.text, Some(&given)).map_err(refused)?;
+        Ok(wire::table(statement, &records))
+    }
+}
+
+/// A parameter that is no value of a parameter.
+fn unfit(error: GraphError) -> Refusal {
+    let mut refusal = Refusal::of(error, None);
+    if refusal.reason == super::RefusalReason::Syntax {
+        refusal.reason = super::RefusalReason::Type;
+    }
+    refusal
+}
+
+fn only(text: &str) -> Result<&str, Refusal> {
+    let statements = split(text);
+    let message = match statements.as_slice() {
+        [statement] => return Ok(statement),
+        [] => "There is no statement in this text.".to_owned(),
+        several => format!("One statement was expected here, not {}.", several.len()),
+    };
+    Err(Refusal::of(GraphError { kind: GraphErrorKind::Statement, message }, None))
+}

@@ -1,0 +1,303 @@
+//! Jobs on a real Neo4j: Embabel's example job as it stands, and everything that can be wrong with a database.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use eval_job::evidence::{Condition, Observed};
+use eval_job::record::{Entry, RunRecord, TrialRecord};
+use eval_job::score::{Outcome, Score};
+use serde_json::json;
+
+use super::eval_job;
+use crate::house::root;
+use crate::servers::http::{Reply, Server};
+use crate::servers::{agent, model, neo4j};
+
+/// `eval-job demo-agent` as a process of its own.
+struct DemoAgent {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    address: String,
+}
+
+impl DemoAgent {
+    fn start(database: &neo4j::Server, port: u16) -> DemoAgent {
+        let mut command = eval_job(root());
+        command.args(["demo-agent", "--port", &port.to_string()]).stderr(Stdio::piped());
+        let mut child = database.tell(&mut command).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        let address = line.split_once("listens at ").and_then(|(_, rest)| rest.split_once(';'));
+        let Some((address, _)) = address else {
+            let _ = child.wait();
+            panic!("the demo agent could not be started; is port {port} free? It says: {line}");
+        };
+        let address = address.to_owned();
+        DemoAgent { child, stderr, address }
+    }
+
+    /// Ctrl-C; returns the status and what else was said.
+    fn interrupt(mut self) -> (Option<i32>, String) {
+        assert!(Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success());
+        let status = self.child.wait().unwrap().code();
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.stderr, &mut rest).unwrap();
+        (status, rest)
+    }
+}
+
+impl Drop for DemoAgent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn run(folder: &Path, database: &neo4j::Server, job: &str, env: &[(&str, &str)]) -> (Output, RunRecord) {
+    std::fs::write(folder.join("job.yml"), job).unwrap();
+    let mut command = eval_job(folder);
+    command.args(["run", "job.yml", "--no-progress", "-o", "record.json"]);
+    let output = database.tell(&mut command).envs(env.iter().copied()).output().unwrap();
+    let record = std::fs::read(folder.join("record.json"))
+        .unwrap_or_else(|_| panic!("{job}\nno record: {}", String::from_utf8_lossy(&output.stderr)));
+    (output, serde_json::from_slice(&record).unwrap())
+}
+
+fn turns(trial: &TrialRecord) -> usize {
+    trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len())
+}
+
+/// What could not be seen in the graph, in the order of the assertions.
+fn failed_queries(trial: &TrialRecord) -> Vec<String> {
+    let queries = trial.evidence.iter().flat_map(|evidence| &evidence.queries);
+    queries
+        .filter_map(|query| match &query.result {
+            Observed::Failed(error) => Some(error.clone()),
+            Observed::Seen(_) => None,
+        })
+        .collect()
+}
+
+/// The journal has each trial's end before the next one's beginning.
+fn one_after_the_other(folder: &Path) -> bool {
+    let run = std::fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
+    let journal = eval_job::store::folder::read_journal(&std::fs::read(run.join("journal.ndjson")).unwrap());
+    let moments: Vec<(u32, bool)> = journal
+        .entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::TrialStarted { trial, .. } => Some((*trial, false)),
+            Entry::TrialFinished { trial, .. } => Some((*trial, true)),
+            _ => None,
+        })
+        .collect();
+    moments == [(1, false), (1, true), (2, false), (2, true)]
+}
+
+#[tokio::test]
+async fn embabels_example_job_runs_as_it_stands() {
+    let Some(database) = neo4j::database("embabels_example_job_runs_as_it_stands").await else { return };
+    let agent = DemoAgent::start(&database.server, 8081);
+    let (_model, base) = model::start("first-person");
+    let env = [("OPENAI_BASE_URL", base.as_str()), ("OPENAI_API_KEY", "sk-test")];
+    let job = std::fs::read_to_string(root().join("tests/fixtures/job/embabel-readme.yml")).unwrap();
+    // The agent's replies are fast, the judge gives 0.8, and all the rest is what the assertions say: (1 + 1.6 + 4) / 7.
+    let (both_hold, none_holds) = (6.6 / 7.0, 2.6 / 7.0);
+
+    // It has no setups: the second conversation finds the first one's reminder, and its count of one is false. That is
+    // the truth about this job, whatever the agent is like.
+    let folder = tempfile::tempdir().unwrap();
+    let (output, record) = run(folder.path(), &database.server, &job, &env);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(composites(&record), [(Condition::WithoutFacts, both_hold), (Condition::WithFacts, none_holds)]);
+    assert!(one_after_the_other(folder.path()), "trials that share a database");
+    let zones = "MATCH (r:Reminder) WITH r.timeZone AS zone ORDER BY zone RETURN collect(zone)";
+    assert_eq!(database.server.value(zones).await, "['Australia/Sydney', 'UTC']", "it asked, and only one knew");
+
+    // With a setup that empties the graph, which runs before each conversation, both hold.
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!("{job}\nsetups:\n  - cypher: MATCH (n) DETACH DELETE n\n");
+    let (output, record) = run(folder.path(), &database.server, &job, &env);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(composites(&record), [(Condition::WithoutFacts, both_hold), (Condition::WithFacts, both_hold)]);
+    assert_eq!(database.server.value(zones).await, "['Australia/Sydney']");
+    assert_eq!(agent.address, "http://127.0.0.1:8081");
+}
+
+/// Rounded, for the sum of weights is not exact.
+fn composites(record: &RunRecord) -> Vec<(Condition, f64)> {
+    let close = |score: f64| [6.6 / 7.0, 2.6 / 7.0].into_iter().find(|x| (x - score).abs() < 1e-9).unwrap_or(score);
+    let figure = |trial: &TrialRecord| trial.score().map_or(f64::NAN, |score: Score| close(score.get()));
+    record.trials.iter().map(|trial| (trial.trial.condition, figure(trial))).collect()
+}
+
+#[tokio::test]
+async fn the_demo_agent_takes_a_free_port_and_ends_in_order() {
+    let Some(database) = neo4j::database("the_demo_agent_takes_a_free_port_and_ends_in_order").await else { return };
+    let agent = DemoAgent::start(&database.server, 0);
+    let port: u16 = agent.address.rsplit(':').next().unwrap().parse().unwrap();
+    assert_ne!(port, 0);
+    let mut second = eval_job(root());
+    second.args(["demo-agent", "--port", &port.to_string()]);
+    let taken = database.server.tell(&mut second).output().unwrap();
+    let words = String::from_utf8(taken.stderr).unwrap();
+    assert_eq!(taken.status.code(), Some(1), "{words}");
+    assert!(words.contains(&format!("nothing can listen at 127.0.0.1:{port}")) && words.contains("--port"), "{words}");
+    assert_eq!(agent.interrupt(), (Some(0), String::new()));
+
+    let mut locked_out = eval_job(root());
+    database.server.tell(locked_out.args(["demo-agent", "--port", "0"])).env("NEO_PASSWORD", "s3cret");
+    let output = locked_out.output().unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    assert!(words.contains("refuses the login") && !words.contains("s3cret"), "{words}");
+}
+
+/// A job whose agent is fine and whose lines are fixed: three turns a conversation.
+fn job(agent_address: &str, more: &str) -> String {
+    format!(
+        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\n\
+         target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{agent_address}\"}}}}\ngreetings: [Hello]\nfacts: []\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n"
+    )
+}
+
+/// What is wrong, the rest of the job, the environment, and a part of the cause that must be told.
+type Wrong<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str);
+
+#[tokio::test]
+async fn what_is_wrong_with_a_database_is_never_the_agents_fault() {
+    let test = "what_is_wrong_with_a_database_is_never_the_agents_fault";
+    let Some(database) = neo4j::database(test).await else { return };
+    let (_agent, address) = agent::start("good");
+    let one = "assertions: [{cypher: RETURN 1, expected: 1}]";
+    let setup = "setups: [{cypher: 'CREATE (:Never)'}]";
+    let slow = "UNWIND range(1, 1000000000) AS x WITH x WHERE x % 7 = 0 RETURN count(x)";
+    let slow_setup = format!("limits: {{query: 0.5}}\nsetups: [{{cypher: '{slow}'}}]");
+    let slow_query = format!("limits: {{query: 0.5}}\nassertions: [{{cypher: '{slow}', expected: 1}}]");
+    let wrong_database = |rest: &str| format!("graph: {{neo4j: {{database: nope}}}}\n{rest}");
+    let scheme = |scheme: &str| database.server.uri.replace("bolt://", &format!("{scheme}://"));
+    let (trusted, any) = (scheme("bolt+s"), scheme("neo4j+ssc"));
+
+    let broken: [Wrong; 6] = [
+        ("wrong password", setup, &[("NEO_PASSWORD", "s3cret")], "refuses the login"),
+        ("wrong database", &wrong_database(setup), &[], "Graph not found: nope"),
+        ("a setup past its limit", &slow_setup, &[], "took longer than 0.5 s"),
+        ("half a setup", "setups: [{cypher: 'CREATE (:Never); CREAT (:Never)'}]", &[], "Statement 2 of 2"),
+        ("TLS, trusted", setup, &[("NEO_URI", &trusted)], "is the scheme (bolt, bolt+s) right?"),
+        ("TLS, any", setup, &[("NEO_URI", &any)], "is the scheme (bolt, bolt+s) right?"),
+    ];
+    for (what, more, env, cause) in broken {
+        let folder = tempfile::tempdir().unwrap();
+        let (output, record) = run(folder.path(), &database.server, &job(&address, more), env);
+        assert_eq!(output.status.code(), Some(102), "{what}");
+        for trial in &record.trials {
+            let Some(Outcome::Broken { error }) = &trial.outcome else { panic!("{what}: {:?}", trial.outcome) };
+            assert!(error.contains(cause) && error.contains("setup 1"), "{what}: {error}");
+        }
+        no_secret(&output, what);
+    }
+    assert_eq!(database.server.value("MATCH (n) RETURN count(n)").await, "0", "a setup is all or nothing");
+
+    let missing: [Wrong; 9] = [
+        ("wrong password", one, &[("NEO_PASSWORD", "s3cret")], "refuses the login"),
+        ("wrong database", &wrong_database(one), &[], "Graph not found: nope"),
+        ("a query past its limit", &slow_query, &[], "took longer than 0.5 s"),
+        (
+            "a million rows",
+            "assertions: [{cypher: 'UNWIND range(1, 1000000) AS x RETURN x', expected: 1}]",
+            &[],
+            "more than 100000 rows",
+        ),
+        ("TLS, trusted", one, &[("NEO_URI", &trusted)], "is the scheme (bolt, bolt+s) right?"),
+        ("a write", "assertions: [{cypher: 'CREATE (:Never)', expected: 1}]", &[], "read access mode"),
+        ("a syntax error", "assertions: [{cypher: 'RETUR 1', expected: 1}]", &[], "SyntaxError"),
+        ("no such variable", "assertions: [{cypher: RETURN n.x, expected: 1}]", &[], "Variable `n` not defined"),
+        ("no such parameter", "assertions: [{cypher: RETURN $nope, expected: 1}]", &[], "parameter(s): nope"),
+    ];
+    for (what, more, env, cause) in missing {
+        let folder = tempfile::tempdir().unwrap();
+        let (output, record) = run(folder.path(), &database.server, &job(&address, more), env);
+        assert_eq!(output.status.code(), Some(102), "{what}");
+        for trial in &record.trials {
+            assert_eq!(trial.outcome, Some(Outcome::Graded), "{what}");
+            assert_eq!((turns(trial), trial.score()), (3, None), "{what}: everything is kept and nothing is made up");
+            let failed = failed_queries(trial);
+            assert!(failed.len() == 1 && failed[0].contains(cause), "{what}: {failed:?}");
+        }
+        no_secret(&output, what);
+    }
+    assert_eq!(database.server.value("MATCH (n) RETURN count(n)").await, "0", "an assertion writes nothing");
+}
+
+fn no_secret(output: &Output, what: &str) {
+    let shown = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!shown.contains("s3cret"), "{what}: {shown}");
+}
+
+#[tokio::test]
+async fn null_is_a_value_and_a_column_that_is_not_there_is_the_jobs_fault() {
+    let test = "null_is_a_value_and_a_column_that_is_not_there_is_the_jobs_fault";
+    let Some(database) = neo4j::database(test).await else { return };
+    let (_agent, address) = agent::start("good");
+    let more = "assertions:\n  - {cypher: OPTIONAL MATCH (r:Reminder) RETURN r.title, expected: null}\n  \
+                - {cypher: 'MATCH (r:Reminder) RETURN r.title', expected: []}\n  \
+                - {cypher: 'RETURN 1 AS a, null AS b', expected: {a: 1, b: null}}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (output, record) = run(folder.path(), &database.server, &job(&address, more), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    // Nothing of the task was done, and every assertion holds: 4 of 6 weights.
+    assert!(
+        record.trials.iter().all(|trial| trial.score().is_some_and(|score| (score.get() - 4.0 / 6.0).abs() < 1e-9))
+    );
+
+    let more = "assertions: [{cypher: RETURN 1 AS a, expected: {a: 1, b: 2}}]";
+    let folder = tempfile::tempdir().unwrap();
+    let (output, record) = run(folder.path(), &database.server, &job(&address, more), &[]);
+    assert_eq!(output.status.code(), Some(102));
+    assert!(record.trials.iter().all(|trial| trial.score().is_none()));
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.contains("missing  `expected` names the columns"), "{page}");
+}
+
+#[test]
+fn a_neo4j_that_is_killed_in_mid_run_takes_no_evidence_with_it() {
+    let test = "a_neo4j_that_is_killed_in_mid_run_takes_no_evidence_with_it";
+    let Some(mortal) = neo4j::Mortal::start(test) else { return };
+    let (kill, messages) = (mortal.killer(), Arc::new(AtomicUsize::new(0)));
+    let agent = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        _ => {
+            let number = messages.fetch_add(1, Ordering::SeqCst) + 1;
+            if number == 2 {
+                kill();
+            }
+            let text = format!("reply {number}");
+            Reply::Json(200, json!({"sessionId": "s", "message": {"content": text, "role": "assistant"}, "events": []}))
+        }
+    });
+    let more = "setups: [{cypher: 'MERGE (:Ready)'}]\nassertions:\n  \
+                - {cypher: 'MATCH (n:Ready) RETURN count(n)', expected: 1}\n  - {expression: evaluation.done}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (output, record) = run(folder.path(), &mortal.server, &job(&agent.address, more), &[]);
+    assert_eq!(output.status.code(), Some(102), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(one_after_the_other(folder.path()));
+    let [first, second] = record.trials.as_slice() else { panic!("{} trials", record.trials.len()) };
+
+    assert_eq!(first.outcome, Some(Outcome::Graded), "the agent did nothing wrong");
+    assert_eq!((turns(first), first.score()), (3, None));
+    let failed = failed_queries(first);
+    assert!(failed.len() == 1 && failed[0].contains("can't be reached"), "{failed:?}");
+    let scorecard = first.scorecard.as_ref().unwrap();
+    assert!(format!("{scorecard:?}").contains("can't be reached"), "the cause is told");
+
+    let Some(Outcome::Broken { error }) = &second.outcome else { panic!("{:?}", second.outcome) };
+    assert!(error.contains("setup 1") && error.contains("can't be reached"), "{error}");
+    let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap();
+    assert_eq!(shown.status.code(), Some(102));
+    assert!(String::from_utf8(shown.stdout).unwrap().contains("reply 3"), "all that was said is kept");
+}
