@@ -10,10 +10,11 @@ pub(super) fn mask(problem: &mut Problem) {
     for secret in secrets(&problem.source_line) {
         let blot = |text: &str| text.replace(&secret, "***");
         let before: String = problem.source_line.chars().take(problem.column - 1).collect();
-        problem.column = blot(&before).chars().count() + 1;
         problem.source_line = blot(&problem.source_line);
-        problem.width =
-            problem.width.min(problem.source_line.chars().count().saturating_sub(problem.column - 1).max(1));
+        let length = problem.source_line.chars().count().max(1);
+        // A place within a secret is its last star.
+        problem.column = (blot(&before).chars().count() + 1).min(length);
+        problem.width = problem.width.min(length + 1 - problem.column);
         problem.message = blot(&problem.message);
         problem.help = problem.help.as_deref().map(blot);
     }
@@ -27,10 +28,11 @@ fn secrets(line: &str) -> Vec<String> {
             let rest = line[start + key.len()..].trim_start_matches(['"', '\'']).trim_start();
             let Some(value) = rest.strip_prefix(':') else { continue };
             let value = value.trim_start();
-            let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
-            let value = match quote {
-                Some(quote) => value[1..].split(quote).next().unwrap_or_default(),
-                None => value.split([',', '}', '#']).next().unwrap_or_default().trim_end(),
+            let value = match value.chars().next() {
+                Some(quote @ ('"' | '\'')) => &value[1..1 + quoted(&value[1..], quote)],
+                // A list or a mapping has no business there, but may hold the secret.
+                Some('[' | '{') => value.trim_end(),
+                _ => value.split([',', '}', '#']).next().unwrap_or_default().trim_end(),
             };
             found.push(value.to_owned());
         }
@@ -45,6 +47,19 @@ fn secrets(line: &str) -> Vec<String> {
     found.retain(|secret| !secret.is_empty());
     found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     found
+}
+
+/// Where the quoted text ends, in bytes: at its quote, but not at one that is escaped (`\"`, `''`), or with the line.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        if character == '\\' && quote == '"' {
+            characters.next();
+        } else if character == quote && characters.next_if(|(_, next)| quote == '\'' && *next == quote).is_none() {
+            return at;
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]
@@ -77,6 +92,20 @@ mod tests {
             let problem = masked(line, "12345678");
             assert!(!format!("{problem:?}").contains("345"), "{problem:?}");
             assert!(problem.source_line.contains("***"), "{problem:?}");
+            assert!(problem.column + problem.width <= problem.source_line.chars().count() + 1, "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_key_is_left_in_the_line() {
+        for line in [
+            "embabel: {apiKey: \"a\\\"12345678\", path: x}",
+            "embabel: {apiKey: 'a''12345678', path: x}",
+            "apiKey: [a, 12345678]",
+            "apiKey: \"a 12345678",
+        ] {
+            let problem = masked(line, "12345678");
+            assert!(!problem.source_line.contains("345"), "{problem:?}");
             assert!(problem.column + problem.width <= problem.source_line.chars().count() + 1, "{problem:?}");
         }
     }
