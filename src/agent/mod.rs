@@ -34,8 +34,22 @@ pub trait Session: Send {
     /// Says something and waits for the reply, with retries.
     async fn say(&mut self, message: &str) -> Exchange;
 
+    /// What is known of a message whose [`Session::say`] was given up: the tries that had failed by then.
+    fn given_up(&mut self) -> Tries {
+        Tries::default()
+    }
+
     /// The agent's observable state. An error of kind [`AgentErrorKind::NotFound`] means that the agent has none to show.
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError>;
+}
+
+/// The tries of a message that brought no reply.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tries {
+    /// Those that failed, in order.
+    pub failures: Vec<FailedTry>,
+    /// The message was sent again although an earlier try may have been received.
+    pub maybe_delivered: bool,
 }
 
 /// What came of saying something.
@@ -44,9 +58,7 @@ pub struct Exchange {
     /// The reply, or why there is none to the end of the retries.
     pub reply: Result<Reply, AgentError>,
     /// The tries that failed, in order, the last one too.
-    pub failures: Vec<FailedTry>,
-    /// The message was sent again although an earlier try may have been received.
-    pub maybe_delivered: bool,
+    pub tries: Tries,
 }
 
 /// The agent's reply to one message.

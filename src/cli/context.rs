@@ -42,7 +42,7 @@ impl Context {
             stdout_ink: ink(std::io::stdout().is_terminal()),
             stderr_ink: ink(std::io::stderr().is_terminal()),
             stderr_is_tty,
-            width: env("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|width| *width >= 40).unwrap_or(100),
+            width: width(),
         }
     }
 
@@ -52,6 +52,13 @@ impl Context {
         // 53 bits, so that the number survives every JSON reader.
         fastrand::Rng::new().u64(..1 << 53)
     }
+}
+
+/// What the user says, else what the terminal says, else 100; a report narrower than 60 can't be read.
+fn width() -> usize {
+    let said = env("COLUMNS").and_then(|columns| columns.parse().ok());
+    let terminal = || terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
+    said.or_else(terminal).unwrap_or(100).max(60)
 }
 
 /// An environment variable, unless it is empty or not text.

@@ -11,10 +11,12 @@ use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
 use crate::graph::embedded::{EmbeddedGraph, Limits};
 use crate::secret::Secret;
 
-/// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn.
+/// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn
+/// and told.
 pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let graph = EmbeddedGraph::shareable(Limits::default()).map_err(CliError::Database)?;
-    let password = context.credentials.neo4j_password.clone().unwrap_or_else(|| drawn(context));
+    let own = context.credentials.neo4j_password.clone();
+    let password = own.clone().unwrap_or_else(|| drawn(context));
     let settings = BoltSettings {
         port: (args.port != 0).then_some(args.port),
         username: "neo4j".to_owned(),
@@ -29,9 +31,10 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer)
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     runtime.block_on(async {
         let door = BoltDoor::open(&graph, settings).await.map_err(|source| CliError::Unservable { address, source })?;
-        // The one place that shows a password: it opens nothing but this graph, and whoever asked for it needs it.
         let uri = door.uri();
-        printer.data(&format!("NEO_URI={uri}\nNEO_USERNAME=neo4j\nNEO_PASSWORD={}\n", password.expose()))?;
+        // The one place that shows a password: one that was drawn for this graph alone. The user's own is not shown.
+        let shown = if own.is_none() { format!("NEO_PASSWORD={}\n", password.expose()) } else { String::new() };
+        printer.data(&format!("NEO_URI={uri}\nNEO_USERNAME=neo4j\n{shown}"))?;
         printer.note(&format!("an empty graph is served at {uri}; Ctrl-C ends it and nothing is kept"));
         stop_signal().await.map_err(|error| CliError::Internal(format!("no signal can be waited for: {error}")))?;
         door.stop().await;

@@ -70,6 +70,8 @@ impl Progress {
                 *self.turns.entry(*trial).or_default() += 1;
                 self.turn(*trial, turn)
             }
+            // What brought it to a stop is told with the trial's outcome.
+            Entry::ConversationEnded { ending: Ending::CutOff, .. } => None,
             Entry::ConversationEnded { trial, ending, .. } => {
                 let turns = self.turns.get(trial).copied().unwrap_or_default();
                 Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_words(ending))))

@@ -90,7 +90,6 @@ async fn run_one(
 
     let keeper = Arc::new(Mutex::new(Keeper {
         journal,
-        record: None,
         progress: Progress::new(context, args.verbose, args.no_progress),
         printer: printer.clone(),
     }));
@@ -108,8 +107,8 @@ async fn run_one(
         .await
         .map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
 
-    let record = keeper.lock().ok().and_then(|mut keeper| keeper.record.take());
-    let record = record.ok_or_else(|| CliError::Internal("the run left no record".to_owned()))?;
+    // The journal is the truth: nothing of the conversations was held in memory while they went on.
+    let record = folder.read()?.record;
     folder.write_record(&record)?;
     let written = write_outputs(&args.output, &record);
     if record.verdict != Verdict::Interrupted {
@@ -124,10 +123,9 @@ async fn run_one(
     Ok(record.verdict)
 }
 
-/// Keeps what happens: on disk first, then in the record, then on the screen.
+/// Keeps what happens: on disk first, then on the screen.
 struct Keeper {
     journal: Journal,
-    record: Option<RunRecord>,
     progress: Progress,
     printer: Arc<Printer>,
 }
@@ -138,10 +136,6 @@ fn keeper_sink(keeper: Arc<Mutex<Keeper>>) -> Box<run::Sink> {
         keeper.journal.append(&entry)?;
         if let Some(lines) = keeper.progress.lines(&entry) {
             keeper.printer.note(&lines);
-        }
-        match &mut keeper.record {
-            Some(record) => record.apply(entry),
-            None => keeper.record = RunRecord::begin(&entry),
         }
         Ok(())
     })

@@ -61,7 +61,7 @@ pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorec
     let failure_count = evidence.failure_count();
     let composite = match &evidence.ending {
         // Whatever holds of an untouched graph is not the doing of an agent that never said a word.
-        Ending::AgentFailed { .. } if !evidence.transcript.has_reply() => {
+        Ending::AgentFailed { .. } | Ending::TimeLimit { .. } if !evidence.transcript.has_reply() => {
             Component::scored(Score::ZERO, "the agent never replied")
         }
         _ => composite(&dimensions, failure_count),

@@ -93,3 +93,16 @@ pub enum Entry {
         interrupted: bool,
     },
 }
+
+impl Entry {
+    /// A conversation that somebody else than the agent brought to a stop: what the persona cost is still known.
+    pub fn conversation_cut_off(trial: u32, persona_usage: Usage) -> Entry {
+        Entry::ConversationEnded {
+            trial,
+            ending: Ending::CutOff,
+            object_context: None,
+            queries: Vec::new(),
+            persona_usage,
+        }
+    }
+}

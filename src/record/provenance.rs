@@ -6,7 +6,7 @@ use crate::score::Score;
 
 /// What a run was made of: enough to tell whether two runs can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct Provenance {
     /// eval-job's version.
     pub tool_version: String,
@@ -32,6 +32,9 @@ pub struct Provenance {
     pub judge_model: String,
     /// The judge's temperature.
     pub judge_temperature: f64,
+    /// Where persona and judge were asked instead of OpenAI's own address, without credentials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_endpoint: Option<String>,
     /// The graph's backend, if the job uses one.
     pub graph: Option<String>,
     /// The limit on messages of a conversation.

@@ -80,6 +80,11 @@ impl Edges {
         Ok(Edges { persona, judge, http, credentials: credentials.clone(), neo4j, query_limit })
     }
 
+    /// Where our own models are asked, if the environment says.
+    pub(super) fn model_endpoint(&self) -> Option<&str> {
+        self.credentials.openai_base_url.as_deref()
+    }
+
     /// The graph of a trial: a fresh one, or the database that all trials share.
     pub(super) fn graph(&self, config: &GraphConfig) -> Result<Arc<dyn Graph>, GraphError> {
         match (config, &self.neo4j) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Engine;
 use super::trial::Stop;
 use crate::agent::demo::DemoAgent;
-use crate::agent::{Agent, AgentError, TransportConfig};
+use crate::agent::{Agent, AgentError, AgentErrorKind, TransportConfig};
 use crate::evidence::{Role, TrialId, Value};
 use crate::graph::{Graph, Parameters};
 use crate::job::Seed;
@@ -102,7 +102,13 @@ async fn deliver(agent: &dyn Agent, seed: &Seed) -> Result<(), AgentError> {
     };
     let mut session = agent.open().await?;
     for line in lines {
-        session.say(&line).await.reply?;
+        let exchange = session.say(&line).await;
+        exchange.reply?;
+        if exchange.tries.maybe_delivered {
+            // A memory that holds it twice would be blamed on the agent.
+            let message = "a line was sent again after a try that the agent may have received".to_owned();
+            return Err(AgentError { kind: AgentErrorKind::Timeout, message });
+        }
     }
     Ok(())
 }

@@ -36,6 +36,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         persona_temperature: job.persona.temperature,
         judge_model: job.judge.model.spelled(),
         judge_temperature: job.judge.temperature,
+        model_endpoint: edges.model_endpoint().map(without_user),
         graph: plan.graph.as_ref().map(|graph| match graph {
             GraphConfig::Embedded(_) => "embedded".to_owned(),
             GraphConfig::Neo4j(_) => "neo4j".to_owned(),

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::persona::Persona;
 use super::{Engine, judge, observe, prepare};
-use crate::agent::Session;
+use crate::agent::{Exchange, Session};
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
+use crate::evidence::{Ending, Evidence, Judgement, Observed, TrialId, Turn, Usage};
 use crate::grade;
 use crate::job::{self, Mind};
 use crate::record::Entry;
@@ -115,7 +115,7 @@ async fn converse(engine: &Engine, id: &TrialId, session: &mut dyn Session) -> R
         lines: fixed_lines(&job.persona),
     });
     let mut persona = Persona::of(engine, id)?;
-    let limit = TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start() };
+    let mut limit = TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0 };
     loop {
         match conversation.next() {
             Next::Done(ending) => {
@@ -127,26 +127,47 @@ async fn converse(engine: &Engine, id: &TrialId, session: &mut dyn Session) -> R
                     return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
                 };
                 let asking = persona.ask(conversation.transcript());
-                let said = tokio::time::timeout(limit.left(), asking)
-                    .await
-                    .map_err(|_| Stop::broken(limit.words("the persona's model was being waited for")))??;
-                conversation.persona_said(said);
+                let said = match tokio::time::timeout(limit.left(), asking).await {
+                    Ok(said) => said,
+                    // The time is the agent's doing where it took most of it.
+                    Err(_) if limit.is_spent_by_agent() => {
+                        conversation.time_ran_out(limit.seconds);
+                        continue;
+                    }
+                    Err(_) => Err(Stop::broken(limit.words("the persona's model was being waited for"))),
+                };
+                match said {
+                    Ok(said) => conversation.persona_said(said),
+                    Err(stop) => {
+                        let usage = persona.usage;
+                        (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
+                        return Err(stop);
+                    }
+                }
             }
             Next::SayToAgent(text) => {
-                let number = conversation.transcript().turns.len() as u32 + 1;
+                let number = conversation.turn_number();
                 (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
-                let (turn, error) = say(session, number, text, &limit).await;
+                let (turn, end) = say(session, number, text, &mut limit).await;
                 (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
-                match error {
-                    None => conversation.agent_replied(turn),
-                    Some(error) => conversation.agent_failed(turn, error),
+                match end {
+                    TurnEnd::Replied => conversation.agent_replied(turn),
+                    TurnEnd::Failed(error) => conversation.agent_failed(turn, error),
+                    TurnEnd::OutOfTime => conversation.time_ran_out_on(turn, limit.seconds),
                 }
             }
         }
     }
 }
 
-async fn say(session: &mut dyn Session, number: u32, user: String, limit: &TrialLimit) -> (Turn, Option<String>) {
+/// How a turn ended.
+enum TurnEnd {
+    Replied,
+    Failed(String),
+    OutOfTime,
+}
+
+async fn say(session: &mut dyn Session, number: u32, user: String, limit: &mut TrialLimit) -> (Turn, TurnEnd) {
     let mut turn = Turn {
         number,
         user,
@@ -157,25 +178,24 @@ async fn say(session: &mut dyn Session, number: u32, user: String, limit: &Trial
         maybe_delivered: false,
         usage: None,
     };
-    match tokio::time::timeout(limit.left(), session.say(&turn.user)).await {
-        Err(_) => {
-            let error = limit.words("the agent was being waited for");
-            turn.failures.push(FailedTry { error: error.clone(), maybe_received: true });
-            (turn, Some(error))
-        }
-        Ok(exchange) => {
-            turn.failures = exchange.failures;
-            turn.maybe_delivered = exchange.maybe_delivered;
-            match exchange.reply {
-                Ok(reply) => {
-                    turn.agent = Some(reply.text);
-                    turn.events = reply.events;
-                    turn.latency_ms = Some(reply.latency_ms);
-                    turn.usage = reply.usage;
-                    (turn, None)
-                }
-                Err(error) => (turn, Some(error.message)),
-            }
+    let before = limit.since.elapsed_ms();
+    let exchange = tokio::time::timeout(limit.left(), session.say(&turn.user)).await;
+    limit.agent_ms += limit.since.elapsed_ms() - before;
+    let (reply, tries) = match exchange {
+        Ok(Exchange { reply, tries }) => (Some(reply), tries),
+        Err(_) => (None, session.given_up()),
+    };
+    turn.failures = tries.failures;
+    turn.maybe_delivered = tries.maybe_delivered;
+    match reply {
+        None => (turn, TurnEnd::OutOfTime),
+        Some(Err(error)) => (turn, TurnEnd::Failed(error.message)),
+        Some(Ok(reply)) => {
+            turn.agent = Some(reply.text);
+            turn.events = reply.events;
+            turn.latency_ms = Some(reply.latency_ms);
+            turn.usage = reply.usage;
+            (turn, TurnEnd::Replied)
         }
     }
 }
@@ -184,11 +204,17 @@ async fn say(session: &mut dyn Session, number: u32, user: String, limit: &Trial
 struct TrialLimit {
     seconds: f64,
     since: Stopwatch,
+    /// How much of it the agent took.
+    agent_ms: f64,
 }
 
 impl TrialLimit {
     fn left(&self) -> Duration {
         Duration::from_secs_f64((self.seconds - self.since.elapsed_ms() / 1000.0).max(0.0))
+    }
+
+    fn is_spent_by_agent(&self) -> bool {
+        self.agent_ms >= self.since.elapsed_ms() / 2.0
     }
 
     fn words(&self, while_what: &str) -> String {

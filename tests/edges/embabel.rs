@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
 use eval_job::agent::embabel::{EmbabelAgent, EmbabelSettings, KnowledgeConfig};
-use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session};
+use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session, Tries};
 use eval_job::clock::Clock;
 use eval_job::evidence::Event;
 use eval_job::http::HttpClient;
@@ -65,7 +65,7 @@ async fn the_three_calls_are_the_protocols() {
     let server = talking(vec![Answer::json(200, GOOD), Answer::json(200, context)]).await;
     let mut session = session(settings(&format!("{}/", server.url))).await;
     assert_eq!(session.id(), "s 1/2");
-    let Exchange { reply, failures, maybe_delivered } = session.say("Hi").await;
+    let Exchange { reply, tries: Tries { failures, maybe_delivered } } = session.say("Hi").await;
     let reply = reply.unwrap();
     assert_eq!((reply.text.as_str(), failures.len(), maybe_delivered), ("Hello!", 0, false));
     assert_eq!(reply.events, [Event::FunctionResponse { output: "ok".into() }]);
@@ -156,12 +156,12 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
         assert!(error.message.contains(words), "{what}: {error}");
         assert!(!error.message.contains("hush-key"), "{what}: {error}");
         assert_eq!(server.count("/messages"), arrives, "{what}");
-        assert_eq!(exchange.failures.len(), arrives, "{what}");
-        for failed in &exchange.failures {
+        assert_eq!(exchange.tries.failures.len(), arrives, "{what}");
+        for failed in &exchange.tries.failures {
             assert_eq!(failed.maybe_received, maybe_received, "{what}");
             assert_eq!(failed.error, error.message, "{what}");
         }
-        assert_eq!(exchange.maybe_delivered, maybe_received && arrives > 1, "{what}");
+        assert_eq!(exchange.tries.maybe_delivered, maybe_received && arrives > 1, "{what}");
     }
 }
 
@@ -181,8 +181,8 @@ async fn silence_ends_at_the_time_limit_of_each_try() {
         let error = exchange.reply.unwrap_err();
         assert_eq!(error.kind, Timeout);
         assert!(error.message.ends_with(words), "{error}");
-        assert_eq!((server.count("/messages"), exchange.failures.len()), (4, 4));
-        assert!(exchange.maybe_delivered);
+        assert_eq!((server.count("/messages"), exchange.tries.failures.len()), (4, 4));
+        assert!(exchange.tries.maybe_delivered);
     }
 }
 
@@ -194,7 +194,7 @@ async fn a_recovery_keeps_its_failures_and_says_whether_the_message_may_have_arr
         let server = talking(vec![failure.clone(), failure, Answer::json(200, GOOD)]).await;
         let exchange = session(settings(&server.url)).await.say("Hi").await;
         assert_eq!(exchange.reply.unwrap().text, "Hello!");
-        assert_eq!((exchange.failures.len(), exchange.maybe_delivered), (2, maybe_delivered));
+        assert_eq!((exchange.tries.failures.len(), exchange.tries.maybe_delivered), (2, maybe_delivered));
         let bodies: Vec<String> = server.received().into_iter().skip(1).map(|request| request.body).collect();
         assert!(bodies.iter().all(|body| *body == bodies[0]), "every try says the same");
     }
@@ -204,14 +204,14 @@ async fn a_recovery_keeps_its_failures_and_says_whether_the_message_may_have_arr
 async fn a_last_try_that_may_have_arrived_is_no_second_delivery() {
     let server = talking(vec![Answer::json(503, ""), Answer::Close, Answer::json(400, "")]).await;
     let exchange = session(settings(&server.url)).await.say("Hi").await;
-    assert_eq!(exchange.failures.len(), 3);
-    assert!(exchange.maybe_delivered, "the broken try was sent again");
+    assert_eq!(exchange.tries.failures.len(), 3);
+    assert!(exchange.tries.maybe_delivered, "the broken try was sent again");
 
     let one_try = RetryPolicy { tries: 1, ..QUICK };
     let server = talking(vec![Answer::Close]).await;
     let exchange = session(EmbabelSettings { retry: one_try, ..settings(&server.url) }).await.say("Hi").await;
-    assert_eq!((exchange.failures.len(), exchange.maybe_delivered), (1, false));
-    assert!(exchange.failures[0].maybe_received);
+    assert_eq!((exchange.tries.failures.len(), exchange.tries.maybe_delivered), (1, false));
+    assert!(exchange.tries.failures[0].maybe_received);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::fault::{Again, Failure, Purpose};
 use super::settings::{chat_url, named};
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, object_context_of};
 use super::{EmbabelSettings, KnowledgeConfig};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::evidence::{FailedTry, ObjectContext};
 use crate::http::{BODY_CAP, BaseUrl, Call, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url};
 
@@ -44,7 +44,7 @@ impl EmbabelAgent {
             url,
             body: json_bytes(&KnowledgeRequest::of(config)),
         };
-        match caller.call(request, |_| Ok(())).await.outcome {
+        match caller.call(request, |_| Ok(()), &mut Tries::default()).await {
             Err(error) if error.kind == AgentErrorKind::Status(409) => Ok(()),
             outcome => outcome.map(drop),
         }
@@ -67,8 +67,8 @@ impl Agent for EmbabelAgent {
             url: caller.chat.join(["sessions"]),
             body: json_bytes(&body),
         };
-        let (id, _) = caller.call(request, session_id).await.outcome?;
-        Ok(Box::new(EmbabelSession { caller, id }))
+        let (id, _) = caller.call(request, session_id, &mut Tries::default()).await?;
+        Ok(Box::new(EmbabelSession { caller, id, tries: Tries::default() }))
     }
 }
 
@@ -76,6 +76,8 @@ impl Agent for EmbabelAgent {
 struct EmbabelSession {
     caller: Arc<Caller>,
     id: String,
+    /// The tries of the message that is being said.
+    tries: Tries,
 }
 
 #[async_trait]
@@ -93,14 +95,19 @@ impl Session for EmbabelSession {
             url: caller.chat.join(["messages"]),
             body: json_bytes(&body),
         };
-        let Tried { outcome, failures, maybe_delivered } = caller.call(request, answer).await;
+        self.tries = Tries::default();
+        let outcome = caller.call(request, answer, &mut self.tries).await;
         let reply = outcome.map(|(reply, latency_ms)| Reply {
             events: reply.events(),
             text: reply.message.content,
             latency_ms,
             usage: None,
         });
-        Exchange { reply, failures, maybe_delivered }
+        Exchange { reply, tries: std::mem::take(&mut self.tries) }
+    }
+
+    fn given_up(&mut self) -> Tries {
+        std::mem::take(&mut self.tries)
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
@@ -116,7 +123,7 @@ impl Session for EmbabelSession {
                 reply.unreadable(&format!("the object context can't be read ({})", reply.quote(&error)))
             })
         };
-        caller.call(request, read).await.outcome.map(|(context, _)| context)
+        caller.call(request, read, &mut Tries::default()).await.map(|(context, _)| context)
     }
 }
 
@@ -146,14 +153,6 @@ struct Request {
     body: Option<Vec<u8>>,
 }
 
-/// What came of all tries.
-struct Tried<T> {
-    /// What was read and the milliseconds of the try that brought it.
-    outcome: Result<(T, f64), AgentError>,
-    failures: Vec<FailedTry>,
-    maybe_delivered: bool,
-}
-
 /// What all calls of an agent share.
 struct Caller {
     settings: EmbabelSettings,
@@ -165,25 +164,28 @@ struct Caller {
 }
 
 impl Caller {
-    /// Tries a request to the end of the retries.
-    async fn call<T>(&self, request: Request, read: impl Fn(&HttpReply) -> Result<T, HttpFault> + Send) -> Tried<T> {
+    /// Tries a request to the end of the retries: what was read, and the milliseconds of the try that brought it. The
+    /// tries that failed are told as they fail, so that they are known even if the caller gives up.
+    async fn call<T>(
+        &self,
+        request: Request,
+        read: impl Fn(&HttpReply) -> Result<T, HttpFault> + Send,
+        tries: &mut Tries,
+    ) -> Result<(T, f64), AgentError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
-        let mut failures: Vec<FailedTry> = Vec::new();
-        let mut maybe_delivered = false;
         loop {
-            let failure = match self.once(&request, &read).await {
-                Ok(reply) => return Tried { outcome: Ok(reply), failures, maybe_delivered },
+            let Failure { error, maybe_received, again } = match self.once(&request, &read).await {
+                Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            let Failure { error, maybe_received, again } = failure;
-            failures.push(FailedTry { error: error.message.clone(), maybe_received });
+            tries.failures.push(FailedTry { error: error.message.clone(), maybe_received });
             let delay = match again {
                 Again::Never => None,
                 Again::After(asked) => delays.next(asked),
             };
-            let Some(delay) = delay else { return Tried { outcome: Err(error), failures, maybe_delivered } };
-            maybe_delivered |= maybe_received;
+            let Some(delay) = delay else { return Err(error) };
+            tries.maybe_delivered |= maybe_received;
             tokio::time::sleep(delay).await;
         }
     }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::super::{Ink, count, plain, two_decimals};
+use super::super::{Ink, count, plain, two_decimals, wrapped};
 use crate::record::{ModelFigure, RunRecord, Verdict};
 use crate::score::Component;
 
 /// Writes the figures and the verdict.
-pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink) {
+pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
     page.push('\n');
     let several = record.figures.len() > 1;
     let names = record.figures.iter().map(|figure| figure.model.chars().count()).max().unwrap_or_default();
@@ -38,7 +38,7 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink) {
     };
     let _ = writeln!(page, "{words}");
     if record.provenance.is_scripted() {
-        let _ = write!(page, "\n{}", real_models(record));
+        let _ = write!(page, "\n{}", real_models(record, width));
     }
 }
 
@@ -61,7 +61,7 @@ fn verdict(record: &RunRecord) -> String {
 }
 
 /// What a reader of a scripted run must know, and the change that uses real models.
-fn real_models(record: &RunRecord) -> String {
+fn real_models(record: &RunRecord, width: usize) -> String {
     let provenance = &record.provenance;
     let (persona, judge) = (provenance.persona_model == "scripted", provenance.judge_model == "scripted");
     let who = match (persona, judge) {
@@ -74,9 +74,11 @@ fn real_models(record: &RunRecord) -> String {
         .filter(|(scripted, _)| *scripted)
         .map(|(_, flag)| format!(" \\\n    {flag} openai/gpt-4.1-mini"))
         .collect();
+    let words = format!("{who}: this shows that the job runs, not how good the agent is.");
     format!(
-        "{who}: this shows that the job runs, not how good the agent is.\n\
+        "{}\n\
          With real models:\n  OPENAI_API_KEY=… eval-job run {}{flags}\n",
+        wrapped(&words, width, 0),
         plain(&provenance.job_file)
     )
 }

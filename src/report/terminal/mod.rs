@@ -21,7 +21,7 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
     for trial in &record.trials {
         trouble(&mut page, record, trial, ink, width);
     }
-    conclusion::conclusion(&mut page, record, ink);
+    conclusion::conclusion(&mut page, record, ink, width);
     page
 }
 

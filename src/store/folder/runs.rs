@@ -162,6 +162,8 @@ impl RunsFolder {
         let Some(id) = id else {
             return names.last().map(folder).ok_or_else(|| StoreError::NoRuns { path: self.path.clone() });
         };
+        // Also the folder itself, as it was printed.
+        let id = id.trim_end_matches('/').rsplit('/').next().unwrap_or(id);
         let fitting: Vec<&String> =
             names.iter().filter(|name| name.ends_with(&format!("-{id}")) || name.starts_with(id)).collect();
         match fitting.as_slice() {
