@@ -65,7 +65,14 @@ impl HttpReply {
             let at = error.valid_up_to();
             unreadable(format!("the reply is not valid UTF-8 (byte {at}): {}", self.start()))
         })?;
-        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+        let text = text.trim_start_matches('\u{feff}');
+        // The usual case in one go; whatever fails is read again for words that say in which way.
+        if text.trim_start().starts_with('{')
+            && let Ok(object) = serde_json::from_str(text)
+        {
+            return Ok(object);
+        }
+        let value: Value = serde_json::from_str(text).map_err(|error| {
             if error.classify() == Category::Eof {
                 let bytes = self.body.len();
                 unreadable(format!("the reply stops in the middle of its JSON, after {bytes} bytes: {}", self.start()))

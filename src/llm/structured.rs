@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::evidence::{Message, ReplySchema};
+use crate::evidence::ReplySchema;
 
 /// A way of asking for JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,17 +51,13 @@ impl Ladder {
     }
 }
 
-/// The messages with the schema in words. They go into the first message, the fixed part, so that what follows it is
-/// still only appended to from request to request.
-pub fn with_schema_in_words(messages: &[Message], schema: &ReplySchema) -> Vec<Message> {
-    let mut messages = messages.to_vec();
-    if let Some(first) = messages.first_mut() {
-        first.content = format!(
-            "{}\n\nReply with one JSON object and nothing else. It must follow this JSON Schema:\n{}",
-            first.content, schema.schema
-        );
-    }
-    messages
+/// A text with the schema in words: for the first message, the fixed part, so that what follows it is still only appended
+/// to from request to request.
+pub fn with_schema_in_words(text: &str, schema: &ReplySchema) -> String {
+    format!(
+        "{text}\n\nReply with one JSON object and nothing else. It must follow this JSON Schema:\n{}",
+        schema.schema
+    )
 }
 
 #[cfg(test)]
@@ -69,7 +65,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::evidence::Role;
 
     #[test]
     fn a_refused_way_is_not_tried_again_and_the_last_one_stays() {
@@ -92,12 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_stands_in_the_first_message_and_the_rest_stays() {
-        let messages = [Message::new(Role::System, "Be fair."), Message::new(Role::User, "Score.")];
+    fn the_schema_stands_after_the_text() {
         let schema = ReplySchema { name: "score".to_owned(), schema: json!({"type": "object"}) };
-        let worded = with_schema_in_words(&messages, &schema);
-        assert!(worded[0].content.starts_with("Be fair.\n\nReply with one JSON object"));
-        assert!(worded[0].content.ends_with("{\"type\":\"object\"}"));
-        assert_eq!(worded[1], messages[1]);
+        let worded = with_schema_in_words("Be fair.", &schema);
+        assert!(worded.starts_with("Be fair.\n\nReply with one JSON object"));
+        assert!(worded.ends_with("{\"type\":\"object\"}"));
     }
 }

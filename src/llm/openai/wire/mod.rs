@@ -3,6 +3,8 @@
 
 mod error;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ use crate::llm::{LlmRequest, repair};
 #[derive(Debug, Serialize)]
 pub struct CompletionRequest<'a> {
     model: &'a str,
-    messages: Vec<WireMessage>,
+    messages: Vec<WireMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,9 +26,9 @@ pub struct CompletionRequest<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct WireMessage {
+struct WireMessage<'a> {
     role: &'static str,
-    content: String,
+    content: Cow<'a, str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,14 +72,19 @@ fn json_schema(schema: &ReplySchema) -> ResponseFormat<'_> {
     ResponseFormat::JsonSchema { json_schema: JsonSchema { name: &schema.name, strict: true, schema: &schema.schema } }
 }
 
-fn in_words(request: &LlmRequest, schema: &ReplySchema) -> Vec<WireMessage> {
-    wire_messages(&with_schema_in_words(&request.messages, schema))
+/// The schema is told in the first message, the fixed part; the rest is sent as it is.
+fn in_words<'a>(request: &'a LlmRequest, schema: &ReplySchema) -> Vec<WireMessage<'a>> {
+    let mut messages = wire_messages(&request.messages);
+    if let Some(first) = messages.first_mut() {
+        first.content = with_schema_in_words(&first.content, schema).into();
+    }
+    messages
 }
 
-fn wire_messages(messages: &[Message]) -> Vec<WireMessage> {
+fn wire_messages(messages: &[Message]) -> Vec<WireMessage<'_>> {
     messages
         .iter()
-        .map(|message| WireMessage { role: wire_role(message.role), content: message.content.clone() })
+        .map(|message| WireMessage { role: wire_role(message.role), content: Cow::Borrowed(message.content.as_str()) })
         .collect()
 }
 
