@@ -25,10 +25,13 @@ cargo bench --bench engine -- quick   200 conversations only
 engine   eval-job's whole engine: persona, agent, judge, grading, journal; no graph
 bare     the same exchanges by tokio and reqwest alone
 cpu      user and system time of the working process, milliseconds a turn
-ratio    engine / bare, within this run: the figure to watch
+ratio    to bare of the same round: the figure to watch
 peak     the working process's largest resident size
 slow     500 conversations at once against servers that take 200 ms, over the ideal
 graph    the same as engine, with an embedded graph and an expression in each conversation";
+
+/// Rounds of each row; the medians are shown.
+const ROUNDS: usize = 3;
 
 /// What one working process came to.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -59,9 +62,12 @@ fn table(sizes: &[usize]) {
     println!("{:<8} {:>6} {:>12} {:>10} {:>9} {:>7}", "", "conv.", "cpu ms/turn", "wall s", "peak MB", "ratio");
     for size in sizes {
         let server = served::Server::start(Duration::ZERO);
-        let bare = row("bare", *size, &server.address, None);
-        row("engine", *size, &server.address, Some(&bare));
-        row("graph", *size, &server.address, Some(&bare));
+        // In turn, so that a machine whose speed drifts drifts for all; the medians are shown.
+        let rounds: Vec<[Figures; 3]> =
+            (0..ROUNDS).map(|_| ["bare", "engine", "graph"].map(|kind| run(kind, *size, &server.address))).collect();
+        for (place, kind) in ["bare", "engine", "graph"].into_iter().enumerate() {
+            row(kind, *size, &rounds, place);
+        }
     }
     let server = served::Server::start(Duration::from_millis(200));
     // Opening, eight turns, seven lines of the persona between them, a verdict: one after the other.
@@ -78,16 +84,19 @@ fn table(sizes: &[usize]) {
     }
 }
 
-fn row(kind: &str, conversations: usize, address: &str, bare: Option<&Figures>) -> Figures {
-    let figures = run(kind, conversations, address);
-    let per_turn = figures.cpu_ms / figures.turns as f64;
-    let ratio = bare.map_or_else(String::new, |bare| format!("{:.2}", figures.cpu_ms / bare.cpu_ms));
+fn row(kind: &str, conversations: usize, rounds: &[[Figures; 3]], place: usize) {
+    let middle = |figure: &dyn Fn(&[Figures; 3]) -> f64| {
+        let mut figures: Vec<f64> = rounds.iter().map(figure).collect();
+        figures.sort_by(f64::total_cmp);
+        figures[figures.len() / 2]
+    };
     println!(
-        "{kind:<8} {conversations:>6} {per_turn:>12.3} {:>10.2} {:>9.0} {ratio:>7}",
-        figures.wall_ms / 1e3,
-        figures.peak_mb
+        "{kind:<8} {conversations:>6} {:>12.3} {:>10.2} {:>9.0} {:>7.2}",
+        middle(&|round| round[place].cpu_ms / round[place].turns as f64),
+        middle(&|round| round[place].wall_ms / 1e3),
+        middle(&|round| round[place].peak_mb),
+        middle(&|round| round[place].cpu_ms / round[0].cpu_ms),
     );
-    figures
 }
 
 fn run(kind: &str, conversations: usize, address: &str) -> Figures {

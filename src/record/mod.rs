@@ -1,6 +1,6 @@
 //! What is stored of a run: the journal's entries and the one document that they add up to.
 //!
-//! Invariants: the record is nothing but the fold of the journal ([`RunRecord::apply`]), so a run that was killed reads
+//! Invariants: the record is nothing but the fold of the journal ([`RunRecord::of`]), so a run that was killed reads
 //! like one that ended; every document carries [`FORMAT_VERSION`]; nothing in here is secret.
 
 mod entry;

@@ -42,10 +42,20 @@ pub struct ModelFigure {
 }
 
 impl RunRecord {
+    /// The record that a journal adds up to; `None` if it has no beginning.
+    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
+        let mut entries = entries.into_iter();
+        let mut record = RunRecord::begin(&entries.next()?)?;
+        entries.for_each(|entry| record.apply(entry));
+        // Once, at the end: each figure looks at all trials.
+        record.conclude();
+        Some(record)
+    }
+
     /// The record of a run whose journal begins with this entry; `None` if it is not a beginning.
-    pub fn begin(entry: &Entry) -> Option<RunRecord> {
+    fn begin(entry: &Entry) -> Option<RunRecord> {
         let Entry::RunStarted { version, id, at, provenance, trials } = entry else { return None };
-        let mut record = RunRecord {
+        Some(RunRecord {
             version: *version,
             id: id.clone(),
             started_at: *at,
@@ -55,13 +65,11 @@ impl RunRecord {
             trials: trials.iter().cloned().map(TrialRecord::planned).collect(),
             figures: Vec::new(),
             verdict: Verdict::Incomplete,
-        };
-        record.conclude();
-        Some(record)
+        })
     }
 
     /// Takes in the next entry of the journal. An entry of a trial that the run does not have is passed over.
-    pub fn apply(&mut self, entry: Entry) {
+    fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::RunStarted { .. } => {}
             Entry::TrialStarted { trial, at } => {
@@ -115,22 +123,12 @@ impl RunRecord {
                     trial.outcome = Some(outcome);
                     trial.scorecard = scorecard;
                 }
-                self.conclude();
             }
             Entry::RunFinished { at, interrupted } => {
                 self.finished_at = Some(at);
                 self.interrupted = interrupted;
-                self.conclude();
             }
         }
-    }
-
-    /// The record that a journal adds up to; `None` if it has no beginning.
-    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
-        let mut entries = entries.into_iter();
-        let mut record = RunRecord::begin(&entries.next()?)?;
-        entries.for_each(|entry| record.apply(entry));
-        Some(record)
     }
 
     /// The document as indented JSON with a newline at its end: what `run.json` and `-o FILE.json` hold.
@@ -154,7 +152,13 @@ impl RunRecord {
     }
 
     fn trial(&mut self, number: u32) -> Option<&mut TrialRecord> {
-        self.trials.iter_mut().find(|trial| trial.trial.number == number)
+        // Numbers count from 1 in the order of the plan, so a trial nearly always stands in its number's place.
+        let place = (number as usize).checked_sub(1)?;
+        let place = match self.trials.get(place) {
+            Some(trial) if trial.trial.number == number => place,
+            _ => self.trials.iter().position(|trial| trial.trial.number == number)?,
+        };
+        self.trials.get_mut(place)
     }
 
     fn conclude(&mut self) {
