@@ -98,6 +98,19 @@ fn arguments(command: &str) -> Option<Vec<String>> {
 }
 
 #[test]
+fn every_command_within_the_text_is_one() {
+    let text = readme();
+    let spans = text.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix("eval-job "));
+    let mut seen = 0;
+    for span in spans.filter(|span| !span.contains('\n')) {
+        let output = eval_job(root()).args(span.split_whitespace()).arg("--help").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "`eval-job {span}` is no command");
+        seen += 1;
+    }
+    assert!(seen >= 3, "only {seen} commands were found");
+}
+
+#[test]
 fn every_flag_and_variable_that_the_readme_names_is_there() {
     let text = readme();
     let help: String = ["run", "validate", "show", "list", "demo-agent"]

@@ -92,18 +92,9 @@ fn judge(behaviour: &str, messages: &[(String, String)]) -> String {
 }
 
 fn completion(content: &str) -> Reply {
-    Reply::Json(
-        200,
-        json!({
-            "id": "chatcmpl-1", "object": "chat.completion", "created": 1_780_000_000, "model": "gpt-4.1-mini-2025-04-14",
-            "choices": [{"index": 0, "finish_reason": "stop", "logprobs": null,
-                         "message": {"role": "assistant", "content": content, "refusal": null}}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120,
-                      "prompt_tokens_details": {"cached_tokens": 64, "audio_tokens": 0},
-                      "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0,
-                                                    "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}},
-        }),
-    )
+    let mut reply: Value = serde_json::from_str(include_str!("../fixtures/openai/reply-text.json")).unwrap();
+    reply["choices"][0]["message"]["content"] = content.into();
+    Reply::Json(200, reply)
 }
 
 fn error(message: &str, kind: &str) -> Value {
