@@ -13,6 +13,9 @@ pub struct PersonaSaid {
     pub done: bool,
 }
 
+/// No user types more than this at once; looking for objects in a longer text would take its time.
+const LONGEST: usize = 64 << 10;
+
 /// Reads a model's raw text: a JSON object `{message, done}`, in a fence or with prose around it too, else plain text.
 /// The sign-off phrase in the message means done as well, and is cut out of it.
 ///
@@ -20,6 +23,9 @@ pub struct PersonaSaid {
 /// A sentence that says what is wrong with the reply and can be sent back to the model: it is empty, its JSON is broken,
 /// has no usable message, or is there twice.
 pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaSaid, String> {
+    if raw.len() > LONGEST {
+        return Err(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
+    }
     let (message, done) = match reply_object(raw)? {
         Some(object) => message_and_done(&object)?,
         None => (raw.trim().to_owned(), false),
@@ -120,6 +126,13 @@ mod tests {
 
     fn said(message: &str, done: bool) -> Result<(Option<String>, bool), String> {
         Ok((Some(message.to_owned()), done))
+    }
+
+    #[test]
+    fn a_line_that_no_user_would_type_is_unusable() {
+        let error = read_persona_reply(&"x".repeat(LONGEST + 1), "bye").unwrap_err();
+        assert_eq!(error, "the reply is longer than 64 KiB; say one thing, briefly");
+        assert!(read_persona_reply(&"x".repeat(LONGEST), "bye").is_ok());
     }
 
     #[test]
