@@ -7,7 +7,7 @@ use super::args::DemoAgentArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use super::run::stop_signal;
+use super::run::{runtime, stop_signal};
 use crate::agent::demo::DemoAgent;
 use crate::graph::neo4j::{self, Limits, Neo4jConfig, Neo4jGraph};
 use crate::graph::{Graph, Parameters};
@@ -17,10 +17,7 @@ use crate::run::neo4j_connection;
 /// Serves the demo agent until Ctrl-C. It writes to the Neo4j of the environment, where a job's Cypher finds what it did.
 pub(super) fn demo_agent(args: &DemoAgentArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let graph = Arc::new(database(context)?);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))?;
+    let runtime = runtime()?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     runtime.block_on(async {
         graph.read("RETURN 1", &Parameters::new()).await.map_err(CliError::Database)?;

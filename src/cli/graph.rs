@@ -6,7 +6,7 @@ use super::args::GraphServeArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use super::run::stop_signal;
+use super::run::{runtime, stop_signal};
 use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
 use crate::graph::embedded::{EmbeddedGraph, Limits};
 use crate::secret::Secret;
@@ -24,10 +24,7 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer)
         limits: BoltLimits::default(),
         clock: context.clock,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))?;
+    let runtime = runtime()?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     runtime.block_on(async {
         let door = BoltDoor::open(&graph, settings).await.map_err(|source| CliError::Unservable { address, source })?;

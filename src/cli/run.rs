@@ -28,10 +28,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
         plans.push(plan(args, context, loaded)?);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))?;
+    let runtime = runtime()?;
     let interrupt = CancellationToken::new();
     runtime.spawn(wait_for_interrupt(interrupt.clone()));
     let mut worst = Verdict::Passed;
@@ -45,6 +42,14 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     Ok(worst.exit_status())
+}
+
+/// What everything asynchronous runs on; started only by what needs it.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))
 }
 
 /// A job with its plan.

@@ -3,7 +3,7 @@
 use super::Engine;
 use super::prepare::{Stage, parameters};
 use crate::agent::{AgentErrorKind, Session};
-use crate::assertion::{AssertionCheck, expression};
+use crate::assertion::AssertionCheck;
 use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, TrialId};
 
 /// Looks at whatever the job's assertions need in this condition. What can't be seen is kept as such.
@@ -28,10 +28,8 @@ pub(super) async fn observe(
                 let result = result.map_or_else(Observed::Failed, Observed::Seen);
                 evidence.queries.push(QueryObservation { assertion: index, result });
             }
-            AssertionCheck::Expression(check) if expression::uses_object_context(&check.expression) => {
-                if evidence.object_context.is_none() {
-                    evidence.object_context = Some(object_context(session).await);
-                }
+            check if check.needs_object_context() && evidence.object_context.is_none() => {
+                evidence.object_context = Some(object_context(session).await);
             }
             AssertionCheck::Expression(_) => {}
         }
