@@ -1,9 +1,10 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{FalseyValueParser, NonEmptyStringValueParser};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::builder::{FalseyValueParser, NonEmptyStringValueParser, Resettable};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::evidence::Condition;
 use crate::job::ModelName;
@@ -16,6 +17,25 @@ use crate::score::Score;
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
+}
+
+impl Args {
+    /// What was typed, with the environment's twins where nothing was.
+    ///
+    /// # Errors
+    /// clap's words, which are help, the version or what is wrong.
+    pub(super) fn typed(typed: impl IntoIterator<Item = OsString>) -> Result<Args, clap::Error> {
+        let command = Args::command().mut_subcommands(|command| {
+            command.mut_args(unset_where_empty).mut_subcommands(|inner| inner.mut_args(unset_where_empty))
+        });
+        Args::from_arg_matches(&command.try_get_matches_from(typed)?)
+    }
+}
+
+/// An empty variable says nothing: that is how CI systems pass on what is not set.
+fn unset_where_empty(arg: Arg) -> Arg {
+    let is_empty = arg.get_env().is_some_and(super::context::is_empty);
+    if is_empty { arg.env(Resettable::Reset) } else { arg }
 }
 
 const EXIT_STATUS: &str = "\

@@ -66,3 +66,9 @@ fn width() -> usize {
 fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
+
+/// Whether an environment variable is there without a value.
+#[expect(clippy::disallowed_methods, reason = "the one place")]
+pub(super) fn is_empty(name: &std::ffi::OsStr) -> bool {
+    std::env::var_os(name).is_some_and(|value| value.is_empty())
+}

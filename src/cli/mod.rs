@@ -21,8 +21,6 @@ mod validate;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Args, Command, GraphCommand};
 use context::Context;
 use error::CliError;
@@ -30,7 +28,7 @@ use printer::Printer;
 
 /// The whole program: what was typed → context → subcommand → exit status.
 pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args = match Args::try_parse_from(typed) {
+    let args = match Args::typed(typed) {
         Ok(args) => args,
         Err(usage) => {
             // Help and version go to stdout with status 0, wrong usage to stderr with status 2.
