@@ -31,6 +31,23 @@ pub struct Turn {
     pub usage: Option<Usage>,
 }
 
+#[cfg(test)]
+impl Turn {
+    /// A turn of nothing but words.
+    pub(crate) fn said(number: u32, user: &str, agent: &str) -> Turn {
+        Turn {
+            number,
+            user: user.to_owned(),
+            agent: Some(agent.to_owned()),
+            events: Vec::new(),
+            latency_ms: None,
+            failures: Vec::new(),
+            maybe_delivered: false,
+            usage: None,
+        }
+    }
+}
+
 /// One try of a message that did not bring a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -251,6 +251,7 @@ async fn an_endpoint_that_is_not_there_can_work_later() {
     let url = Server::refusing().await;
     let error = client(&url).complete(&talk()).await.unwrap_err();
     assert!(error.transient && error.message.contains("no connection: it was refused"), "{error}");
+    assert!(error.message.ends_with("check OPENAI_BASE_URL and the network"), "{error}");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::{Node, Path, Point, Relationship, Temporal, TemporalKind, Value};
+use super::{Node, Path, Point, Relationship, Temporal, Value};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -78,15 +78,7 @@ impl Display for Path {
 
 impl Display for Temporal {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let constructor = match self.kind {
-            TemporalKind::Date => "date",
-            TemporalKind::Time => "time",
-            TemporalKind::LocalTime => "localtime",
-            TemporalKind::DateTime => "datetime",
-            TemporalKind::LocalDateTime => "localdatetime",
-            TemporalKind::Duration => "duration",
-        };
-        write!(f, "{constructor}('{}')", self.text)
+        write!(f, "{}('{}')", self.kind.constructor(), self.text)
     }
 }
 

@@ -107,6 +107,20 @@ pub enum TemporalKind {
     Duration,
 }
 
+impl TemporalKind {
+    /// The function of Cypher that makes such a value of its text.
+    pub fn constructor(self) -> &'static str {
+        match self {
+            TemporalKind::Date => "date",
+            TemporalKind::Time => "time",
+            TemporalKind::LocalTime => "localtime",
+            TemporalKind::DateTime => "datetime",
+            TemporalKind::LocalDateTime => "localdatetime",
+            TemporalKind::Duration => "duration",
+        }
+    }
+}
+
 /// A temporal value in its ISO 8601 text, the form that both backends print.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Temporal {

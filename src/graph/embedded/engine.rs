@@ -8,7 +8,7 @@ use super::fate::Fate;
 use super::schema::{Course, course};
 use super::wire;
 use crate::graph::cypher::split;
-use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Temporal, TemporalKind, Value};
+use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Temporal, Value};
 
 /// An open database. Between two calls no transaction is open.
 pub(super) struct Store {
@@ -117,14 +117,7 @@ impl Store {
 
     /// The engine keeps its temporal types to itself, but its own functions make them.
     fn temporal(&mut self, name: &str, temporal: &Temporal) -> Result<Engine, GraphError> {
-        let function = match temporal.kind {
-            TemporalKind::Date => "date",
-            TemporalKind::Time => "time",
-            TemporalKind::LocalTime => "localtime",
-            TemporalKind::DateTime => "datetime",
-            TemporalKind::LocalDateTime => "localdatetime",
-            TemporalKind::Duration => "duration",
-        };
+        let function = temporal.kind.constructor();
         let text = HashMap::from([("text".to_owned(), Engine::String(temporal.text.clone()))]);
         let made = self.database.execute_with_params(&format!("RETURN {function}($text) AS value"), Some(&text));
         made.ok().and_then(|records| records.first().and_then(|record| record.get("value").cloned())).ok_or_else(|| {

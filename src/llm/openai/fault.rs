@@ -30,7 +30,10 @@ impl Failure {
     /// No reply, or none that can be read.
     pub(super) fn of_fault(fault: HttpFault) -> Failure {
         match fault.kind {
-            HttpFaultKind::Unreachable | HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable => {
+            HttpFaultKind::Unreachable => {
+                Failure::for_now(format!("{}; check OPENAI_BASE_URL and the network", fault.message), None)
+            }
+            HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable => {
                 Failure::for_now(fault.message, None)
             }
             HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {

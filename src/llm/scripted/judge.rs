@@ -160,20 +160,7 @@ mod tests {
     ];
 
     fn judged(user_knew_facts: bool, said: &[(&str, &str)]) -> Value {
-        let turns = said
-            .iter()
-            .zip(1..)
-            .map(|((user, agent), number)| Turn {
-                number,
-                user: (*user).to_owned(),
-                agent: Some((*agent).to_owned()),
-                events: vec![],
-                latency_ms: None,
-                failures: vec![],
-                maybe_delivered: false,
-                usage: None,
-            })
-            .collect();
+        let turns = said.iter().zip(1..).map(|((user, agent), number)| Turn::said(number, user, agent)).collect();
         let facts = ["The user's shoesize is 43".to_owned()];
         let view = JudgeView { tasks: TASKS, facts: &facts, user_knew_facts, transcript: &Transcript { turns } };
         let prompt = Templates::embedded().judge_prompt("eval/score", &view).unwrap();

@@ -144,20 +144,8 @@ mod tests {
 
     /// What it says after these pairs of own line and reply.
     fn after(facts: &[&str], said: &[(&str, &str)]) -> (String, bool) {
-        let turns: Vec<Turn> = said
-            .iter()
-            .zip(1..)
-            .map(|((user, agent), number)| Turn {
-                number,
-                user: (*user).to_owned(),
-                agent: Some((*agent).to_owned()),
-                events: vec![],
-                latency_ms: None,
-                failures: vec![],
-                maybe_delivered: false,
-                usage: None,
-            })
-            .collect();
+        let turns: Vec<Turn> =
+            said.iter().zip(1..).map(|((user, agent), number)| Turn::said(number, user, agent)).collect();
         let facts: Vec<String> = facts.iter().map(|fact| (*fact).to_owned()).collect();
         let view = PersonaView { name: "N", voice: "v", signoff: "s", tasks: TASKS, facts: &facts };
         let instructions = Templates::embedded().persona_instructions("eval/socrates", &view).unwrap();
