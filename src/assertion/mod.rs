@@ -59,7 +59,7 @@ impl AssertionCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Condition, Ending, Transcript, Turn, Usage};
+    use crate::evidence::{Transcript, Turn};
 
     fn evidence(maybe_delivered: bool) -> Evidence {
         let turn = Turn {
@@ -72,16 +72,7 @@ mod tests {
             maybe_delivered,
             usage: None,
         };
-        Evidence {
-            session_id: "s".into(),
-            model: "m".into(),
-            condition: Condition::WithFacts,
-            transcript: Transcript { turns: vec![turn] },
-            ending: Ending::SignedOff,
-            object_context: None,
-            queries: Vec::new(),
-            persona_usage: Usage::default(),
-        }
+        Evidence { transcript: Transcript { turns: vec![turn] }, ..Evidence::sample() }
     }
 
     fn check(expression: &str) -> AssertionCheck {

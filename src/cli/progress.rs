@@ -63,7 +63,11 @@ impl Progress {
             return None;
         }
         match entry {
-            Entry::RunStarted { .. } | Entry::RunFinished { .. } | Entry::SessionOpened { .. } => None,
+            Entry::RunStarted { .. }
+            | Entry::RunFinished { .. }
+            | Entry::SessionOpened { .. }
+            | Entry::LookedBefore { .. }
+            | Entry::GraphChanged { .. } => None,
             Entry::TrialStarted { trial, .. } => Some(self.line(*trial, "started")),
             Entry::UserSaid { trial, text, .. } => self.message(*trial, &format!("{}:", self.persona), text),
             Entry::TurnFinished { trial, turn } => {

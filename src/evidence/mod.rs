@@ -3,24 +3,28 @@
 //! Invariants: nothing in here knows a network, a job or a score; everything serialises, so that a stored trial can be
 //! graded again in ten years.
 
+mod change;
 mod ending;
 mod event;
 mod judgement;
 mod message;
 mod object_context;
 mod observation;
+mod state;
 mod transcript;
 mod trial;
 mod turn;
 mod usage;
 mod value;
 
+pub use change::{Change, Entity, Moment};
 pub use ending::Ending;
 pub use event::{Event, ToolCall};
 pub use judgement::{Judgement, Question, ReplySchema};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{Observed, QueryObservation};
+pub use state::State;
 pub use transcript::Transcript;
 pub use trial::TrialId;
 pub use turn::{FailedTry, Turn};
@@ -58,6 +62,9 @@ impl Condition {
 pub struct Evidence {
     /// The id that the agent gave to the conversation.
     pub session_id: String,
+    /// The user that the conversation was opened for.
+    #[serde(default)]
+    pub user: String,
     /// The model that the agent was asked to use.
     pub model: String,
     /// Which of the two conversations this was.
@@ -70,11 +77,39 @@ pub struct Evidence {
     pub object_context: Option<Observed<ObjectContext>>,
     /// What each Cypher assertion's query returned after the conversation, by assertion index.
     pub queries: Vec<QueryObservation>,
+    /// What changed in the graph, in the order in which it was seen; why it could not be watched; `None` when there is no
+    /// graph, or in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Observed<Vec<Change>>>,
+    /// What could be seen just before the first turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<State>,
+    /// What could be seen on an empty graph; the agent's state on nothing is an empty object context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty: Option<State>,
     /// Tokens and calls of the persona in this trial.
     pub persona_usage: Usage,
 }
 
 impl Evidence {
+    /// Of a conversation that has just been opened.
+    pub fn of_session(session_id: String, user: String, trial: &TrialId) -> Evidence {
+        Evidence {
+            session_id,
+            user,
+            model: trial.model.clone(),
+            condition: trial.condition,
+            transcript: Transcript::default(),
+            ending: Ending::CutOff,
+            object_context: None,
+            queries: Vec::new(),
+            changes: None,
+            before: None,
+            empty: None,
+            persona_usage: Usage::default(),
+        }
+    }
+
     /// How many tries of a message to the agent failed, over the whole conversation (seeds do not count).
     pub fn failure_count(&self) -> u32 {
         self.transcript.turns.iter().map(|turn| turn.failures.len() as u32).sum()
@@ -83,5 +118,15 @@ impl Evidence {
     /// Whether some message may have reached the agent more than once, so that side effects can be doubled.
     pub fn maybe_delivered_twice(&self) -> bool {
         self.transcript.turns.iter().any(|turn| turn.maybe_delivered)
+    }
+}
+
+#[cfg(test)]
+impl Evidence {
+    /// A conversation that ended well and in which nothing was said.
+    pub(crate) fn sample() -> Evidence {
+        let trial = TrialId { number: 1, model: "m".to_owned(), condition: Condition::WithFacts, repeat: 1 };
+        let evidence = Evidence::of_session("s".to_owned(), "user".to_owned(), &trial);
+        Evidence { ending: Ending::SignedOff, ..evidence }
     }
 }

@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::Provenance;
-use crate::evidence::{Ending, Judgement, ObjectContext, Observed, QueryObservation, TrialId, Turn, Usage};
+use crate::evidence::{
+    Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId, Turn, Usage,
+};
 use crate::score::{Outcome, Scorecard};
 
 /// One line of the journal: what just happened. An entry is written before whatever comes after it begins.
@@ -37,6 +39,18 @@ pub enum Entry {
         trial: u32,
         /// The agent's id for it.
         session_id: String,
+        /// The user that it was opened for.
+        #[serde(default)]
+        user: String,
+    },
+    /// The assertions were looked at before the first word.
+    LookedBefore {
+        /// Which trial.
+        trial: u32,
+        /// What could be seen just before the first turn.
+        before: State,
+        /// What could be seen on an empty graph.
+        empty: State,
     },
     /// The persona has said something, which is about to be sent.
     UserSaid {
@@ -54,6 +68,13 @@ pub enum Entry {
         /// The turn.
         turn: Turn,
     },
+    /// The graph is not what it was at the last look.
+    GraphChanged {
+        /// Which trial.
+        trial: u32,
+        /// What differs; never empty.
+        changes: Vec<Change>,
+    },
     /// The conversation is over and everything was looked at.
     ConversationEnded {
         /// Which trial.
@@ -64,6 +85,9 @@ pub enum Entry {
         object_context: Option<Observed<ObjectContext>>,
         /// The rows of the Cypher assertions.
         queries: Vec<QueryObservation>,
+        /// All that changed in the graph, or why it could not be watched.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<Observed<Vec<Change>>>,
         /// What the persona cost.
         persona_usage: Usage,
     },
@@ -102,6 +126,7 @@ impl Entry {
             ending: Ending::CutOff,
             object_context: None,
             queries: Vec::new(),
+            changes: None,
             persona_usage,
         }
     }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, FORMAT_VERSION, Provenance, TrialRecord, Verdict};
-use crate::evidence::{Ending, Evidence, Transcript, Usage};
+use crate::evidence::{Evidence, Observed};
 use crate::score::{Component, mean_of_conditions};
 
 /// Everything about a run, in one document.
@@ -77,18 +77,14 @@ impl RunRecord {
                     trial.started_at = Some(at);
                 }
             }
-            Entry::SessionOpened { trial, session_id } => {
+            Entry::SessionOpened { trial, session_id, user } => {
                 if let Some(trial) = self.trial(trial) {
-                    trial.evidence = Some(Evidence {
-                        session_id,
-                        model: trial.trial.model.clone(),
-                        condition: trial.trial.condition,
-                        transcript: Transcript::default(),
-                        ending: Ending::CutOff,
-                        object_context: None,
-                        queries: Vec::new(),
-                        persona_usage: Usage::default(),
-                    });
+                    trial.evidence = Some(Evidence::of_session(session_id, user, &trial.trial));
+                }
+            }
+            Entry::LookedBefore { trial, before, empty } => {
+                if let Some(evidence) = self.evidence(trial) {
+                    (evidence.before, evidence.empty) = (Some(before), Some(empty));
                 }
             }
             Entry::UserSaid { trial, text, .. } => {
@@ -104,11 +100,21 @@ impl RunRecord {
                     }
                 }
             }
-            Entry::ConversationEnded { trial, ending, object_context, queries, persona_usage } => {
-                if let Some(evidence) = self.trial(trial).and_then(|trial| trial.evidence.as_mut()) {
+            Entry::GraphChanged { trial, changes } => {
+                if let Some(evidence) = self.evidence(trial) {
+                    match &mut evidence.changes {
+                        Some(Observed::Seen(seen)) => seen.extend(changes),
+                        unseen => *unseen = Some(Observed::Seen(changes)),
+                    }
+                }
+            }
+            Entry::ConversationEnded { trial, ending, object_context, queries, changes, persona_usage } => {
+                if let Some(evidence) = self.evidence(trial) {
                     evidence.ending = ending;
                     evidence.object_context = object_context;
                     evidence.queries = queries;
+                    // A conversation that was cut off keeps what was seen while it went on.
+                    evidence.changes = changes.or(evidence.changes.take());
                     evidence.persona_usage = persona_usage;
                 }
             }
@@ -149,6 +155,10 @@ impl RunRecord {
     /// The trials of one of the agent's models.
     pub fn trials_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a TrialRecord> {
         self.trials.iter().filter(move |trial| trial.trial.model == model)
+    }
+
+    fn evidence(&mut self, number: u32) -> Option<&mut Evidence> {
+        self.trial(number)?.evidence.as_mut()
     }
 
     fn trial(&mut self, number: u32) -> Option<&mut TrialRecord> {

@@ -57,18 +57,15 @@ async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), 
     let mut session =
         stage.agent.open().await.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))?;
     let session_id = session.id().to_owned();
-    (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone() })?;
+    let user = job.target.user.clone();
+    (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone(), user: user.clone() })?;
 
     let talk = converse(engine, id, session.as_mut()).await?;
     let mut evidence = Evidence {
-        session_id,
-        model: id.model.clone(),
-        condition: id.condition,
         transcript: talk.conversation.into_transcript(),
         ending: talk.ending,
-        object_context: None,
-        queries: Vec::new(),
         persona_usage: talk.persona_usage,
+        ..Evidence::of_session(session_id, user, id)
     };
     observe::observe(engine, id, &stage, session.as_mut(), &mut evidence).await;
     (engine.sink)(Entry::ConversationEnded {
@@ -76,6 +73,7 @@ async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), 
         ending: evidence.ending.clone(),
         object_context: evidence.object_context.clone(),
         queries: evidence.queries.clone(),
+        changes: evidence.changes.clone(),
         persona_usage: evidence.persona_usage,
     })?;
     stage.close().await;

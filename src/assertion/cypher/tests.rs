@@ -2,19 +2,10 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::evidence::{Condition, Ending, Node, QueryObservation, Table, Transcript, Usage, Value};
+use crate::evidence::{Node, QueryObservation, Table, Value};
 
 fn evidence(result: Observed<Table>) -> Evidence {
-    Evidence {
-        session_id: "s".into(),
-        model: "m".into(),
-        condition: Condition::WithFacts,
-        transcript: Transcript::default(),
-        ending: Ending::SignedOff,
-        object_context: None,
-        queries: vec![QueryObservation { assertion: 2, result }],
-        persona_usage: Usage::default(),
-    }
+    Evidence { queries: vec![QueryObservation { assertion: 2, result }], ..Evidence::sample() }
 }
 
 fn value(json: &Json) -> Value {

@@ -2,9 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::evidence::{
-    Condition, Ending, Event, FailedTry, Function, ObjectContext, Resource, ToolCall, Transcript, Turn, Usage,
-};
+use crate::evidence::{Event, FailedTry, Function, ObjectContext, Resource, ToolCall, Transcript, Turn};
 
 fn resource(name: &str, labels: &[&str], properties: Json) -> Resource {
     Resource {
@@ -39,9 +37,7 @@ fn evidence() -> Evidence {
     Evidence {
         session_id: "s1".into(),
         model: "demo".into(),
-        condition: Condition::WithFacts,
         transcript: Transcript { turns: vec![turn(1, "Hi", Some("Hello")), second, turn(3, "Bye", None)] },
-        ending: Ending::SignedOff,
         object_context: Some(Observed::Seen(ObjectContext {
             context: json!({"mood": "calm"}),
             resources: vec![
@@ -51,8 +47,7 @@ fn evidence() -> Evidence {
             ],
             functions: vec![Function { name: "remind".into(), static_method: true, ..Function::default() }],
         })),
-        queries: Vec::new(),
-        persona_usage: Usage::default(),
+        ..Evidence::sample()
     }
 }
 
