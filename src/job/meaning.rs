@@ -4,7 +4,7 @@ use crate::agent::TransportConfig;
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Message};
 use crate::graph::GraphConfig;
-use crate::score::{Score, Weight};
+use crate::score::{Score, VacuousGate, Weight};
 
 /// A job, valid by construction.
 #[derive(Debug, Clone, PartialEq)]
@@ -205,6 +205,8 @@ pub struct Assertion {
     pub weight: Weight,
     /// The one condition in which it must hold; `None` means both.
     pub when: Option<Condition>,
+    /// It is meant to hold before the conversation too.
+    pub holds_before: bool,
     /// What is looked at and what must be seen.
     pub check: AssertionCheck,
 }
@@ -226,6 +228,8 @@ impl Assertion {
 pub struct Gate {
     /// The job's figure must be at least this.
     pub min_score: Option<Score>,
+    /// What an assertion that can't fail means.
+    pub vacuous: VacuousGate,
 }
 
 /// How long things may take.

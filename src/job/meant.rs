@@ -104,10 +104,10 @@ fn assertion(written: AssertionFile) -> Result<Assertion, String> {
         _ => return Err("an assertion is either `cypher` with `expected` or `expression`".to_owned()),
     };
     let weight = Weight::new(written.weight).ok_or("a weight is 0 or more")?;
-    Ok(Assertion { name: written.name, weight, when: written.when, check })
+    Ok(Assertion { name: written.name, weight, when: written.when, holds_before: written.holds_before, check })
 }
 
 fn gate(written: GateFile) -> Result<Gate, String> {
     let min_score = written.min_score.map(|score| Score::new(score).ok_or("a score is from 0 to 1"));
-    Ok(Gate { min_score: min_score.transpose()? })
+    Ok(Gate { min_score: min_score.transpose()?, vacuous: written.vacuous })
 }

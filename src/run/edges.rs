@@ -1,6 +1,6 @@
 //! The clients that a plan needs, made of what the job says and of what the surroundings know.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::Engine;
@@ -45,6 +45,8 @@ pub struct Edges {
     pub judge: Arc<dyn Llm>,
     http: HttpClient,
     credentials: Credentials,
+    /// Stands for "nothing there": made when an assertion is first looked at on it, never written to.
+    empty_graph: OnceLock<Result<Arc<EmbeddedGraph>, GraphError>>,
     /// One connection to the database for all trials.
     neo4j: Option<Arc<dyn Graph>>,
     /// `limits.query`.
@@ -77,7 +79,8 @@ impl Edges {
             }
             _ => None,
         };
-        Ok(Edges { persona, judge, http, credentials: credentials.clone(), neo4j, query_limit })
+        let empty_graph = OnceLock::new();
+        Ok(Edges { persona, judge, http, credentials: credentials.clone(), empty_graph, neo4j, query_limit })
     }
 
     /// Where our own models are asked, if the environment says.
@@ -89,11 +92,17 @@ impl Edges {
     pub(super) fn graph(&self, config: &GraphConfig) -> Result<Arc<dyn Graph>, GraphError> {
         match (config, &self.neo4j) {
             (GraphConfig::Neo4j(_), Some(graph)) => Ok(graph.clone()),
-            _ => Ok(Arc::new(EmbeddedGraph::with_limits(embedded::Limits {
-                time: self.query_limit,
-                ..embedded::Limits::default()
-            })?)),
+            _ => Ok(Arc::new(self.fresh_graph()?)),
         }
+    }
+
+    /// The graph with nothing in it.
+    pub(super) fn empty_graph(&self) -> Result<Arc<EmbeddedGraph>, GraphError> {
+        self.empty_graph.get_or_init(|| self.fresh_graph().map(Arc::new)).clone()
+    }
+
+    fn fresh_graph(&self) -> Result<EmbeddedGraph, GraphError> {
+        EmbeddedGraph::with_limits(embedded::Limits { time: self.query_limit, ..embedded::Limits::default() })
     }
 
     /// The client of a trial's agent. `base_url` is where the demo agent of this trial listens.

@@ -60,13 +60,16 @@ async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), 
     let user = job.target.user.clone();
     (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone(), user: user.clone() })?;
 
+    let mut evidence = Evidence::of_session(session_id, user, id);
+    observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
+    if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
+        (engine.sink)(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
+    }
+
     let talk = converse(engine, id, session.as_mut()).await?;
-    let mut evidence = Evidence {
-        transcript: talk.conversation.into_transcript(),
-        ending: talk.ending,
-        persona_usage: talk.persona_usage,
-        ..Evidence::of_session(session_id, user, id)
-    };
+    evidence.transcript = talk.conversation.into_transcript();
+    evidence.ending = talk.ending;
+    evidence.persona_usage = talk.persona_usage;
     observe::observe(engine, id, &stage, session.as_mut(), &mut evidence).await;
     (engine.sink)(Entry::ConversationEnded {
         trial: id.number,

@@ -58,7 +58,7 @@ job.yml:7:5: unknown key `cyper`
   |
 7 |   - cyper: RETURN 1
   |     ^^^^^
-  = expected one of: name, weight, when, cypher, expected, expression
+  = expected one of: name, weight, when, holdsBefore, cypher, expected, expression
   = help: did you mean `cypher`?
 "#,
     );

@@ -23,6 +23,9 @@ pub struct AssertionFile {
     /// The one condition in which it must hold. Without it, both.
     #[serde(default)]
     pub when: Option<Condition>,
+    /// It is meant to hold before the conversation too: something that must not come to be. Then it is no vacuous one.
+    #[serde(default)]
+    pub holds_before: bool,
     /// A Cypher query that only reads. `$user`, `$sessionId`, `$trial` and `$model` are parameters.
     #[serde(default, deserialize_with = "rules::present")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
