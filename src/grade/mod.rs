@@ -8,7 +8,7 @@ use crate::job::Job;
 use crate::metric::{self, Case, CaseTask};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
-pub use vacuous::{in_silence, is_in_doubt, on_nothing};
+pub use vacuous::{doubt, is_in_doubt, on_nothing};
 
 /// How much the assertions count beside timing (1) and tasks (2): Embabel's weights.
 const ASSERTIONS_WEIGHT: Weight = match Weight::new(4.0) {

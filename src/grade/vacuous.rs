@@ -22,7 +22,7 @@ pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
 }
 
 /// What an assertion comes to in a state in which nobody has said a word.
-pub fn in_silence(check: &AssertionCheck, index: usize, job: &Job, evidence: &Evidence, state: &State) -> Component {
+fn in_silence(check: &AssertionCheck, index: usize, job: &Job, evidence: &Evidence, state: &State) -> Component {
     check.evaluate(index, &job.name, &silent(evidence, state))
 }
 
@@ -30,6 +30,11 @@ pub fn in_silence(check: &AssertionCheck, index: usize, job: &Job, evidence: &Ev
 pub fn on_nothing(check: &AssertionCheck, index: usize, job: &Job, evidence: &Evidence, empty: &State) -> Component {
     let object_context = Some(Observed::Seen(ObjectContext::default()));
     in_silence(check, index, job, evidence, &State { object_context, queries: empty.queries.clone() })
+}
+
+/// What is known before any conversation about whether an assertion could fail; `None` where it could.
+pub fn doubt(job: &Job, index: usize, evidence: &Evidence) -> Option<Vacuity> {
+    vacuity(job.assertions.get(index)?, index, job, evidence, &Component::scored(Score::ONE, "assumed to hold"))
 }
 
 /// What is known about whether an assertion that came to `after` could have failed; `None` where it could, or where it

@@ -86,6 +86,16 @@ pub enum Mind {
     Lines(Vec<String>),
 }
 
+impl Mind {
+    /// The model, where it is one.
+    pub fn model(&self) -> Option<&ModelName> {
+        match self {
+            Mind::Model(name) => Some(name),
+            Mind::Lines(_) => None,
+        }
+    }
+}
+
 /// The judge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judge {

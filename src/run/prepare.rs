@@ -8,7 +8,7 @@ use super::trial::Stop;
 use crate::agent::demo::DemoAgent;
 use crate::agent::{Agent, AgentError, AgentErrorKind, TransportConfig};
 use crate::evidence::{Role, TrialId, Value};
-use crate::graph::{Graph, Parameters};
+use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Seed;
 
 /// What a conversation plays on.
@@ -29,14 +29,24 @@ impl Stage {
     }
 }
 
+/// How much is prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All that a trial needs.
+    Everything,
+    /// All but what would stay behind when the trial is over: setups in a database of the user's own, and seeds.
+    LeavesNoTrace,
+}
+
 /// Sets the stage for a trial.
-pub(super) async fn prepare(engine: &Engine, id: &TrialId) -> Result<Stage, Stop> {
+pub(super) async fn prepare(engine: &Engine, id: &TrialId, extent: Extent) -> Result<Stage, Stop> {
     let job = &engine.plan.job;
     let graph = match &engine.plan.graph {
         Some(config) => Some(engine.edges.graph(config).map_err(|error| Stop::broken(format!("the graph: {error}")))?),
         None => None,
     };
-    if let Some(graph) = &graph {
+    let is_own = matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_)));
+    if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !is_own) {
         let parameters = parameters(engine, id, None);
         for (index, setup) in job.setups.iter().enumerate() {
             graph
@@ -57,7 +67,9 @@ pub(super) async fn prepare(engine: &Engine, id: &TrialId) -> Result<Stage, Stop
     };
     let agent = engine.edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
     let stage = Stage { graph, agent, demo };
-    deliver_seeds(engine, &stage).await?;
+    if extent == Extent::Everything {
+        deliver_seeds(engine, &stage).await?;
+    }
     Ok(stage)
 }
 

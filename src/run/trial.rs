@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::persona::Persona;
+use super::prepare::Extent;
 use super::{Engine, judge, observe, prepare};
 use crate::agent::{Exchange, Session};
 use crate::clock::Stopwatch;
@@ -53,7 +54,7 @@ pub(super) async fn run_trial(engine: &Engine, id: &TrialId) -> io::Result<()> {
 
 async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), Stop> {
     let job = &engine.plan.job;
-    let stage = prepare::prepare(engine, id).await?;
+    let stage = prepare::prepare(engine, id, Extent::Everything).await?;
     let mut session =
         stage.agent.open().await.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))?;
     let session_id = session.id().to_owned();
