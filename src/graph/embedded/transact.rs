@@ -10,6 +10,7 @@ use super::bridge::bridge;
 use super::engine::{Store, broken};
 use super::refusal::Refusal;
 use super::schema::{Course, course};
+use super::scope::complaint;
 use super::session::{Answer, Effect};
 use super::wire;
 use crate::graph::cypher::{Columns, columns, split};
@@ -79,6 +80,10 @@ impl Store {
         let bridged = bridge(statement);
         let refused = |theirs: Theirs| Refusal::of(wire::error(statement, bridged.ids_guarded, &theirs), Some(&theirs));
         let records = self.database.execute_with_params(&bridged.text, Some(&given)).map_err(refused)?;
+        if let Some(message) = complaint(statement) {
+            // What the statement did goes with its transaction.
+            return Err(Refusal::of(GraphError { kind: GraphErrorKind::Statement, message }, None));
+        }
         Ok(wire::table(statement, &records))
     }
 }
