@@ -183,8 +183,12 @@ fn is_range(tokens: &[Token<'_>], dot: usize) -> bool {
     dot > 0 && tokens[dot - 1].is(".")
 }
 
-/// `name(` or `space.name(`.
+/// `name(` or `space.name(`, and `COUNT {`.
 fn is_call(tokens: &[Token<'_>], mut at: usize) -> bool {
+    let subquery = tokens[at].is_word("COUNT") || tokens[at].is_word("COLLECT");
+    if subquery && tokens.get(at + 1).is_some_and(|next| next.is("{")) {
+        return true;
+    }
     while tokens.get(at + 1).is_some_and(|next| next.is(".")) && tokens.get(at + 2).is_some_and(is_name) {
         at += 2;
     }
@@ -259,6 +263,7 @@ mod tests {
             "CALL db.labels() YIELD label, other WITH label, other RETURN label",
             "WITH [1, 2] AS l, 1 AS i WITH l[i..i] AS x, CASE i WHEN 1 THEN NULL ELSE true END AS y RETURN x, y",
             "MATCH (`a`) WITH a AS `b` RETURN b",
+            "MATCH (a) WITH a, COUNT { (a)-[:R]->(:Q) } AS n RETURN n",
         ] {
             assert_eq!(complaint(statement), None, "{statement}");
         }

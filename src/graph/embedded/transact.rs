@@ -48,7 +48,7 @@ impl Store {
     /// anything, as [`super::RefusalReason::AccessMode`].
     pub(super) fn try_read(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
         let statement = only(text)?;
-        match course(statement) {
+        match course(statement, parameters) {
             Course::Run => {}
             Course::Hint => return Err(Refusal::of(wire::refused_schema(), None)),
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
@@ -62,7 +62,7 @@ impl Store {
     /// Runs one statement in the open transaction.
     pub(super) fn try_write(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
         let statement = only(text)?;
-        let effect = match course(statement) {
+        let effect = match course(statement, parameters) {
             Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
             Course::Run => Effect::ReadWrite,
             Course::Hint => return Ok(Answer { table: Table::default(), effect: Effect::Schema }),
