@@ -12,3 +12,4 @@ mod fuzz;
 mod house;
 mod program;
 mod servers;
+mod tck;
