@@ -10,6 +10,7 @@ mod persona;
 mod prepare;
 mod provenance;
 mod trial;
+mod watch;
 
 use std::io;
 use std::sync::Arc;

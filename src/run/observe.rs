@@ -31,7 +31,7 @@ pub(super) async fn observe(
             check if check.needs_object_context() && evidence.object_context.is_none() => {
                 evidence.object_context = Some(object_context(session).await);
             }
-            AssertionCheck::Expression(_) => {}
+            AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
 }
