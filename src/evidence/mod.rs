@@ -17,7 +17,7 @@ mod turn;
 mod usage;
 mod value;
 
-pub use change::{Change, Entity, Moment};
+pub use change::{Change, Entity, Moment, PropertyChange};
 pub use ending::Ending;
 pub use event::{Event, ToolCall};
 pub use judgement::{Judgement, Question, ReplySchema};

@@ -50,6 +50,10 @@ pub(super) fn vacuity(
     if after.score() != Some(Score::ONE) || !is_in_doubt(assertion, evidence.condition) {
         return None;
     }
+    if let AssertionCheck::Changes(check) = &assertion.check {
+        // Nothing can have changed before the conversation: what it allows for tells whether it can fail.
+        return check.allows_everything().then_some(Vacuity::Vacuous);
+    }
     let empty = on_nothing(&assertion.check, index, job, evidence, empty);
     if empty.score().is_some_and(|score| score < Score::ONE) {
         return None;
@@ -150,6 +154,18 @@ mod tests {
         let why = not_checked(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(1)))));
         assert!(why.starts_with("before the conversation: "), "{why}");
         assert_eq!(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(0)))), None);
+    }
+
+    #[test]
+    fn changes_are_vacuous_only_where_they_allow_everything() {
+        let changes = |text: &str| {
+            let config = serde_json::from_str(text).unwrap();
+            assertion(AssertionCheck::Changes(crate::assertion::changes::ChangesCheck::of(config).unwrap()))
+        };
+        let of = |text: &str| of(&changes(text), Some(State::default()), Some(State::default()));
+        assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any"}"#), Some(Vacuity::Vacuous));
+        assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any", "turn": 1}"#), None);
+        assert_eq!(of(r#"{"created": "none"}"#), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::agent::TransportConfig;
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Message};
-use crate::graph::GraphConfig;
+use crate::graph::{GraphConfig, WatchConfig};
 use crate::score::{Score, VacuousGate, Weight};
 
 /// A job, valid by construction.
@@ -39,6 +39,8 @@ pub struct Job {
     pub assertions: Vec<Assertion>,
     /// The graph that the job names; `None` leaves the choice to the plan.
     pub graph: Option<GraphConfig>,
+    /// Which part of it is watched for changes.
+    pub watch: WatchConfig,
     /// When the run counts as failed.
     pub gate: Gate,
     /// How long things may take.

@@ -11,6 +11,7 @@ mod prepare;
 mod provenance;
 mod rehearse;
 mod trial;
+mod watch;
 
 use std::io;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ pub(super) async fn observe(
             check if check.needs_object_context() && evidence.object_context.is_none() => {
                 evidence.object_context = Some(object_context(session).await);
             }
-            AssertionCheck::Expression(_) => {}
+            AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
 }
@@ -73,7 +73,7 @@ pub(super) async fn look_before(
             check if check.needs_object_context() && before.object_context.is_none() => {
                 before.object_context = Some(object_context(session).await);
             }
-            AssertionCheck::Expression(_) => {}
+            AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
     (evidence.before, evidence.empty) = (Some(before), Some(empty));

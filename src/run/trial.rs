@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::persona::Persona;
 use super::prepare::Extent;
+use super::watch::Watch;
 use super::{Engine, judge, observe, prepare};
 use crate::agent::{Exchange, Session};
 use crate::clock::Stopwatch;
@@ -66,12 +67,16 @@ async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), 
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         (engine.sink)(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
     }
+    let mut watch = Watch::before(engine, id, &stage, &evidence.session_id).await;
 
-    let talk = converse(engine, id, session.as_mut()).await?;
+    let talk = converse(engine, id, session.as_mut(), &mut watch).await?;
     evidence.transcript = talk.conversation.into_transcript();
     evidence.ending = talk.ending;
     evidence.persona_usage = talk.persona_usage;
     observe::observe(engine, id, &stage, session.as_mut(), &mut evidence).await;
+    // After all that was looked at: no assertion has seen what is not among the changes.
+    let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
+    evidence.changes = watch.at_end(last_turn).await?;
     (engine.sink)(Entry::ConversationEnded {
         trial: id.number,
         ending: evidence.ending.clone(),
@@ -109,7 +114,12 @@ struct Talk {
     persona_usage: Usage,
 }
 
-async fn converse(engine: &Engine, id: &TrialId, session: &mut dyn Session) -> Result<Talk, Stop> {
+async fn converse(
+    engine: &Engine,
+    id: &TrialId,
+    session: &mut dyn Session,
+    watch: &mut Watch<'_>,
+) -> Result<Talk, Stop> {
     let job = &engine.plan.job;
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: job.max_turns,
@@ -117,7 +127,8 @@ async fn converse(engine: &Engine, id: &TrialId, session: &mut dyn Session) -> R
         lines: fixed_lines(&job.persona),
     });
     let mut persona = Persona::of(engine, id)?;
-    let mut limit = TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0 };
+    let mut limit =
+        TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
     loop {
         match conversation.next() {
             Next::Done(ending) => {
@@ -152,6 +163,9 @@ async fn converse(engine: &Engine, id: &TrialId, session: &mut dyn Session) -> R
                 (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
                 let (turn, end) = say(session, number, text, &mut limit).await;
                 (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+                let before = limit.since.elapsed_ms();
+                watch.after_turn(number).await?;
+                limit.watching_ms += limit.since.elapsed_ms() - before;
                 match end {
                     TurnEnd::Replied => conversation.agent_replied(turn),
                     TurnEnd::Failed(error) => conversation.agent_failed(turn, error),
@@ -208,15 +222,21 @@ struct TrialLimit {
     since: Stopwatch,
     /// How much of it the agent took.
     agent_ms: f64,
+    /// How long it stood still while the graph was photographed.
+    watching_ms: f64,
 }
 
 impl TrialLimit {
     fn left(&self) -> Duration {
-        Duration::from_secs_f64((self.seconds - self.since.elapsed_ms() / 1000.0).max(0.0))
+        Duration::from_secs_f64((self.seconds - self.spent_ms() / 1000.0).max(0.0))
+    }
+
+    fn spent_ms(&self) -> f64 {
+        self.since.elapsed_ms() - self.watching_ms
     }
 
     fn is_spent_by_agent(&self) -> bool {
-        self.agent_ms >= self.since.elapsed_ms() / 2.0
+        self.agent_ms >= self.spent_ms() / 2.0
     }
 
     fn words(&self, while_what: &str) -> String {

@@ -38,6 +38,11 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> bool {
             .all(|(key, rule)| value.get(key).is_none_or(|part| valid(root, rule, part))),
         "additionalProperties" => {
             let known = schema["properties"].as_object();
+            let is_known = |key: &String| known.is_some_and(|known| known.contains_key(key));
+            let others = || value.as_object().into_iter().flatten().filter(|(key, _)| !is_known(key));
+            if rule.is_object() {
+                return others().all(|(_, part)| valid(root, rule, part));
+            }
             rule != false
                 || value
                     .as_object()
@@ -159,7 +164,7 @@ fn as_list(list: Value) -> Vec<Value> {
 }
 
 /// Keys that are known somewhere, and one that is not.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 22] = [
     "cypher",
     "expected",
     "expression",
@@ -171,6 +176,14 @@ const KEYS: [&str; 14] = [
     "embabel",
     "embedded",
     "neo4j",
+    "watch",
+    "changes",
+    "created",
+    "node",
+    "relationship",
+    "from",
+    "where",
+    "count",
     "name",
     "weight",
     "nonsense",
