@@ -10,6 +10,7 @@ pub mod embedded;
 pub mod neo4j;
 
 pub use config::GraphConfig;
+pub use cypher::unscoped_problem;
 
 use std::collections::BTreeMap;
 

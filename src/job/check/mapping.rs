@@ -17,6 +17,10 @@ impl<'r> Check<'r, '_> {
                 Some(property) => {
                     self.value(property, &entry.value, &Place { key: Some(key), label: quoted(&key.text) });
                 }
+                None if schema["additionalProperties"].is_object() => {
+                    let place = Place { key: Some(key), label: quoted(&key.text) };
+                    self.value(&schema["additionalProperties"], &entry.value, &place);
+                }
                 None => misspelt.extend(self.unknown_key(schema, node, key)),
             }
         }

@@ -58,14 +58,15 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    /// The schema behind `$ref`, and the branch of an `anyOf` with null that fits the node.
+    /// The schema behind `$ref`, and the branch of an `anyOf` that fits the node.
     fn resolved(&self, schema: &'r Value, node: &Node) -> &'r Value {
         if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
             return self.resolved(&self.root["$defs"][name], node);
         }
         let Some(branches) = schema["anyOf"].as_array() else { return schema };
         let wants_null = node.content == Content::Null;
-        let fits = branches.iter().find(|branch| (branch["type"] == "null") == wants_null);
+        let of_kind = branches.iter().find(|branch| branch["type"] == kind_of(&node.content));
+        let fits = of_kind.or_else(|| branches.iter().find(|branch| (branch["type"] == "null") == wants_null));
         fits.or(branches.first()).map_or(schema, |branch| self.resolved(branch, node))
     }
 

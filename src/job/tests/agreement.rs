@@ -38,10 +38,11 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> bool {
             .all(|(key, rule)| value.get(key).is_none_or(|part| valid(root, rule, part))),
         "additionalProperties" => {
             let known = schema["properties"].as_object();
-            rule != false
-                || value
-                    .as_object()
-                    .is_none_or(|map| map.keys().all(|key| known.is_some_and(|known| known.contains_key(key))))
+            value.as_object().is_none_or(|map| {
+                map.iter()
+                    .filter(|(key, _)| !known.is_some_and(|known| known.contains_key(*key)))
+                    .all(|(_, part)| valid(root, rule, part))
+            })
         }
         "required" => !value.is_object() || all(rule, &has),
         "dependentRequired" => {
@@ -102,7 +103,7 @@ fn as_json(yaml: &str) -> Value {
     source::as_json(&source::parse(&mut Report::new("job.yml", &lines)).expect("an example is YAML"))
 }
 
-static EXAMPLES: LazyLock<[Value; 3]> = LazyLock::new(|| [EMBABEL, FULL, LEAST].map(as_json));
+static EXAMPLES: LazyLock<[Value; 4]> = LazyLock::new(|| [EMBABEL, FULL, LEAST, MANAGED].map(as_json));
 static SHAPE: LazyLock<Value> = LazyLock::new(|| shape(schema::shared()));
 
 #[test]
@@ -159,7 +160,7 @@ fn as_list(list: Value) -> Vec<Value> {
 }
 
 /// Keys that are known somewhere, and one that is not.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 18] = [
     "cypher",
     "expected",
     "expression",
@@ -174,6 +175,10 @@ const KEYS: [&str; 14] = [
     "name",
     "weight",
     "nonsense",
+    "start",
+    "port",
+    "log",
+    "isolation",
 ];
 
 /// Changes one thing somewhere in the job: `at` picks the place, `how` the change, `what` the value or key.
@@ -212,7 +217,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn schema_and_check_agree(example in 0..3_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
+    fn schema_and_check_agree(example in 0..4_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
         let mut job = EXAMPLES[example].clone();
         for (at, how, what) in changes {
             mutate(&mut job, at, how, what, &EXTREMES);
@@ -222,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn what_has_no_problems_has_a_meaning(example in 0..3_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
+    fn what_has_no_problems_has_a_meaning(example in 0..4_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
         let mut job = EXAMPLES[example].clone();
         for (at, how, what) in changes {
             mutate(&mut job, at, how, what, &EXTREMES);
@@ -235,7 +240,7 @@ proptest! {
 
     #[test]
     fn serde_reads_what_the_shape_allows_and_nothing_else(
-        example in 0..3_usize,
+        example in 0..4_usize,
         changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4),
     ) {
         let mut job = EXAMPLES[example].clone();
