@@ -67,6 +67,7 @@ impl Progress {
             | Entry::RunFinished { .. }
             | Entry::SessionOpened { .. }
             | Entry::LookedBefore { .. }
+            | Entry::AgentOutput { .. }
             | Entry::GraphChanged { .. } => None,
             Entry::TrialStarted { trial, .. } => Some(self.line(*trial, "started")),
             Entry::UserSaid { trial, text, .. } => self.message(*trial, &format!("{}:", self.persona), text),

@@ -212,10 +212,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_pattern_is_seen_across_pieces_and_without_a_line_break() {
+        let pattern = Regex::new("^listening on [0-9]+").unwrap();
         for text in
             ["noise\nlistening on 8081\n", "listening on 80", &format!("{}\nlistening on 1", "x".repeat(100_000))]
         {
-            let output = Output::new(Vec::new(), Some(Regex::new("^listening on [0-9]+").unwrap()));
+            let output = Output::new(Vec::new(), Some(pattern.clone()));
             output.drain(text.as_bytes()).await;
             assert!(*output.seen.borrow(), "{text}");
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
@@ -28,6 +29,7 @@ pub struct ManagedAgent {
     lifeline: Lifeline,
     output: Arc<Output>,
     stop: DropGuard,
+    keeper: JoinHandle<()>,
 }
 
 /// Tells when a started agent's process has ended.
@@ -79,16 +81,15 @@ impl ManagedAgent {
         };
         let draining = keepers.spawn(draining);
         let (asked, config) = (stop.clone(), config.clone());
-        keepers.spawn(async move {
-            let how = keep(child, group, asked, config).await;
+        let keeper = keepers.spawn(async move {
+            keep(child, group, asked, config, ended).await;
             // Whoever else has the pipes has left the group and is not ours any more.
             let abort = draining.abort_handle();
             if timeout(DRAIN, draining).await.is_err() {
                 abort.abort();
             }
-            ended.send_replace(Some(how));
         });
-        Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, stop: stop.drop_guard() })
+        Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, stop: stop.drop_guard(), keeper })
     }
 
     /// Where it listens unless the job says otherwise: `http://127.0.0.1:PORT`.
@@ -115,16 +116,22 @@ impl ManagedAgent {
         &self.output
     }
 
-    /// Asks it to end and waits until nothing of it is left.
+    /// Asks it to end and waits until nothing of it is left and all that it printed was heard.
     pub async fn stop(self) {
-        let mut lifeline = self.lifeline.clone();
         drop(self.stop);
-        lifeline.ended().await;
+        // It fails only when the runtime itself ends, and then the group is killed.
+        let _ = self.keeper.await;
     }
 }
 
 /// Keeps a process until it ends or is to be ended, and then sees to the rest of its group.
-async fn keep(mut child: Child, mut group: Group, stop: CancellationToken, config: StopConfig) -> String {
+async fn keep(
+    mut child: Child,
+    mut group: Group,
+    stop: CancellationToken,
+    config: StopConfig,
+    ended: watch::Sender<Option<String>>,
+) {
     let status = tokio::select! {
         status = child.wait() => status,
         () = stop.cancelled() => {
@@ -149,7 +156,7 @@ async fn keep(mut child: Child, mut group: Group, stop: CancellationToken, confi
     // Children that were left behind.
     group.kill();
     drop(group);
-    status.map_or_else(|error| error.to_string(), words)
+    ended.send_replace(Some(status.map_or_else(|error| error.to_string(), words)));
 }
 
 fn words(status: ExitStatus) -> String {
