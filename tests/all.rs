@@ -10,5 +10,6 @@ mod edges;
 #[path = "fuzz/replay.rs"]
 mod fuzz;
 mod house;
+mod isolation;
 mod program;
 mod servers;
