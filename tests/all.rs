@@ -10,6 +10,7 @@ mod edges;
 #[path = "fuzz/replay.rs"]
 mod fuzz;
 mod house;
+mod isolation;
 mod program;
 mod servers;
 mod tck;

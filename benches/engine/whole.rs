@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, TrialId};
-use eval_job::job;
+use eval_job::job::{self, Isolation};
 use eval_job::plan::{Plan, Surroundings, Wanted};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
-use eval_job::run::{self, Credentials, Edges, Engine};
+use eval_job::run::{self, Credentials, Edges, Engine, Means};
 use eval_job::secret::Secret;
 use eval_job::store::folder::RunsFolder;
 
@@ -39,6 +39,7 @@ pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize
     let mut plan =
         Plan::of(job, Wanted { models: vec!["mock".to_owned()], ..Wanted::default() }, surroundings).unwrap();
     plan.graph = graph;
+    plan.isolation = Isolation::Database;
     plan.lanes = (1..=conversations as u32)
         .map(|number| {
             let condition = if number % 2 == 0 { Condition::WithFacts } else { Condition::WithoutFacts };
@@ -51,7 +52,8 @@ pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize
         ..Credentials::default()
     };
     let clock = Clock::system();
-    let edges = Edges::of(&plan, &credentials, clock, 1).unwrap();
+    let edges =
+        Edges::of(&plan, Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(|| 1) }).unwrap();
     let templates = Templates::embedded();
     let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);
     let folder = tempfile::tempdir().unwrap();

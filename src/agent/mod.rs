@@ -6,6 +6,7 @@
 mod config;
 pub mod demo;
 pub mod embabel;
+pub mod managed;
 
 pub use config::TransportConfig;
 

@@ -46,11 +46,12 @@ impl Context {
         }
     }
 
-    /// A number that nobody can foresee.
+    /// A number that nobody can foresee: the system's own randomness, and where there is none the next best.
     #[expect(clippy::disallowed_methods, reason = "the one place")]
-    pub(super) fn chance(&self) -> u64 {
+    pub(super) fn chance() -> u64 {
+        let number = getrandom::u64().unwrap_or_else(|_| fastrand::Rng::new().u64(..));
         // 53 bits, so that the number survives every JSON reader.
-        fastrand::Rng::new().u64(..1 << 53)
+        number >> 11
     }
 }
 

@@ -16,7 +16,7 @@ use crate::secret::Secret;
 pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let graph = EmbeddedGraph::shareable(Limits::default()).map_err(CliError::Database)?;
     let own = context.credentials.neo4j_password.clone();
-    let password = own.clone().unwrap_or_else(|| drawn(context));
+    let password = own.clone().unwrap_or_else(drawn);
     let settings = BoltSettings {
         port: (args.port != 0).then_some(args.port),
         username: "neo4j".to_owned(),
@@ -39,6 +39,6 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer)
     })
 }
 
-fn drawn(context: &Context) -> Secret {
-    Secret::new(format!("{:013x}{:013x}", context.chance(), context.chance()))
+fn drawn() -> Secret {
+    Secret::new(format!("{:014x}{:014x}", Context::chance(), Context::chance()))
 }

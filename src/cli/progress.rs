@@ -66,6 +66,7 @@ impl Progress {
             Entry::RunStarted { .. }
             | Entry::RunFinished { .. }
             | Entry::SessionOpened { .. }
+            | Entry::AgentOutput { .. }
             | Entry::LookedBefore { .. } => None,
             Entry::GraphChanged { trial, changes } => {
                 let lines = changes.iter().map(|change| self.line(*trial, &report::change(change, self.ink)));

@@ -12,10 +12,11 @@ use super::jobs::{self, Loaded};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
+use crate::agent::managed::kill_all_groups;
 use crate::plan::{Plan, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
-use crate::run::{self, Edges, Engine};
+use crate::run::{self, Edges, Engine, Means};
 use crate::store::folder::{Journal, NewRun, RunsFolder};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
@@ -89,11 +90,12 @@ async fn run_one(
     interrupt: CancellationToken,
 ) -> Result<Verdict, CliError> {
     let Planned { loaded, plan } = planned;
-    let rng_seed = args.rng_seed.unwrap_or_else(|| context.chance());
-    let edges = Edges::of(&plan, &context.credentials, context.clock, rng_seed)
-        .map_err(|error| CliError::Internal(error.to_string()))?;
+    let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
+    let means =
+        Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance: Box::new(Context::chance) };
+    let edges = Edges::of(&plan, means).map_err(|error| CliError::Internal(error.to_string()))?;
     let provenance = run::provenance(&plan, &loaded.file, &loaded.templates, &edges, rng_seed);
-    let mut chance = fastrand::Rng::with_seed(context.chance());
+    let mut chance = fastrand::Rng::with_seed(Context::chance());
     let NewRun { id, folder, journal } =
         RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
 
@@ -166,12 +168,13 @@ fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {
 
 /// The first Ctrl-C (or a polite kill) ends the run in order; whatever comes second ends the process at once, which
 /// loses nothing that was finished.
-async fn wait_for_interrupt(interrupt: CancellationToken) {
+pub(super) async fn wait_for_interrupt(interrupt: CancellationToken) {
     if stop_signal().await.is_err() {
         return;
     }
     interrupt.cancel();
     if stop_signal().await.is_ok() {
+        kill_all_groups();
         #[expect(clippy::disallowed_methods, reason = "the user asks twice: nothing may hold the process")]
         std::process::exit(Verdict::Interrupted.exit_status().into());
     }
@@ -181,9 +184,11 @@ async fn wait_for_interrupt(interrupt: CancellationToken) {
 pub(super) async fn stop_signal() -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
     tokio::select! {
         result = tokio::signal::ctrl_c() => result,
         _ = terminate.recv() => Ok(()),
+        _ = hang_up.recv() => Ok(()),
     }
 }
 

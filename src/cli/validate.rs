@@ -1,16 +1,18 @@
 //! `eval-job validate FILE…`
 
+use tokio_util::sync::CancellationToken;
+
 use super::args::ValidateArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::jobs::{self, Loaded};
 use super::printer::Printer;
-use super::run::{runtime, surroundings};
+use super::run::{runtime, surroundings, wait_for_interrupt};
 use crate::job::{Job, ModelName};
 use crate::plan::{Plan, Wanted};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, Edges, Engine, Rehearsal};
+use crate::run::{self, Edges, Engine, Means, Rehearsal};
 use crate::score::{Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
@@ -47,23 +49,28 @@ fn live(loaded: Loaded, context: &Context, printer: &Printer) -> Result<u8, CliE
     };
     let plan = Plan::of(job, wanted, surroundings(context))
         .map_err(|refusals| CliError::Refused { file: file.clone(), refusals })?;
-    let edges = Edges::of(&plan, &context.credentials, context.clock, 0).map_err(CliError::Internal)?;
+    let chance = Box::new(Context::chance);
+    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed: 0, chance };
+    let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
     let engine = Engine {
         id: "validate".to_owned(),
         templates,
         edges,
         clock: context.clock,
-        rng_seed: context.chance(),
+        rng_seed: 0,
         max_concurrency: 1,
         sink: Box::new(|_| Ok(())),
         plan,
     };
     let runtime = runtime()?;
-    let rehearsed = runtime.block_on(run::rehearse(&engine));
+    let interrupt = CancellationToken::new();
+    runtime.spawn(wait_for_interrupt(interrupt.clone()));
+    let rehearsed = runtime.block_on(run::rehearse(&engine, interrupt));
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     match rehearsed {
-        Ok(rehearsal) => tell(&file, &engine.plan.job, &rehearsal, printer),
+        Ok(None) => Ok(Verdict::Interrupted.exit_status()),
+        Ok(Some(rehearsal)) => tell(&file, &engine.plan.job, &rehearsal, printer),
         Err(error) => {
             printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&error)))?;
             Ok(Verdict::Incomplete.exit_status())

@@ -3,6 +3,7 @@
 //! Invariants: nothing in here knows a network, a job or a score; everything serialises, so that a stored trial can be
 //! graded again in ten years.
 
+mod agent_output;
 mod change;
 mod ending;
 mod event;
@@ -17,6 +18,7 @@ mod turn;
 mod usage;
 mod value;
 
+pub use agent_output::AgentOutput;
 pub use change::{Change, Entity, Moment, PropertyChange};
 pub use ending::Ending;
 pub use event::{Event, ToolCall};

@@ -11,6 +11,7 @@ pub mod neo4j;
 pub mod photograph;
 
 pub use config::GraphConfig;
+pub use cypher::unscoped_problem;
 pub use photograph::WatchConfig;
 
 use std::collections::BTreeMap;

@@ -8,6 +8,7 @@ mod client;
 mod excerpt;
 mod exchange;
 mod fault;
+mod port;
 mod reply;
 
 pub use address::BaseUrl;
@@ -15,6 +16,7 @@ pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};
 pub use fault::{HttpFault, HttpFaultKind};
+pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
 

@@ -1,13 +1,63 @@
 //! Keys and passwords of a job file, blotted out before a problem shows the line they stand in.
 
 use super::Problem;
+use super::source::Lines;
 
 /// The keys whose values nobody may see.
 const SECRET_KEYS: [&str; 2] = ["apiKey", "password"];
 
+/// The mapping whose values nobody may see, whatever their keys are called: the environment of a started agent.
+const ENVIRONMENT: &str = "env";
+
+/// Whether the line stands under a key `env`, by how far the lines before it are indented: the file need not be YAML.
+pub(super) fn in_environment(lines: &Lines<'_>, line: usize) -> bool {
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let mut depth = indent(lines.line(line));
+    for above in (1..line).rev() {
+        let text = lines.line(above);
+        if depth == 0 {
+            break;
+        }
+        if !text.trim().is_empty() && indent(text) < depth {
+            if after_key(text, ENVIRONMENT).is_some() {
+                return true;
+            }
+            depth = indent(text);
+        }
+    }
+    false
+}
+
+/// What stands behind a key and its colon, wherever in the line the key stands.
+fn after_key<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    line.match_indices(key).find_map(|(start, _)| {
+        let before = line[..start].trim_end_matches(['"', '\'']).chars().next_back();
+        let rest = line[start + key.len()..].trim_start_matches(['"', '\'']).trim_start();
+        let is_key = before.is_none_or(|before| before.is_whitespace() || matches!(before, '{' | ',' | '-'));
+        rest.strip_prefix(':').filter(|_| is_key)
+    })
+}
+
+/// The values of an environment in a line: each by itself, so that words can be cleared of it, and all that is left.
+fn environment(line: &str, within: bool) -> Vec<String> {
+    let part = match after_key(line, ENVIRONMENT) {
+        Some(rest) => rest,
+        None if within => line,
+        None => return Vec::new(),
+    };
+    let inner = part.trim().trim_start_matches('{').trim_end_matches('}');
+    let mut found: Vec<String> = Vec::new();
+    for entry in inner.split(',') {
+        // Without a colon it is the rest of a value that has a comma or a line break in it.
+        let value = entry.split_once(':').map_or(entry, |(_, value)| value).trim();
+        found.extend([value.to_owned(), value.trim_matches(['"', '\'']).to_owned()]);
+    }
+    found
+}
+
 /// Blots the secrets out of a problem's line, and out of its words where they repeat them.
-pub(super) fn mask(problem: &mut Problem) {
-    for secret in secrets(&problem.source_line) {
+pub(super) fn mask(problem: &mut Problem, in_environment: bool) {
+    for secret in secrets(&problem.source_line, in_environment) {
         let blot = |text: &str| text.replace(&secret, "***");
         let before: String = problem.source_line.chars().take(problem.column - 1).collect();
         problem.source_line = blot(&problem.source_line);
@@ -21,8 +71,8 @@ pub(super) fn mask(problem: &mut Problem) {
 }
 
 /// The values of secret keys in a line, and the user part of an address, longest first.
-fn secrets(line: &str) -> Vec<String> {
-    let mut found = Vec::new();
+fn secrets(line: &str, in_environment: bool) -> Vec<String> {
+    let mut found = environment(line, in_environment);
     for key in SECRET_KEYS {
         for (start, _) in line.match_indices(key) {
             let rest = line[start + key.len()..].trim_start_matches(['"', '\'']).trim_start();
@@ -77,7 +127,7 @@ mod tests {
             expected: Vec::new(),
             help: Some(format!("put it in quotes: \"{value}\"")),
         };
-        mask(&mut problem);
+        mask(&mut problem, false);
         problem
     }
 
@@ -115,6 +165,28 @@ mod tests {
         let problem = masked("  baseUrl: ftp://me:s3cret@host/path, wrng: 1", "wrng");
         assert_eq!(problem.source_line, "  baseUrl: ftp://***@host/path, wrng: 1");
         assert_eq!((problem.column, problem.width), (33, 4));
+    }
+
+    #[test]
+    fn the_environment_of_an_agent_is_blotted_out() {
+        let hidden = |text: &str| {
+            let lines = Lines::new(text);
+            let line = 1 + text[..text.find("345").unwrap()].matches('\n').count();
+            let mut problem = masked("x: 1", "x");
+            problem.source_line = lines.line(line).to_owned();
+            problem.message = format!("`A`: expected a string, found the integer 12345 in {}", lines.line(line).trim());
+            (problem.column, problem.width) = (1, 1);
+            mask(&mut problem, in_environment(&lines, line));
+            assert!(!format!("{problem:?}").contains("345"), "{text}: {problem:?}");
+        };
+        hidden("start:\n  env:\n    A: 12345\n");
+        hidden("start:\n  env:\n    B: x\n\n    # words\n    A: \"12345\"\n");
+        hidden("start:\n  env: {B: 1, A: 12345, C: 2}\n");
+        hidden("start: {command: x, env: {A: 12345}}\n");
+        hidden("start:\n  \"env\":\n    A: |\n      12345\n");
+        hidden("start:\n  env: {\n    A: 12345\n  }\n");
+        let lines = Lines::new("environment:\n  A: 12345\n");
+        assert!(!in_environment(&lines, 2));
     }
 
     #[test]

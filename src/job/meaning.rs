@@ -1,6 +1,9 @@
 //! What a job file means: every default filled in, every kind told apart.
 
+use std::path::PathBuf;
+
 use crate::agent::TransportConfig;
+use crate::agent::managed::StartConfig;
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Message};
 use crate::graph::{GraphConfig, WatchConfig};
@@ -41,10 +44,14 @@ pub struct Job {
     pub graph: Option<GraphConfig>,
     /// Which part of it is watched for changes.
     pub watch: WatchConfig,
+    /// What keeps conversations apart; `None` leaves the choice to the plan.
+    pub isolation: Option<Isolation>,
     /// When the run counts as failed.
     pub gate: Gate,
     /// How long things may take.
     pub limits: Limits,
+    /// The folder of the file, as it was named; empty for the one that eval-job runs in.
+    pub folder: PathBuf,
     /// SHA-256 of the file's text, in hex.
     pub digest: String,
 }
@@ -158,6 +165,34 @@ pub struct Target {
     pub chatbot: String,
     /// How the agent is reached.
     pub transport: TransportConfig,
+    /// How it is started; `None` for an agent that is running already.
+    pub start: Option<StartConfig>,
+}
+
+/// What keeps conversations apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Isolation {
+    /// Nothing but time: one conversation after the other.
+    Shared,
+    /// Each has a user of its own.
+    User,
+    /// Each has a database of its own.
+    Database,
+    /// Each has an agent process of its own, and a graph of its own where that is the embedded one.
+    Process,
+}
+
+impl Isolation {
+    /// As the job file spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Isolation::Shared => "shared",
+            Isolation::User => "user",
+            Isolation::Database => "database",
+            Isolation::Process => "process",
+        }
+    }
 }
 
 /// Something that primes the agent's memory.

@@ -1,5 +1,7 @@
 //! What is written → what it means. Whatever can be wrong has been refused before.
 
+use std::path::{Path, PathBuf};
+
 use super::written::{
     AssertionFile, EvaluatorFile, GateFile, GraphFile, JobFile, ScorerFile, SeedFile, TargetFile, TaskFile,
 };
@@ -35,12 +37,14 @@ pub(super) fn job(written: JobFile, file_name: &str, digest: String) -> Result<J
         assertions: written.assertions.into_iter().map(assertion).collect::<Result<_, _>>()?,
         watch: written.graph.as_ref().map(|graph| graph.watch.clone()).unwrap_or_default(),
         graph: written.graph.and_then(graph),
+        isolation: written.isolation,
         gate: gate(written.gate.unwrap_or_default())?,
         limits: Limits {
             turn_seconds: written.limits.turn,
             trial_seconds: written.limits.trial,
             query_seconds: written.limits.query,
         },
+        folder: folder(file_name),
         digest,
     })
 }
@@ -49,6 +53,11 @@ pub(super) fn job(written: JobFile, file_name: &str, digest: String) -> Result<J
 fn stem(file_name: &str) -> String {
     let name = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
+
+/// The folder part of the file's name.
+fn folder(file_name: &str) -> PathBuf {
+    Path::new(file_name).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
 fn model(written: Option<String>) -> Result<ModelName, String> {
@@ -78,7 +87,7 @@ fn target(written: TargetFile) -> Target {
         Some(demo) => TransportConfig::Demo(demo),
         None => TransportConfig::Embabel(written.embabel.unwrap_or_default()),
     };
-    Target { user: written.user, chatbot: written.chatbot, transport }
+    Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }
 }
 
 fn graph(written: GraphFile) -> Option<GraphConfig> {

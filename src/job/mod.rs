@@ -26,7 +26,8 @@ mod written;
 
 pub use load::load;
 pub use meaning::{
-    Assertion, Facts, Gate, Job, Judge, Limits, Mind, ModelName, Persona, Seed, Setup, Target, Task, TaskKind,
+    Assertion, Facts, Gate, Isolation, Job, Judge, Limits, Mind, ModelName, Persona, Seed, Setup, Target, Task,
+    TaskKind,
 };
 pub use problem::{Problem, Problems};
 pub use render::render_problems;

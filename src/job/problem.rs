@@ -1,6 +1,6 @@
 //! What is wrong with a job file: data, until `render` writes it down.
 
-use super::mask::mask;
+use super::mask::{in_environment, mask};
 use super::source::{Lines, Span};
 
 /// One thing that is wrong, and where.
@@ -94,7 +94,7 @@ impl<'a> Report<'a> {
         // Only now: a hostile file has one long line and a problem in every word of it.
         for problem in &mut self.list {
             problem.source_line = self.lines.line(problem.line).to_owned();
-            mask(problem);
+            mask(problem, in_environment(self.lines, problem.line));
         }
         Problems { list: self.list, untold }
     }

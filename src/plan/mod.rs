@@ -2,6 +2,7 @@
 //!
 //! Pure: whatever can be known from the job, the flags and the surroundings is checked here, all problems at once.
 
+mod apart;
 mod lanes;
 mod refusal;
 
@@ -11,7 +12,7 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Job, Mind, ModelName};
+use crate::job::{Isolation, Job, Mind, ModelName};
 use crate::score::Score;
 
 pub use refusal::Refusal;
@@ -51,6 +52,8 @@ pub struct Plan {
     pub models: Vec<String>,
     /// The graph of the trials, if anything uses one.
     pub graph: Option<GraphConfig>,
+    /// What keeps the trials apart.
+    pub isolation: Isolation,
     /// Trials that share state, one after the other; lanes run side by side.
     pub lanes: Vec<Vec<TrialId>>,
 }
@@ -82,13 +85,17 @@ impl Plan {
             wanted.models
         };
         let graph = choose_graph(&job);
-        let refusals = refusal::refusals(&job, &models, graph.as_ref(), &surroundings);
+        let isolation = lanes::isolation(&job, graph.as_ref());
+        let conditions = if wanted.conditions.is_empty() { Condition::ALL.to_vec() } else { wanted.conditions };
+        let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
+        let lanes = lanes::lanes(&models, &conditions, share_state);
+        let mut refusals = refusal::refusals(&job, &models, graph.as_ref(), &surroundings);
+        let apart = apart::Apart { isolation, several_at_once: lanes.len() > 1 };
+        refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {
             return Err(refusals);
         }
-        let conditions = if wanted.conditions.is_empty() { Condition::ALL.to_vec() } else { wanted.conditions };
-        let lanes = lanes::lanes(&models, &conditions, lanes::shares_state(&job.target.transport, graph.as_ref()));
-        Ok(Plan { job, models, graph, lanes })
+        Ok(Plan { job, models, graph, isolation, lanes })
     }
 }
 
@@ -100,13 +107,17 @@ fn default_model(transport: &TransportConfig) -> &'static str {
     }
 }
 
-/// The graph that the job names; else the embedded one for the demo agent, Neo4j for every other job with Cypher.
+/// The graph that the job names; else the embedded one for an agent that eval-job starts, Neo4j for every other job with
+/// Cypher.
 fn choose_graph(job: &Job) -> Option<GraphConfig> {
     if let Some(graph) = &job.graph {
         return Some(graph.clone());
     }
     match job.target.transport {
         TransportConfig::Demo(_) => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
+        TransportConfig::Embabel(_) if job.target.start.is_some() => {
+            Some(GraphConfig::Embedded(EmbeddedConfig::default()))
+        }
         TransportConfig::Embabel(_) => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
     }
 }
@@ -115,3 +126,6 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
 fn uses_cypher(job: &Job) -> bool {
     !job.setups.is_empty() || job.assertions.iter().any(|assertion| assertion.check.needs_graph())
 }
+
+#[cfg(test)]
+mod tests;

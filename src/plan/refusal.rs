@@ -64,10 +64,12 @@ pub(super) fn refusals(
             for problem in check_address(config) {
                 refuse(problem, "correct it in the job file");
             }
-            if matches!(graph, Some(GraphConfig::Embedded(_))) && uses_cypher(job) {
+            let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));
+            if is_embedded && job.target.start.is_none() && uses_cypher(job) {
                 refuse(
                     "the job's Cypher would look at an embedded graph that its agent can't write to".to_owned(),
-                    "name the agent's own database: graph: {neo4j: {uri: …}}",
+                    "name the agent's own database: graph: {neo4j: {uri: …}}; or say how the agent is started (target.start): \
+                     it is then told where the graph is; or serve one to it: eval-job graph serve",
                 );
             }
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Provenance;
 use crate::evidence::{
-    Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId, Turn, Usage,
+    AgentOutput, Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId, Turn, Usage,
 };
 use crate::score::{Outcome, Scorecard};
 
@@ -97,6 +97,13 @@ pub enum Entry {
         trial: u32,
         /// What it said.
         judgement: Judgement,
+    },
+    /// What the agent printed while the trial went on, where eval-job started it and it printed something.
+    AgentOutput {
+        /// Which trial.
+        trial: u32,
+        /// What it printed.
+        output: AgentOutput,
     },
     /// A trial is over.
     TrialFinished {

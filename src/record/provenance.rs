@@ -35,6 +35,9 @@ pub struct Provenance {
     /// Where persona and judge were asked instead of OpenAI's own address, without credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_endpoint: Option<String>,
+    /// What kept the trials apart, as the job file spells it; empty in what an earlier version kept.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub isolation: String,
     /// The graph's backend, if the job uses one.
     pub graph: Option<String>,
     /// The limit on messages of a conversation.

@@ -123,6 +123,11 @@ impl RunRecord {
                     trial.judgements.push(judgement);
                 }
             }
+            Entry::AgentOutput { trial, output } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.agent_output = Some(output);
+                }
+            }
             Entry::TrialFinished { trial, at, outcome, scorecard } => {
                 if let Some(trial) = self.trial(trial) {
                     trial.finished_at = Some(at);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Evidence, Judgement, TrialId};
+use crate::evidence::{AgentOutput, Evidence, Judgement, TrialId};
 use crate::score::{Outcome, Score, Scorecard};
 
 /// What is stored of one trial.
@@ -23,6 +23,9 @@ pub struct TrialRecord {
     /// The message that was on its way when the trial was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<String>,
+    /// What the agent printed, where eval-job started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_output: Option<AgentOutput>,
     /// What the judge said.
     pub judgements: Vec<Judgement>,
     /// What it is worth.
@@ -39,6 +42,7 @@ impl TrialRecord {
             outcome: None,
             evidence: None,
             pending: None,
+            agent_output: None,
             judgements: Vec::new(),
             scorecard: None,
         }

@@ -2,18 +2,20 @@
 
 use std::fmt::Write;
 
-use super::{Ink, plain};
-use crate::evidence::{Change, Event, Observed};
+use super::{Ink, count, plain};
+use crate::evidence::{AgentOutput, Change, Event, Observed};
 use crate::record::RunRecord;
 
 /// Every conversation of a run.
 pub fn conversations(record: &RunRecord, ink: Ink) -> String {
     let mut page = String::new();
     for trial in &record.trials {
-        let Some(evidence) = &trial.evidence else { continue };
+        if trial.evidence.is_none() && trial.agent_output.is_none() {
+            continue;
+        }
         let title = format!("{} · {}", plain(&trial.trial.model), trial.trial.condition.words());
         let _ = writeln!(page, "{}", ink.bold(&title));
-        let changes = match &evidence.changes {
+        let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
             Some(Observed::Seen(changes)) => changes.as_slice(),
             _ => &[],
         };
@@ -22,7 +24,7 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
                 let _ = writeln!(page, "   {}", self::change(change, ink));
             }
         };
-        for turn in &evidence.transcript.turns {
+        for turn in trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns) {
             let _ = writeln!(
                 page,
                 "{} {}",
@@ -45,7 +47,40 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
         if let Some(pending) = &trial.pending {
             let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
         }
+        if let Some(output) = &trial.agent_output {
+            page.push_str(&printed(output, ink));
+        }
         page.push('\n');
+    }
+    page
+}
+
+/// How many of the last lines of what an agent printed are shown.
+const LINES: usize = 40;
+
+/// How much of such a line is shown.
+const LINE: usize = 300;
+
+/// What the agent's processes printed: the end of it, for there it says what went wrong.
+fn printed(output: &AgentOutput, ink: Ink) -> String {
+    let text = format!("{}\n{}", output.beginning, output.end);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let left_out = lines.len().saturating_sub(LINES);
+    let mut page = format!("   {}\n", ink.bold("the agent printed:"));
+    if output.dropped_bytes > 0 || left_out > 0 {
+        let dropped = match output.dropped_bytes {
+            0 => String::new(),
+            bytes => format!(" and {bytes} bytes that were not kept"),
+        };
+        let before = count(left_out, "line");
+        let _ = writeln!(page, "   {}", ink.dim(&format!("… {before} before these, in the record{dropped}")));
+    }
+    for line in &lines[left_out..] {
+        // On one line, but with the spaces by which logs are aligned.
+        let line = plain(line);
+        let cut: String = line.chars().take(LINE).collect();
+        let more = if cut.len() < line.len() { "…" } else { "" };
+        let _ = writeln!(page, "   | {cut}{more}");
     }
     page
 }

@@ -3,7 +3,10 @@
 //! Invariants: what happened is handed to the sink before whatever comes after it begins; nothing in here prints, knows
 //! a folder or reads the environment.
 
+mod commons;
+mod contamination;
 mod edges;
+mod ground;
 mod judge;
 mod observe;
 mod persona;
@@ -23,12 +26,15 @@ use tokio_util::sync::CancellationToken;
 use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 
-pub use edges::{Credentials, Edges, neo4j_connection};
+pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use provenance::provenance;
 pub use rehearse::{Rehearsal, rehearse};
 
 /// Takes what happened, as it happens. An error ends the run: nothing goes on that can't be kept.
 pub type Sink = dyn Fn(Entry) -> io::Result<()> + Send + Sync;
+
+/// Numbers that nobody can foresee, of 53 bits each.
+pub type Chance = dyn Fn() -> u64 + Send + Sync;
 
 /// Everything that carrying out a plan needs.
 pub struct Engine {
@@ -76,6 +82,7 @@ pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: Cancell
             failure.get_or_insert(error);
         }
     }
+    engine.edges.close().await;
     if let Some(error) = failure {
         return Err(error);
     }

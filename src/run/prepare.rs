@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use super::Engine;
+use super::ground::Ground;
 use super::trial::Stop;
 use crate::agent::demo::DemoAgent;
+use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Agent, AgentError, AgentErrorKind, TransportConfig};
 use crate::evidence::{Role, TrialId, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
@@ -17,14 +19,30 @@ pub(super) struct Stage {
     pub(super) graph: Option<Arc<dyn Graph>>,
     /// The agent under test.
     pub(super) agent: Box<dyn Agent>,
-    demo: Option<DemoAgent>,
+    /// The user that it talks with.
+    pub(super) user: String,
+    started: Started,
 }
 
-impl Stage {
-    /// Ends what the trial started.
-    pub(super) async fn close(self) {
+/// What was started for a trial, or is shared with others.
+#[derive(Default)]
+struct Started {
+    ground: Option<Arc<Ground>>,
+    demo: Option<DemoAgent>,
+    managed: Option<Arc<ManagedAgent>>,
+}
+
+impl Started {
+    /// Ends all that no other trial uses.
+    async fn end(self, engine: &Engine) {
         if let Some(demo) = self.demo {
             demo.stop().await;
+        }
+        if let Some(managed) = self.managed.and_then(Arc::into_inner) {
+            managed.stop().await;
+        }
+        if let Some(ground) = self.ground {
+            engine.edges.leave(ground).await;
         }
     }
 }
@@ -38,15 +56,49 @@ pub(super) enum Extent {
     LeavesNoTrace,
 }
 
-/// Sets the stage for a trial.
-pub(super) async fn prepare(engine: &Engine, id: &TrialId, extent: Extent) -> Result<Stage, Stop> {
-    let job = &engine.plan.job;
-    let graph = match &engine.plan.graph {
-        Some(config) => Some(engine.edges.graph(config).map_err(|error| Stop::broken(format!("the graph: {error}")))?),
-        None => None,
-    };
-    let is_own = matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_)));
-    if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !is_own) {
+impl Stage {
+    /// Ends what the trial started.
+    pub(super) async fn close(self, engine: &Engine) {
+        drop((self.graph, self.agent));
+        self.started.end(engine).await;
+    }
+
+    /// Tells when the agent's process has ended, where eval-job started it.
+    pub(super) fn lifeline(&self) -> Option<Lifeline> {
+        self.started.managed.as_ref().map(|agent| agent.lifeline())
+    }
+}
+
+/// Sets the stage for a trial. `listener` hears what the agent prints, where eval-job starts it.
+pub(super) async fn prepare(
+    engine: &Engine,
+    id: &TrialId,
+    (extent, listener): (Extent, &Listener),
+) -> Result<Stage, Stop> {
+    let mut started = Started::default();
+    match set(engine, id, (extent, listener), &mut started).await {
+        Ok((graph, agent)) => Ok(Stage { graph, agent, user: engine.edges.user(&engine.plan, id), started }),
+        Err(stop) => {
+            started.end(engine).await;
+            Err(stop)
+        }
+    }
+}
+
+/// What is started is told as it is started, so that it is ended even if the rest fails.
+async fn set(
+    engine: &Engine,
+    id: &TrialId,
+    (extent, listener): (Extent, &Listener),
+    started: &mut Started,
+) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>), Stop> {
+    let (job, edges) = (&engine.plan.job, &engine.edges);
+    started.ground =
+        edges.ground(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
+    let graph = started.ground.as_ref().map(|ground| ground.graph.clone());
+    // A database of the user's own.
+    let lasts = matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_)));
+    if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !lasts) {
         let parameters = parameters(engine, id, None);
         for (index, setup) in job.setups.iter().enumerate() {
             graph
@@ -55,29 +107,28 @@ pub(super) async fn prepare(engine: &Engine, id: &TrialId, extent: Extent) -> Re
                 .map_err(|error| Stop::broken(format!("setup {}: {error}", index + 1)))?;
         }
     }
-    let (demo, base_url) = match (&job.target.transport, &graph) {
-        (TransportConfig::Demo(_), Some(graph)) => {
-            let demo = DemoAgent::start(graph.clone(), engine.clock)
-                .await
-                .map_err(|error| Stop::broken(format!("the demo agent could not be started: {error}")))?;
-            let base_url = demo.base_url();
-            (Some(demo), Some(base_url))
-        }
-        _ => (None, None),
-    };
-    let agent = engine.edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
-    let stage = Stage { graph, agent, demo };
-    if extent == Extent::Everything {
-        deliver_seeds(engine, &stage).await?;
+    if let (TransportConfig::Demo(_), Some(graph)) = (&job.target.transport, &graph) {
+        let demo = DemoAgent::start(graph.clone(), engine.clock)
+            .await
+            .map_err(|error| Stop::broken(format!("the demo agent could not be started: {error}")))?;
+        started.demo = Some(demo);
     }
-    Ok(stage)
+    started.managed =
+        edges.managed_agent(&engine.plan, started.ground.as_deref(), listener).await.map_err(Stop::broken)?;
+    let managed = started.managed.as_ref().map(|agent| agent.base_url());
+    let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
+    let agent = edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
+    if extent == Extent::Everything {
+        deliver_seeds(engine, agent.as_ref()).await?;
+    }
+    Ok((graph, agent))
 }
 
 /// The parameters that every statement gets: `$user`, `$sessionId` (null in setups), `$trial`, `$model`.
 pub(super) fn parameters(engine: &Engine, id: &TrialId, session_id: Option<&str>) -> Parameters {
     let text = |text: &str| Value::String(text.to_owned());
     Parameters::from([
-        ("user".to_owned(), text(&engine.plan.job.target.user)),
+        ("user".to_owned(), text(&engine.edges.user(&engine.plan, id))),
         ("sessionId".to_owned(), session_id.map_or(Value::Null, text)),
         ("trial".to_owned(), text(&format!("{}-{}", engine.id, id.number))),
         ("model".to_owned(), text(&id.model)),
@@ -85,18 +136,17 @@ pub(super) fn parameters(engine: &Engine, id: &TrialId, session_id: Option<&str>
 }
 
 /// Primes the agent's memory, each seed in an earlier session of its own.
-async fn deliver_seeds(engine: &Engine, stage: &Stage) -> Result<(), Stop> {
+async fn deliver_seeds(engine: &Engine, agent: &dyn Agent) -> Result<(), Stop> {
     let seeds = &engine.plan.job.seeds;
     if seeds.is_empty() {
         return Ok(());
     }
-    stage
-        .agent
+    agent
         .prepare_memory()
         .await
         .map_err(|error| Stop::broken(format!("the agent's memory could not be made ready: {error}")))?;
     for (index, seed) in seeds.iter().enumerate() {
-        deliver(stage.agent.as_ref(), seed)
+        deliver(agent, seed)
             .await
             .map_err(|error| Stop::broken(format!("seed {} could not be delivered: {error}", index + 1)))?;
     }

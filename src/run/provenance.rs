@@ -25,7 +25,13 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         prompts,
         agent: match &job.target.transport {
             TransportConfig::Demo(_) => "the demo agent, on loopback".to_owned(),
-            TransportConfig::Embabel(config) => format!("embabel at {}", without_user(config.base_url())),
+            TransportConfig::Embabel(config) => match (&job.target.start, &config.base_url) {
+                (Some(start), None) => format!("embabel, started by `{}`", start.command),
+                (Some(start), Some(address)) => {
+                    format!("embabel at {}, started by `{}`", without_user(address), start.command)
+                }
+                (None, _) => format!("embabel at {}", without_user(config.base_url())),
+            },
         },
         models: plan.models.clone(),
         persona: job.persona.name.clone(),
@@ -37,6 +43,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         judge_model: job.judge.model.spelled(),
         judge_temperature: job.judge.temperature,
         model_endpoint: edges.model_endpoint().map(without_user),
+        isolation: plan.isolation.word().to_owned(),
         graph: plan.graph.as_ref().map(|graph| match graph {
             GraphConfig::Embedded(_) => "embedded".to_owned(),
             GraphConfig::Neo4j(_) => "neo4j".to_owned(),

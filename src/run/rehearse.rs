@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use tokio_util::sync::CancellationToken;
+
 use super::prepare::{self, Extent};
 use super::trial::Stop;
 use super::{Engine, observe};
+use crate::agent::managed::Listener;
 use crate::evidence::{Condition, Evidence, Observed, TrialId};
 use crate::grade;
 use crate::score::Vacuity;
@@ -20,37 +23,49 @@ pub struct Rehearsal {
     pub failed_queries: BTreeMap<usize, String>,
 }
 
-/// Opens a session in each condition of the plan and looks at the assertions.
+/// Opens a session in each condition of the plan and looks at the assertions. `None` where it was interrupted; whatever
+/// was started has ended.
 ///
 /// # Errors
 /// Why no conversation could begin: the agent or the graph does not answer.
-pub async fn rehearse(engine: &Engine) -> Result<Rehearsal, String> {
+pub async fn rehearse(engine: &Engine, interrupt: CancellationToken) -> Result<Option<Rehearsal>, String> {
+    // Dropping the look cancels whatever it waits for.
+    let seen = tokio::select! {
+        biased;
+        () = interrupt.cancelled() => None,
+        seen = look_at_all(engine) => Some(seen),
+    };
+    engine.edges.close().await;
+    match seen {
+        Some(Ok(seen)) => Ok(Some(summary(engine, &seen))),
+        Some(Err(Stop::Outcome(outcome))) => Err(outcome.error().unwrap_or_default().to_owned()),
+        Some(Err(Stop::Sink(error))) => Err(error.to_string()),
+        None => Ok(None),
+    }
+}
+
+async fn look_at_all(engine: &Engine) -> Result<Vec<Evidence>, Stop> {
     let trials = engine.plan.trials();
     let first = |condition| trials.iter().find(|trial| trial.condition == condition);
     let mut seen = Vec::new();
     for id in Condition::ALL.into_iter().filter_map(first) {
-        let evidence = look(engine, id).await.map_err(|stop| match stop {
-            Stop::Outcome(outcome) => outcome.error().unwrap_or_default().to_owned(),
-            Stop::Sink(error) => error.to_string(),
-        })?;
-        seen.push(evidence);
+        seen.push(look(engine, id).await?);
     }
-    Ok(summary(engine, &seen))
+    Ok(seen)
 }
 
 async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
-    let stage = prepare::prepare(engine, id, Extent::LeavesNoTrace).await?;
+    let stage = prepare::prepare(engine, id, (Extent::LeavesNoTrace, &Listener::default())).await?;
     let opened = stage.agent.open().await;
     let evidence = match opened {
         Ok(mut session) => {
-            let user = engine.plan.job.target.user.clone();
-            let mut evidence = Evidence::of_session(session.id().to_owned(), user, id);
+            let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
             observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
             Ok(evidence)
         }
         Err(error) => Err(Stop::broken(format!("no session could be opened: {error}"))),
     };
-    stage.close().await;
+    stage.close(engine).await;
     evidence
 }
 

@@ -4,15 +4,16 @@ use std::io;
 use std::time::Duration;
 
 use super::persona::Persona;
-use super::prepare::Extent;
+use super::prepare::{Extent, Stage};
 use super::watch::Watch;
 use super::{Engine, judge, observe, prepare};
+use crate::agent::managed::{Lifeline, Listener};
 use crate::agent::{Exchange, Session};
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Ending, Evidence, Judgement, Observed, TrialId, Turn, Usage};
+use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
 use crate::grade;
-use crate::job::{self, Mind};
+use crate::job::{self, Isolation, Mind};
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
 
@@ -45,35 +46,57 @@ impl Stop {
 /// Runs a trial and tells the sink how it came out.
 pub(super) async fn run_trial(engine: &Engine, id: &TrialId) -> io::Result<()> {
     (engine.sink)(Entry::TrialStarted { trial: id.number, at: engine.clock.wall() })?;
-    let (outcome, scorecard) = match attempt(engine, id).await {
+    let listener = Listener::default();
+    let (outcome, scorecard) = match attempt(engine, id, &listener).await {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
         Err(Stop::Outcome(outcome)) => (outcome, None),
         Err(Stop::Sink(error)) => return Err(error),
     };
+    if let Some(output) = listener.heard() {
+        (engine.sink)(Entry::AgentOutput { trial: id.number, output })?;
+    }
     (engine.sink)(Entry::TrialFinished { trial: id.number, at: engine.clock.wall(), outcome, scorecard })
 }
 
-async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), Stop> {
-    let job = &engine.plan.job;
-    let stage = prepare::prepare(engine, id, Extent::Everything).await?;
+async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
+    let stage = prepare::prepare(engine, id, (Extent::Everything, listener)).await?;
+    let played = play(engine, id, &stage).await;
+    stage.close(engine).await;
+    let evidence = played?;
+    if engine.plan.isolation != Isolation::Shared
+        && let Some(leak) = engine.edges.commons.leak(id, &evidence)
+    {
+        return Err(Stop::broken(leak));
+    }
+    let judgements = judge::judge(engine, &evidence).await?;
+    for judgement in &judgements {
+        (engine.sink)(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
+    }
+    let outcome = outcome(&evidence.ending, &judgements);
+    Ok((outcome, grade::grade(&engine.plan.job, &evidence, &judgements)))
+}
+
+/// The conversation, and what it left behind.
+async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, Stop> {
     let mut session =
         stage.agent.open().await.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))?;
     let session_id = session.id().to_owned();
-    let user = job.target.user.clone();
+    let user = stage.user.clone();
+    engine.edges.commons.session_opened(id, &session_id);
     (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone(), user: user.clone() })?;
 
     let mut evidence = Evidence::of_session(session_id, user, id);
-    observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
+    observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         (engine.sink)(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
     }
-    let mut watch = Watch::before(engine, id, &stage, &evidence.session_id).await;
+    let mut watch = Watch::before(engine, id, stage, &evidence.session_id).await;
 
-    let talk = converse(engine, id, session.as_mut(), &mut watch).await?;
+    let talk = converse(engine, id, session.as_mut(), (&mut watch, stage.lifeline())).await?;
     evidence.transcript = talk.conversation.into_transcript();
     evidence.ending = talk.ending;
     evidence.persona_usage = talk.persona_usage;
-    observe::observe(engine, id, &stage, session.as_mut(), &mut evidence).await;
+    observe::observe(engine, id, stage, session.as_mut(), &mut evidence).await;
     // After all that was looked at: no assertion has seen what is not among the changes.
     let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
     evidence.changes = watch.at_end(last_turn).await?;
@@ -85,14 +108,7 @@ async fn attempt(engine: &Engine, id: &TrialId) -> Result<(Outcome, Scorecard), 
         changes: evidence.changes.clone(),
         persona_usage: evidence.persona_usage,
     })?;
-    stage.close().await;
-
-    let judgements = judge::judge(engine, &evidence).await?;
-    for judgement in &judgements {
-        (engine.sink)(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
-    }
-    let outcome = outcome(&evidence.ending, &judgements);
-    Ok((outcome, grade::grade(job, &evidence, &judgements)))
+    Ok(evidence)
 }
 
 fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
@@ -118,7 +134,7 @@ async fn converse(
     engine: &Engine,
     id: &TrialId,
     session: &mut dyn Session,
-    watch: &mut Watch<'_>,
+    (watch, mut lifeline): (&mut Watch<'_>, Option<Lifeline>),
 ) -> Result<Talk, Stop> {
     let job = &engine.plan.job;
     let mut conversation = Conversation::new(ConversationRules {
@@ -161,7 +177,7 @@ async fn converse(
             Next::SayToAgent(text) => {
                 let number = conversation.turn_number();
                 (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
-                let (turn, end) = say(session, number, text, &mut limit).await;
+                let (turn, end) = say(session, number, text, (&mut limit, lifeline.as_mut())).await;
                 (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
                 let before = limit.since.elapsed_ms();
                 watch.after_turn(number).await?;
@@ -183,7 +199,13 @@ enum TurnEnd {
     OutOfTime,
 }
 
-async fn say(session: &mut dyn Session, number: u32, user: String, limit: &mut TrialLimit) -> (Turn, TurnEnd) {
+/// Says something, until the agent has answered, the time is up, or the agent's process is gone.
+async fn say(
+    session: &mut dyn Session,
+    number: u32,
+    user: String,
+    (limit, lifeline): (&mut TrialLimit, Option<&mut Lifeline>),
+) -> (Turn, TurnEnd) {
     let mut turn = Turn {
         number,
         user,
@@ -195,16 +217,27 @@ async fn say(session: &mut dyn Session, number: u32, user: String, limit: &mut T
         usage: None,
     };
     let before = limit.since.elapsed_ms();
-    let exchange = tokio::time::timeout(limit.left(), session.say(&turn.user)).await;
-    limit.agent_ms += limit.since.elapsed_ms() - before;
-    let (reply, tries) = match exchange {
-        Ok(Exchange { reply, tries }) => (Some(reply), tries),
-        Err(_) => (None, session.given_up()),
+    let mut death = None;
+    let exchange = tokio::select! {
+        biased;
+        exchange = tokio::time::timeout(limit.left(), session.say(&turn.user)) => exchange.ok(),
+        how = ended(lifeline) => {
+            death = Some(format!("the agent's process ended ({how}) in turn {number}"));
+            None
+        }
     };
+    limit.agent_ms += limit.since.elapsed_ms() - before;
+    let (reply, mut tries) = match exchange {
+        Some(Exchange { reply, tries }) => (Some(reply), tries),
+        None => (None, session.given_up()),
+    };
+    if let Some(error) = &death {
+        tries.failures.push(FailedTry { error: error.clone(), maybe_received: true });
+    }
     turn.failures = tries.failures;
     turn.maybe_delivered = tries.maybe_delivered;
     match reply {
-        None => (turn, TurnEnd::OutOfTime),
+        None => (turn, death.map_or(TurnEnd::OutOfTime, TurnEnd::Failed)),
         Some(Err(error)) => (turn, TurnEnd::Failed(error.message)),
         Some(Ok(reply)) => {
             turn.agent = Some(reply.text);
@@ -213,6 +246,14 @@ async fn say(session: &mut dyn Session, number: u32, user: String, limit: &mut T
             turn.usage = reply.usage;
             (turn, TurnEnd::Replied)
         }
+    }
+}
+
+/// Until the agent's process ends; for ever where it is not ours to watch.
+async fn ended(lifeline: Option<&mut Lifeline>) -> String {
+    match lifeline {
+        Some(lifeline) => lifeline.ended().await,
+        None => std::future::pending().await,
     }
 }
 

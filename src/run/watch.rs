@@ -11,6 +11,7 @@ use crate::clock::Stopwatch;
 use crate::evidence::{Change, Moment, Observed, TrialId};
 use crate::graph::photograph::{Photograph, Window, difference};
 use crate::graph::{Graph, GraphConfig, Parameters};
+use crate::job::Isolation;
 use crate::record::Entry;
 
 /// The most nodes that are watched where the job names no limit: in a database that is reached over a network, and in
@@ -45,6 +46,11 @@ impl<'a> Watch<'a> {
             _ => MOST_IN_EMBEDDED,
         };
         let (window, parameters) = (Window::of(config, most), parameters(engine, id, Some(session_id)));
+        if engine.plan.isolation == Isolation::User && !config.is_of_one_user() {
+            let trouble = "conversations share it (isolation: user), and graph.watch.where does not name $user";
+            watch.give_up(trouble.to_owned());
+            return watch;
+        }
         watch.changes = Some(Observed::Seen(Vec::new()));
         match watch.in_time(Photograph::take(graph.as_ref(), &window, &parameters, None)).await {
             Ok(first) => {

@@ -3,9 +3,11 @@
 //! Invariants: pure; nothing here judges whether a statement is valid; the tokens of a text, joined, are the text.
 
 mod columns;
+mod scope;
 mod split;
 mod token;
 
 pub(in crate::graph) use columns::{Columns, columns};
+pub use scope::unscoped_problem;
 pub(in crate::graph) use split::split;
 pub(in crate::graph) use token::{Kind, Token, closing, significant, tokens};

@@ -98,8 +98,16 @@ impl Neo4jGraph {
         })
     }
 
+    pub(super) fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Reaches the server once, under a limit that is shorter than a query's.
-    async fn reach(&self) -> Result<(), GraphError> {
+    pub(super) async fn reach(&self) -> Result<(), GraphError> {
         let reach = async {
             let transaction = self.driver.start_txn().await?;
             transaction.rollback().await
@@ -198,14 +206,14 @@ impl Neo4jGraph {
         }
     }
 
-    fn too_long(&self, end: &str) -> GraphError {
+    pub(super) fn too_long(&self, end: &str) -> GraphError {
         let limit = self.limits.time.as_secs_f64();
         let message =
             format!("Neo4j took longer than {limit} s and {end}. limits.query in the job file says how long.");
         GraphError { kind: GraphErrorKind::Limit, message }
     }
 
-    fn ours(&self, theirs: &neo4rs::Error) -> Failure {
+    pub(super) fn ours(&self, theirs: &neo4rs::Error) -> Failure {
         if is_our_limit(theirs) {
             return self.too_long("ended the query").into();
         }
@@ -274,7 +282,7 @@ impl Rows {
     }
 }
 
-fn query(statement: &str, parameters: &Parameters) -> Result<Query, GraphError> {
+pub(super) fn query(statement: &str, parameters: &Parameters) -> Result<Query, GraphError> {
     let map = wire::map(parameters).map_err(|problem| GraphError {
         kind: GraphErrorKind::Statement,
         message: format!("A parameter can't be sent: {problem}."),

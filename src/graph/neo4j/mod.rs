@@ -6,6 +6,7 @@
 mod address;
 mod client;
 mod config;
+mod database;
 mod error;
 mod temporal;
 mod wire;

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::graph::unscoped_problem;
+
 /// `graph.watch`: which part of the graph is photographed before the conversation, after each turn and at its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -25,5 +27,10 @@ impl WatchConfig {
     /// Whether the graph is photographed at all.
     pub fn is_on(&self) -> bool {
         self.max_nodes != Some(0)
+    }
+
+    /// Whether the part that is watched is that of one user: its predicate names `$user`.
+    pub fn is_of_one_user(&self) -> bool {
+        self.predicate.as_deref().is_some_and(|predicate| unscoped_problem(predicate).is_none())
     }
 }

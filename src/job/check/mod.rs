@@ -62,7 +62,7 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    /// The schema behind `$ref`, and the branch of an `anyOf` with null that fits the node.
+    /// The schema behind `$ref`, and the branch of an `anyOf` that fits the node.
     fn resolved(&self, schema: &'r Value, node: &Node) -> &'r Value {
         if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
             return self.resolved(&self.root["$defs"][name], node);

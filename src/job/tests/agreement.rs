@@ -107,7 +107,7 @@ fn as_json(yaml: &str) -> Value {
     source::as_json(&source::parse(&mut Report::new("job.yml", &lines)).expect("an example is YAML"))
 }
 
-static EXAMPLES: LazyLock<[Value; 3]> = LazyLock::new(|| [EMBABEL, FULL, LEAST].map(as_json));
+static EXAMPLES: LazyLock<[Value; 4]> = LazyLock::new(|| [EMBABEL, FULL, LEAST, MANAGED].map(as_json));
 static SHAPE: LazyLock<Value> = LazyLock::new(|| shape(schema::shared()));
 
 #[test]
@@ -164,7 +164,7 @@ fn as_list(list: Value) -> Vec<Value> {
 }
 
 /// Keys that are known somewhere, and one that is not.
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 26] = [
     "cypher",
     "expected",
     "expression",
@@ -187,6 +187,10 @@ const KEYS: [&str; 22] = [
     "name",
     "weight",
     "nonsense",
+    "start",
+    "port",
+    "log",
+    "isolation",
 ];
 
 /// Changes one thing somewhere in the job: `at` picks the place, `how` the change, `what` the value or key.
@@ -225,7 +229,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn schema_and_check_agree(example in 0..3_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
+    fn schema_and_check_agree(example in 0..4_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
         let mut job = EXAMPLES[example].clone();
         for (at, how, what) in changes {
             mutate(&mut job, at, how, what, &EXTREMES);
@@ -235,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn what_has_no_problems_has_a_meaning(example in 0..3_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
+    fn what_has_no_problems_has_a_meaning(example in 0..4_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
         let mut job = EXAMPLES[example].clone();
         for (at, how, what) in changes {
             mutate(&mut job, at, how, what, &EXTREMES);
@@ -248,7 +252,7 @@ proptest! {
 
     #[test]
     fn serde_reads_what_the_shape_allows_and_nothing_else(
-        example in 0..3_usize,
+        example in 0..4_usize,
         changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4),
     ) {
         let mut job = EXAMPLES[example].clone();

@@ -121,7 +121,7 @@ fn a_kind_key_without_a_value_is_there_all_the_same() {
     let text = LEAST.replace("chatbot: c", "chatbot: c, demo: ") + "graph:\n  embedded:\n";
     let job = load("job.yml", &text, &AllTemplates).unwrap_or_else(|_| panic!("{}", rendered(&text)));
     assert_eq!(job.target.transport, TransportConfig::Demo(DemoConfig {}));
-    assert_eq!(job.graph, Some(GraphConfig::Embedded(EmbeddedConfig {})));
+    assert_eq!(job.graph, Some(GraphConfig::Embedded(EmbeddedConfig::default())));
 }
 
 #[test]

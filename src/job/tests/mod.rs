@@ -25,6 +25,9 @@ const EMBABEL: &str = include_str!("../../../tests/fixtures/job/embabel-readme.y
 /// A job with every key.
 const FULL: &str = include_str!("../../../tests/fixtures/job/every-key.yml");
 
+/// A job whose agent is started, with every key of that.
+const MANAGED: &str = include_str!("../../../tests/fixtures/job/managed.yml");
+
 /// The least job with more lines after it; the first of them is line 6.
 fn least_and(more: &str) -> String {
     format!("{LEAST}{more}")

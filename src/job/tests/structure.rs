@@ -22,7 +22,7 @@ job.yml:1:10: unknown key `usr`
   |
 1 | target: {usr: u, chatbot: c}
   |          ^^^
-  = expected one of: user, chatbot, embabel, demo
+  = expected one of: user, chatbot, embabel, demo, start
   = help: did you mean `user`?
 "#,
     );
@@ -33,7 +33,7 @@ job.yml:1:31: unknown key `colour`
   |
 1 | target: {user: u, chatbot: c, colour: red}
   |                               ^^^^^^
-  = expected one of: user, chatbot, embabel, demo
+  = expected one of: user, chatbot, embabel, demo, start
 "#,
     );
 }
@@ -47,7 +47,7 @@ job.yml:6:1: unknown key `model`
   |
 6 | model: gpt
   | ^^^^^
-  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, maxTurns, greetings, seeds, setups, tasks, facts, assertions, graph, gate, limits
+  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, maxTurns, greetings, seeds, setups, tasks, facts, assertions, graph, isolation, gate, limits
   = help: `model` belongs in `evaluator` or `scorer`
 "#,
     );

@@ -18,7 +18,7 @@ pub use target::{GraphFile, TargetFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
+use super::{Isolation, Limits};
 use crate::score::VacuousGate;
 
 /// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
@@ -75,6 +75,12 @@ pub struct JobFile {
     /// The graph that assertions and setups look at: at most one backend.
     #[serde(default)]
     pub graph: Option<GraphFile>,
+    /// What keeps conversations apart. `shared`: one after the other on what all share. `user`: at once, each with a user
+    /// of its own. `database`: at once, each with a database of its own. `process`: each with an agent process of its own.
+    /// Default: process for an agent that eval-job starts on the embedded graph, database for the demo agent there,
+    /// else shared
+    #[serde(default)]
+    pub isolation: Option<Isolation>,
     /// When the run counts as failed.
     #[serde(default)]
     pub gate: Option<GateFile>,

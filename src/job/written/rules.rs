@@ -12,14 +12,18 @@ pub(super) fn exactly_one(schema: &mut Schema, kinds: &[&str]) {
 
 /// At most one of these keys.
 pub(super) fn at_most_one(schema: &mut Schema, kinds: &[&str]) {
-    let pairs: Vec<Value> = kinds
+    let pairs: Vec<[&str; 2]> = kinds
         .iter()
         .enumerate()
-        .flat_map(|(index, kind)| {
-            kinds[index + 1..].iter().map(move |other| json!({ "not": { "required": [kind, other] } }))
-        })
+        .flat_map(|(index, kind)| kinds[index + 1..].iter().map(move |other| [*kind, *other]))
         .collect();
-    schema.insert("allOf".to_owned(), Value::Array(pairs));
+    apart(schema, &pairs);
+}
+
+/// Never both keys of a pair.
+pub(super) fn apart(schema: &mut Schema, pairs: &[[&str; 2]]) {
+    let rules = pairs.iter().map(|pair| json!({ "not": { "required": pair } })).collect();
+    schema.insert("allOf".to_owned(), Value::Array(rules));
 }
 
 /// Reads a key that must have a value where it is present.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::rules;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
+use crate::agent::managed::StartConfig;
 use crate::graph::WatchConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
@@ -27,10 +28,15 @@ pub struct TargetFile {
     /// The demo agent that eval-job brings along.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub demo: Option<DemoConfig>,
+    /// How eval-job starts the agent and ends it. Without it, the agent must be running.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "StartConfig")]
+    pub start: Option<StartConfig>,
 }
 
 fn one_transport(schema: &mut Schema) {
-    rules::at_most_one(schema, &["embabel", "demo"]);
+    // The demo agent is started anyway.
+    rules::apart(schema, &[["embabel", "demo"], ["demo", "start"]]);
 }
 
 /// The graph that the agent writes to: at most one backend key.
@@ -38,7 +44,7 @@ fn one_transport(schema: &mut Schema) {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "graph", transform = one_backend)]
 pub struct GraphFile {
-    /// In process, fresh for each trial: the default for the demo agent.
+    /// In process: the default for the demo agent and for every agent that eval-job starts.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub embedded: Option<EmbeddedConfig>,
     /// A Neo4j database: the default for every other job with Cypher.

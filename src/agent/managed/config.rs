@@ -1,0 +1,163 @@
+//! What the YAML says of an agent that eval-job starts.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::PortConfig;
+
+/// `target.start`: how eval-job starts the agent under test, waits for it, and ends it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StartConfig {
+    /// The program. With a slash in it, it is relative to the job file's folder; else it is looked for on the PATH.
+    #[schemars(regex(pattern = r"\S"))]
+    pub command: String,
+    /// What stands after the program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Environment variables beside those of eval-job itself. `PORT` and `NEO_…` are set by eval-job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, relative to the job file's folder. Default: that folder
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// When it counts as ready. Default: when its port takes connections
+    #[serde(default)]
+    pub ready: ReadyConfig,
+    /// How it is asked to end.
+    #[serde(default)]
+    pub stop: StopConfig,
+}
+
+/// `target.start.ready`: at most one of `http`, `log` and `port`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(transform = at_most_one)]
+pub struct ReadyConfig {
+    /// It is ready when this path, or this address, answers with a status from 200 to 299.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http: Option<String>,
+    /// It is ready when it prints a line in which this regular expression is found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// It is ready when this port takes connections. A number also fixes the port that the agent is given and reached at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<PortConfig>,
+    /// Seconds until it must be ready.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 86_400))]
+    pub within: f64,
+}
+
+impl Default for ReadyConfig {
+    fn default() -> ReadyConfig {
+        ReadyConfig { http: None, log: None, port: None, within: 60.0 }
+    }
+}
+
+fn at_most_one(schema: &mut schemars::Schema) {
+    let pairs = [["http", "log"], ["http", "port"], ["log", "port"]];
+    let rules = pairs.map(|pair| serde_json::json!({ "not": { "required": pair } }));
+    schema.insert("allOf".to_owned(), serde_json::Value::from(rules.to_vec()));
+}
+
+/// `target.start.stop`: how the agent is asked to end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct StopConfig {
+    /// The signal to its whole process group.
+    pub signal: SignalConfig,
+    /// Seconds until whatever is left of it is killed.
+    #[schemars(extend("minimum" = 0, "maximum" = 3_600))]
+    pub within: f64,
+}
+
+impl Default for StopConfig {
+    fn default() -> StopConfig {
+        StopConfig { signal: SignalConfig::Term, within: 10.0 }
+    }
+}
+
+/// The signal by which the agent is asked to end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum SignalConfig {
+    /// SIGTERM: what service managers send.
+    #[default]
+    Term,
+    /// SIGINT: Ctrl-C.
+    Int,
+    /// SIGHUP: the terminal is gone.
+    Hup,
+    /// SIGQUIT: Ctrl-\.
+    Quit,
+}
+
+/// Why this is no pattern for [`ReadyConfig::log`]; `None` if it is one.
+pub fn pattern_problem(pattern: &str) -> Option<String> {
+    let error = regex::Regex::new(pattern).err()?;
+    let words = error.to_string();
+    let last = words.lines().last().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
+    Some(format!("this is no regular expression: {last}"))
+}
+
+/// What can't work in the configuration, each in a sentence that names its key. Touches nothing.
+pub fn check(config: &StartConfig) -> Vec<String> {
+    let mut problems = Vec::new();
+    if let Some(http) = &config.ready.http
+        && !http.starts_with('/')
+        && let Err(problem) = crate::http::BaseUrl::parse(http)
+    {
+        problems.push(format!("target.start.ready.http: {problem}, or only its path, like /health"));
+    }
+    if config.command.contains('\0') || config.args.iter().any(|arg| arg.contains('\0')) {
+        problems.push("target.start: a command can't hold a NUL character".to_owned());
+    }
+    for (name, value) in &config.env {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            problems
+                .push("target.start.env: a name is empty or has a `=`, or a NUL character stands somewhere".to_owned());
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(ready: ReadyConfig) -> StartConfig {
+        StartConfig {
+            command: "agent".to_owned(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: None,
+            ready,
+            stop: StopConfig::default(),
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_asked_is_named_with_its_key() {
+        let http = |text: &str| ReadyConfig { http: Some(text.to_owned()), ..ReadyConfig::default() };
+        for good in ["/health", "/", "http://127.0.0.1:9/ready"] {
+            assert_eq!(check(&start(http(good))), Vec::<String>::new(), "{good}");
+        }
+        for bad in ["health", "ftp://x", ""] {
+            let problems = check(&start(http(bad)));
+            assert!(problems.len() == 1 && problems[0].starts_with("target.start.ready.http: "), "{bad}: {problems:?}");
+        }
+        let mut nameless = start(ReadyConfig::default());
+        nameless.env.insert("A=B".to_owned(), "secret-value".to_owned());
+        let problems = check(&nameless);
+        assert!(problems.len() == 1 && !problems[0].contains("secret-value"), "{problems:?}");
+    }
+
+    #[test]
+    fn a_pattern_is_a_regular_expression_or_told() {
+        assert_eq!(pattern_problem("listening on [0-9]+"), None);
+        let problem = pattern_problem("listening (").unwrap();
+        assert_eq!(problem, "this is no regular expression: unclosed group");
+    }
+}

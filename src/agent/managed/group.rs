@@ -1,0 +1,203 @@
+//! The process group of a started agent: nothing of it outlives its owner, nor this process where that can be helped.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::process::{Child, Command};
+
+use super::SignalConfig;
+
+/// The groups that are alive.
+struct Live {
+    groups: BTreeSet<u32>,
+    closed: bool,
+}
+
+static LIVE: Mutex<Live> = Mutex::new(Live { groups: BTreeSet::new(), closed: false });
+
+fn live() -> MutexGuard<'static, Live> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills every group that is alive and lets no other be started: for the moment before this process exits at once.
+pub fn kill_all_groups() {
+    let mut live = live();
+    live.closed = true;
+    live.groups.iter().for_each(|group| system::kill(*group));
+}
+
+/// A process with all that it starts. Whatever is left of it is killed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Group {
+    id: u32,
+    gone: bool,
+}
+
+impl Group {
+    /// Starts a command as the leader of a group of its own.
+    pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Group)> {
+        system::prepare(command);
+        // With the lock held: a group is either in the list or was never started.
+        let mut live = live();
+        if live.closed {
+            return Err(io::Error::other("eval-job is about to end"));
+        }
+        let child = command.spawn()?;
+        let id = child.id().ok_or_else(|| io::Error::other("the process has no id"))?;
+        live.groups.insert(id);
+        Ok((child, Group { id, gone: false }))
+    }
+
+    /// Asks all of it to end.
+    pub(super) fn signal(&self, signal: SignalConfig) {
+        system::signal(self.id, signal);
+    }
+
+    /// Whether nothing of it is left. Only to be asked when its leader has been waited for.
+    pub(super) fn is_gone(&mut self) -> bool {
+        if !self.gone && !system::exists(self.id) {
+            self.leave();
+        }
+        self.gone
+    }
+
+    /// Kills all of it.
+    pub(super) fn kill(&self) {
+        if !self.gone {
+            system::kill(self.id);
+        }
+    }
+
+    /// Its number may be another one's from now on.
+    fn leave(&mut self) {
+        self.gone = true;
+        live().groups.remove(&self.id);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.gone {
+            system::kill(self.id);
+            self.leave();
+        }
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+    use tokio::process::Command;
+
+    use super::SignalConfig;
+
+    fn pid(group: u32) -> Option<Pid> {
+        Pid::from_raw(i32::try_from(group).ok()?)
+    }
+
+    pub(super) fn prepare(command: &mut Command) {
+        command.process_group(0).kill_on_drop(true);
+    }
+
+    pub(super) fn signal(group: u32, signal: SignalConfig) {
+        let signal = match signal {
+            SignalConfig::Term => Signal::TERM,
+            SignalConfig::Int => Signal::INT,
+            SignalConfig::Hup => Signal::HUP,
+            SignalConfig::Quit => Signal::QUIT,
+        };
+        send(group, signal);
+    }
+
+    pub(super) fn kill(group: u32) {
+        send(group, Signal::KILL);
+    }
+
+    pub(super) fn exists(group: u32) -> bool {
+        pid(group).is_some_and(|pid| test_kill_process_group(pid).is_ok())
+    }
+
+    fn send(group: u32, signal: Signal) {
+        if let Some(pid) = pid(group) {
+            // It fails when nothing of the group is left, which is what is wanted.
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    //! Without process groups only the process itself is ended, when its handle is dropped.
+
+    use tokio::process::Command;
+
+    use super::SignalConfig;
+
+    pub(super) fn prepare(command: &mut Command) {
+        command.kill_on_drop(true);
+    }
+
+    pub(super) fn signal(_: u32, _: SignalConfig) {}
+
+    pub(super) fn kill(_: u32) {}
+
+    pub(super) fn exists(_: u32) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::process::Stdio;
+
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    /// A shell with a child, and a pipe that ends when both are gone.
+    async fn family() -> (Child, Group) {
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' TERM HUP; sleep 600 & echo up; wait"]).stdout(Stdio::piped());
+        let (mut child, group) = Group::spawn(&mut command).unwrap();
+        let mut up = [0; 3];
+        child.stdout.as_mut().unwrap().read_exact(&mut up).await.unwrap();
+        (child, group)
+    }
+
+    #[tokio::test]
+    async fn a_group_that_is_dropped_is_killed_with_its_grandchildren() {
+        let (mut child, group) = family().await;
+        let mut stdout = child.stdout.take().unwrap();
+        drop(group);
+        assert!(!child.wait().await.unwrap().success());
+        let mut rest = Vec::new();
+        // Ends only when nobody holds the pipe any more: the grandchild does too.
+        stdout.read_to_end(&mut rest).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_panic_kills_the_group() {
+        let (mut child, group) = family().await;
+        let mut stdout = child.stdout.take().unwrap();
+        let panicked = tokio::spawn(async move {
+            let _held = group;
+            panic!("as a bug would");
+        });
+        assert!(panicked.await.unwrap_err().is_panic());
+        child.wait().await.unwrap();
+        stdout.read_to_end(&mut Vec::new()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_group_is_gone_when_its_last_process_is() {
+        let (mut child, mut group) = family().await;
+        assert!(!group.is_gone());
+        group.kill();
+        child.wait().await.unwrap();
+        while !group.is_gone() {
+            tokio::task::yield_now().await;
+        }
+    }
+}

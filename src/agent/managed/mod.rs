@@ -1,0 +1,16 @@
+//! An agent that eval-job starts itself: it is waited for, listened to, and ended, whatever happens.
+//!
+//! Invariants: whatever it prints is taken at once and kept up to a bound; an agent whose owner is gone is asked to end,
+//! and killed with its whole process group when it does not; only `kill -9` of eval-job itself leaves one behind.
+
+mod config;
+mod group;
+mod output;
+mod process;
+mod start;
+
+pub use config::{ReadyConfig, SignalConfig, StartConfig, StopConfig, check, pattern_problem};
+pub use group::kill_all_groups;
+pub use output::Listener;
+pub use process::{Lifeline, ManagedAgent};
+pub use start::{GraphAccess, ManagedAgents, StartSettings};

@@ -1,0 +1,240 @@
+//! What started agents print: always taken, so that no pipe is ever full, and kept up to a bound.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use regex::bytes::Regex;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::watch;
+
+use crate::evidence::AgentOutput;
+use crate::secret::Secret;
+
+/// How many of the first bytes are kept.
+const FIRST: usize = 8 << 10;
+
+/// How many of the last bytes are kept.
+const LAST: usize = 24 << 10;
+
+/// How much of a line is looked at for the pattern that says that the agent is ready.
+const LINE: usize = 8 << 10;
+
+/// Whoever wants to know what is printed, from the moment on at which it begins to listen.
+#[derive(Debug, Clone, Default)]
+pub struct Listener(Arc<Mutex<Kept>>);
+
+impl Listener {
+    /// What was heard, with secrets blotted out; `None` when nothing was.
+    pub fn heard(&self) -> Option<AgentOutput> {
+        self.kept().output()
+    }
+
+    /// The last lines of it, at most so many.
+    pub(super) fn last_lines(&self, lines: usize) -> Option<String> {
+        let output = self.heard()?;
+        let text = if output.end.is_empty() { output.beginning } else { output.end };
+        let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = all[all.len().saturating_sub(lines)..].join("\n");
+        (!last.is_empty()).then_some(last)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The first and the last bytes of a stream.
+#[derive(Debug, Default)]
+struct Kept {
+    first: Vec<u8>,
+    /// Up to twice as much as is shown, so that it is moved seldom.
+    last: Vec<u8>,
+    total: u64,
+    secrets: Vec<Secret>,
+}
+
+impl Kept {
+    fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let (first, rest) = bytes.split_at(bytes.len().min(FIRST - self.first.len()));
+        self.first.extend_from_slice(first);
+        self.last.extend_from_slice(&rest[rest.len().saturating_sub(LAST)..]);
+        if self.last.len() > 2 * LAST {
+            self.last.drain(..self.last.len() - LAST);
+        }
+    }
+
+    fn output(&self) -> Option<AgentOutput> {
+        if self.total == 0 {
+            return None;
+        }
+        let last = &self.last[self.last.len().saturating_sub(LAST)..];
+        let dropped_bytes = self.total - (self.first.len() + last.len()) as u64;
+        if dropped_bytes == 0 {
+            let beginning = self.redacted(&[self.first.as_slice(), last].concat());
+            return Some(AgentOutput { beginning, dropped_bytes, end: String::new() });
+        }
+        let (first, last) = (without_half_of(&self.first, &self.secrets), without_rest_of(last, &self.secrets));
+        Some(AgentOutput { beginning: self.redacted(first), dropped_bytes, end: self.redacted(last) })
+    }
+
+    fn redacted(&self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        self.secrets.iter().fold(text, |text, secret| secret.redact(&text))
+    }
+}
+
+/// What remains where the cut goes through a secret: without its first half.
+fn without_half_of<'a>(bytes: &'a [u8], secrets: &[Secret]) -> &'a [u8] {
+    let halves = secrets.iter().map(|secret| {
+        let secret = secret.expose().as_bytes();
+        (1..secret.len()).rev().find(|half| bytes.ends_with(&secret[..*half])).unwrap_or(0)
+    });
+    &bytes[..bytes.len() - halves.max().unwrap_or(0)]
+}
+
+/// What remains where the cut goes through a secret: without its second half.
+fn without_rest_of<'a>(bytes: &'a [u8], secrets: &[Secret]) -> &'a [u8] {
+    let rests = secrets.iter().map(|secret| {
+        let secret = secret.expose().as_bytes();
+        (1..secret.len()).find(|from| bytes.starts_with(&secret[*from..])).map_or(0, |from| secret.len() - from)
+    });
+    &bytes[rests.max().unwrap_or(0)..]
+}
+
+/// The output of one agent's processes.
+#[derive(Debug)]
+pub(super) struct Output {
+    listeners: Mutex<Vec<Weak<Mutex<Kept>>>>,
+    secrets: Vec<Secret>,
+    pattern: Option<Regex>,
+    seen: watch::Sender<bool>,
+}
+
+impl Output {
+    /// `secrets` are blotted out of whatever is heard; `pattern` is waited for in its lines.
+    pub(super) fn new(secrets: Vec<Secret>, pattern: Option<Regex>) -> Output {
+        Output { listeners: Mutex::default(), secrets, pattern, seen: watch::Sender::new(false) }
+    }
+
+    /// Lets somebody hear what comes from now on, until they are dropped.
+    pub(super) fn tell(&self, listener: &Listener) {
+        listener.kept().secrets.extend(self.secrets.iter().cloned());
+        self.listeners().push(Arc::downgrade(&listener.0));
+    }
+
+    /// Until the pattern was seen.
+    pub(super) async fn pattern_seen(&self) {
+        // The sender lives as long as this.
+        let _ = self.seen.subscribe().wait_for(|seen| *seen).await;
+    }
+
+    /// Takes a stream to its end.
+    pub(super) async fn drain(&self, mut stream: impl AsyncRead + Unpin) {
+        let mut buffer = vec![0; 16 << 10];
+        let mut line = Vec::new();
+        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+            self.listeners().retain(|listener| {
+                let Some(kept) = listener.upgrade() else { return false };
+                kept.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count]);
+                true
+            });
+            self.look(&mut line, &buffer[..count]);
+        }
+    }
+
+    /// Looks for the pattern; `line` is what of the last line came before.
+    fn look(&self, line: &mut Vec<u8>, bytes: &[u8]) {
+        let Some(pattern) = self.pattern.as_ref().filter(|_| !*self.seen.borrow()) else { return };
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            line.extend_from_slice(piece);
+            if pattern.is_match(line.trim_ascii_end()) {
+                self.seen.send_replace(true);
+                return;
+            }
+            if piece.ends_with(b"\n") || line.len() > LINE {
+                line.clear();
+            }
+        }
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<Mutex<Kept>>>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn heard(output: &Output, bytes: &[u8]) -> AgentOutput {
+        let listener = Listener::default();
+        output.tell(&listener);
+        output.drain(bytes).await;
+        assert!(listener.kept().last.capacity() < 1 << 18);
+        listener.heard().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_little_is_kept_whole_and_of_much_both_ends() {
+        let output = Output::new(Vec::new(), None);
+        assert_eq!(
+            heard(&output, b"one\ntwo").await,
+            AgentOutput { beginning: "one\ntwo".to_owned(), ..AgentOutput::default() }
+        );
+        let exact = "x".repeat(FIRST + LAST);
+        assert_eq!(heard(&output, exact.as_bytes()).await.beginning, exact);
+
+        let much = format!("{}{}{}", "a".repeat(FIRST), "b".repeat(10 << 20), "c".repeat(LAST));
+        let kept = heard(&output, much.as_bytes()).await;
+        assert_eq!(kept.beginning, "a".repeat(FIRST));
+        assert_eq!((kept.dropped_bytes, kept.end), (10 << 20, "c".repeat(LAST)));
+        assert_eq!(Listener::default().heard(), None);
+    }
+
+    #[tokio::test]
+    async fn no_part_of_a_secret_is_kept_wherever_the_cut_goes() {
+        let secret = "hunter2-and-more";
+        let output = Output::new(vec![Secret::new(secret), Secret::new("")], None);
+        assert_eq!(heard(&output, b"it is hunter2-and-more!").await.beginning, "it is ***!");
+        for shift in 0..=secret.len() {
+            let text = format!(
+                "{}{secret}{}{secret}{}",
+                " ".repeat(FIRST - shift),
+                "-".repeat(1 << 20),
+                " ".repeat(LAST - shift)
+            );
+            let kept = heard(&output, text.as_bytes()).await;
+            for part in ["hunter2", "and-more", "hu", "ore"] {
+                assert!(!kept.beginning.contains(part) && !kept.end.contains(part), "{shift}: {part}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_pattern_is_seen_across_pieces_and_without_a_line_break() {
+        let pattern = Regex::new("^listening on [0-9]+").unwrap();
+        for text in
+            ["noise\nlistening on 8081\n", "listening on 80", &format!("{}\nlistening on 1", "x".repeat(100_000))]
+        {
+            let output = Output::new(Vec::new(), Some(pattern.clone()));
+            output.drain(text.as_bytes()).await;
+            assert!(*output.seen.borrow(), "{text}");
+        }
+        let output = Output::new(Vec::new(), Some(Regex::new("^ready$").unwrap()));
+        output.drain(&b"not ready\nready or not\n"[..]).await;
+        assert!(!*output.seen.borrow());
+    }
+
+    #[tokio::test]
+    async fn whoever_listens_later_hears_less() {
+        let output = Output::new(Vec::new(), None);
+        let (early, late) = (Listener::default(), Listener::default());
+        output.tell(&early);
+        output.drain(&b"one "[..]).await;
+        output.tell(&late);
+        output.drain(&b"two"[..]).await;
+        assert_eq!(early.heard().unwrap().beginning, "one two");
+        assert_eq!(late.heard().unwrap().beginning, "two");
+        assert_eq!(early.last_lines(3).as_deref(), Some("one two"));
+    }
+}

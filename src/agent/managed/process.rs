@@ -1,0 +1,168 @@
+//! A started agent, as the rest of the program holds it, and the task that keeps its processes.
+
+use std::io;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::StopConfig;
+use super::group::Group;
+use super::output::{Listener, Output};
+
+/// How long output is waited for that somebody outside of the group still holds open.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Between two looks at whether the group is gone.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A started agent. It is asked to end when this is dropped; [`super::ManagedAgents::all_ended`] waits for that.
+#[derive(Debug)]
+pub struct ManagedAgent {
+    port: u16,
+    lifeline: Lifeline,
+    output: Arc<Output>,
+    stop: DropGuard,
+    keeper: JoinHandle<()>,
+}
+
+/// Tells when a started agent's process has ended.
+#[derive(Debug, Clone)]
+pub struct Lifeline(watch::Receiver<Option<String>>);
+
+impl Lifeline {
+    /// Waits for its end; the words say how: `exit status 1`.
+    pub async fn ended(&mut self) -> String {
+        match self.0.wait_for(Option::is_some).await {
+            Ok(how) => how.clone().unwrap_or_default(),
+            // Its keeper is gone, and the process with it.
+            Err(_) => "killed".to_owned(),
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn has_ended(&self) -> Option<String> {
+        let how = self.0.borrow().clone();
+        how.or_else(|| self.0.has_changed().is_err().then(|| "killed".to_owned()))
+    }
+}
+
+impl ManagedAgent {
+    pub(super) fn spawn(
+        command: &mut Command,
+        port: u16,
+        config: &StopConfig,
+        output: Arc<Output>,
+        keepers: &TaskTracker,
+    ) -> io::Result<ManagedAgent> {
+        let (mut child, group) = Group::spawn(command)?;
+        let (ended, lifeline) = watch::channel(None);
+        let stop = CancellationToken::new();
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let heard = output.clone();
+        let draining = async move {
+            let stdout = async {
+                if let Some(stream) = stdout {
+                    heard.drain(stream).await
+                }
+            };
+            let stderr = async {
+                if let Some(stream) = stderr {
+                    heard.drain(stream).await
+                }
+            };
+            tokio::join!(stdout, stderr);
+        };
+        let draining = keepers.spawn(draining);
+        let (asked, config) = (stop.clone(), config.clone());
+        let keeper = keepers.spawn(async move {
+            keep(child, group, asked, config, ended).await;
+            // Whoever else has the pipes has left the group and is not ours any more.
+            let abort = draining.abort_handle();
+            if timeout(DRAIN, draining).await.is_err() {
+                abort.abort();
+            }
+        });
+        Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, stop: stop.drop_guard(), keeper })
+    }
+
+    /// Where it listens unless the job says otherwise: `http://127.0.0.1:PORT`.
+    pub fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The port that it was given.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Tells when its process has ended.
+    pub fn lifeline(&self) -> Lifeline {
+        self.lifeline.clone()
+    }
+
+    /// Lets somebody hear what it prints from now on.
+    pub fn tell(&self, listener: &Listener) {
+        self.output.tell(listener);
+    }
+
+    pub(super) fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// Asks it to end and waits until nothing of it is left and all that it printed was heard.
+    pub async fn stop(self) {
+        drop(self.stop);
+        // It fails only when the runtime itself ends, and then the group is killed.
+        let _ = self.keeper.await;
+    }
+}
+
+/// Keeps a process until it ends or is to be ended, and then sees to the rest of its group.
+async fn keep(
+    mut child: Child,
+    mut group: Group,
+    stop: CancellationToken,
+    config: StopConfig,
+    ended: watch::Sender<Option<String>>,
+) {
+    let status = tokio::select! {
+        status = child.wait() => status,
+        () = stop.cancelled() => {
+            group.signal(config.signal);
+            let patience = Duration::from_secs_f64(config.within);
+            let politely = async {
+                let status = child.wait().await;
+                while !group.is_gone() {
+                    sleep(PAUSE).await;
+                }
+                status
+            };
+            match timeout(patience, politely).await {
+                Ok(status) => status,
+                Err(_) => {
+                    group.kill();
+                    child.wait().await
+                }
+            }
+        }
+    };
+    // Children that were left behind.
+    group.kill();
+    drop(group);
+    ended.send_replace(Some(status.map_or_else(|error| error.to_string(), words)));
+}
+
+fn words(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("killed by signal {signal}");
+    }
+    status.code().map_or_else(|| status.to_string(), |code| format!("exit status {code}"))
+}

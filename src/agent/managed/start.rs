@@ -1,0 +1,284 @@
+//! Starting an agent and waiting until it is ready.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use regex::bytes::Regex;
+use tokio::net::TcpStream;
+use tokio::process::Command;
+use tokio::time::{sleep, timeout};
+use tokio_util::task::TaskTracker;
+
+use super::output::{Listener, Output};
+use super::process::ManagedAgent;
+use super::{ReadyConfig, StartConfig};
+use crate::http::{Call, HttpClient, Method, Url};
+use crate::secret::Secret;
+
+/// How an agent is started, with everything filled in.
+#[derive(Debug, Clone)]
+pub struct StartSettings {
+    /// What the job says.
+    pub config: StartConfig,
+    /// The job file's folder.
+    pub folder: PathBuf,
+    /// The port at which it must listen; `None` for a free one.
+    pub port: Option<u16>,
+    /// The graph that it is told of.
+    pub graph: Option<GraphAccess>,
+    /// What must not be seen in its output, beside the graph's password.
+    pub secrets: Vec<Secret>,
+}
+
+/// How an agent gets to its graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphAccess {
+    /// `NEO_URI`.
+    pub uri: String,
+    /// `NEO_USERNAME`.
+    pub username: String,
+    /// `NEO_PASSWORD`.
+    pub password: Secret,
+    /// `NEO_DATABASE`; `None` for the user's home database.
+    pub database: Option<String>,
+}
+
+/// How often an agent is started again when somebody else took its port.
+const TRIES: usize = 3;
+
+/// How long one look at whether it is ready may take.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// How many of its last lines are told when it can't be started.
+const LAST_LINES: usize = 12;
+
+/// All agents that a run starts.
+#[derive(Default)]
+pub struct ManagedAgents {
+    keepers: TaskTracker,
+    /// The ports that were handed out.
+    ports: Mutex<BTreeSet<u16>>,
+    http: HttpClient,
+}
+
+/// Why an agent is not ready.
+enum NotReady {
+    /// Its process has ended, with these words about how.
+    Ended(String),
+    /// It took too long.
+    TooSlow,
+}
+
+impl ManagedAgents {
+    /// Starts an agent and waits until it is ready. `listener` hears all that it prints.
+    ///
+    /// # Errors
+    /// A sentence that says why it can't be used, with the last lines that it printed.
+    pub async fn start(&self, settings: &StartSettings, listener: &Listener) -> Result<ManagedAgent, String> {
+        let mut tries = 1;
+        loop {
+            let port = match settings.port {
+                Some(port) => untaken(port).await?,
+                None => self.free_port().map_err(|error| format!("no free port was found for the agent: {error}"))?,
+            };
+            let own = Listener::default();
+            let output = Arc::new(Output::new(settings.all_secrets(), settings.pattern()?));
+            output.tell(&own);
+            output.tell(listener);
+            let mut agent = self.spawn(settings, port, output)?;
+            let not_ready = match self.until_ready(settings, &mut agent).await {
+                Ok(()) => return Ok(agent),
+                Err(not_ready) => not_ready,
+            };
+            agent.stop().await;
+            let words = own.last_lines(LAST_LINES);
+            let said = words
+                .as_deref()
+                .map_or("; it printed nothing".to_owned(), |words| format!("; its output ends with:\n{words}"));
+            match not_ready {
+                NotReady::Ended(_) if tries < TRIES && settings.port.is_none() && says_taken(words.as_deref()) => {
+                    tries += 1
+                }
+                NotReady::Ended(how) => {
+                    return Err(format!("the agent's process ended ({how}) before it was ready{said}"));
+                }
+                NotReady::TooSlow => {
+                    let within = settings.config.ready.within;
+                    let what = waited_for(&settings.config.ready, port);
+                    return Err(format!(
+                        "the agent was not ready within {within} s (target.start.ready.within): {what}{said}"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Waits until nothing is left of any agent. Those that are in use are not asked to end.
+    pub async fn all_ended(&self) {
+        self.keepers.close();
+        self.keepers.wait().await;
+    }
+
+    fn spawn(&self, settings: &StartSettings, port: u16, output: Arc<Output>) -> Result<ManagedAgent, String> {
+        let mut command = settings.command(port)?;
+        ManagedAgent::spawn(&mut command, port, &settings.config.stop, output, &self.keepers)
+            .map_err(|error| unstartable(&settings.config.command, &error))
+    }
+
+    async fn until_ready(&self, settings: &StartSettings, agent: &mut ManagedAgent) -> Result<(), NotReady> {
+        let mut lifeline = agent.lifeline();
+        let within = Duration::from_secs_f64(settings.config.ready.within);
+        tokio::select! {
+            biased;
+            how = lifeline.ended() => Err(NotReady::Ended(how)),
+            () = self.ready(&settings.config.ready, agent) => match lifeline.has_ended() {
+                // Then somebody else is ready at its port.
+                Some(how) => Err(NotReady::Ended(how)),
+                None => Ok(()),
+            },
+            () = sleep(within) => Err(NotReady::TooSlow),
+        }
+    }
+
+    async fn ready(&self, config: &ReadyConfig, agent: &ManagedAgent) {
+        if config.log.is_some() {
+            return agent.output().pattern_seen().await;
+        }
+        let address = config.http.as_ref().map(|http| health_address(http, agent.port()));
+        loop {
+            let ready = match &address {
+                Some(address) => self.answers(address).await,
+                None => connects(agent.port()).await,
+            };
+            if ready {
+                return;
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn answers(&self, address: &str) -> bool {
+        let Ok(url) = Url::parse(address) else { return false };
+        let call = Call { method: Method::GET, url, key: None, body: None, time_limit: LOOK, body_cap: 1 << 20 };
+        self.http.exchange(call).await.is_ok_and(|reply| reply.is_success())
+    }
+
+    /// A port on which nothing listens now, and which no other agent of this run was given.
+    fn free_port(&self) -> io::Result<u16> {
+        let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+            if ports.insert(port) {
+                return Ok(port);
+            }
+        }
+    }
+}
+
+impl StartSettings {
+    fn command(&self, port: u16) -> Result<Command, String> {
+        let unknown = |error: io::Error| format!("the job file's folder can't be told: {error}");
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let folder = std::path::absolute(folder).map_err(unknown)?;
+        let config = &self.config;
+        let cwd = config.cwd.as_ref().map_or(folder.clone(), |cwd| folder.join(cwd));
+        if !cwd.is_dir() {
+            return Err(format!(
+                "the agent can't be started in {}: there is no such folder; target.start.cwd names one relative to the \
+                 job file's",
+                cwd.display()
+            ));
+        }
+        let program =
+            if config.command.contains('/') { folder.join(&config.command) } else { config.command.clone().into() };
+        let mut command = Command::new(program);
+        command.args(&config.args).current_dir(cwd).envs(&config.env).env("PORT", port.to_string());
+        if let Some(graph) = &self.graph {
+            command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
+            command.env("NEO_PASSWORD", graph.password.expose());
+            match &graph.database {
+                Some(database) => command.env("NEO_DATABASE", database),
+                // One that happens to be set here is not the one that the assertions look at.
+                None => command.env_remove("NEO_DATABASE"),
+            };
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    fn pattern(&self) -> Result<Option<Regex>, String> {
+        self.config.ready.log.as_deref().map(Regex::new).transpose().map_err(|error| error.to_string())
+    }
+
+    /// The graph's password, ours, and what the job's environment seems to keep secret.
+    fn all_secrets(&self) -> Vec<Secret> {
+        const TELLING: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CREDENTIAL", "AUTH"];
+        let looks_secret = |name: &str| TELLING.iter().any(|word| name.to_uppercase().contains(word));
+        let environment = self.config.env.iter().filter(|(name, _)| looks_secret(name));
+        let mut secrets: Vec<Secret> = environment.map(|(_, value)| Secret::new(value)).collect();
+        secrets.extend(self.graph.iter().map(|graph| graph.password.clone()));
+        secrets.extend(self.secrets.iter().cloned());
+        secrets.retain(|secret| !secret.expose().is_empty());
+        // One may be a part of another.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
+        secrets
+    }
+}
+
+/// The port, unless somebody listens there: that one would be taken for the agent.
+async fn untaken(port: u16) -> Result<u16, String> {
+    if connects(port).await {
+        return Err(format!(
+            "something listens at 127.0.0.1:{port} already, where the agent is to be started: end it, or leave the port \
+             out (target.start.ready.port, target.embabel.baseUrl), so that each agent is given a free one"
+        ));
+    }
+    Ok(port)
+}
+
+async fn connects(port: u16) -> bool {
+    matches!(timeout(LOOK, TcpStream::connect((Ipv4Addr::LOCALHOST, port))).await, Ok(Ok(_)))
+}
+
+fn health_address(http: &str, port: u16) -> String {
+    if http.starts_with('/') { format!("http://127.0.0.1:{port}{http}") } else { http.to_owned() }
+}
+
+/// Whether the output says that somebody else has the port.
+fn says_taken(output: Option<&str>) -> bool {
+    let words = output.unwrap_or_default().to_lowercase();
+    ["address already in use", "address in use", "eaddrinuse", "address is already in use"]
+        .iter()
+        .any(|phrase| words.contains(phrase))
+        || words.contains("port") && words.contains("already in use")
+}
+
+fn waited_for(ready: &ReadyConfig, port: u16) -> String {
+    match (&ready.http, &ready.log) {
+        (Some(http), _) => format!("{} never answered with a status from 200 to 299", health_address(http, port)),
+        (_, Some(pattern)) => format!("it printed no line with /{pattern}/"),
+        _ => format!("nothing listened at 127.0.0.1:{port}, the port that it was given as PORT"),
+    }
+}
+
+fn unstartable(command: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "the agent could not be started: there is no program `{command}`; target.start.command is looked for on the \
+             PATH, or relative to the job file's folder if it has a slash"
+        ),
+        io::ErrorKind::PermissionDenied => format!(
+            "the agent could not be started: `{command}` may not be executed; try chmod +x, or name what runs it: \
+             {{command: python3, args: [{command}]}}"
+        ),
+        _ => format!("the agent could not be started: `{command}`: {error}"),
+    }
+}

@@ -1,0 +1,22 @@
+//! What an agent that eval-job started printed.
+
+use serde::{Deserialize, Serialize};
+
+/// What the agent's processes printed on stdout and stderr while a trial went on, as far as it was kept: untrusted text,
+/// with secrets blotted out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AgentOutput {
+    /// All of it; where it was too much, its beginning.
+    pub beginning: String,
+    /// How many bytes between beginning and end were not kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dropped_bytes: u64,
+    /// Its end, where something was dropped.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub end: String,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

@@ -1,0 +1,57 @@
+//! Whether every statement of a text keeps to one user's part of the graph, as far as its words can tell.
+
+use super::split::split;
+use super::token::{Kind, Token, significant};
+
+/// Which statement names no `$user`, quoted; `None` when all do. Statements about indexes and constraints touch no data.
+pub fn unscoped_problem(text: &str) -> Option<String> {
+    let unscoped = split(text).into_iter().find(|statement| {
+        let tokens = significant(statement);
+        !is_schema(&tokens) && !tokens.iter().any(names_user)
+    })?;
+    let words = unscoped.split_whitespace().collect::<Vec<_>>().join(" ");
+    const LONGEST: usize = 80;
+    let cut = words.char_indices().nth(LONGEST).map(|(at, _)| format!("{}…", &words[..at]));
+    Some(cut.unwrap_or(words))
+}
+
+fn names_user(token: &Token<'_>) -> bool {
+    token.kind == Kind::Parameter && matches!(token.text, "$user" | "$`user`")
+}
+
+/// `CREATE … INDEX`, `DROP … CONSTRAINT`: the words before anything else.
+fn is_schema(tokens: &[Token<'_>]) -> bool {
+    let creates = tokens.first().is_some_and(|first| first.is_word("CREATE") || first.is_word("DROP"));
+    let mut words = tokens.iter().take_while(|token| token.kind == Kind::Word);
+    creates && words.any(|word| word.is_word("INDEX") || word.is_word("CONSTRAINT"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_must_name_the_user_outside_of_strings_and_comments() {
+        for scoped in [
+            "MATCH (u:User {id: $user}) RETURN u",
+            "MERGE (:A {u: $`user`}); CREATE CONSTRAINT one IF NOT EXISTS FOR (u:User) REQUIRE u.id IS UNIQUE",
+            "create or replace fulltext index names FOR (n:Person) ON EACH [n.name]",
+            "DROP INDEX names IF EXISTS",
+            "// nothing",
+        ] {
+            assert_eq!(unscoped_problem(scoped), None, "{scoped}");
+        }
+        for (text, statement) in [
+            ("MATCH (n)  DETACH\nDELETE n", "MATCH (n) DETACH DELETE n"),
+            ("MERGE (:A {u: $user}); CREATE (:Index)", "CREATE (:Index)"),
+            ("RETURN '$user'", "RETURN '$user'"),
+            ("RETURN 1 // $user", "RETURN 1 // $user"),
+            ("RETURN $users", "RETURN $users"),
+            ("RETURN `$user`", "RETURN `$user`"),
+            ("CREATE (c:INDEX)", "CREATE (c:INDEX)"),
+        ] {
+            assert_eq!(unscoped_problem(text).as_deref(), Some(statement), "{text}");
+        }
+        assert_eq!(unscoped_problem(&format!("RETURN '{}'", "é".repeat(100))).unwrap().chars().count(), 81);
+    }
+}

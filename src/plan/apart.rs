@@ -1,0 +1,91 @@
+//! What of `isolation` and `target.start` cannot work.
+
+use super::Refusal;
+use crate::agent::TransportConfig;
+use crate::agent::managed::check as check_start;
+use crate::assertion::AssertionCheck;
+use crate::graph::{GraphConfig, unscoped_problem};
+use crate::job::{Isolation, Job};
+
+/// What keeps the trials apart, and whether several run at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Apart {
+    pub(super) isolation: Isolation,
+    pub(super) several_at_once: bool,
+}
+
+/// Everything about keeping trials apart that cannot work.
+pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });
+    let is_demo = matches!(job.target.transport, TransportConfig::Demo(_));
+    let start = job.target.start.as_ref();
+    for problem in start.map(check_start).unwrap_or_default() {
+        refuse(problem, "correct it in the job file");
+    }
+    match (apart.isolation, graph) {
+        (Isolation::Process, _) if start.is_none() && !is_demo => refuse(
+            "isolation: process needs an agent that eval-job starts, a process for each conversation".to_owned(),
+            "say how it is started: target: {start: {command: …}}; or isolation: shared",
+        ),
+        (Isolation::Database, _) if start.is_none() && !is_demo => refuse(
+            "isolation: database can't be told to an agent that is running already: it keeps to its own database"
+                .to_owned(),
+            "let eval-job start the agent (target: {start: {command: …}}), which is then told by NEO_DATABASE; or \
+             isolation: user",
+        ),
+        (Isolation::Database, Some(GraphConfig::Neo4j(config))) if config.database.is_some() => refuse(
+            "isolation: database makes a database for each conversation, and graph.neo4j.database names one for all"
+                .to_owned(),
+            "leave one of the two out",
+        ),
+        (Isolation::User, _) => {
+            for (place, statement) in unscoped(job) {
+                refuse(
+                    format!("{place} would look at all users of a graph that conversations share: {statement}"),
+                    "with isolation: user each statement must name $user, like MATCH (u:User {id: $user}); or isolation: \
+                     shared, one conversation after the other",
+                );
+            }
+            if job.assertions.iter().any(|assertion| assertion.check.needs_changes()) && !job.watch.is_of_one_user() {
+                refuse(
+                    "with isolation: user conversations share the graph, and its changes can't be told apart"
+                        .to_owned(),
+                    "say which nodes are the user's: graph: {watch: {where: n.user = $user}}",
+                );
+            }
+        }
+        _ => {}
+    }
+    if let (Some(_), TransportConfig::Embabel(config)) = (start, &job.target.transport)
+        && config.base_url.is_some()
+        && apart.several_at_once
+        && matches!(apart.isolation, Isolation::Process | Isolation::Database)
+    {
+        refuse(
+            "several agents would be started at once, and target.embabel.baseUrl names one address for all".to_owned(),
+            "leave the address out: each agent is given a free port as PORT; or isolation: shared",
+        );
+    }
+    if let Some(GraphConfig::Embedded(config)) = graph
+        && config.bolt.is_some()
+        && start.is_none()
+    {
+        refuse(
+            "graph.embedded.bolt is a door for an agent that eval-job starts, and there is no target.start".to_owned(),
+            "say how the agent is started, or leave it out; `eval-job graph serve` serves a graph to an agent that is \
+             running already",
+        );
+    }
+    refusals
+}
+
+/// Every piece of the job's Cypher that does not keep to its user: where, and the statement.
+fn unscoped(job: &Job) -> Vec<(String, String)> {
+    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), &setup.cypher));
+    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| match &assertion.check {
+        AssertionCheck::Cypher(check) => Some((format!("assertion {number}"), &check.cypher)),
+        AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => None,
+    });
+    setups.chain(assertions).filter_map(|(place, cypher)| Some((place, unscoped_problem(cypher)?))).collect()
+}

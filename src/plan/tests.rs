@@ -1,0 +1,127 @@
+//! What runs side by side, and what is refused, for each way of keeping trials apart.
+
+use super::*;
+use crate::job::{TemplateCheck, TemplateKind, load};
+
+struct AllTemplates;
+
+impl TemplateCheck for AllTemplates {
+    fn problem(&self, _: &str, _: TemplateKind) -> Option<String> {
+        None
+    }
+}
+
+const STARTED: &str = "target: {user: u, chatbot: c, start: {command: ./agent}}\n";
+const RUNNING: &str = "target: {user: u, chatbot: c}\n";
+const DEMO: &str = "target: {user: u, chatbot: c, demo: {}}\n";
+const NEO4J: &str = "graph: {neo4j: {}}\n";
+
+fn job(target: &str, more: &str) -> Job {
+    let rest =
+        "evaluator: {script: [x]}\nscorer: {model: scripted}\nfacts: []\ntasks: [{task: t, acceptanceCriteria: a}]\n";
+    load("jobs/job.yml", &format!("{target}{rest}{more}"), &AllTemplates)
+        .unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
+    Plan::of(job(target, more), Wanted::default(), Surroundings::default())
+        .map_err(|refusals| refusals.into_iter().map(|refusal| refusal.what).collect())
+}
+
+fn settled(target: &str, more: &str) -> (Isolation, usize) {
+    let plan = plan(target, more).unwrap_or_else(|refusals| panic!("{target}{more}{refusals:?}"));
+    (plan.isolation, plan.lanes.len())
+}
+
+#[test]
+fn without_a_word_trials_are_as_far_apart_as_costs_nothing() {
+    use Isolation::{Database, Process, Shared};
+    let cypher = "assertions: [{cypher: RETURN 1, expected: 1}]\n";
+    assert_eq!(settled(DEMO, ""), (Database, 2));
+    assert_eq!(settled(STARTED, cypher), (Process, 2));
+    assert_eq!(settled(RUNNING, cypher), (Shared, 1));
+    assert_eq!(settled(RUNNING, ""), (Shared, 1));
+    assert_eq!(settled(DEMO, NEO4J), (Shared, 1));
+    assert_eq!(settled(STARTED, NEO4J), (Shared, 1));
+}
+
+#[test]
+fn what_is_shared_makes_one_lane() {
+    use Isolation::{Database, Process, Shared, User};
+    for (target, more, expected) in [
+        (DEMO, "isolation: shared", (Shared, 1)),
+        (STARTED, "isolation: shared", (Shared, 1)),
+        (RUNNING, "isolation: user", (User, 2)),
+        (STARTED, "isolation: user", (User, 2)),
+        (DEMO, "isolation: user", (User, 2)),
+        (DEMO, "isolation: process", (Database, 2)),
+        (DEMO, "graph: {neo4j: {}}\nisolation: database", (Database, 2)),
+        (STARTED, "graph: {neo4j: {}}\nisolation: database", (Database, 2)),
+        (STARTED, "isolation: database", (Database, 2)),
+        // A process each, and one database.
+        (STARTED, "graph: {neo4j: {}}\nisolation: process", (Process, 1)),
+        // One port for all.
+        (STARTED, "graph: {embedded: {bolt: 7687}}", (Process, 1)),
+        (STARTED, "graph: {embedded: {bolt: auto}}", (Process, 2)),
+        (STARTED, "graph: {embedded: {bolt: 7687}}\nisolation: user", (User, 2)),
+    ] {
+        assert_eq!(settled(target, more), expected, "{target}{more}");
+    }
+    let fixed = "target: {user: u, chatbot: c, start: {command: ./agent, ready: {port: 8081}}}\n";
+    assert_eq!(settled(fixed, ""), (Process, 1));
+}
+
+#[test]
+fn a_setup_that_would_undo_a_neighbour_never_runs_beside_one() {
+    let wipe = "setups: [{cypher: MATCH (n) DETACH DELETE n}]\n";
+    for isolation in ["shared", "user", "database", "process"] {
+        for target in [DEMO, STARTED, RUNNING] {
+            for graph in ["", NEO4J] {
+                let more = format!("{wipe}{graph}isolation: {isolation}\n");
+                let Ok(plan) = plan(target, &more) else { continue };
+                let own_graph = match plan.isolation {
+                    Isolation::Database => true,
+                    Isolation::Process => matches!(plan.graph, Some(GraphConfig::Embedded(_))),
+                    Isolation::Shared | Isolation::User => false,
+                };
+                assert!(own_graph || plan.lanes.len() == 1, "{target}{more}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cypher_that_looks_at_all_users_is_refused_statement_by_statement() {
+    let more = "isolation: user\nsetups:\n  - cypher: 'MERGE (:User {id: $user}); MATCH (n) DELETE n'\n  \
+                - cypher: CREATE INDEX x FOR (u:User) ON (u.id)\nassertions:\n  - {expression: 'true'}\n  \
+                - {cypher: MATCH (r:Reminder) RETURN count(r), expected: 1}\n  - {cypher: RETURN $user, expected: u}\n";
+    let refused = plan(RUNNING, more).unwrap_err();
+    let of = |place: &str, statement: &str| {
+        format!("{place} would look at all users of a graph that conversations share: {statement}")
+    };
+    assert_eq!(refused, [of("setup 1", "MATCH (n) DELETE n"), of("assertion 2", "MATCH (r:Reminder) RETURN count(r)")]);
+}
+
+#[test]
+fn what_can_not_be_kept_apart_is_refused() {
+    let fixed = "target: {user: u, chatbot: c, embabel: {baseUrl: 'http://localhost:1'}, start: {command: ./agent}}\n";
+    for (target, more, part) in [
+        (RUNNING, "isolation: process", "isolation: process needs an agent that eval-job starts"),
+        (RUNNING, "isolation: database", "can't be told to an agent that is running already"),
+        (RUNNING, "graph: {neo4j: {}}\nisolation: database", "can't be told to an agent that is running already"),
+        (STARTED, "graph: {neo4j: {database: movies}}\nisolation: database", "graph.neo4j.database names one for all"),
+        (fixed, "", "several agents would be started at once"),
+        (fixed, "isolation: database", "several agents would be started at once"),
+        (DEMO, "graph: {embedded: {bolt: auto}}", "graph.embedded.bolt is a door"),
+        (
+            RUNNING,
+            "graph: {embedded: {}}\nassertions: [{cypher: RETURN 1, expected: 1}]",
+            "that its agent can't write to",
+        ),
+    ] {
+        let refused = plan(target, more).map(|plan| plan.lanes).unwrap_err();
+        assert!(refused.len() == 1 && refused[0].contains(part), "{target}{more}: {refused:?}");
+    }
+    assert_eq!(settled(fixed, "isolation: shared").1, 1);
+    assert_eq!(settled(fixed, "graph: {neo4j: {}}\nisolation: process").1, 1, "one after the other");
+}

@@ -1,0 +1,142 @@
+//! 64 conversations at once: each sees its own and nothing else.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use eval_job::clock::Clock;
+use eval_job::evidence::{Condition, TrialId};
+use eval_job::job::{self, Isolation};
+use eval_job::plan::{Plan, Surroundings, Wanted};
+use eval_job::prompt::Templates;
+use eval_job::record::{Entry, RunRecord};
+use eval_job::run::{self, Credentials, Edges, Engine, Means};
+use eval_job::score::Outcome;
+use eval_job::secret::Secret;
+
+use crate::servers::neo4j;
+
+const CROWD: u32 = 64;
+
+/// Each user has a contact whose number is the trial's name, asks for it, and has two more things written down.
+const JOB: &str = "
+evaluator:
+  script:
+    - What is Greta Olsen's phone number?
+    - Please add Ivo Marek to my contacts.
+    - His phone number is 0170 555 0148.
+    - Please create a reminder to call the dentist for tomorrow at 9am.
+    - UTC
+    - How many contacts do I have?
+scorer: {model: scripted}
+greetings: [Hello]
+facts: []
+tasks: [{type: question, task: Ask how many contacts the user has, acceptanceCriteria: There are 2 contacts}]
+target: {user: ann, chatbot: c, demo: {}}
+setups:
+  - cypher: \"MERGE (u:User {id: $user}) CREATE (u)-[:HAS_CONTACT]->(:Contact {name: 'Greta Olsen', phone: $trial})\"
+assertions:
+  - cypher: \"MATCH (:User {id: $user})-[:HAS_CONTACT]->(c:Contact) RETURN c.name, c.phone = $trial AS own\"
+    expected: [[Greta Olsen, true], [Ivo Marek, false]]
+  - cypher: \"MATCH (:User {id: $user})-[:HAS_REMINDER]->(r) RETURN count(r)\"
+    expected: 1
+  - expression: objectContext.entities.size == 3
+";
+
+struct NoTemplates;
+
+impl job::TemplateCheck for NoTemplates {
+    fn problem(&self, _: &str, _: job::TemplateKind) -> Option<String> {
+        None
+    }
+}
+
+/// Holds the conversations, all at once.
+async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> RunRecord {
+    let templates = Templates::embedded();
+    let job = job::load("crowd.yml", &format!("{JOB}{more}"), &NoTemplates).unwrap();
+    let mut plan = Plan::of(job, Wanted::default(), Surroundings::default()).unwrap();
+    assert_eq!((plan.isolation, plan.lanes.len()), (isolation, 2));
+    let trial = |number: u32| {
+        let condition = if number.is_multiple_of(2) { Condition::WithFacts } else { Condition::WithoutFacts };
+        TrialId { number, model: "demo-careful".to_owned(), condition, repeat: number.div_ceil(2) }
+    };
+    plan.lanes = (1..=CROWD).map(|number| vec![trial(number)]).collect();
+    let (clock, drawn) = (Clock::system(), AtomicU64::new(1));
+    let chance = move || fastrand::Rng::with_seed(drawn.fetch_add(1, Ordering::Relaxed)).u64(..1 << 53);
+    let edges =
+        Edges::of(&plan, Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(chance) }).unwrap();
+    let provenance = run::provenance(&plan, "crowd.yml", &templates, &edges, 1);
+    let entries: Arc<Mutex<Vec<Entry>>> = Arc::default();
+    let kept = entries.clone();
+    let sink = Box::new(move |entry| {
+        kept.lock().unwrap().push(entry);
+        Ok(())
+    });
+    let id = "crowd".to_owned();
+    let engine = Engine { id, plan, templates, edges, clock, rng_seed: 1, max_concurrency: CROWD as usize, sink };
+    run::run(Arc::new(engine), provenance, Default::default()).await.unwrap();
+    let entries = std::mem::take(&mut *entries.lock().unwrap());
+    assert_eq!(most_at_once(&entries), CROWD, "they were to talk at the same time");
+    RunRecord::of(entries).unwrap()
+}
+
+/// How many trials were under way at the same time.
+fn most_at_once(entries: &[Entry]) -> u32 {
+    let (mut now, mut most) = (0, 0);
+    for entry in entries {
+        match entry {
+            Entry::TrialStarted { .. } => now += 1,
+            Entry::TrialFinished { .. } => now -= 1,
+            _ => {}
+        }
+        most = most.max(now);
+    }
+    most
+}
+
+/// Each has seen its own and nothing else; how many users there were.
+fn check(record: &RunRecord) -> usize {
+    let mut users = BTreeSet::new();
+    for trial in &record.trials {
+        let number = trial.trial.number;
+        assert_eq!(trial.outcome, Some(Outcome::Graded), "{number}");
+        let card = trial.scorecard.as_ref().unwrap();
+        let assertions = card.dimensions.iter().find(|dimension| dimension.name == "assertions").unwrap();
+        assert_eq!(assertions.component.score().unwrap().get(), 1.0, "{number}: {:?}", trial.evidence);
+        let evidence = trial.evidence.as_ref().unwrap();
+        let told = evidence.transcript.turns[1].agent.as_deref().unwrap();
+        assert!(told.contains(&format!("crowd-{number}.")), "{number} was told: {told}");
+        users.insert(evidence.user.clone());
+    }
+    users.len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_one_embedded_graph_with_a_user_each() {
+    let record = crowd("isolation: user\n", Isolation::User, Credentials::default()).await;
+    assert_eq!(check(&record), CROWD as usize);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_an_embedded_graph_each() {
+    // Here a query may look at everything there is.
+    let more = "  - {cypher: MATCH (n) RETURN count(n), expected: 4}\nisolation: database\n";
+    let record = crowd(more, Isolation::Database, Credentials::default()).await;
+    assert_eq!(check(&record), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_one_neo4j_with_a_user_each() {
+    let Some(database) = neo4j::database("on_one_neo4j_with_a_user_each").await else { return };
+    let server = &database.server;
+    let credentials = Credentials {
+        neo4j_uri: Some(server.uri.clone()),
+        neo4j_username: Some(server.username.clone()),
+        neo4j_password: Some(Secret::new(&server.password)),
+        ..Credentials::default()
+    };
+    let record = crowd("graph: {neo4j: {}}\nisolation: user\n", Isolation::User, credentials).await;
+    assert_eq!(check(&record), CROWD as usize);
+    assert_eq!(server.value("MATCH (u:User) RETURN count(u)").await, CROWD.to_string());
+}

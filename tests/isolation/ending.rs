@@ -1,0 +1,74 @@
+//! Ctrl-C leaves no process behind.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::{diary, job, nothing_is_left};
+use crate::program::eval_job;
+
+fn start(folder: &Path, job: &str) -> Child {
+    std::fs::write(folder.join("job.yml"), job).unwrap();
+    let mut command = eval_job(folder);
+    command.args(["run", "job.yml", "--condition", "with-facts"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Waits until the agent has written this down.
+fn await_line(folder: &Path, line: &str) {
+    let since = std::time::Instant::now();
+    while !diary(folder).iter().any(|written| written == line) {
+        assert!(since.elapsed().as_secs() < 60, "never came to `{line}`: {:?}", diary(folder));
+        std::thread::yield_now();
+    }
+}
+
+fn signal(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn one_signal_ends_agents_in_order() {
+    for name in ["-INT", "-TERM", "-HUP"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = start(folder.path(), &job("hanging", "", ""));
+        await_line(folder.path(), "message 1");
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{name}");
+        nothing_is_left(folder.path(), 1);
+    }
+}
+
+#[test]
+fn an_agent_that_is_shared_is_ended_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start(folder.path(), &job("hanging", "", "isolation: shared"));
+    await_line(folder.path(), "message 1");
+    signal(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    nothing_is_left(folder.path(), 1);
+}
+
+#[test]
+fn one_that_is_still_being_waited_for_is_ended_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start(folder.path(), &job("never", "", ""));
+    while diary(folder.path()).is_empty() {
+        std::thread::yield_now();
+    }
+    signal(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    nothing_is_left(folder.path(), 1);
+}
+
+#[test]
+fn a_second_signal_waits_for_nobody_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start(folder.path(), &job("hanging-stubborn", "    stop: {within: 600}", ""));
+    await_line(folder.path(), "message 1");
+    signal(&child, "-INT");
+    // Now it is being waited for.
+    await_line(folder.path(), "asked 15");
+    signal(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    nothing_is_left(folder.path(), 2);
+}
