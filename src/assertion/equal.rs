@@ -80,7 +80,9 @@ pub(in crate::assertion) fn order(value: &Value, bound: &Number) -> Option<Order
 fn order_of_whole(whole: i128, float: f64) -> Option<Ordering> {
     let floor = whole_float(float.floor());
     match floor {
-        Some(floor) => Some(whole.cmp(&floor).then(if float.fract() == 0.0 { Ordering::Equal } else { Ordering::Less })),
+        Some(floor) => {
+            Some(whole.cmp(&floor).then(if float.fract() == 0.0 { Ordering::Equal } else { Ordering::Less }))
+        }
         // Beyond every 64-bit integer, infinite, or no number.
         None => 0.0.partial_cmp(&float),
     }

@@ -123,7 +123,8 @@ async fn converse(
         lines: fixed_lines(&job.persona),
     });
     let mut persona = Persona::of(engine, id)?;
-    let mut limit = TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
+    let mut limit =
+        TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
     loop {
         match conversation.next() {
             Next::Done(ending) => {

@@ -69,8 +69,7 @@ impl<'a> Watch<'a> {
 
     async fn look(&mut self, when: Moment) -> io::Result<()> {
         let Some(camera) = &self.camera else { return Ok(()) };
-        let taking =
-            Photograph::take(camera.graph.as_ref(), &camera.window, &camera.parameters, Some(&camera.last));
+        let taking = Photograph::take(camera.graph.as_ref(), &camera.window, &camera.parameters, Some(&camera.last));
         let next = match self.in_time(taking).await {
             Ok(Some(next)) => next,
             Ok(None) => return Ok(()),
@@ -97,9 +96,8 @@ impl<'a> Watch<'a> {
         let since: Stopwatch = self.engine.clock.start();
         let taken = taking.await?;
         let limit = self.engine.plan.job.limits.query_seconds;
-        let seconds = since.elapsed_ms() / 1000.0;
-        if seconds > limit {
-            return Err(format!("a look at it takes {seconds:.1} s, and limits.query allows {limit} s"));
+        if since.elapsed_ms() > limit * 1000.0 {
+            return Err(format!("a look at it takes longer than limits.query allows ({limit} s)"));
         }
         Ok(taken)
     }

@@ -56,11 +56,12 @@ pub fn evaluate(check: &ChangesCheck, evidence: &Evidence) -> Component {
     }
     for change in changes {
         let verb = self::verb(change);
-        let allowed = verbs(check).into_iter().find(|(own, _)| *own == verb).is_some_and(|(_, allowed)| match allowed {
-            Allowed::Nothing => false,
-            Allowed::Anything => true,
-            Allowed::Lines(lines) => lines.iter().any(|line| line.matches(change)),
-        });
+        let allowed =
+            verbs(check).into_iter().find(|(own, _)| *own == verb).is_some_and(|(_, allowed)| match allowed {
+                Allowed::Nothing => false,
+                Allowed::Anything => true,
+                Allowed::Lines(lines) => lines.iter().any(|line| line.matches(change)),
+            });
         match check.turn {
             _ if !allowed => beyond.push(format!("also {verb} {change} {}", change.when())),
             Some(turns) if !check.is_in_turn(change.when()) => beyond.push(format!(

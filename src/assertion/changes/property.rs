@@ -200,7 +200,12 @@ pub fn property_problem(property: &PropertyConfig) -> Option<PropertyProblem> {
             return problem(Some(key), &format!("no value of this `type` can be compared with {bound}"), "");
         }
     }
-    let textual = |kind| !matches!(kind, Type::Integer | Type::Float | Type::Number | Type::Boolean | Type::List | Type::Map | Type::Point);
+    let textual = |kind| {
+        !matches!(
+            kind,
+            Type::Integer | Type::Float | Type::Number | Type::Boolean | Type::List | Type::Map | Type::Point
+        )
+    };
     if property.regex.is_some() && property.kind.is_some_and(|kind| !textual(kind)) {
         return problem(Some("regex"), "no value of this `type` has a text", "");
     }

@@ -33,7 +33,8 @@ pub(super) fn line(line: &Line) -> String {
     match &line.what {
         What::Node { labels } => format!("{}{set}", node(labels, &line.properties)),
         What::Relationship { kind, from, to } => {
-            let own = if line.properties.is_empty() { String::new() } else { format!(" {}", entries(&line.properties)) };
+            let own =
+                if line.properties.is_empty() { String::new() } else { format!(" {}", entries(&line.properties)) };
             format!("{}-[:{kind}{own}]->{}{set}", end(from), end(to))
         }
     }

@@ -36,11 +36,7 @@ fn deleted(turn: u32, label: &str) -> Change {
 }
 
 fn changed(turn: u32, before: Node, after: Node) -> Change {
-    Change::Changed {
-        when: at(turn),
-        before: Box::new(Entity::Node(before)),
-        after: Box::new(Entity::Node(after)),
-    }
+    Change::Changed { when: at(turn), before: Box::new(Entity::Node(before)), after: Box::new(Entity::Node(after)) }
 }
 
 fn check(config: Json) -> ChangesCheck {
@@ -125,7 +121,8 @@ fn lines_are_independent() {
 
 #[test]
 fn the_ends_of_a_relationship() {
-    let config = json!({"created": [{"relationship": "R", "from": {"node": "A"}, "to": {"node": "B", "where": {"x": null}}}]});
+    let config =
+        json!({"created": [{"relationship": "R", "from": {"node": "A"}, "to": {"node": "B", "where": {"x": null}}}]});
     holds(config.clone(), vec![joined(1, "R", "A", "B")]);
     let why = "created 0 (:A)-[:R]->(:B {x: null}), expected at least 1; also created (:B)-[:R]->(:A) in turn 1";
     fails(config, vec![joined(1, "R", "B", "A")], why);

@@ -168,7 +168,9 @@ impl<'de> Deserialize<'de> for NumbersConfig {
             }
 
             fn visit_i64<E: Error>(self, number: i64) -> Result<NumbersConfig, E> {
-                u64::try_from(number).map_err(|_| E::custom(format!("{number} is too small"))).and_then(|n| self.visit_u64(n))
+                u64::try_from(number)
+                    .map_err(|_| E::custom(format!("{number} is too small")))
+                    .and_then(|n| self.visit_u64(n))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<NumbersConfig, A::Error> {
@@ -243,7 +245,9 @@ impl Serialize for MatcherConfig {
 impl<'de> Deserialize<'de> for MatcherConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MatcherConfig, D::Error> {
         match Json::deserialize(deserializer)? {
-            mapping @ Json::Object(_) => serde_json::from_value(mapping).map(MatcherConfig::Like).map_err(D::Error::custom),
+            mapping @ Json::Object(_) => {
+                serde_json::from_value(mapping).map(MatcherConfig::Like).map_err(D::Error::custom)
+            }
             value => Ok(MatcherConfig::Equal(value)),
         }
     }

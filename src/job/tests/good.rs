@@ -8,9 +8,9 @@ use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Message, Role};
-use crate::graph::{GraphConfig, WatchConfig};
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
+use crate::graph::{GraphConfig, WatchConfig};
 use crate::score::Score;
 
 #[test]
