@@ -102,9 +102,8 @@ impl<'a> Watch<'a> {
         let since: Stopwatch = self.engine.clock.start();
         let taken = taking.await?;
         let limit = self.engine.plan.job.limits.query_seconds;
-        let seconds = since.elapsed_ms() / 1000.0;
-        if seconds > limit {
-            return Err(format!("a look at it takes {seconds:.1} s, and limits.query allows {limit} s"));
+        if since.elapsed_ms() > limit * 1000.0 {
+            return Err(format!("a look at it takes longer than limits.query allows ({limit} s)"));
         }
         Ok(taken)
     }

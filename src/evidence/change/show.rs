@@ -23,7 +23,7 @@ impl Display for Entity {
                         .collect(),
                     ..relationship.clone()
                 };
-                write!(f, "{}-{relationship}->{}", brief_node(from), brief_node(to))
+                write!(f, "{}-{relationship}->{}", end(from), end(to))
             }
         }
     }
@@ -73,6 +73,20 @@ fn brief_node(node: &Node) -> Node {
     Node {
         properties: node.properties.iter().map(|(name, value)| (name.clone(), brief(value))).collect(),
         ..node.clone()
+    }
+}
+
+/// The properties that people tell things apart by, the best one first.
+const TELLING: [&str; 3] = ["name", "title", "id"];
+
+/// A node at the end of a relationship: its labels and one property.
+fn end(node: &Node) -> String {
+    let telling = TELLING.iter().find_map(|name| node.properties.get_key_value(*name));
+    let Some((name, value)) = telling.or_else(|| node.properties.first_key_value()) else { return node.to_string() };
+    let shown = Node { properties: [(name.clone(), brief(value))].into(), ..node.clone() }.to_string();
+    match (node.properties.len(), shown.strip_suffix("})")) {
+        (2.., Some(open)) => format!("{open}, …}})"),
+        _ => shown,
     }
 }
 
@@ -132,6 +146,21 @@ mod tests {
             Entity::Node(node(&["A"], &[("list", long.into()), ("text", "é\u{1b}".repeat(100).into())])).to_string();
         assert!(shown.starts_with("(:A {list: [0, 1, 2, 3, 4, 5, '… 994 more'], text: 'é\\u001bé"), "{shown}");
         assert!(shown.chars().count() < 300, "{shown}");
+    }
+
+    #[test]
+    fn the_ends_of_a_relationship_are_told_apart_by_one_property() {
+        let relationship = Relationship {
+            id: "7".to_owned(),
+            kind: "R".to_owned(),
+            start: "1".to_owned(),
+            end: "2".to_owned(),
+            properties: [("x".to_owned(), 1_i64.into()), ("y".to_owned(), 2_i64.into())].into(),
+        };
+        let from = node(&["A"], &[("age", 7_i64.into()), ("name", "Ada".into())]);
+        let to = node(&[], &[("age", 7_i64.into())]);
+        let shown = Entity::Relationship { relationship, from, to }.to_string();
+        assert_eq!(shown, "(:A {name: 'Ada', …})-[:R {x: 1, y: 2}]->({age: 7})");
     }
 
     #[test]

@@ -51,12 +51,16 @@ impl Photograph {
             return Ok(None);
         }
         let mut taken = Photograph { version, lasting_ids: graph.lasting_ids(), ..Photograph::default() };
-        let rows = read(graph, &window.nodes, parameters).await?;
+        let read = async |statement, parameters| {
+            let table = graph.read(statement, parameters).await;
+            table.map_err(|error| window.words(error))
+        };
+        let rows = read(&window.nodes, parameters).await?;
         if rows.rows.len() > window.most as usize {
-            return Err(format!("there are more than {} nodes (graph.watch.maxNodes)", window.most));
+            return Err(format!("it has more nodes than graph.watch.maxNodes allows ({})", window.most));
         }
         taken.add_all(rows, true);
-        taken.add_all(read(graph, &window.relationships, parameters).await?, false);
+        taken.add_all(read(&window.relationships, parameters).await?, false);
         if let (Some(by_id), Some(previous)) = (&window.by_id, previous) {
             let missing: Vec<Value> = previous
                 .nodes
@@ -67,7 +71,7 @@ impl Photograph {
             if !missing.is_empty() {
                 let mut parameters = parameters.clone();
                 parameters.insert(IDS.to_owned(), Value::List(missing));
-                taken.add_all(read(graph, by_id, &parameters).await?, true);
+                taken.add_all(read(by_id, &parameters).await?, true);
             }
         }
         taken.tidy();
@@ -118,10 +122,6 @@ impl Photograph {
     fn node(&self, id: &str) -> Option<&Node> {
         self.nodes.get(id).or_else(|| self.ends.get(id))
     }
-}
-
-async fn read(graph: &dyn Graph, statement: &str, parameters: &Parameters) -> Result<Table, String> {
-    graph.read(statement, parameters).await.map_err(|error| error.message)
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! The part of the graph that is watched, as Cypher.
 
 use super::WatchConfig;
+use crate::graph::{GraphError, GraphErrorKind};
 
 /// The parameter that holds the ids of nodes that are looked for by id.
 pub(super) const IDS: &str = "watchedIds";
+
+const ALL: &str = "MATCH ()-[r]->() RETURN r";
 
 /// The statements that photograph one part of the graph. Labels are quoted; the predicate is the job's own Cypher and
 /// sees no other variable than `n`.
@@ -19,6 +22,7 @@ pub struct Window {
     pub(super) by_id: Option<String>,
     /// The most nodes that a photograph may have.
     pub(super) most: u32,
+    has_predicate: bool,
 }
 
 impl Window {
@@ -33,15 +37,15 @@ impl Window {
                 (String::new(), vec![format!("({})", any.join(" OR "))])
             }
         };
-        // On lines of its own: it may end with a comment.
-        conditions.extend(config.predicate.iter().map(|predicate| format!("(\n{predicate}\n)")));
+        // The line ends behind it: it may end with a comment.
+        conditions.extend(config.predicate.iter().map(|predicate| format!("({predicate}\n)")));
         let seen = match conditions.is_empty() {
             true => format!("MATCH (n{label})"),
             false => format!("MATCH (n{label}) WHERE {}", conditions.join(" AND ")),
         };
         let nodes = format!("{seen} RETURN n LIMIT {}", u64::from(most) + 1);
         if label.is_empty() && conditions.is_empty() {
-            return Window { nodes, relationships: "MATCH ()-[r]->() RETURN r".to_owned(), by_id: None, most };
+            return Window { nodes, relationships: ALL.to_owned(), by_id: None, most, has_predicate: false };
         }
         Window {
             nodes,
@@ -53,6 +57,17 @@ impl Window {
                  RETURN n, r, startNode(r) AS a, endNode(r) AS b"
             )),
             most,
+            has_predicate: config.predicate.is_some(),
+        }
+    }
+
+    /// Why there is no photograph, in words: what is wrong with a statement is wrong with the predicate.
+    pub(super) fn words(&self, error: GraphError) -> String {
+        match error.kind {
+            GraphErrorKind::Statement | GraphErrorKind::Unsupported if self.has_predicate => {
+                format!("with graph.watch.where: {error}")
+            }
+            _ => error.message,
         }
     }
 }
@@ -80,7 +95,7 @@ mod tests {
         );
         assert_eq!(
             window(&["A", "B"], Some("n.x = 1 // mine")).nodes,
-            "MATCH (n) WHERE (n:`A` OR n:`B`) AND (\nn.x = 1 // mine\n) RETURN n LIMIT 8"
+            "MATCH (n) WHERE (n:`A` OR n:`B`) AND (n.x = 1 // mine\n) RETURN n LIMIT 8"
         );
     }
 
