@@ -180,7 +180,7 @@ impl Edges {
         if let Some(neo4j) = &self.neo4j
             && neo4j.drop_database(name).await.is_ok()
         {
-            self.commons.database_deleted(name);
+            self.commons.database_dropped(name);
         }
     }
 

@@ -282,3 +282,75 @@ fn unstartable(command: &str, error: &io::Error) -> String {
         _ => format!("the agent could not be started: `{command}`: {error}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::agent::managed::StopConfig;
+
+    fn settings(command: &str, cwd: Option<&str>, folder: &Path) -> StartSettings {
+        let config = StartConfig {
+            command: command.to_owned(),
+            args: vec!["x".to_owned()],
+            env: BTreeMap::from([("PORT".to_owned(), "1".to_owned()), ("DB_PASS".to_owned(), "hush".to_owned())]),
+            cwd: cwd.map(str::to_owned),
+            ready: ReadyConfig::default(),
+            stop: StopConfig::default(),
+        };
+        let graph = GraphAccess {
+            uri: "bolt://h:1".to_owned(),
+            username: "neo4j".to_owned(),
+            password: Secret::new("longer hush"),
+            database: None,
+        };
+        let secrets = vec![Secret::new("")];
+        StartSettings { config, folder: folder.to_path_buf(), port: None, graph: Some(graph), secrets }
+    }
+
+    #[test]
+    fn what_is_relative_is_relative_to_the_jobs_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("agents")).unwrap();
+        for (command, cwd, program, place) in [
+            ("python3", None, PathBuf::from("python3"), folder.path().to_path_buf()),
+            ("bin/agent", Some("agents"), folder.path().join("bin/agent"), folder.path().join("agents")),
+            ("/bin/sh", None, PathBuf::from("/bin/sh"), folder.path().to_path_buf()),
+        ] {
+            let made = settings(command, cwd, folder.path()).command(8081).unwrap();
+            let made = made.as_std();
+            assert_eq!(
+                (Path::new(made.get_program()), made.get_current_dir().unwrap()),
+                (program.as_path(), place.as_path())
+            );
+            let variable = |name: &str| made.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value);
+            assert_eq!(variable("PORT"), Some(Some("8081".as_ref())), "ours win");
+            assert_eq!(variable("NEO_DATABASE"), Some(None), "another one's database");
+        }
+    }
+
+    #[test]
+    fn what_seems_to_be_secret_is_the_longest_first() {
+        let secrets = settings("a", None, Path::new("")).all_secrets();
+        let words: Vec<&str> = secrets.iter().map(Secret::expose).collect();
+        assert_eq!(words, ["longer hush", "hush"]);
+    }
+
+    #[test]
+    fn a_taken_port_is_known_by_its_words() {
+        for words in
+            ["OSError: [Errno 98] Address already in use", "Error: listen EADDRINUSE: …", "Port 8081 is already in use"]
+        {
+            assert!(says_taken(Some(words)), "{words}");
+        }
+        assert!(!says_taken(Some("the address book is in use")) && !says_taken(None));
+    }
+
+    #[test]
+    fn no_port_is_handed_out_twice() {
+        let agents = ManagedAgents::default();
+        let ports: BTreeSet<u16> = (0..200).map(|_| agents.free_port().unwrap()).collect();
+        assert_eq!(ports.len(), 200);
+    }
+}
