@@ -25,6 +25,8 @@
 //!   is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
 //!   `check` functions of the edges.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
+//! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it. What trials share and
+//!   what must be ended or deleted in the end is in `run/commons.rs`; `run/contamination.rs` looks for what leaked.
 //! - [`graph`] has a door of its own, `graph/bolt`, by which agents in other processes reach the embedded graph.
 //!
 //! # To add a member

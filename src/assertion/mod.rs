@@ -47,6 +47,14 @@ impl AssertionCheck {
         }
     }
 
+    /// The Cypher by which it looks at the graph.
+    pub fn cypher(&self) -> Option<&str> {
+        match self {
+            AssertionCheck::Cypher(check) => Some(&check.cypher),
+            AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => None,
+        }
+    }
+
     /// Evaluates it on what a trial left behind. `index` is its place in the job, from 0; `job` is its name. Where a
     /// message may have been delivered twice, what does not hold is missing: the fault may not be the agent's.
     pub fn evaluate(&self, index: usize, job: &str, evidence: &Evidence) -> Component {

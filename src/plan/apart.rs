@@ -3,7 +3,6 @@
 use super::Refusal;
 use crate::agent::TransportConfig;
 use crate::agent::managed::check as check_start;
-use crate::assertion::AssertionCheck;
 use crate::graph::{GraphConfig, unscoped_problem};
 use crate::job::{Isolation, Job};
 
@@ -82,10 +81,9 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
 
 /// Every piece of the job's Cypher that does not keep to its user: where, and the statement.
 fn unscoped(job: &Job) -> Vec<(String, String)> {
-    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), &setup.cypher));
-    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| match &assertion.check {
-        AssertionCheck::Cypher(check) => Some((format!("assertion {number}"), &check.cypher)),
-        AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => None,
+    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
+    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
+        assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
     });
     setups.chain(assertions).filter_map(|(place, cypher)| Some((place, unscoped_problem(cypher)?))).collect()
 }

@@ -124,7 +124,7 @@ impl Commons {
     }
 
     /// A database is there no more.
-    pub(super) fn database_deleted(&self, name: &str) {
+    pub(super) fn database_dropped(&self, name: &str) {
         unpoisoned(&self.databases).remove(name);
     }
 

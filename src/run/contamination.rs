@@ -147,6 +147,7 @@ fn words(mark: &Mark, place: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -220,6 +221,17 @@ mod tests {
         marks.add_session(&trial(1), UUID);
         assert_eq!(marks.leak(&trial(1), &said(UUID)), None);
         assert_eq!(Marks::default().leak(&trial(1), &said(OTHER)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_mark_is_found_exactly_where_it_stands(before in "[a-z0-9 -]{0,40}", after in "[a-z0-9 -]{0,40}", mark in "[a-z0-9]{16}", cut in 0..17_usize) {
+            let mut marks = Marks::default();
+            marks.add_token(&trial(2), &mark);
+            let text = format!("{before}{}{after}", &mark[..cut]);
+            prop_assert_eq!(marks.leak(&trial(1), &said(&text)).is_some(), text.contains(&mark));
+            prop_assert_eq!(marks.leak(&trial(2), &said(&text)), None);
+        }
     }
 
     #[test]

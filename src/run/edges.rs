@@ -4,18 +4,16 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::commons::Commons;
-use super::ground::Ground;
+use super::ground::neo4j_graph;
 use super::{Chance, Engine};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
-use crate::agent::managed::{GraphAccess, Listener, ManagedAgent, StartConfig, StartSettings};
 use crate::agent::{Agent, AgentError, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
-use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
-use crate::graph::embedded::{self, EmbeddedConfig, EmbeddedGraph};
-use crate::graph::neo4j::{Limits, Neo4jConfig, Neo4jConnection, Neo4jGraph};
+use crate::graph::embedded::{self, EmbeddedGraph};
+use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
 use crate::graph::{GraphConfig, GraphError};
-use crate::http::{BaseUrl, HttpClient, Url};
+use crate::http::HttpClient;
 use crate::job::{Isolation, Mind, ModelName};
 use crate::llm::Llm;
 use crate::llm::openai::{OpenAi, OpenAiSettings};
@@ -48,14 +46,14 @@ pub struct Edges {
     /// The judge's model.
     pub judge: Arc<dyn Llm>,
     http: HttpClient,
-    credentials: Credentials,
+    pub(super) credentials: Credentials,
     /// Stands for "nothing there": made when an assertion is first looked at on it, never written to.
     empty_graph: OnceLock<Result<Arc<EmbeddedGraph>, GraphError>>,
-    clock: Clock,
+    pub(super) clock: Clock,
     /// One connection to the database for all trials, unless each has a database of its own.
-    neo4j: Option<Arc<Neo4jGraph>>,
+    pub(super) neo4j: Option<Arc<Neo4jGraph>>,
     /// `limits.query`.
-    query_limit: Duration,
+    pub(super) query_limit: Duration,
     /// What the trials have in common.
     pub(super) commons: Commons,
 }
@@ -113,7 +111,7 @@ impl Edges {
         self.empty_graph.get_or_init(fresh).clone()
     }
 
-    fn graph_limits(&self) -> embedded::Limits {
+    pub(super) fn graph_limits(&self) -> embedded::Limits {
         embedded::Limits { time: self.query_limit, ..embedded::Limits::default() }
     }
 
@@ -123,123 +121,6 @@ impl Edges {
         match plan.isolation {
             Isolation::User => format!("{user}-{}", self.commons.token(id)),
             Isolation::Shared | Isolation::Database | Isolation::Process => user.clone(),
-        }
-    }
-
-    /// The graph of a trial: one of its own, or the one that all trials share; `None` where nothing uses one.
-    pub(super) async fn ground(&self, plan: &Plan, id: &TrialId) -> Result<Option<Arc<Ground>>, String> {
-        let own = matches!(plan.isolation, Isolation::Database | Isolation::Process);
-        let ground = match &plan.graph {
-            None => return Ok(None),
-            Some(GraphConfig::Embedded(config)) if own => Arc::new(self.embedded(plan, config).await?),
-            Some(GraphConfig::Embedded(config)) => {
-                let mut shared = self.commons.ground.lock().await;
-                match &*shared {
-                    Some(ground) => ground.clone(),
-                    None => shared.insert(Arc::new(self.embedded(plan, config).await?)).clone(),
-                }
-            }
-            Some(GraphConfig::Neo4j(config)) => {
-                let connection = neo4j_connection(config, &self.credentials);
-                match (&self.neo4j, plan.isolation) {
-                    (Some(neo4j), Isolation::Database) => Arc::new(self.database(neo4j, connection, id).await?),
-                    (Some(neo4j), _) => {
-                        let access = Some(access(connection));
-                        Arc::new(Ground { access, ..Ground::of(neo4j.clone()) })
-                    }
-                    (None, _) => return Err("eval-job itself failed: there is no way to the database".to_owned()),
-                }
-            }
-        };
-        Ok(Some(ground))
-    }
-
-    /// A fresh embedded graph; with a door where an agent in another process needs one.
-    async fn embedded(&self, plan: &Plan, config: &EmbeddedConfig) -> Result<Ground, String> {
-        let limits = self.graph_limits();
-        if plan.job.target.start.is_none() {
-            let graph = EmbeddedGraph::with_limits(limits).map_err(|error| error.message)?;
-            return Ok(Ground::of(Arc::new(graph)));
-        }
-        let graph = EmbeddedGraph::shareable(limits).map_err(|error| error.message)?;
-        let (username, password) = ("neo4j".to_owned(), self.commons.password());
-        let settings = BoltSettings {
-            port: config.bolt_port(),
-            username: username.clone(),
-            password: password.clone(),
-            limits: BoltLimits::default(),
-            clock: self.clock,
-        };
-        let door = BoltDoor::open(&graph, settings).await.map_err(|error| error.to_string())?;
-        let access = GraphAccess { uri: door.uri(), username, password, database: Some("neo4j".to_owned()) };
-        Ok(Ground { access: Some(access), door: Some(door), ..Ground::of(Arc::new(graph)) })
-    }
-
-    /// A database of the trial's own on a server that can have several.
-    async fn database(&self, neo4j: &Neo4jGraph, connection: Neo4jConnection, id: &TrialId) -> Result<Ground, String> {
-        let name = format!("evaljob{}", self.commons.token(id));
-        // Before it is made: whatever happens from now on, it is deleted.
-        self.commons.database_made(&name);
-        if let Err(error) = neo4j.create_database(&name).await {
-            self.delete_database(&name).await;
-            return Err(error.message);
-        }
-        let connection = Neo4jConnection { database: Some(name.clone()), ..connection };
-        let graph = neo4j_graph(connection.clone(), self.query_limit)?;
-        Ok(Ground { access: Some(access(connection)), database: Some(name), ..Ground::of(Arc::new(graph)) })
-    }
-
-    async fn delete_database(&self, name: &str) {
-        if let Some(neo4j) = &self.neo4j
-            && neo4j.drop_database(name).await.is_ok()
-        {
-            self.commons.database_deleted(name);
-        }
-    }
-
-    /// Ends what a trial's graph needed. A graph that others use stays as it is.
-    pub(super) async fn leave(&self, ground: Arc<Ground>) {
-        let Some(Ground { graph, door, database, .. }) = Arc::into_inner(ground) else { return };
-        if let Some(door) = door {
-            door.stop().await;
-        }
-        drop(graph);
-        if let Some(name) = database {
-            self.delete_database(&name).await;
-        }
-    }
-
-    /// The agent of a trial, where eval-job starts it: one of its own, or the one that all trials share.
-    pub(super) async fn managed_agent(
-        &self,
-        plan: &Plan,
-        ground: Option<&Ground>,
-        listener: &Listener,
-    ) -> Result<Option<Arc<ManagedAgent>>, String> {
-        let Some(start) = &plan.job.target.start else { return Ok(None) };
-        let settings = self.start_settings(plan, start, ground.and_then(|ground| ground.access.clone()));
-        let agent = match plan.isolation {
-            Isolation::Shared | Isolation::User => self.commons.agent(&settings, listener).await?,
-            Isolation::Database | Isolation::Process => Arc::new(self.commons.agents.start(&settings, listener).await?),
-        };
-        Ok(Some(agent))
-    }
-
-    fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
-        let config = match &plan.job.target.transport {
-            TransportConfig::Embabel(config) => Some(config),
-            TransportConfig::Demo(_) => None,
-        };
-        let address = config.and_then(|config| config.base_url.as_deref());
-        let credentials = &self.credentials;
-        let own = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
-        let in_file = config.and_then(|config| config.api_key.clone()).map(Secret::new);
-        StartSettings {
-            config: start.clone(),
-            folder: plan.job.folder.clone(),
-            port: start.ready.port.and_then(|port| port.number()).or_else(|| address.and_then(loopback_port)),
-            graph,
-            secrets: own.into_iter().flatten().cloned().chain(in_file).collect(),
         }
     }
 
@@ -302,28 +183,6 @@ fn model(
             Ok(Arc::new(OpenAi::new(settings, http.clone()).map_err(|error| error.message)?))
         }
     }
-}
-
-impl Edges {
-    /// Ends every agent that was started and deletes every database that was made, as far as trials have not.
-    pub(super) async fn close(&self) {
-        self.commons.close(self.neo4j.as_deref()).await;
-    }
-}
-
-fn neo4j_graph(connection: Neo4jConnection, time: Duration) -> Result<Neo4jGraph, String> {
-    Neo4jGraph::connect(connection, Limits { time, ..Limits::default() }).map_err(|error| error.message)
-}
-
-fn access(connection: Neo4jConnection) -> GraphAccess {
-    let Neo4jConnection { uri, username, password, database } = connection;
-    GraphAccess { uri, username, password, database }
-}
-
-/// The port of an address on this machine.
-fn loopback_port(address: &str) -> Option<u16> {
-    BaseUrl::parse(address).ok().filter(BaseUrl::is_loopback)?;
-    Url::parse(address.trim()).ok()?.port_or_known_default()
 }
 
 /// What the job says of the database; the environment only fills in what is missing.

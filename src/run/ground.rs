@@ -1,10 +1,17 @@
 //! The graph that a trial plays on, and the way by which an agent that eval-job starts gets there.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::edges::{Edges, neo4j_connection};
 use crate::agent::managed::GraphAccess;
-use crate::graph::Graph;
-use crate::graph::bolt::BoltDoor;
+use crate::evidence::TrialId;
+use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
+use crate::graph::embedded::{EmbeddedConfig, EmbeddedGraph};
+use crate::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+use crate::graph::{Graph, GraphConfig};
+use crate::job::Isolation;
+use crate::plan::Plan;
 
 /// A graph with what it needs to be there.
 pub(super) struct Ground {
@@ -23,4 +30,99 @@ impl Ground {
     pub(super) fn of(graph: Arc<dyn Graph>) -> Ground {
         Ground { graph, access: None, door: None, database: None }
     }
+}
+
+impl Edges {
+    /// The graph of a trial: one of its own, or the one that all trials share; `None` where nothing uses one.
+    pub(super) async fn ground(&self, plan: &Plan, id: &TrialId) -> Result<Option<Arc<Ground>>, String> {
+        let own = matches!(plan.isolation, Isolation::Database | Isolation::Process);
+        let ground = match &plan.graph {
+            None => return Ok(None),
+            Some(GraphConfig::Embedded(config)) if own => Arc::new(self.embedded(plan, config).await?),
+            Some(GraphConfig::Embedded(config)) => {
+                let mut shared = self.commons.ground.lock().await;
+                match &*shared {
+                    Some(ground) => ground.clone(),
+                    None => shared.insert(Arc::new(self.embedded(plan, config).await?)).clone(),
+                }
+            }
+            Some(GraphConfig::Neo4j(config)) => {
+                let connection = neo4j_connection(config, &self.credentials);
+                match (&self.neo4j, plan.isolation) {
+                    (Some(neo4j), Isolation::Database) => Arc::new(self.database(neo4j, connection, id).await?),
+                    (Some(neo4j), _) => {
+                        let access = Some(access(connection));
+                        Arc::new(Ground { access, ..Ground::of(neo4j.clone()) })
+                    }
+                    (None, _) => return Err("eval-job itself failed: there is no way to the database".to_owned()),
+                }
+            }
+        };
+        Ok(Some(ground))
+    }
+
+    /// A fresh embedded graph; with a door where an agent in another process needs one.
+    async fn embedded(&self, plan: &Plan, config: &EmbeddedConfig) -> Result<Ground, String> {
+        let limits = self.graph_limits();
+        if plan.job.target.start.is_none() {
+            let graph = EmbeddedGraph::with_limits(limits).map_err(|error| error.message)?;
+            return Ok(Ground::of(Arc::new(graph)));
+        }
+        let graph = EmbeddedGraph::shareable(limits).map_err(|error| error.message)?;
+        let (username, password) = ("neo4j".to_owned(), self.commons.password());
+        let settings = BoltSettings {
+            port: config.bolt_port(),
+            username: username.clone(),
+            password: password.clone(),
+            limits: BoltLimits::default(),
+            clock: self.clock,
+        };
+        let door = BoltDoor::open(&graph, settings).await.map_err(|error| error.to_string())?;
+        let access = GraphAccess { uri: door.uri(), username, password, database: Some("neo4j".to_owned()) };
+        Ok(Ground { access: Some(access), door: Some(door), ..Ground::of(Arc::new(graph)) })
+    }
+
+    /// A database of the trial's own on a server that can have several.
+    async fn database(&self, neo4j: &Neo4jGraph, connection: Neo4jConnection, id: &TrialId) -> Result<Ground, String> {
+        let name = format!("evaljob{}", self.commons.token(id));
+        // Before it is made: whatever happens from now on, it is deleted.
+        self.commons.database_made(&name);
+        if let Err(error) = neo4j.create_database(&name).await {
+            self.delete_database(&name).await;
+            return Err(error.message);
+        }
+        let connection = Neo4jConnection { database: Some(name.clone()), ..connection };
+        let graph = neo4j_graph(connection.clone(), self.query_limit)?;
+        Ok(Ground { access: Some(access(connection)), database: Some(name), ..Ground::of(Arc::new(graph)) })
+    }
+
+    async fn delete_database(&self, name: &str) {
+        if let Some(neo4j) = &self.neo4j
+            && neo4j.drop_database(name).await.is_ok()
+        {
+            self.commons.database_dropped(name);
+        }
+    }
+
+    /// Ends what a trial's graph needed. A graph that others use stays as it is.
+    pub(super) async fn leave(&self, ground: Arc<Ground>) {
+        let Some(Ground { graph, door, database, .. }) = Arc::into_inner(ground) else { return };
+        if let Some(door) = door {
+            door.stop().await;
+        }
+        drop(graph);
+        if let Some(name) = database {
+            self.delete_database(&name).await;
+        }
+    }
+}
+
+/// A way to a database.
+pub(super) fn neo4j_graph(connection: Neo4jConnection, time: Duration) -> Result<Neo4jGraph, String> {
+    Neo4jGraph::connect(connection, Limits { time, ..Limits::default() }).map_err(|error| error.message)
+}
+
+fn access(connection: Neo4jConnection) -> GraphAccess {
+    let Neo4jConnection { uri, username, password, database } = connection;
+    GraphAccess { uri, username, password, database }
 }

@@ -8,6 +8,7 @@ mod contamination;
 mod edges;
 mod ground;
 mod judge;
+mod managed;
 mod observe;
 mod persona;
 mod prepare;

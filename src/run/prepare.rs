@@ -38,8 +38,11 @@ impl Started {
         if let Some(demo) = self.demo {
             demo.stop().await;
         }
-        if let Some(managed) = self.managed.and_then(Arc::into_inner) {
-            managed.stop().await;
+        if let Some(managed) = self.managed {
+            managed.last_words().await;
+            if let Some(managed) = Arc::into_inner(managed) {
+                managed.stop().await;
+            }
         }
         if let Some(ground) = self.ground {
             engine.edges.leave(ground).await;

@@ -5,11 +5,20 @@ use std::process::{Child, Command, Stdio};
 
 use super::{diary, job, nothing_is_left};
 use crate::program::eval_job;
+use crate::servers::enterprise::Enterprise;
 
 fn start(folder: &Path, job: &str) -> Child {
+    start_with(folder, job, &[])
+}
+
+fn start_with(folder: &Path, job: &str, env: &[(&str, &str)]) -> Child {
     std::fs::write(folder.join("job.yml"), job).unwrap();
     let mut command = eval_job(folder);
-    command.args(["run", "job.yml", "--condition", "with-facts"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(["run", "job.yml", "--condition", "with-facts"])
+        .envs(env.iter().copied())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.spawn().unwrap()
 }
 
@@ -58,6 +67,20 @@ fn one_that_is_still_being_waited_for_is_ended_too() {
     signal(&child, "-INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     nothing_is_left(folder.path(), 1);
+}
+
+#[test]
+fn the_database_of_an_interrupted_conversation_is_deleted() {
+    let server = Enterprise::start();
+    let folder = tempfile::tempdir().unwrap();
+    let job = job("hanging", "", "graph: {neo4j: {}}\nisolation: database");
+    let mut child = start_with(folder.path(), &job, &[("NEO_URI", &server.uri), ("NEO_PASSWORD", "x")]);
+    await_line(folder.path(), "message 1");
+    signal(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    nothing_is_left(folder.path(), 1);
+    let last = server.messages().pop().unwrap();
+    assert!(last.contains("DROP DATABASE"), "{:?}", server.messages());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use eval_job::score::Outcome;
 
 use crate::house::root;
 use crate::program::eval_job;
+use crate::servers::neo4j;
 
 fn run(driver: Option<&std::path::Path>) -> (std::process::Output, RunRecord) {
     let folder = tempfile::tempdir().unwrap();
@@ -38,6 +39,34 @@ fn a_python_agent_with_the_official_driver_passes_its_job() {
         assert_eq!(trial.outcome, Some(Outcome::Graded));
         assert!(trial.agent_output.as_ref().unwrap().beginning.contains("the agent listens on port"));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_scores_the_same_wherever_its_graph_is() {
+    let driver = root().join("target/peers/python");
+    if !driver.join("neo4j").exists() {
+        return;
+    }
+    let Some(database) = neo4j::database("it_scores_the_same_wherever_its_graph_is").await else { return };
+    let own = std::fs::read_to_string(root().join("data/eval/python-agent.yml")).unwrap();
+    let agent = root().join("data/eval/python-agent/agent.py").display().to_string();
+    let own = own.replace("python-agent/agent.py", &agent);
+    let backend = "graph:\n  embedded: {bolt: auto}";
+    let scores =
+        [backend, "isolation: user\ngraph: {embedded: {}}", "isolation: user\ngraph: {neo4j: {}}"].map(|graph| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("job.yml"), own.replace(backend, graph)).unwrap();
+            let mut command = eval_job(folder.path());
+            command.args(["run", "job.yml", "--no-progress", "-o", "record.json"]).env("PYTHONPATH", &driver);
+            let output = database.server.tell(&mut command).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{graph}: {}", String::from_utf8_lossy(&output.stdout));
+            let record: RunRecord =
+                serde_json::from_slice(&std::fs::read(folder.path().join("record.json")).unwrap()).unwrap();
+            record.trials.iter().map(|trial| trial.score().unwrap()).collect::<Vec<_>>()
+        });
+    assert_eq!(scores[0], scores[1]);
+    assert_eq!(scores[0], scores[2]);
+    assert_eq!(database.server.value("MATCH (u:User) RETURN count(u)").await, "2", "a user for each conversation");
 }
 
 #[test]

@@ -74,7 +74,9 @@ fn an_agent_that_dies_at_start_is_told_with_its_last_words() {
     assert!(since.elapsed().as_secs() < 30, "its end was not noticed");
     let error = broken(&record.trials[0]);
     assert!(error.contains("the agent's process ended (exit status 1) before it was ready"), "{error}");
-    assert!(error.contains("reading the settings\nTraceback: no such model"), "{error}");
+    // Of two streams the order is not known.
+    assert!(error.contains("reading the settings\n") || error.contains("\nreading the settings"), "{error}");
+    assert!(error.contains("Traceback: no such model"), "{error}");
     let printed = record.trials[0].agent_output.as_ref().unwrap();
     assert!(printed.beginning.contains("gpt-0"), "{printed:?}");
     // What it prints steers no terminal.
@@ -98,7 +100,7 @@ fn an_agent_that_dies_in_mid_conversation_is_graded_on_what_there_is() {
             assert_eq!(evidence.ending, Ending::AgentFailed { error: error.clone() });
             assert_eq!(evidence.transcript.turns.len(), 2);
             assert_eq!(evidence.transcript.turns[1].failures.last().unwrap().error, error);
-            assert!(trial.agent_output.as_ref().unwrap().beginning.ends_with("out of memory\n"));
+            assert!(trial.agent_output.as_ref().unwrap().beginning.contains("out of memory\n"));
         }
         // One agent for the run was started again.
         nothing_is_left(folder.path(), processes);
@@ -182,7 +184,7 @@ fn what_can_not_be_started_is_told_with_what_to_try() {
 #[test]
 fn no_secret_is_kept_of_what_an_agent_prints() {
     let folder = tempfile::tempdir().unwrap();
-    let start = "    env: {MY_API_TOKEN: tok-s3cret, MODE: plain}";
+    let start = "    env: {MY_API_TOKEN: tok-s3cret, MODE: plain, PORT: '1', NEO_PASSWORD: mine}";
     let env = [("OPENAI_API_KEY", "sk-s3cret")];
     let (_, record) = run(folder.path(), &job("tells", start, ""), &["--condition", "with-facts"], &env);
     let printed = &record.trials[0].agent_output.as_ref().unwrap().beginning;

@@ -7,10 +7,12 @@ mod config;
 mod group;
 mod output;
 mod process;
+mod settings;
 mod start;
 
 pub use config::{ReadyConfig, SignalConfig, StartConfig, StopConfig, check, pattern_problem};
 pub use group::kill_all_groups;
 pub use output::Listener;
 pub use process::{Lifeline, ManagedAgent};
-pub use start::{GraphAccess, ManagedAgents, StartSettings};
+pub use settings::{GraphAccess, StartSettings};
+pub use start::ManagedAgents;

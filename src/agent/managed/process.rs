@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -28,6 +28,8 @@ pub struct ManagedAgent {
     port: u16,
     lifeline: Lifeline,
     output: Arc<Output>,
+    /// Set when its process has ended and all that it printed was heard.
+    heard: CancellationToken,
     stop: DropGuard,
     keeper: JoinHandle<()>,
 }
@@ -64,23 +66,9 @@ impl ManagedAgent {
         let (mut child, group) = Group::spawn(command)?;
         let (ended, lifeline) = watch::channel(None);
         let stop = CancellationToken::new();
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let heard = output.clone();
-        let draining = async move {
-            let stdout = async {
-                if let Some(stream) = stdout {
-                    heard.drain(stream).await
-                }
-            };
-            let stderr = async {
-                if let Some(stream) = stderr {
-                    heard.drain(stream).await
-                }
-            };
-            tokio::join!(stdout, stderr);
-        };
-        let draining = keepers.spawn(draining);
-        let (asked, config) = (stop.clone(), config.clone());
+        let draining = keepers.spawn(drain(output.clone(), child.stdout.take(), child.stderr.take()));
+        let heard = CancellationToken::new();
+        let (asked, config, all_heard) = (stop.clone(), config.clone(), heard.clone());
         let keeper = keepers.spawn(async move {
             keep(child, group, asked, config, ended).await;
             // Whoever else has the pipes has left the group and is not ours any more.
@@ -88,8 +76,9 @@ impl ManagedAgent {
             if timeout(DRAIN, draining).await.is_err() {
                 abort.abort();
             }
+            all_heard.cancel();
         });
-        Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, stop: stop.drop_guard(), keeper })
+        Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, heard, stop: stop.drop_guard(), keeper })
     }
 
     /// Where it listens unless the job says otherwise: `http://127.0.0.1:PORT`.
@@ -112,6 +101,13 @@ impl ManagedAgent {
         self.output.tell(listener);
     }
 
+    /// Where its process has ended: waits until all that it printed was heard.
+    pub async fn last_words(&self) {
+        if self.lifeline.has_ended().is_some() {
+            self.heard.cancelled().await;
+        }
+    }
+
     pub(super) fn output(&self) -> &Output {
         &self.output
     }
@@ -122,6 +118,21 @@ impl ManagedAgent {
         // It fails only when the runtime itself ends, and then the group is killed.
         let _ = self.keeper.await;
     }
+}
+
+/// Takes both streams to their ends.
+async fn drain(output: Arc<Output>, stdout: Option<ChildStdout>, stderr: Option<ChildStderr>) {
+    let stdout = async {
+        if let Some(stream) = stdout {
+            output.drain(stream).await;
+        }
+    };
+    let stderr = async {
+        if let Some(stream) = stderr {
+            output.drain(stream).await;
+        }
+    };
+    tokio::join!(stdout, stderr);
 }
 
 /// Keeps a process until it ends or is to be ended, and then sees to the rest of its group.

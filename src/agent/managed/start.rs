@@ -3,50 +3,17 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use regex::bytes::Regex;
 use tokio::net::TcpStream;
-use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::output::{Listener, Output};
 use super::process::ManagedAgent;
-use super::{ReadyConfig, StartConfig};
+use super::{ReadyConfig, StartSettings};
 use crate::http::{Call, HttpClient, Method, Url};
-use crate::secret::Secret;
-
-/// How an agent is started, with everything filled in.
-#[derive(Debug, Clone)]
-pub struct StartSettings {
-    /// What the job says.
-    pub config: StartConfig,
-    /// The job file's folder.
-    pub folder: PathBuf,
-    /// The port at which it must listen; `None` for a free one.
-    pub port: Option<u16>,
-    /// The graph that it is told of.
-    pub graph: Option<GraphAccess>,
-    /// What must not be seen in its output, beside the graph's password.
-    pub secrets: Vec<Secret>,
-}
-
-/// How an agent gets to its graph.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GraphAccess {
-    /// `NEO_URI`.
-    pub uri: String,
-    /// `NEO_USERNAME`.
-    pub username: String,
-    /// `NEO_PASSWORD`.
-    pub password: Secret,
-    /// `NEO_DATABASE`; `None` for the user's home database.
-    pub database: Option<String>,
-}
 
 /// How often an agent is started again when somebody else took its port.
 const TRIES: usize = 3;
@@ -183,56 +150,6 @@ impl ManagedAgents {
     }
 }
 
-impl StartSettings {
-    fn command(&self, port: u16) -> Result<Command, String> {
-        let unknown = |error: io::Error| format!("the job file's folder can't be told: {error}");
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        let folder = std::path::absolute(folder).map_err(unknown)?;
-        let config = &self.config;
-        let cwd = config.cwd.as_ref().map_or(folder.clone(), |cwd| folder.join(cwd));
-        if !cwd.is_dir() {
-            return Err(format!(
-                "the agent can't be started in {}: there is no such folder; target.start.cwd names one relative to the \
-                 job file's",
-                cwd.display()
-            ));
-        }
-        let program =
-            if config.command.contains('/') { folder.join(&config.command) } else { config.command.clone().into() };
-        let mut command = Command::new(program);
-        command.args(&config.args).current_dir(cwd).envs(&config.env).env("PORT", port.to_string());
-        if let Some(graph) = &self.graph {
-            command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
-            command.env("NEO_PASSWORD", graph.password.expose());
-            match &graph.database {
-                Some(database) => command.env("NEO_DATABASE", database),
-                // One that happens to be set here is not the one that the assertions look at.
-                None => command.env_remove("NEO_DATABASE"),
-            };
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Ok(command)
-    }
-
-    fn pattern(&self) -> Result<Option<Regex>, String> {
-        self.config.ready.log.as_deref().map(Regex::new).transpose().map_err(|error| error.to_string())
-    }
-
-    /// The graph's password, ours, and what the job's environment seems to keep secret.
-    fn all_secrets(&self) -> Vec<Secret> {
-        const TELLING: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CREDENTIAL", "AUTH"];
-        let looks_secret = |name: &str| TELLING.iter().any(|word| name.to_uppercase().contains(word));
-        let environment = self.config.env.iter().filter(|(name, _)| looks_secret(name));
-        let mut secrets: Vec<Secret> = environment.map(|(_, value)| Secret::new(value)).collect();
-        secrets.extend(self.graph.iter().map(|graph| graph.password.clone()));
-        secrets.extend(self.secrets.iter().cloned());
-        secrets.retain(|secret| !secret.expose().is_empty());
-        // One may be a part of another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
-        secrets
-    }
-}
-
 /// The port, unless somebody listens there: that one would be taken for the agent.
 async fn untaken(port: u16) -> Result<u16, String> {
     if connects(port).await {
@@ -280,5 +197,27 @@ fn unstartable(command: &str, error: &io::Error) -> String {
              {{command: python3, args: [{command}]}}"
         ),
         _ => format!("the agent could not be started: `{command}`: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_port_is_known_by_its_words() {
+        for words in
+            ["OSError: [Errno 98] Address already in use", "Error: listen EADDRINUSE: …", "Port 8081 is already in use"]
+        {
+            assert!(says_taken(Some(words)), "{words}");
+        }
+        assert!(!says_taken(Some("the address book is in use")) && !says_taken(None));
+    }
+
+    #[test]
+    fn no_port_is_handed_out_twice() {
+        let agents = ManagedAgents::default();
+        let ports: BTreeSet<u16> = (0..200).map(|_| agents.free_port().unwrap()).collect();
+        assert_eq!(ports.len(), 200);
     }
 }

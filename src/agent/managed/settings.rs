@@ -1,0 +1,146 @@
+//! With what an agent is started: its command, its place, its environment, and what of that is secret.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use regex::bytes::Regex;
+use tokio::process::Command;
+
+use super::StartConfig;
+use crate::secret::Secret;
+
+/// How an agent is started, with everything filled in.
+#[derive(Debug, Clone)]
+pub struct StartSettings {
+    /// What the job says.
+    pub config: StartConfig,
+    /// The job file's folder.
+    pub folder: PathBuf,
+    /// The port at which it must listen; `None` for a free one.
+    pub port: Option<u16>,
+    /// The graph that it is told of.
+    pub graph: Option<GraphAccess>,
+    /// What must not be seen in its output, beside the graph's password.
+    pub secrets: Vec<Secret>,
+}
+
+/// How an agent gets to its graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphAccess {
+    /// `NEO_URI`.
+    pub uri: String,
+    /// `NEO_USERNAME`.
+    pub username: String,
+    /// `NEO_PASSWORD`.
+    pub password: Secret,
+    /// `NEO_DATABASE`; `None` for the user's home database.
+    pub database: Option<String>,
+}
+
+impl StartSettings {
+    /// The command, with its place and its environment.
+    pub(super) fn command(&self, port: u16) -> Result<Command, String> {
+        let unknown = |error: io::Error| format!("the job file's folder can't be told: {error}");
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let folder = std::path::absolute(folder).map_err(unknown)?;
+        let config = &self.config;
+        let cwd = config.cwd.as_ref().map_or(folder.clone(), |cwd| folder.join(cwd));
+        if !cwd.is_dir() {
+            return Err(format!(
+                "the agent can't be started in {}: there is no such folder; target.start.cwd names one relative to the \
+                 job file's",
+                cwd.display()
+            ));
+        }
+        let program =
+            if config.command.contains('/') { folder.join(&config.command) } else { config.command.clone().into() };
+        let mut command = Command::new(program);
+        command.args(&config.args).current_dir(cwd).envs(&config.env).env("PORT", port.to_string());
+        if let Some(graph) = &self.graph {
+            command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
+            command.env("NEO_PASSWORD", graph.password.expose());
+            match &graph.database {
+                Some(database) => command.env("NEO_DATABASE", database),
+                // One that happens to be set here is not the one that the assertions look at.
+                None => command.env_remove("NEO_DATABASE"),
+            };
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    /// The pattern that its output is searched for.
+    pub(super) fn pattern(&self) -> Result<Option<Regex>, String> {
+        self.config.ready.log.as_deref().map(Regex::new).transpose().map_err(|error| error.to_string())
+    }
+
+    /// The graph's password, ours, and what the job's environment seems to keep secret.
+    pub(super) fn all_secrets(&self) -> Vec<Secret> {
+        const TELLING: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CREDENTIAL", "AUTH"];
+        let looks_secret = |name: &str| TELLING.iter().any(|word| name.to_uppercase().contains(word));
+        let environment = self.config.env.iter().filter(|(name, _)| looks_secret(name));
+        let mut secrets: Vec<Secret> = environment.map(|(_, value)| Secret::new(value)).collect();
+        secrets.extend(self.graph.iter().map(|graph| graph.password.clone()));
+        secrets.extend(self.secrets.iter().cloned());
+        secrets.retain(|secret| !secret.expose().is_empty());
+        // One may be a part of another.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
+        secrets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::agent::managed::{ReadyConfig, StopConfig};
+
+    fn settings(command: &str, cwd: Option<&str>, folder: &Path) -> StartSettings {
+        let config = StartConfig {
+            command: command.to_owned(),
+            args: vec!["x".to_owned()],
+            env: BTreeMap::from([("PORT".to_owned(), "1".to_owned()), ("DB_PASS".to_owned(), "hush".to_owned())]),
+            cwd: cwd.map(str::to_owned),
+            ready: ReadyConfig::default(),
+            stop: StopConfig::default(),
+        };
+        let graph = GraphAccess {
+            uri: "bolt://h:1".to_owned(),
+            username: "neo4j".to_owned(),
+            password: Secret::new("longer hush"),
+            database: None,
+        };
+        let secrets = vec![Secret::new("")];
+        StartSettings { config, folder: folder.to_path_buf(), port: None, graph: Some(graph), secrets }
+    }
+
+    #[test]
+    fn what_is_relative_is_relative_to_the_jobs_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("agents")).unwrap();
+        for (command, cwd, program, place) in [
+            ("python3", None, PathBuf::from("python3"), folder.path().to_path_buf()),
+            ("bin/agent", Some("agents"), folder.path().join("bin/agent"), folder.path().join("agents")),
+            ("/bin/sh", None, PathBuf::from("/bin/sh"), folder.path().to_path_buf()),
+        ] {
+            let made = settings(command, cwd, folder.path()).command(8081).unwrap();
+            let made = made.as_std();
+            assert_eq!(
+                (Path::new(made.get_program()), made.get_current_dir().unwrap()),
+                (program.as_path(), place.as_path())
+            );
+            let variable = |name: &str| made.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value);
+            assert_eq!(variable("PORT"), Some(Some("8081".as_ref())), "ours win");
+            assert_eq!(variable("NEO_DATABASE"), Some(None), "another one's database");
+        }
+    }
+
+    #[test]
+    fn what_seems_to_be_secret_is_the_longest_first() {
+        let secrets = settings("a", None, Path::new("")).all_secrets();
+        let words: Vec<&str> = secrets.iter().map(Secret::expose).collect();
+        assert_eq!(words, ["longer hush", "hush"]);
+    }
+}

@@ -1,0 +1,59 @@
+//! The agent that eval-job starts for a trial, or for all of them.
+
+use std::sync::Arc;
+
+use super::edges::Edges;
+use super::ground::Ground;
+use crate::agent::TransportConfig;
+use crate::agent::managed::{GraphAccess, Listener, ManagedAgent, StartConfig, StartSettings};
+use crate::http::{BaseUrl, Url};
+use crate::job::Isolation;
+use crate::plan::Plan;
+use crate::secret::Secret;
+
+impl Edges {
+    /// The agent of a trial, where eval-job starts it: one of its own, or the one that all trials share.
+    pub(super) async fn managed_agent(
+        &self,
+        plan: &Plan,
+        ground: Option<&Ground>,
+        listener: &Listener,
+    ) -> Result<Option<Arc<ManagedAgent>>, String> {
+        let Some(start) = &plan.job.target.start else { return Ok(None) };
+        let settings = self.start_settings(plan, start, ground.and_then(|ground| ground.access.clone()));
+        let agent = match plan.isolation {
+            Isolation::Shared | Isolation::User => self.commons.agent(&settings, listener).await?,
+            Isolation::Database | Isolation::Process => Arc::new(self.commons.agents.start(&settings, listener).await?),
+        };
+        Ok(Some(agent))
+    }
+
+    fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
+        let config = match &plan.job.target.transport {
+            TransportConfig::Embabel(config) => Some(config),
+            TransportConfig::Demo(_) => None,
+        };
+        let address = config.and_then(|config| config.base_url.as_deref());
+        let credentials = &self.credentials;
+        let own = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
+        let in_file = config.and_then(|config| config.api_key.clone()).map(Secret::new);
+        StartSettings {
+            config: start.clone(),
+            folder: plan.job.folder.clone(),
+            port: start.ready.port.and_then(|port| port.number()).or_else(|| address.and_then(loopback_port)),
+            graph,
+            secrets: own.into_iter().flatten().cloned().chain(in_file).collect(),
+        }
+    }
+
+    /// Ends every agent that was started and deletes every database that was made, as far as trials have not.
+    pub(super) async fn close(&self) {
+        self.commons.close(self.neo4j.as_deref()).await;
+    }
+}
+
+/// The port of an address on this machine.
+fn loopback_port(address: &str) -> Option<u16> {
+    BaseUrl::parse(address).ok().filter(BaseUrl::is_loopback)?;
+    Url::parse(address.trim()).ok()?.port_or_known_default()
+}
