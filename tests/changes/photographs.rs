@@ -13,8 +13,10 @@ use crate::servers::neo4j;
 
 const WHEN: Moment = Moment { turn: 1, late: false };
 
-/// What is there before, and what is written, one look after each.
-const STORIES: [(&[&str], Option<&str>, &str, &[&str]); 4] = [
+/// The window's labels and predicate, what is there before, and what is written, one look after each.
+type Story = (&'static [&'static str], Option<&'static str>, &'static str, &'static [&'static str]);
+
+const STORIES: [Story; 4] = [
     (
         &[],
         None,
