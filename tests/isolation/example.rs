@@ -53,17 +53,20 @@ async fn it_scores_the_same_wherever_its_graph_is() {
     let own = own.replace("python-agent/agent.py", &agent);
     let backend = "graph:\n  embedded: {bolt: auto}";
     let scores =
-        [backend, "isolation: user\ngraph: {embedded: {}}", "isolation: user\ngraph: {neo4j: {}}"].map(|graph| {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::write(folder.path().join("job.yml"), own.replace(backend, graph)).unwrap();
-            let mut command = eval_job(folder.path());
-            command.args(["run", "job.yml", "--no-progress", "-o", "record.json"]).env("PYTHONPATH", &driver);
-            let output = database.server.tell(&mut command).output().unwrap();
-            assert_eq!(output.status.code(), Some(0), "{graph}: {}", String::from_utf8_lossy(&output.stdout));
-            let record: RunRecord =
-                serde_json::from_slice(&std::fs::read(folder.path().join("record.json")).unwrap()).unwrap();
-            record.trials.iter().map(|trial| trial.score().unwrap()).collect::<Vec<_>>()
-        });
+        [backend, "isolation: user\ngraph: {embedded: {}, WATCH}", "isolation: user\ngraph: {neo4j: {}, WATCH}"].map(
+            |graph| {
+                let graph = graph.replace("WATCH", "watch: {where: 'n.id = $user OR (:User {id: $user})-->(n)'}");
+                let folder = tempfile::tempdir().unwrap();
+                std::fs::write(folder.path().join("job.yml"), own.replace(backend, &graph)).unwrap();
+                let mut command = eval_job(folder.path());
+                command.args(["run", "job.yml", "--no-progress", "-o", "record.json"]).env("PYTHONPATH", &driver);
+                let output = database.server.tell(&mut command).output().unwrap();
+                assert_eq!(output.status.code(), Some(0), "{graph}: {}", String::from_utf8_lossy(&output.stdout));
+                let record: RunRecord =
+                    serde_json::from_slice(&std::fs::read(folder.path().join("record.json")).unwrap()).unwrap();
+                record.trials.iter().map(|trial| trial.score().unwrap()).collect::<Vec<_>>()
+            },
+        );
     assert_eq!(scores[0], scores[1]);
     assert_eq!(scores[0], scores[2]);
     assert_eq!(database.server.value("MATCH (u:User) RETURN count(u)").await, "2", "a user for each conversation");
