@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests start processes, which have an environment and take time")]
 
 mod bolt;
+mod changes;
 mod contract;
 mod demo;
 mod edges;
@@ -13,3 +14,4 @@ mod house;
 mod isolation;
 mod program;
 mod servers;
+mod tck;

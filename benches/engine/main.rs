@@ -12,6 +12,7 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks and arguments")]
 
 mod bare;
+mod look;
 mod served;
 mod whole;
 
@@ -28,10 +29,17 @@ cpu      user and system time of the working process, milliseconds a turn
 ratio    to bare of the same round: the figure to watch
 peak     the working process's largest resident size
 slow     500 conversations at once against servers that take 200 ms, over the ideal
-graph    the same as engine, with an embedded graph and an expression in each conversation";
+graph    the same as engine, with an embedded graph that is not watched and an expression in each conversation
+watched  the same as graph, photographed after each turn; nothing is written
+writes   the demo agent, which writes to its graph in each of 8 turns, not watched; its ratio is to itself
++ watch  the same, photographed after each turn; its ratio is to writes
+look     one photograph of an embedded graph, by its nodes: when nothing was written, and after one write";
 
 /// Rounds of each row; the medians are shown.
 const ROUNDS: usize = 3;
+
+/// The rows of the table.
+const KINDS: [&str; 6] = ["bare", "engine", "graph", "watched", "writes", "+ watch"];
 
 /// What one working process came to.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -63,12 +71,13 @@ fn table(sizes: &[usize]) {
     for size in sizes {
         let server = served::Server::start(Duration::ZERO);
         // In turn, so that a machine whose speed drifts drifts for all; the medians are shown.
-        let rounds: Vec<[Figures; 3]> =
-            (0..ROUNDS).map(|_| ["bare", "engine", "graph"].map(|kind| run(kind, *size, &server.address))).collect();
-        for (place, kind) in ["bare", "engine", "graph"].into_iter().enumerate() {
+        let rounds: Vec<[Figures; 6]> =
+            (0..ROUNDS).map(|_| KINDS.map(|kind| run(kind, *size, &server.address))).collect();
+        for (place, kind) in KINDS.into_iter().enumerate() {
             row(kind, *size, &rounds, place);
         }
     }
+    look::table();
     let server = served::Server::start(Duration::from_millis(200));
     // Opening, eight turns, seven lines of the persona between them, a verdict: one after the other.
     let ideal = 200.0 * (1.0 + 8.0 + 7.0 + 1.0);
@@ -84,8 +93,8 @@ fn table(sizes: &[usize]) {
     }
 }
 
-fn row(kind: &str, conversations: usize, rounds: &[[Figures; 3]], place: usize) {
-    let middle = |figure: &dyn Fn(&[Figures; 3]) -> f64| {
+fn row(kind: &str, conversations: usize, rounds: &[[Figures; 6]], place: usize) {
+    let middle = |figure: &dyn Fn(&[Figures; 6]) -> f64| {
         let mut figures: Vec<f64> = rounds.iter().map(figure).collect();
         figures.sort_by(f64::total_cmp);
         figures[figures.len() / 2]
@@ -95,7 +104,7 @@ fn row(kind: &str, conversations: usize, rounds: &[[Figures; 3]], place: usize) 
         middle(&|round| round[place].cpu_ms / round[place].turns as f64),
         middle(&|round| round[place].wall_ms / 1e3),
         middle(&|round| round[place].peak_mb),
-        middle(&|round| round[place].cpu_ms / round[0].cpu_ms),
+        middle(&|round| round[place].cpu_ms / round[if place < 4 { 0 } else { 4 }].cpu_ms),
     );
 }
 
@@ -114,8 +123,11 @@ fn work(kind: &str, conversations: usize, address: &str) -> Figures {
     let started = std::time::Instant::now();
     let turns = match kind {
         "bare" => runtime.block_on(bare::run(conversations, address)),
-        "engine" => runtime.block_on(whole::run(conversations, address, false)),
-        "graph" => runtime.block_on(whole::run(conversations, address, true)),
+        "engine" => runtime.block_on(whole::run(conversations, &whole::job(address, false), false)),
+        "graph" => runtime.block_on(whole::run(conversations, &whole::job(address, true), false)),
+        "watched" => runtime.block_on(whole::run(conversations, &whole::job(address, true), true)),
+        "writes" => runtime.block_on(whole::run(conversations, &whole::job_that_writes(), false)),
+        "+ watch" => runtime.block_on(whole::run(conversations, &whole::job_that_writes(), true)),
         _ => panic!("{kind}"),
     };
     let wall_ms = started.elapsed().as_secs_f64() * 1e3;

@@ -20,8 +20,8 @@ impl job::TemplateCheck for NoTemplates {
     }
 }
 
-/// Holds the conversations, all at once; returns how many turns there were.
-pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize {
+/// Eight turns with an agent that is served elsewhere, on an embedded graph if it has one.
+pub fn job(address: &str, with_graph: bool) -> String {
     let extra = if with_graph {
         "setups: [{cypher: 'CREATE (:Thing {name: \"a\"})'}]\n\
          assertions:\n  - {cypher: 'MATCH (t:Thing) RETURN count(t)', expected: 1}\n  \
@@ -29,26 +29,46 @@ pub async fn run(conversations: usize, address: &str, with_graph: bool) -> usize
     } else {
         ""
     };
-    let text = format!(
+    format!(
         "target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\nmaxTurns: 100\ngreetings: [Hello]\n\
          tasks: [{{task: Ask for everything on the list, acceptanceCriteria: All of it is noted}}]\nfacts: []\n{extra}"
-    );
-    let job = job::load("bench.yml", &text, &NoTemplates).unwrap();
+    )
+}
+
+/// Eight turns with the demo agent, which writes in each of them.
+pub fn job_that_writes() -> String {
+    let line = |number: usize| format!("Add a contact named N{number} with the phone number 0123456{number}");
+    let lines: Vec<String> = (2..=8).map(line).collect();
+    format!(
+        "target: {{user: u, chatbot: c, demo: {{}}}}\nevaluator: {{script: [{}]}}\nscorer: {{model: scripted}}\n\
+         greetings: [{}]\ntasks: [{{task: Add contacts, acceptanceCriteria: They are added}}]\nfacts: []\n\
+         assertions: [{{cypher: 'MATCH (c:Contact) RETURN count(c)', expected: 8}}]\n",
+        lines.join(", "),
+        line(1)
+    )
+}
+
+/// Holds the conversations, all at once; returns how many turns there were.
+pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
+    let mut job = job::load("bench.yml", text, &NoTemplates).unwrap();
+    let is_demo = matches!(job.target.transport, eval_job::agent::TransportConfig::Demo(_));
+    let with_graph = is_demo || !job.setups.is_empty();
+    job.watch.max_nodes = (!watched).then_some(0);
     let graph = with_graph.then(|| eval_job::graph::GraphConfig::Embedded(Default::default()));
     let surroundings = Surroundings { has_openai_key: true, ..Surroundings::default() };
-    let mut plan =
-        Plan::of(job, Wanted { models: vec!["mock".to_owned()], ..Wanted::default() }, surroundings).unwrap();
+    let model = if is_demo { "demo-careful" } else { "mock" };
+    let mut plan = Plan::of(job, Wanted { models: vec![model.to_owned()], ..Wanted::default() }, surroundings).unwrap();
     plan.graph = graph;
     plan.isolation = Isolation::Database;
     plan.lanes = (1..=conversations as u32)
         .map(|number| {
             let condition = if number % 2 == 0 { Condition::WithFacts } else { Condition::WithoutFacts };
-            vec![TrialId { number, model: "mock".to_owned(), condition, repeat: number.div_ceil(2) }]
+            vec![TrialId { number, model: model.to_owned(), condition, repeat: number.div_ceil(2) }]
         })
         .collect();
     let credentials = Credentials {
         openai_key: Some(Secret::new("sk-bench")),
-        openai_base_url: Some(format!("{address}/v1")),
+        openai_base_url: model_endpoint(text),
         ..Credentials::default()
     };
     let clock = Clock::system();
@@ -87,4 +107,10 @@ fn check(record: &RunRecord) {
     for trial in &record.trials {
         assert!(trial.score().is_some(), "{:?}", trial.why_no_score());
     }
+}
+
+/// Persona and judge are served where the agent is.
+fn model_endpoint(job: &str) -> Option<String> {
+    let (_, rest) = job.split_once("baseUrl: \"")?;
+    Some(format!("{}/v1", rest.split('"').next()?))
 }

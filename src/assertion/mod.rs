@@ -1,6 +1,8 @@
 //! What must hold after the conversation: one folder a kind. Pure: it reads evidence and returns a component.
 
+pub mod changes;
 pub mod cypher;
+mod equal;
 pub mod expression;
 
 use crate::evidence::Evidence;
@@ -13,6 +15,8 @@ pub enum AssertionCheck {
     Cypher(cypher::CypherCheck),
     /// `expression`: a Rhai script that must be true.
     Expression(expression::ExpressionCheck),
+    /// `changes`: what the conversation may do to the graph, and must.
+    Changes(changes::ChangesCheck),
 }
 
 impl AssertionCheck {
@@ -21,20 +25,33 @@ impl AssertionCheck {
         let text = match self {
             AssertionCheck::Cypher(check) => &check.cypher,
             AssertionCheck::Expression(check) => &check.expression,
+            AssertionCheck::Changes(check) => return changes::label(check),
         };
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Whether it looks at the graph.
     pub fn needs_graph(&self) -> bool {
-        matches!(self, AssertionCheck::Cypher(_))
+        match self {
+            AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => true,
+            AssertionCheck::Expression(_) => self.needs_changes(),
+        }
+    }
+
+    /// Whether it looks at what has changed in the graph, so that the graph has to be watched.
+    pub fn needs_changes(&self) -> bool {
+        match self {
+            AssertionCheck::Cypher(_) => false,
+            AssertionCheck::Changes(_) => true,
+            AssertionCheck::Expression(check) => expression::uses_changes(&check.expression),
+        }
     }
 
     /// The Cypher by which it looks at the graph.
     pub fn cypher(&self) -> Option<&str> {
         match self {
             AssertionCheck::Cypher(check) => Some(&check.cypher),
-            AssertionCheck::Expression(_) => None,
+            AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => None,
         }
     }
 
@@ -44,6 +61,7 @@ impl AssertionCheck {
         let component = match self {
             AssertionCheck::Cypher(check) => cypher::evaluate(check, index, evidence),
             AssertionCheck::Expression(check) => expression::evaluate(check, job, evidence),
+            AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
         match component {
             Component::Scored { score, why } if score < Score::ONE && evidence.maybe_delivered_twice() => {
@@ -58,7 +76,7 @@ impl AssertionCheck {
     /// Whether it looks at the agent's object context, so that it has to be fetched.
     pub fn needs_object_context(&self) -> bool {
         match self {
-            AssertionCheck::Cypher(_) => false,
+            AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => false,
             AssertionCheck::Expression(check) => expression::uses_object_context(&check.expression),
         }
     }

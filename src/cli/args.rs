@@ -49,7 +49,7 @@ pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
 pub(super) enum Command {
     /// Run jobs: hold the conversations, judge them, check the assertions, and show what came of it
     Run(RunArgs),
-    /// Check job files without touching a network
+    /// Check job files; without --live this touches no network
     Validate(ValidateArgs),
     /// Print the JSON Schema of job files
     Schema,
@@ -137,6 +137,11 @@ pub(super) struct ValidateArgs {
     /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
     #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
+
+    /// Also ask the agent for a session and look at the graph, without a word and without a model: could a run begin,
+    /// and can each assertion fail? On a database of your own the setups are left out
+    #[arg(long, env = "EVAL_JOB_LIVE", value_parser = FalseyValueParser::new())]
+    pub(super) live: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -66,9 +66,12 @@ impl Progress {
             Entry::RunStarted { .. }
             | Entry::RunFinished { .. }
             | Entry::SessionOpened { .. }
-            | Entry::LookedBefore { .. }
             | Entry::AgentOutput { .. }
-            | Entry::GraphChanged { .. } => None,
+            | Entry::LookedBefore { .. } => None,
+            Entry::GraphChanged { trial, changes } => {
+                let lines = changes.iter().map(|change| self.line(*trial, &report::change(change, self.ink)));
+                (self.level == Level::Everything).then(|| lines.collect::<Vec<_>>().join("\n"))
+            }
             Entry::TrialStarted { trial, .. } => Some(self.line(*trial, "started")),
             Entry::UserSaid { trial, text, .. } => self.message(*trial, &format!("{}:", self.persona), text),
             Entry::TurnFinished { trial, turn } => {

@@ -67,14 +67,18 @@ fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, Cl
         scorer_model: args.scorer_model.clone(),
         min_score: args.min_score,
     };
-    let surroundings = Surroundings {
+    match Plan::of(loaded.job.clone(), wanted, surroundings(context)) {
+        Ok(plan) => Ok(Planned { loaded, plan }),
+        Err(refusals) => Err(CliError::Refused { file: loaded.file, refusals }),
+    }
+}
+
+/// What decides whether a plan can work.
+pub(super) fn surroundings(context: &Context) -> Surroundings {
+    Surroundings {
         has_openai_key: context.credentials.openai_key.is_some(),
         openai_base_url: context.credentials.openai_base_url.clone(),
         neo4j_uri: context.credentials.neo4j_uri.clone(),
-    };
-    match Plan::of(loaded.job.clone(), wanted, surroundings) {
-        Ok(plan) => Ok(Planned { loaded, plan }),
-        Err(refusals) => Err(CliError::Refused { file: loaded.file, refusals }),
     }
 }
 
@@ -164,7 +168,7 @@ fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {
 
 /// The first Ctrl-C (or a polite kill) ends the run in order; whatever comes second ends the process at once, which
 /// loses nothing that was finished.
-async fn wait_for_interrupt(interrupt: CancellationToken) {
+pub(super) async fn wait_for_interrupt(interrupt: CancellationToken) {
     if stop_signal().await.is_err() {
         return;
     }

@@ -1,13 +1,26 @@
 //! `eval-job validate FILE…`
 
-use super::args::ValidateArgs;
-use super::error::CliError;
-use super::jobs;
-use super::printer::Printer;
-use crate::report::{count, plain};
+use tokio_util::sync::CancellationToken;
 
-/// Checks job files without touching a network.
-pub(super) fn validate(args: &ValidateArgs, printer: &Printer) -> Result<u8, CliError> {
+use super::args::ValidateArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::jobs::{self, Loaded};
+use super::printer::Printer;
+use super::run::{runtime, surroundings, wait_for_interrupt};
+use crate::job::{Job, ModelName};
+use crate::plan::{Plan, Wanted};
+use crate::record::Verdict;
+use crate::report::{count, one_line, plain};
+use crate::run::{self, Edges, Engine, Means, Rehearsal};
+use crate::score::{Vacuity, VacuousGate};
+
+/// Labels are shown whole, unless they are scripts of many lines.
+const LABEL: usize = 80;
+
+/// Checks job files; agent and graph are only contacted with `--live`.
+pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let mut status = 0;
     for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
         let job = &loaded.job;
         printer.data(&format!(
@@ -18,6 +31,77 @@ pub(super) fn validate(args: &ValidateArgs, printer: &Printer) -> Result<u8, Cli
             count(job.facts.len(), "fact"),
             count(job.assertions.len(), "assertion"),
         ))?;
+        if args.live {
+            status = status.max(live(loaded, context, printer)?);
+        }
     }
-    Ok(0)
+    Ok(status)
+}
+
+/// Looks at agent and graph as they are now, and tells what was found.
+fn live(loaded: Loaded, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let Loaded { file, job, templates } = loaded;
+    // No model is asked, so none needs a key.
+    let wanted = Wanted {
+        evaluator_model: job.persona.mind.model().map(|_| ModelName::Scripted),
+        scorer_model: Some(ModelName::Scripted),
+        ..Wanted::default()
+    };
+    let plan = Plan::of(job, wanted, surroundings(context))
+        .map_err(|refusals| CliError::Refused { file: file.clone(), refusals })?;
+    let chance = Box::new(Context::chance);
+    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed: 0, chance };
+    let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
+    let engine = Engine {
+        id: "validate".to_owned(),
+        templates,
+        edges,
+        clock: context.clock,
+        rng_seed: 0,
+        max_concurrency: 1,
+        sink: Box::new(|_| Ok(())),
+        plan,
+    };
+    let runtime = runtime()?;
+    let interrupt = CancellationToken::new();
+    runtime.spawn(wait_for_interrupt(interrupt.clone()));
+    let rehearsed = runtime.block_on(run::rehearse(&engine, interrupt));
+    // Whatever hangs in a thread of its own must not keep the process from ending.
+    runtime.shutdown_background();
+    match rehearsed {
+        Ok(None) => Ok(Verdict::Interrupted.exit_status()),
+        Ok(Some(rehearsal)) => tell(&file, &engine.plan.job, &rehearsal, printer),
+        Err(error) => {
+            printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&error)))?;
+            Ok(Verdict::Incomplete.exit_status())
+        }
+    }
+}
+
+fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Result<u8, CliError> {
+    let line = |word: &str, index: usize, words: &str| {
+        let label = job.assertions.get(index).map(|assertion| one_line(&assertion.label(), LABEL)).unwrap_or_default();
+        format!("{}: {word} · assertion {} ({label}): {words}\n", plain(file), index + 1)
+    };
+    printer.data(&format!("{}: live · the agent opened a session\n", plain(file)))?;
+    for (index, error) in &rehearsal.failed_queries {
+        printer.data(&line("broken", *index, &plain(error)))?;
+    }
+    let mut vacuous = false;
+    for (index, doubt) in &rehearsal.doubts {
+        let (word, words) = match doubt {
+            Vacuity::Vacuous => {
+                vacuous = true;
+                let advice = "where that is meant, say `holdsBefore: true`";
+                ("vacuous", format!("it holds before any conversation, and where there is nothing at all; {advice}"))
+            }
+            Vacuity::NotChecked { why } => ("not checked", format!("whether it can fail could not be told {why}")),
+        };
+        printer.data(&line(word, *index, &plain(&words)))?;
+    }
+    Ok(match (rehearsal.failed_queries.is_empty(), vacuous && job.gate.vacuous == VacuousGate::Fail) {
+        (false, _) => Verdict::Incomplete.exit_status(),
+        (true, true) => Verdict::GateFailed.exit_status(),
+        (true, false) => 0,
+    })
 }

@@ -1,10 +1,14 @@
 //! From evidence and judgements to a scorecard. Pure: an old run can be graded again without agent or judge.
 
+mod vacuous;
+
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
 use crate::job::Job;
 use crate::metric::{self, Case, CaseTask};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
+
+pub use vacuous::{doubt, is_in_doubt, on_nothing};
 
 /// How much the assertions count beside timing (1) and tasks (2): Embabel's weights.
 const ASSERTIONS_WEIGHT: Weight = match Weight::new(4.0) {
@@ -74,15 +78,15 @@ fn assertions(job: &Job, evidence: &Evidence) -> Dimension {
         .assertions
         .iter()
         .enumerate()
-        .map(|(index, assertion)| Item {
-            label: assertion.label(),
-            weight: assertion.weight,
-            component: match assertion.when {
+        .map(|(index, assertion)| {
+            let component = match assertion.when {
                 Some(when) if when != evidence.condition => {
                     Component::not_applicable(format!("only checked {}", when.words()))
                 }
                 _ => assert_on(&assertion.check, index, job, evidence),
-            },
+            };
+            let vacuity = vacuous::vacuity(assertion, index, job, evidence, &component);
+            Item { label: assertion.label(), weight: assertion.weight, component, vacuity }
         })
         .collect();
     let component = match weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))) {

@@ -8,9 +8,11 @@ mod config;
 mod cypher;
 pub mod embedded;
 pub mod neo4j;
+pub mod photograph;
 
 pub use config::GraphConfig;
 pub use cypher::unscoped_problem;
+pub use photograph::WatchConfig;
 
 use std::collections::BTreeMap;
 
@@ -33,6 +35,17 @@ pub trait Graph: Send + Sync {
     /// Runs one statement, or several separated by semicolons, in one transaction: all of it or nothing. The rows are
     /// those of the last statement.
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError>;
+
+    /// A number that is another one after every committed write, whoever made it: while it is the same, so is the
+    /// graph. `None` where the backend can't tell.
+    fn version(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the id of a node is never given to another one after it was deleted.
+    fn lasting_ids(&self) -> bool {
+        false
+    }
 }
 
 /// Why a statement gave no rows.

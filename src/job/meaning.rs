@@ -6,8 +6,8 @@ use crate::agent::TransportConfig;
 use crate::agent::managed::StartConfig;
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Message};
-use crate::graph::GraphConfig;
-use crate::score::{Score, Weight};
+use crate::graph::{GraphConfig, WatchConfig};
+use crate::score::{Score, VacuousGate, Weight};
 
 /// A job, valid by construction.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,8 @@ pub struct Job {
     pub assertions: Vec<Assertion>,
     /// The graph that the job names; `None` leaves the choice to the plan.
     pub graph: Option<GraphConfig>,
+    /// Which part of it is watched for changes.
+    pub watch: WatchConfig,
     /// What keeps conversations apart; `None` leaves the choice to the plan.
     pub isolation: Option<Isolation>,
     /// When the run counts as failed.
@@ -91,6 +93,16 @@ pub enum Mind {
     Model(ModelName),
     /// Fixed lines, said one after the other.
     Lines(Vec<String>),
+}
+
+impl Mind {
+    /// The model, where it is one.
+    pub fn model(&self) -> Option<&ModelName> {
+        match self {
+            Mind::Model(name) => Some(name),
+            Mind::Lines(_) => None,
+        }
+    }
 }
 
 /// The judge.
@@ -240,6 +252,8 @@ pub struct Assertion {
     pub weight: Weight,
     /// The one condition in which it must hold; `None` means both.
     pub when: Option<Condition>,
+    /// It is meant to hold before the conversation too.
+    pub holds_before: bool,
     /// What is looked at and what must be seen.
     pub check: AssertionCheck,
 }
@@ -261,6 +275,8 @@ impl Assertion {
 pub struct Gate {
     /// The job's figure must be at least this.
     pub min_score: Option<Score>,
+    /// What an assertion that can't fail means.
+    pub vacuous: VacuousGate,
 }
 
 /// How long things may take.

@@ -8,6 +8,7 @@ use super::written::{
 use super::{Assertion, Gate, Job, Judge, Limits, Mind, ModelName, Persona, Seed, Setup, Target, Task};
 use crate::agent::TransportConfig;
 use crate::assertion::AssertionCheck;
+use crate::assertion::changes::ChangesCheck;
 use crate::assertion::cypher::CypherCheck;
 use crate::assertion::expression::ExpressionCheck;
 use crate::evidence::Message;
@@ -34,6 +35,7 @@ pub(super) fn job(written: JobFile, file_name: &str, digest: String) -> Result<J
         tasks: written.tasks.into_iter().map(task).collect(),
         facts: written.facts,
         assertions: written.assertions.into_iter().map(assertion).collect::<Result<_, _>>()?,
+        watch: written.graph.as_ref().map(|graph| graph.watch.clone()).unwrap_or_default(),
         graph: written.graph.and_then(graph),
         isolation: written.isolation,
         gate: gate(written.gate.unwrap_or_default())?,
@@ -107,16 +109,17 @@ fn task(written: TaskFile) -> Task {
 }
 
 fn assertion(written: AssertionFile) -> Result<Assertion, String> {
-    let check = match (written.cypher, written.expected, written.expression) {
-        (Some(cypher), Some(expected), None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
-        (None, None, Some(expression)) => AssertionCheck::Expression(ExpressionCheck { expression }),
-        _ => return Err("an assertion is either `cypher` with `expected` or `expression`".to_owned()),
+    let check = match (written.cypher, written.expected, written.expression, written.changes) {
+        (Some(cypher), Some(expected), None, None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
+        (None, None, Some(expression), None) => AssertionCheck::Expression(ExpressionCheck { expression }),
+        (None, None, None, Some(changes)) => AssertionCheck::Changes(ChangesCheck::of(changes)?),
+        _ => return Err("an assertion is either `cypher` with `expected`, `expression` or `changes`".to_owned()),
     };
     let weight = Weight::new(written.weight).ok_or("a weight is 0 or more")?;
-    Ok(Assertion { name: written.name, weight, when: written.when, check })
+    Ok(Assertion { name: written.name, weight, when: written.when, holds_before: written.holds_before, check })
 }
 
 fn gate(written: GateFile) -> Result<Gate, String> {
     let min_score = written.min_score.map(|score| Score::new(score).ok_or("a score is from 0 to 1"));
-    Ok(Gate { min_score: min_score.transpose()? })
+    Ok(Gate { min_score: min_score.transpose()?, vacuous: written.vacuous })
 }

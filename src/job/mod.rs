@@ -8,6 +8,7 @@
 //!                                 └→ Problems ─render→ text
 //! ```
 
+mod change_lines;
 mod check;
 mod load;
 mod mask;

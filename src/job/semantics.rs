@@ -2,6 +2,7 @@
 //! hides none of them.
 
 use super::ModelName;
+use super::change_lines;
 use super::problem::Report;
 use super::script_place::script_place;
 use super::source::Node;
@@ -32,6 +33,9 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
     for assertion in root.get("assertions").map(Node::items).unwrap_or_default() {
         if let Some(node) = assertion.get("expression") {
             script(report, node);
+        }
+        if let Some(node) = assertion.get("changes") {
+            change_lines::check(report, node);
         }
     }
 }

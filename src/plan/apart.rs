@@ -46,6 +46,13 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
                      shared, one conversation after the other",
                 );
             }
+            if job.assertions.iter().any(|assertion| assertion.check.needs_changes()) && !job.watch.is_of_one_user() {
+                refuse(
+                    "with isolation: user conversations share the graph, and its changes can't be told apart"
+                        .to_owned(),
+                    "say which nodes are the user's: graph: {watch: {where: n.user = $user}}",
+                );
+            }
         }
         _ => {}
     }

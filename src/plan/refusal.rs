@@ -74,6 +74,13 @@ pub(super) fn refusals(
             }
         }
     }
+    if !job.watch.is_on() && job.assertions.iter().any(|assertion| assertion.check.needs_changes()) {
+        refuse(
+            "an assertion looks at what has changed in the graph, but graph.watch.maxNodes is 0: nothing is watched"
+                .to_owned(),
+            "leave maxNodes out, or raise it",
+        );
+    }
     let mut seen = std::collections::BTreeSet::new();
     for model in models.iter().filter(|model| !seen.insert(model.as_str())) {
         refuse(format!("the model `{model}` is named twice"), "name each model once in --model");

@@ -7,6 +7,7 @@ mod entry;
 mod provenance;
 mod run;
 mod trial;
+mod vacuous;
 mod verdict;
 
 pub use entry::Entry;

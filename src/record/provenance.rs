@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::score::Score;
+use crate::score::{Score, VacuousGate};
 
 /// What a run was made of: enough to tell whether two runs can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ pub struct Provenance {
     pub rng_seed: u64,
     /// The gate, if there is one.
     pub min_score: Option<Score>,
+    /// What an assertion that can't fail means.
+    pub vacuous: VacuousGate,
 }
 
 /// A template that was used.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::RunRecord;
+use crate::score::VacuousGate;
 
 /// What a run means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,7 +11,7 @@ use super::RunRecord;
 pub enum Verdict {
     /// Every figure is there and the gate, if there is one, is passed.
     Passed,
-    /// Every figure is there and one is below the gate.
+    /// Every figure is there, and one is below the gate or an assertion can't fail that must be able to.
     GateFailed,
     /// Some figure is missing: agent unreachable, persona, judge or graph broken, or the run was killed.
     Incomplete,
@@ -31,7 +32,8 @@ impl Verdict {
         }
         let gate = record.provenance.min_score;
         let below = record.figures.iter().any(|figure| figure.figure.score() < gate);
-        if below { Verdict::GateFailed } else { Verdict::Passed }
+        let vacuous = record.provenance.vacuous == VacuousGate::Fail && !record.vacuous_assertions().is_empty();
+        if below || vacuous { Verdict::GateFailed } else { Verdict::Passed }
     }
 
     /// The exit status that stands for it.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Ink, count, plain};
-use crate::evidence::{AgentOutput, Event};
+use crate::evidence::{AgentOutput, Change, Event, Observed};
 use crate::record::RunRecord;
 
 /// Every conversation of a run.
@@ -15,6 +15,15 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
         }
         let title = format!("{} · {}", plain(&trial.trial.model), trial.trial.condition.words());
         let _ = writeln!(page, "{}", ink.bold(&title));
+        let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
+            Some(Observed::Seen(changes)) => changes.as_slice(),
+            _ => &[],
+        };
+        let of_turn = |page: &mut String, turn: u32, late: bool| {
+            for change in changes.iter().filter(|change| (change.when().turn, change.when().late) == (turn, late)) {
+                let _ = writeln!(page, "   {}", self::change(change, ink));
+            }
+        };
         for turn in trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns) {
             let _ = writeln!(
                 page,
@@ -32,6 +41,8 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
                 let latency = turn.latency_ms.unwrap_or_default();
                 let _ = writeln!(page, "   {} {}", ink.bold(&format!("agent ({latency:.0} ms):")), indented(text));
             }
+            of_turn(&mut page, turn.number, false);
+            of_turn(&mut page, turn.number, true);
         }
         if let Some(pending) = &trial.pending {
             let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
@@ -90,6 +101,18 @@ pub fn event(event: &Event, ink: Ink) -> String {
         Event::Other { data } => (Yellow, "event", data.to_string()),
     };
     format!("{} {}", ink.paint(colour.on_default(), &format!("[{kind}]")), indented(&text))
+}
+
+/// A change of the graph: `+` created, `-` deleted, `~` changed.
+pub fn change(change: &Change, ink: Ink) -> String {
+    let late = if change.when().late { ink.dim("  after the reply") } else { String::new() };
+    let words = plain(&change.to_string());
+    let line = match change {
+        Change::Created { .. } => ink.good(&format!("+ {words}")),
+        Change::Deleted { .. } => ink.bad(&format!("- {words}")),
+        Change::Changed { .. } => ink.unsure(&format!("~ {words}")),
+    };
+    format!("{line}{late}")
 }
 
 fn indented(text: &str) -> String {

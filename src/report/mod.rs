@@ -8,7 +8,7 @@ mod numbers;
 mod plain;
 mod terminal;
 
-pub use conversation::{conversations, event};
+pub use conversation::{change, conversations, event};
 pub use ink::Ink;
 pub use numbers::{count, two_decimals};
 pub use plain::{one_line, plain, wrapped};

@@ -1,6 +1,6 @@
 //! The clients that a plan needs, made of what the job says and of what the surroundings know.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::commons::Commons;
@@ -10,8 +10,9 @@ use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
 use crate::agent::{Agent, AgentError, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
-use crate::graph::GraphConfig;
+use crate::graph::embedded::{self, EmbeddedGraph};
 use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
+use crate::graph::{GraphConfig, GraphError};
 use crate::http::HttpClient;
 use crate::job::{Isolation, Mind, ModelName};
 use crate::llm::Llm;
@@ -46,6 +47,8 @@ pub struct Edges {
     pub judge: Arc<dyn Llm>,
     http: HttpClient,
     pub(super) credentials: Credentials,
+    /// Stands for "nothing there": made when an assertion is first looked at on it, never written to.
+    empty_graph: OnceLock<Result<Arc<EmbeddedGraph>, GraphError>>,
     pub(super) clock: Clock,
     /// One connection to the database for all trials, unless each has a database of its own.
     pub(super) neo4j: Option<Arc<Neo4jGraph>>,
@@ -93,12 +96,23 @@ impl Edges {
             _ => None,
         };
         let (credentials, commons) = (credentials.clone(), Commons::new(chance));
-        Ok(Edges { persona, judge, http, credentials, clock, neo4j, query_limit, commons })
+        let empty_graph = OnceLock::new();
+        Ok(Edges { persona, judge, http, credentials, clock, empty_graph, neo4j, query_limit, commons })
     }
 
     /// Where our own models are asked, if the environment says.
     pub(super) fn model_endpoint(&self) -> Option<&str> {
         self.credentials.openai_base_url.as_deref()
+    }
+
+    /// The graph with nothing in it.
+    pub(super) fn empty_graph(&self) -> Result<Arc<EmbeddedGraph>, GraphError> {
+        let fresh = || EmbeddedGraph::with_limits(self.graph_limits()).map(Arc::new);
+        self.empty_graph.get_or_init(fresh).clone()
+    }
+
+    pub(super) fn graph_limits(&self) -> embedded::Limits {
+        embedded::Limits { time: self.query_limit, ..embedded::Limits::default() }
     }
 
     /// The user of a trial.

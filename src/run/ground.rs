@@ -7,7 +7,7 @@ use super::edges::{Edges, neo4j_connection};
 use crate::agent::managed::GraphAccess;
 use crate::evidence::TrialId;
 use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
-use crate::graph::embedded::{self, EmbeddedConfig, EmbeddedGraph};
+use crate::graph::embedded::{EmbeddedConfig, EmbeddedGraph};
 use crate::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
 use crate::graph::{Graph, GraphConfig};
 use crate::job::Isolation;
@@ -63,7 +63,7 @@ impl Edges {
 
     /// A fresh embedded graph; with a door where an agent in another process needs one.
     async fn embedded(&self, plan: &Plan, config: &EmbeddedConfig) -> Result<Ground, String> {
-        let limits = embedded::Limits { time: self.query_limit, ..embedded::Limits::default() };
+        let limits = self.graph_limits();
         if plan.job.target.start.is_none() {
             let graph = EmbeddedGraph::with_limits(limits).map_err(|error| error.message)?;
             return Ok(Ground::of(Arc::new(graph)));

@@ -13,7 +13,9 @@ mod observe;
 mod persona;
 mod prepare;
 mod provenance;
+mod rehearse;
 mod trial;
+mod watch;
 
 use std::io;
 use std::sync::Arc;
@@ -27,6 +29,7 @@ use crate::record::{Entry, FORMAT_VERSION, Provenance};
 
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use provenance::provenance;
+pub use rehearse::{Rehearsal, rehearse};
 
 /// Takes what happened, as it happens. An error ends the run: nothing goes on that can't be kept.
 pub type Sink = dyn Fn(Entry) -> io::Result<()> + Send + Sync;

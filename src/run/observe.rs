@@ -1,12 +1,15 @@
-//! Looking at what the conversation left behind.
+//! Looking at agent and graph: before the first word, and at what the conversation left behind.
 
 use super::Engine;
 use super::prepare::{Stage, parameters};
 use crate::agent::{AgentErrorKind, Session};
 use crate::assertion::AssertionCheck;
-use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, TrialId};
+use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table, TrialId};
+use crate::grade;
+use crate::graph::{Graph, Parameters};
+use crate::score::Score;
 
-/// Looks at whatever the job's assertions need in this condition. What can't be seen is kept as such.
+/// Looks at whatever the job's assertions need after the conversation. What can't be seen is kept as such.
 pub(super) async fn observe(
     engine: &Engine,
     id: &TrialId,
@@ -21,19 +24,64 @@ pub(super) async fn observe(
         }
         match &assertion.check {
             AssertionCheck::Cypher(check) => {
-                let result = match &stage.graph {
-                    Some(graph) => graph.read(&check.cypher, &parameters).await.map_err(|error| error.message),
-                    None => Err("the trial has no graph".to_owned()),
-                };
-                let result = result.map_or_else(Observed::Failed, Observed::Seen);
+                let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
                 evidence.queries.push(QueryObservation { assertion: index, result });
             }
             check if check.needs_object_context() && evidence.object_context.is_none() => {
                 evidence.object_context = Some(object_context(session).await);
             }
-            AssertionCheck::Expression(_) => {}
+            AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
+}
+
+/// Looks at the assertions before the first word, so that one that can't fail is known: first on an empty graph and an
+/// empty context, and only where they hold there, or can't be told, at what there is.
+pub(super) async fn look_before(
+    engine: &Engine,
+    id: &TrialId,
+    stage: &Stage,
+    session: &mut dyn Session,
+    evidence: &mut Evidence,
+) {
+    let job = &engine.plan.job;
+    if !job.assertions.iter().any(|assertion| grade::is_in_doubt(assertion, id.condition)) {
+        return;
+    }
+    let parameters = parameters(engine, id, Some(&evidence.session_id));
+    let (mut before, mut empty) = (State::default(), State::default());
+    for (index, assertion) in job.assertions.iter().enumerate() {
+        if !grade::is_in_doubt(assertion, id.condition) {
+            continue;
+        }
+        if let AssertionCheck::Cypher(check) = &assertion.check {
+            let result = match engine.edges.empty_graph() {
+                Ok(graph) => rows(Some(graph.as_ref()), &check.cypher, &parameters).await,
+                Err(error) => Observed::Failed(error.message),
+            };
+            empty.queries.push(QueryObservation { assertion: index, result });
+        }
+        let on_nothing = grade::on_nothing(&assertion.check, index, job, evidence, &empty);
+        if on_nothing.score().is_some_and(|score| score < Score::ONE) {
+            continue;
+        }
+        match &assertion.check {
+            AssertionCheck::Cypher(check) => {
+                let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
+                before.queries.push(QueryObservation { assertion: index, result });
+            }
+            check if check.needs_object_context() && before.object_context.is_none() => {
+                before.object_context = Some(object_context(session).await);
+            }
+            AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
+        }
+    }
+    (evidence.before, evidence.empty) = (Some(before), Some(empty));
+}
+
+async fn rows(graph: Option<&dyn Graph>, cypher: &str, parameters: &Parameters) -> Observed<Table> {
+    let Some(graph) = graph else { return Observed::Failed("the trial has no graph".to_owned()) };
+    graph.read(cypher, parameters).await.map_or_else(|error| Observed::Failed(error.message), Observed::Seen)
 }
 
 async fn object_context(session: &mut dyn Session) -> Observed<ObjectContext> {

@@ -10,7 +10,7 @@ use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Agent, AgentError, AgentErrorKind, TransportConfig};
 use crate::evidence::{Role, TrialId, Value};
-use crate::graph::{Graph, Parameters};
+use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Seed;
 
 /// What a conversation plays on.
@@ -50,6 +50,15 @@ impl Started {
     }
 }
 
+/// How much is prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All that a trial needs.
+    Everything,
+    /// All but what would stay behind when the trial is over: setups in a database of the user's own, and seeds.
+    LeavesNoTrace,
+}
+
 impl Stage {
     /// Ends what the trial started.
     pub(super) async fn close(self, engine: &Engine) {
@@ -64,9 +73,13 @@ impl Stage {
 }
 
 /// Sets the stage for a trial. `listener` hears what the agent prints, where eval-job starts it.
-pub(super) async fn prepare(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<Stage, Stop> {
+pub(super) async fn prepare(
+    engine: &Engine,
+    id: &TrialId,
+    (extent, listener): (Extent, &Listener),
+) -> Result<Stage, Stop> {
     let mut started = Started::default();
-    match set(engine, id, listener, &mut started).await {
+    match set(engine, id, (extent, listener), &mut started).await {
         Ok((graph, agent)) => Ok(Stage { graph, agent, user: engine.edges.user(&engine.plan, id), started }),
         Err(stop) => {
             started.end(engine).await;
@@ -79,14 +92,16 @@ pub(super) async fn prepare(engine: &Engine, id: &TrialId, listener: &Listener) 
 async fn set(
     engine: &Engine,
     id: &TrialId,
-    listener: &Listener,
+    (extent, listener): (Extent, &Listener),
     started: &mut Started,
 ) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>), Stop> {
     let (job, edges) = (&engine.plan.job, &engine.edges);
     started.ground =
         edges.ground(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
     let graph = started.ground.as_ref().map(|ground| ground.graph.clone());
-    if let Some(graph) = &graph {
+    // A database of the user's own.
+    let lasts = matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_)));
+    if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !lasts) {
         let parameters = parameters(engine, id, None);
         for (index, setup) in job.setups.iter().enumerate() {
             graph
@@ -106,7 +121,9 @@ async fn set(
     let managed = started.managed.as_ref().map(|agent| agent.base_url());
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
     let agent = edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
-    deliver_seeds(engine, agent.as_ref()).await?;
+    if extent == Extent::Everything {
+        deliver_seeds(engine, agent.as_ref()).await?;
+    }
     Ok((graph, agent))
 }
 

@@ -51,6 +51,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         max_turns: job.max_turns,
         rng_seed,
         min_score: job.gate.min_score,
+        vacuous: job.gate.vacuous,
     }
 }
 

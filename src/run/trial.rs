@@ -4,7 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use super::persona::Persona;
-use super::prepare::Stage;
+use super::prepare::{Extent, Stage};
+use super::watch::Watch;
 use super::{Engine, judge, observe, prepare};
 use crate::agent::managed::{Lifeline, Listener};
 use crate::agent::{Exchange, Session};
@@ -58,7 +59,7 @@ pub(super) async fn run_trial(engine: &Engine, id: &TrialId) -> io::Result<()> {
 }
 
 async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
-    let stage = prepare::prepare(engine, id, listener).await?;
+    let stage = prepare::prepare(engine, id, (Extent::Everything, listener)).await?;
     let played = play(engine, id, &stage).await;
     stage.close(engine).await;
     let evidence = played?;
@@ -84,14 +85,21 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     engine.edges.commons.session_opened(id, &session_id);
     (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone(), user: user.clone() })?;
 
-    let talk = converse(engine, id, session.as_mut(), stage.lifeline()).await?;
-    let mut evidence = Evidence {
-        transcript: talk.conversation.into_transcript(),
-        ending: talk.ending,
-        persona_usage: talk.persona_usage,
-        ..Evidence::of_session(session_id, user, id)
-    };
+    let mut evidence = Evidence::of_session(session_id, user, id);
+    observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await;
+    if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
+        (engine.sink)(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
+    }
+    let mut watch = Watch::before(engine, id, stage, &evidence.session_id).await;
+
+    let talk = converse(engine, id, session.as_mut(), (&mut watch, stage.lifeline())).await?;
+    evidence.transcript = talk.conversation.into_transcript();
+    evidence.ending = talk.ending;
+    evidence.persona_usage = talk.persona_usage;
     observe::observe(engine, id, stage, session.as_mut(), &mut evidence).await;
+    // After all that was looked at: no assertion has seen what is not among the changes.
+    let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
+    evidence.changes = watch.at_end(last_turn).await?;
     (engine.sink)(Entry::ConversationEnded {
         trial: id.number,
         ending: evidence.ending.clone(),
@@ -126,7 +134,7 @@ async fn converse(
     engine: &Engine,
     id: &TrialId,
     session: &mut dyn Session,
-    mut lifeline: Option<Lifeline>,
+    (watch, mut lifeline): (&mut Watch<'_>, Option<Lifeline>),
 ) -> Result<Talk, Stop> {
     let job = &engine.plan.job;
     let mut conversation = Conversation::new(ConversationRules {
@@ -135,7 +143,8 @@ async fn converse(
         lines: fixed_lines(&job.persona),
     });
     let mut persona = Persona::of(engine, id)?;
-    let mut limit = TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0 };
+    let mut limit =
+        TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
     loop {
         match conversation.next() {
             Next::Done(ending) => {
@@ -170,6 +179,9 @@ async fn converse(
                 (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
                 let (turn, end) = say(session, number, text, (&mut limit, lifeline.as_mut())).await;
                 (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+                let before = limit.since.elapsed_ms();
+                watch.after_turn(number).await?;
+                limit.watching_ms += limit.since.elapsed_ms() - before;
                 match end {
                     TurnEnd::Replied => conversation.agent_replied(turn),
                     TurnEnd::Failed(error) => conversation.agent_failed(turn, error),
@@ -251,15 +263,21 @@ struct TrialLimit {
     since: Stopwatch,
     /// How much of it the agent took.
     agent_ms: f64,
+    /// How long it stood still while the graph was photographed.
+    watching_ms: f64,
 }
 
 impl TrialLimit {
     fn left(&self) -> Duration {
-        Duration::from_secs_f64((self.seconds - self.since.elapsed_ms() / 1000.0).max(0.0))
+        Duration::from_secs_f64((self.seconds - self.spent_ms() / 1000.0).max(0.0))
+    }
+
+    fn spent_ms(&self) -> f64 {
+        self.since.elapsed_ms() - self.watching_ms
     }
 
     fn is_spent_by_agent(&self) -> bool {
-        self.agent_ms >= self.since.elapsed_ms() / 2.0
+        self.agent_ms >= self.spent_ms() / 2.0
     }
 
     fn words(&self, while_what: &str) -> String {

@@ -7,8 +7,10 @@ mod component;
 mod composite;
 mod outcome;
 mod scorecard;
+mod vacuity;
 
 pub use component::{Component, Score, Weight};
 pub use composite::{composite, mean_of_conditions, penalty, weighted_mean};
 pub use outcome::Outcome;
 pub use scorecard::{Dimension, Item, Scorecard};
+pub use vacuity::{Vacuity, VacuousGate};

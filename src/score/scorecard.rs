@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Component, Score, Weight};
+use super::{Component, Score, Vacuity, Weight};
 
 /// What one trial is worth, with everything that it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,4 +55,7 @@ pub struct Item {
     pub weight: Weight,
     /// What it came to.
     pub component: Component,
+    /// Of an assertion that holds: whether it could have failed, where that is in doubt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vacuity: Option<Vacuity>,
 }

@@ -5,7 +5,6 @@
 //! names, is missing, never false.
 
 mod config;
-mod equal;
 mod order;
 mod shape;
 mod show;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::equal::{all_equal, equal};
+use crate::assertion::equal::{all_equal, equal};
 use crate::evidence::{Table, Value};
 
 /// Whether the table is what is expected in one of the readings that [`super::evaluate`] lists.

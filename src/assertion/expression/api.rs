@@ -15,6 +15,12 @@ pub(super) enum Kind {
     Message,
     /// One of `evaluation.functionCalls`.
     FunctionCall,
+    /// `changes`.
+    Changes,
+    /// One of `changes.all`.
+    Change,
+    /// The node at an end of a relationship that was created, deleted or changed.
+    End,
 }
 
 /// What is known of a value before it is there.
@@ -31,13 +37,13 @@ pub(super) enum Shape {
 }
 
 /// The variables of a script.
-pub(super) const VARIABLES: [(&str, Kind); 2] =
-    [("objectContext", Kind::ObjectContext), ("evaluation", Kind::Evaluation)];
+pub(super) const VARIABLES: [(&str, Kind); 3] =
+    [("objectContext", Kind::ObjectContext), ("evaluation", Kind::Evaluation), ("changes", Kind::Changes)];
 
 impl Kind {
     /// The names that such a thing has.
     pub(super) fn fields(self) -> &'static [(&'static str, Shape)] {
-        use Shape::{Free, Many, Plain};
+        use Shape::{Free, Many, One, Plain};
         match self {
             Kind::ObjectContext => &[
                 ("context", Free),
@@ -74,6 +80,26 @@ impl Kind {
             ],
             Kind::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
             Kind::FunctionCall => &[("function", Plain), ("args", Free)],
+            Kind::Changes => &[
+                ("created", Many(Kind::Change)),
+                ("deleted", Many(Kind::Change)),
+                ("changed", Many(Kind::Change)),
+                ("all", Many(Kind::Change)),
+            ],
+            Kind::Change => &[
+                ("kind", Plain),
+                ("turn", Plain),
+                ("late", Plain),
+                ("what", Plain),
+                ("labels", Free),
+                ("type", Free),
+                ("properties", Free),
+                ("before", Free),
+                ("changedProperties", Free),
+                ("from", One(Kind::End)),
+                ("to", One(Kind::End)),
+            ],
+            Kind::End => &[("labels", Free), ("properties", Free)],
         }
     }
 
@@ -86,6 +112,9 @@ impl Kind {
             Kind::Function => "a function of the object context",
             Kind::Message => "a message of the transcript",
             Kind::FunctionCall => "a function call",
+            Kind::Changes => "`changes`",
+            Kind::Change => "a change",
+            Kind::End => "the end of a relationship",
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Assertions in Rhai, over what the agent shows of itself (`objectContext`) and what happened (`evaluation`).
+//! Assertions in Rhai, over what the agent shows of itself (`objectContext`), what happened (`evaluation`) and what it did
+//! to the graph (`changes`).
 //!
 //! Invariants: a name that our API does not have is found when the job is loaded; absent data makes an assertion false,
 //! never an error; a script reads and computes, it has no files, no modules, no clock and no end of its own: limits stop
@@ -42,7 +43,15 @@ pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence) -> Comp
         }
         None => return Component::missing("the object context was never read"),
     };
-    let scope = views::scope(context, job, evidence);
+    let changes = match &evidence.changes {
+        Some(Observed::Seen(changes)) => Some(changes.as_slice()),
+        _ if !uses_changes(script) => None,
+        Some(Observed::Failed(error)) => {
+            return Component::missing(format!("the graph could not be watched: {error}"));
+        }
+        None => return Component::missing("the graph was not watched"),
+    };
+    let scope = views::scope(context, changes, job, evidence);
     match engine::run(script, &mut scope.clone()) {
         Ok(value) => verdict(script, &value, || sides::explain(script, &scope)),
         Err(failure) => failure.into_component(script),
@@ -73,6 +82,24 @@ pub fn uses_object_context(script: &str) -> bool {
         tokens::Kind::Template => token.text.contains("objectContext"),
         _ => false,
     })
+}
+
+/// Whether a script looks at what has changed in the graph. A property that is called so does not count.
+pub fn uses_changes(script: &str) -> bool {
+    let tokens = tokens::tokens(script);
+    tokens.iter().enumerate().any(|(at, token)| match token.kind {
+        tokens::Kind::Word if token.text == "changes" => {
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            before.is_none_or(|before| !before.is(".") && !before.is("?."))
+        }
+        tokens::Kind::Template => uses_changes_within(token.text),
+        _ => false,
+    })
+}
+
+/// In `${…}` of a text; every mention counts.
+fn uses_changes_within(template: &str) -> bool {
+    template.contains("${") && template.contains("changes")
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ fn variable_help(name: &str) -> Option<String> {
             let known = VARIABLES.iter().map(|(name, _)| *name);
             match names::nearest(name, known) {
                 Some(near) => Some(format!("did you mean `{near}`?")),
-                None => Some("a script sees `objectContext` and `evaluation`".to_owned()),
+                None => Some("a script sees `objectContext`, `evaluation` and `changes`".to_owned()),
             }
         }
     }

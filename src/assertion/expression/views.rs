@@ -7,7 +7,9 @@ use rhai::{Dynamic, Map, Scope};
 use serde_json::Value as Json;
 
 use super::api::{Kind, VARIABLES};
-use crate::evidence::{Ending, Event, Evidence, Function, ObjectContext, Resource, Role, ToolCall, Turn};
+use crate::evidence::{
+    Change, Ending, Entity, Event, Evidence, Function, Node, ObjectContext, Resource, Role, ToolCall, Turn, Value,
+};
 
 /// A thing of our API: its fields are fixed by [`Kind::fields`], so that a wrong name is an error and not absent data.
 #[derive(Debug, Clone)]
@@ -26,10 +28,16 @@ impl Record {
 }
 
 /// The variables of a script.
-pub(super) fn scope(context: Option<&ObjectContext>, job: &str, evidence: &Evidence) -> Scope<'static> {
+pub(super) fn scope(
+    context: Option<&ObjectContext>,
+    changes: Option<&[Change]>,
+    job: &str,
+    evidence: &Evidence,
+) -> Scope<'static> {
     let mut scope = Scope::new();
     scope.push_constant_dynamic(VARIABLES[0].0, context.map_or(Dynamic::UNIT, object_context));
     scope.push_constant_dynamic(VARIABLES[1].0, evaluation(job, evidence));
+    scope.push_constant_dynamic(VARIABLES[2].0, changes.map_or(Dynamic::UNIT, self::changes));
     scope
 }
 
@@ -121,6 +129,80 @@ fn messages(turn: &Turn) -> impl Iterator<Item = Dynamic> + '_ {
 
 fn function_call(call: &ToolCall) -> Dynamic {
     Record::dynamic(Kind::FunctionCall, [("function", call.function.clone().into()), ("args", data(&call.args))])
+}
+
+fn changes(changes: &[Change]) -> Dynamic {
+    let of = |fits: fn(&Change) -> bool| list(changes.iter().filter(|change| fits(change)).map(change));
+    Record::dynamic(
+        Kind::Changes,
+        [
+            ("created", of(|change| matches!(change, Change::Created { .. }))),
+            ("deleted", of(|change| matches!(change, Change::Deleted { .. }))),
+            ("changed", of(|change| matches!(change, Change::Changed { .. }))),
+            ("all", of(|_| true)),
+        ],
+    )
+}
+
+fn change(change: &Change) -> Dynamic {
+    let (entity, when) = (change.entity(), change.when());
+    let kind = match change {
+        Change::Created { .. } => "created",
+        Change::Deleted { .. } => "deleted",
+        Change::Changed { .. } => "changed",
+    };
+    let (what, kind_of_relationship, from, to) = match entity {
+        Entity::Node(_) => ("node", Dynamic::UNIT, Dynamic::UNIT, Dynamic::UNIT),
+        Entity::Relationship { relationship, from, to } => {
+            ("relationship", relationship.kind.clone().into(), end(from), end(to))
+        }
+    };
+    let names = change.property_changes().into_iter().map(|property| property.name.to_owned().into());
+    Record::dynamic(
+        Kind::Change,
+        [
+            ("kind", kind.to_owned().into()),
+            ("turn", i64::from(when.turn).into()),
+            ("late", when.late.into()),
+            ("what", what.to_owned().into()),
+            ("labels", texts(entity.labels())),
+            ("type", kind_of_relationship),
+            ("properties", properties(entity.properties())),
+            ("before", change.before().map_or(Dynamic::UNIT, |before| properties(before.properties()))),
+            ("changedProperties", list(names)),
+            ("from", from),
+            ("to", to),
+        ],
+    )
+}
+
+fn end(node: &Node) -> Dynamic {
+    Record::dynamic(Kind::End, [("labels", texts(&node.labels)), ("properties", properties(&node.properties))])
+}
+
+fn texts(texts: &[String]) -> Dynamic {
+    list(texts.iter().map(|text| text.clone().into()))
+}
+
+fn properties(entries: &BTreeMap<String, Value>) -> Dynamic {
+    Dynamic::from_map(entries.iter().map(|(key, value)| (key.as_str().into(), graph_value(value))).collect::<Map>())
+}
+
+/// A value of the graph as Rhai's own: dates and times are their ISO 8601 text, points their coordinates.
+fn graph_value(value: &Value) -> Dynamic {
+    match value {
+        Value::Null => Dynamic::UNIT,
+        Value::Bool(truth) => (*truth).into(),
+        Value::Int(number) => (*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::String(text) => text.clone().into(),
+        Value::List(items) => list(items.iter().map(graph_value)),
+        Value::Map(entries) => properties(entries),
+        Value::Temporal(temporal) => temporal.text.clone().into(),
+        Value::Point(point) => list(point.coordinates.iter().map(|coordinate| (*coordinate).into())),
+        // No property is one of these.
+        Value::Node(_) | Value::Relationship(_) | Value::Path(_) => value.to_string().into(),
+    }
 }
 
 /// An event in the shape in which Embabel's agents report it.

@@ -44,6 +44,19 @@ pub enum Value {
     Path(Path),
 }
 
+impl Value {
+    /// Whether it is the same value of the same type; unlike `==`, NaN is the same as itself.
+    pub fn is_same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Float(one), Value::Float(other)) => one == other || one.is_nan() && other.is_nan(),
+            (Value::List(ones), Value::List(others)) => {
+                ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| one.is_same(other))
+            }
+            _ => self == other,
+        }
+    }
+}
+
 /// A node: ids are the backend's own and only good for telling two nodes of one result apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {

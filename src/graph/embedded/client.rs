@@ -7,6 +7,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub struct EmbeddedGraph {
     requests: Sender<Request>,
     limits: Limits,
     sessions: Option<Sessions>,
+    /// How many of its own writes were committed.
+    writes: Arc<AtomicU64>,
 }
 
 struct Request {
@@ -88,12 +91,18 @@ impl EmbeddedGraph {
         keep: impl Send + 'static,
     ) -> Result<EmbeddedGraph, GraphError> {
         let (requests, inbox) = channel::<Request>();
+        let writes = Arc::new(AtomicU64::new(0));
+        let committed = Arc::clone(&writes);
         let serve = move || {
             for request in inbox {
                 if request.fate.is_abandoned() {
                     continue;
                 }
                 let answer = answer(&mut store, &request);
+                // Whoever hears of a write finds it counted.
+                if matches!(request.work, Work::Write) && answer.is_ok() {
+                    committed.fetch_add(1, Ordering::AcqRel);
+                }
                 // Nobody listens when the request was abandoned meanwhile.
                 let _ = request.reply.send(answer);
             }
@@ -104,7 +113,7 @@ impl EmbeddedGraph {
             kind: GraphErrorKind::Other,
             message: format!("The embedded graph's thread could not be started: {error}"),
         })?;
-        Ok(EmbeddedGraph { requests, limits, sessions })
+        Ok(EmbeddedGraph { requests, limits, sessions, writes })
     }
 
     async fn ask(&self, work: Work, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
@@ -174,6 +183,16 @@ impl Graph for EmbeddedGraph {
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
         self.ask(Work::Write, statement, parameters).await
     }
+
+    fn version(&self) -> Option<u64> {
+        let of_sessions = self.sessions.as_ref().map_or(0, Sessions::commits);
+        Some(self.writes.load(Ordering::Acquire) + of_sessions)
+    }
+
+    /// The engine counts nodes and relationships and never goes back.
+    fn lasting_ids(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
@@ -193,7 +212,12 @@ mod tests {
         let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
         let error = graph.write(slow, &Parameters::new()).await.unwrap_err();
         assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
-        let patient = EmbeddedGraph { requests: graph.requests.clone(), limits: Limits::default(), sessions: None };
+        let patient = EmbeddedGraph {
+            requests: graph.requests.clone(),
+            limits: Limits::default(),
+            sessions: None,
+            writes: Arc::default(),
+        };
         assert_eq!(count(&patient).await, Value::Int(0));
     }
 

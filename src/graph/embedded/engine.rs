@@ -34,7 +34,7 @@ impl Store {
             });
         };
         self.database.begin_read().map_err(|theirs| broken(&theirs))?;
-        let table = match course(statement) {
+        let table = match course(statement, parameters) {
             Course::Run => self.run(statement, parameters),
             Course::Hint => Err(wire::refused_schema()),
             Course::Refuse(error) => Err(error),
@@ -55,7 +55,7 @@ impl Store {
         self.database.begin_write().map_err(|theirs| broken(&theirs))?;
         let mut table = Ok(Table::default());
         for (at, statement) in statements.iter().enumerate() {
-            table = match course(statement) {
+            table = match course(statement, parameters) {
                 Course::Run => self.run(statement, parameters),
                 Course::Hint => Ok(Table::default()),
                 Course::Refuse(error) => Err(error),

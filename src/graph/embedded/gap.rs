@@ -3,7 +3,7 @@
 //! This only sorts errors that the engine has raised. It never stops a statement that the engine would run.
 
 use super::names;
-use crate::graph::cypher::{Kind, Token, significant};
+use crate::graph::cypher::{Kind, Token, closing, significant};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// Neo4j's functions that the engine lacks and no bridge writes.
@@ -54,6 +54,9 @@ const FUNCTIONS: &[&str] = &[
     "vector.similarity.euclidean",
 ];
 
+/// The first part of the names of the procedures that Neo4j and its usual plugins bring.
+const PROCEDURES: [&str; 8] = ["db", "dbms", "tx", "jmx", "apoc", "gds", "genai", "n10s"];
+
 /// An error for Cypher that the engine lacks.
 pub(super) fn unsupported(what: &str, engine: Option<&str>) -> GraphError {
     let mut message = format!("{what} is not in the embedded graph; it runs on Neo4j (graph.neo4j).");
@@ -73,9 +76,27 @@ pub(super) fn function(statement: &str) -> Option<String> {
     })
 }
 
+/// The name of a procedure that a Neo4j can have.
+pub(super) fn procedure(statement: &str) -> Option<String> {
+    let tokens = significant(statement);
+    tokens.windows(3).enumerate().find_map(|(at, three)| {
+        let space = three[1].text.to_ascii_lowercase();
+        let known = three[0].is_word("CALL") && three[2].is(".") && PROCEDURES.contains(&space.as_str());
+        let part = |token: &&Token<'_>| token.kind == Kind::Word || token.is(".");
+        known.then(|| {
+            let name: String = tokens[at + 1..].iter().take_while(part).map(|token| token.text).collect();
+            format!("The procedure {}()", name.trim_end_matches("YIELD"))
+        })
+    })
+}
+
 /// The name of a construct that Neo4j has and the engine's grammar lacks.
 pub(super) fn syntax(statement: &str) -> Option<String> {
     let tokens = significant(statement);
+    if (1..tokens.len()).any(|at| tokens[at - 1].is_word("NOT") && is_bare_map(&tokens, at)) {
+        // Neo4j refuses that whatever is in the map.
+        return None;
+    }
     let found = (0..tokens.len()).find_map(|at| construct(&tokens, at)).map(str::to_owned);
     found.or_else(|| name(&tokens)).or_else(|| function(statement))
 }
@@ -129,6 +150,12 @@ fn construct(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
     })
 }
 
+/// `{…}` of which no entry is taken out.
+fn is_bare_map(tokens: &[Token<'_>], at: usize) -> bool {
+    let closes = if tokens[at].is("{") { closing(tokens, at) } else { None };
+    closes.is_some_and(|close| !tokens.get(close + 1).is_some_and(|next| next.is(".") || next.is("[")))
+}
+
 /// A name that Neo4j takes and the engine does not.
 fn name(tokens: &[Token<'_>]) -> Option<String> {
     tokens.iter().find_map(|token| {
@@ -174,7 +201,14 @@ fn in_node(tokens: &[Token<'_>], at: usize) -> bool {
 
 fn in_pattern(tokens: &[Token<'_>], at: usize) -> bool {
     let closes = tokens.get(at + 1).is_some_and(|token| token.is(")") || token.is("]"));
-    in_brackets(tokens, at) && closes && at > 0 && (tokens[at - 1].kind == Kind::Word || tokens[at - 1].is("("))
+    // Neo4j takes it in CREATE only.
+    let clause = ["CREATE", "MERGE", "MATCH"];
+    let creates = tokens[..at].iter().rev().find(|token| clause.iter().any(|word| token.is_word(word)));
+    in_brackets(tokens, at)
+        && closes
+        && at > 0
+        && (tokens[at - 1].kind == Kind::Word || tokens[at - 1].is("("))
+        && creates.is_some_and(|clause| clause.is_word("CREATE"))
 }
 
 /// Inside `(…)` of a pattern or `-[…]-`, as opposed to a function's arguments or a list.
@@ -213,6 +247,7 @@ mod tests {
             ("MATCH (n:Straße) RETURN n", "The name `Straße` here"),
             ("MATCH (n:`Two Words`) RETURN n", "The name `Two Words` here"),
             ("SHOW INDEXES", "SHOW"),
+            ("RETURN NOT {``: true}.``", "The name `` here"),
             ("RETURN n {.*, x: 1}", "This map projection"),
         ] {
             assert_eq!(syntax(statement).as_deref(), Some(expected), "{statement}");
@@ -223,6 +258,9 @@ mod tests {
     fn a_plain_mistake_is_no_gap() {
         for statement in [
             "RETURN 1 +",
+            "MATCH (n $props) RETURN n",
+            "RETURN NOT {``: true}",
+            "CREATE (n) MERGE (n)-[:R $props]->(m)",
             "MATCH (n RETURN n",
             "MATCH (n)-[:A|B]->(m) RETURN x y",
             "RETUN 1",
@@ -232,6 +270,13 @@ mod tests {
         ] {
             assert_eq!(syntax(statement), None, "{statement}");
         }
+    }
+
+    #[test]
+    fn procedures_of_neo4j_are_named() {
+        assert_eq!(procedure("MATCH (n) CALL db.labels() YIELD x").as_deref(), Some("The procedure db.labels()"));
+        assert_eq!(procedure("CALL apoc.help('x')").as_deref(), Some("The procedure apoc.help()"));
+        assert_eq!(procedure("CALL no.such.procedure()"), None);
     }
 
     #[test]

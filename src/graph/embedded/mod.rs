@@ -12,6 +12,7 @@ mod gap;
 mod names;
 mod refusal;
 mod schema;
+mod scope;
 mod session;
 mod shared;
 mod stages;

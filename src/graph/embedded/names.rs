@@ -61,9 +61,14 @@ const RESERVED: [&str; 57] = [
     "nodes",
 ];
 
+/// Whether it is one of the words that are no plain name.
+pub(super) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name.to_ascii_lowercase().as_str())
+}
+
 /// Whether it can stand without backticks, for the engine and for Neo4j.
 pub(super) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !RESERVED.contains(&name.to_ascii_lowercase().as_str())
+        && !is_reserved(name)
 }

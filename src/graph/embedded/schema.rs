@@ -1,9 +1,9 @@
 //! Statements that must not reach the engine: schema commands, and what it would answer wrongly.
 
 use super::gap;
-use super::stages::aggregates;
-use crate::graph::cypher::{Kind, Token, significant};
-use crate::graph::{GraphError, GraphErrorKind};
+use super::stages::Projection;
+use crate::graph::cypher::{Kind, Token, closing, significant};
+use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
 
 /// What is to be done with a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) enum Course {
 }
 
 /// Chooses the course for a statement.
-pub(super) fn course(statement: &str) -> Course {
+pub(super) fn course(statement: &str, parameters: &Parameters) -> Course {
     let tokens = significant(statement);
     let words: Vec<String> =
         tokens.iter().take_while(|token| token.kind == Kind::Word).map(|token| token.text.to_uppercase()).collect();
@@ -35,9 +35,8 @@ pub(super) fn course(statement: &str) -> Course {
         }),
         ["CREATE", rest @ ..] if rest.iter().take(4).any(|word| *word == "INDEX") => index(rest, &tokens),
         ["EXPLAIN" | "PROFILE", ..] => Course::Refuse(gap::unsupported("A query plan (EXPLAIN, PROFILE)", None)),
-        _ if tokens.windows(2).any(|pair| pair[0].is_word("percentileDisc") && pair[1].is("(")) => {
-            // The engine takes the value above the percentile, Neo4j the one that reaches it.
-            Course::Refuse(gap::unsupported("The function percentileDisc()", None))
+        _ if takes_another_value(&tokens, parameters) => {
+            Course::Refuse(gap::unsupported("The function percentileDisc() between 0 and 1", None))
         }
         _ if star_meets_hidden_columns(&tokens) => Course::Refuse(GraphError {
             kind: GraphErrorKind::Unsupported,
@@ -67,21 +66,49 @@ fn index(words: &[&str], tokens: &[Token<'_>]) -> Course {
     })
 }
 
+/// Whether a percentileDisc() may give another value than Neo4j's: the engine rounds to the nearest place, Neo4j takes the
+/// one that reaches the percentile. Both take the first for 0 and the last for 1, and refuse what is beyond.
+fn takes_another_value(tokens: &[Token<'_>], parameters: &Parameters) -> bool {
+    (0..tokens.len().saturating_sub(1)).any(|at| {
+        let calls = tokens[at].is_word("percentileDisc") && tokens[at + 1].is("(");
+        let Some(close) = closing(tokens, at + 1).filter(|_| calls) else { return calls };
+        let percentile = match &tokens[at + 2..close] {
+            [.., comma, number] if comma.is(",") && number.kind == Kind::Number => number.text.parse().ok(),
+            [.., comma, sign, number] if comma.is(",") && sign.is("-") => number.text.parse().ok().map(|p: f64| -p),
+            [.., comma, name] if comma.is(",") && name.kind == Kind::Parameter => {
+                match parameters.get(name.text.trim_matches(['$', '`'])) {
+                    Some(Value::Int(percentile)) => Some(*percentile as f64),
+                    Some(Value::Float(percentile)) => Some(*percentile),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        percentile.is_none_or(|percentile| percentile > 0.0 && percentile < 1.0)
+    })
+}
+
 /// The engine gives unnamed nodes and relationships hidden columns, and `*` takes them along: they would take part in
 /// what DISTINCT, UNION and grouping compare.
 fn star_meets_hidden_columns(tokens: &[Token<'_>]) -> bool {
-    let star = |at: usize| {
-        tokens[at].is("*") && at > 0 && ["RETURN", "WITH", "DISTINCT"].iter().any(|word| tokens[at - 1].is_word(word))
-    };
-    let Some(at) = (0..tokens.len()).find(|at| star(*at)) else { return false };
-    let compared = tokens[at - 1].is_word("DISTINCT")
-        || tokens.iter().any(|token| token.is_word("UNION"))
-        || (0..tokens.len()).any(|at| aggregates(tokens, at));
-    let unnamed = tokens.windows(2).any(|pair| {
+    let unions = tokens.iter().any(|token| token.is_word("UNION"));
+    (1..tokens.len()).filter(|at| tokens[*at].is("*")).any(|at| {
+        let distinct = tokens[at - 1].is_word("DISTINCT");
+        let start = if distinct { at.saturating_sub(2) } else { at - 1 };
+        if !tokens[start].is_word("RETURN") && !tokens[start].is_word("WITH") {
+            return false;
+        }
+        let groups = Projection::read(tokens, start).is_none_or(|projection| projection.groups());
+        (distinct || unions || groups) && has_unnamed(&tokens[..start])
+    })
+}
+
+/// Whether a pattern has parts without a name.
+fn has_unnamed(tokens: &[Token<'_>]) -> bool {
+    tokens.windows(2).any(|pair| {
         let opens = pair[0].is("(") || pair[0].is("[");
         opens && [":", ")", "]", "{", "*"].iter().any(|symbol| pair[1].is(symbol)) || pair[0].is("-") && pair[1].is("-")
-    });
-    compared && unnamed
+    })
 }
 
 #[cfg(test)]
@@ -89,7 +116,7 @@ mod tests {
     use super::*;
 
     fn kind(statement: &str) -> Option<GraphErrorKind> {
-        match course(statement) {
+        match course(statement, &Parameters::new()) {
             Course::Refuse(error) => Some(error.kind),
             _ => None,
         }
@@ -105,7 +132,7 @@ mod tests {
             "DROP INDEX person_name IF EXISTS",
             "DROP CONSTRAINT one IF EXISTS",
         ] {
-            assert_eq!(course(statement), Course::Hint, "{statement}");
+            assert_eq!(course(statement, &Parameters::new()), Course::Hint, "{statement}");
         }
     }
 
@@ -116,9 +143,29 @@ mod tests {
             "CREATE FULLTEXT INDEX x FOR (n:Person) ON EACH [n.name]",
             "EXPLAIN MATCH (n) RETURN n",
             "MATCH (n)-->() RETURN DISTINCT *",
-            "MATCH (n:A) WITH *, count(*) AS c MATCH (:B) RETURN c",
+            "MATCH (n)-->() WITH *, count(*) AS c RETURN c",
+            "MATCH (n)-->() RETURN * UNION MATCH (n)-->() RETURN *",
         ] {
             assert_eq!(kind(statement), Some(GraphErrorKind::Unsupported), "{statement}");
+        }
+    }
+
+    #[test]
+    fn percentiles_run_where_both_take_the_same_value() {
+        let parameters = Parameters::from([("p".to_owned(), Value::Float(0.5)), ("one".to_owned(), Value::Int(1))]);
+        for (arguments, runs) in [
+            ("x, 0", true),
+            ("[1, 2][0], 1.0", true),
+            ("x, -1", true),
+            ("x, $one", true),
+            ("x, 0.5", false),
+            ("x, $p", false),
+            ("x, $missing", false),
+            ("0.9, x", false),
+            ("x", false),
+        ] {
+            let course = course(&format!("UNWIND [1] AS x RETURN percentileDisc({arguments})"), &parameters);
+            assert_eq!(course == Course::Run, runs, "{arguments}");
         }
     }
 
@@ -136,9 +183,11 @@ mod tests {
             "CREATE (n:Constraint) RETURN n",
             "MATCH (n)-[r]->(m) RETURN DISTINCT *",
             "MATCH (n)-->() RETURN *",
+            "MATCH (n)-->() WITH n.x AS x, count(*) AS c RETURN *",
+            "MATCH (n) WITH * MATCH (n)-->() RETURN count(*)",
             "MATCH (n) RETURN count(*)",
         ] {
-            assert_eq!(course(statement), Course::Run, "{statement}");
+            assert_eq!(course(statement, &Parameters::new()), Course::Run, "{statement}");
         }
     }
 }

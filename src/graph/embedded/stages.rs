@@ -9,7 +9,7 @@
 //! WITH e AS a, count(*) AS n  WITH a, n, n + 1 AS _anon_s0 ORDER BY _anon_s0 DESC LIMIT 3  RETURN a, n
 //! ```
 
-use super::names;
+use super::{names, scope};
 use crate::graph::cypher::{Kind, Token, closing, significant};
 
 const AGGREGATES: [&str; 10] =
@@ -50,7 +50,7 @@ pub(super) fn stages(statement: &str) -> String {
 }
 
 /// The next token that is in no bracket of its own.
-fn past(tokens: &[Token<'_>], at: usize) -> usize {
+pub(super) fn past(tokens: &[Token<'_>], at: usize) -> usize {
     let opens = tokens[at].kind == Kind::Symbol && matches!(tokens[at].text, "(" | "[" | "{");
     match closing(tokens, at) {
         Some(close) if opens => close + 1,
@@ -59,21 +59,21 @@ fn past(tokens: &[Token<'_>], at: usize) -> usize {
 }
 
 /// A WITH or a RETURN with all that belongs to it.
-struct Projection<'t, 'a> {
-    returns: bool,
-    distinct: bool,
-    items: Vec<&'t [Token<'a>]>,
-    sorts: Vec<&'t [Token<'a>]>,
+pub(super) struct Projection<'t, 'a> {
+    pub(super) returns: bool,
+    pub(super) distinct: bool,
+    pub(super) items: Vec<&'t [Token<'a>]>,
+    pub(super) sorts: Vec<&'t [Token<'a>]>,
     /// SKIP and LIMIT.
     cut: &'t [Token<'a>],
     /// WHERE and its condition.
-    filter: &'t [Token<'a>],
+    pub(super) filter: &'t [Token<'a>],
     /// The first token after it.
-    end: usize,
+    pub(super) end: usize,
 }
 
 impl<'t, 'a> Projection<'t, 'a> {
-    fn read(tokens: &'t [Token<'a>], at: usize) -> Option<Projection<'t, 'a>> {
+    pub(super) fn read(tokens: &'t [Token<'a>], at: usize) -> Option<Projection<'t, 'a>> {
         let returns = tokens[at].is_word("RETURN");
         if !returns && !tokens[at].is_word("WITH") || !begins(tokens, at) {
             return None;
@@ -107,15 +107,19 @@ impl<'t, 'a> Projection<'t, 'a> {
         })
     }
 
+    /// Whether an item aggregates, so that the others are what rows are grouped by.
+    pub(super) fn groups(&self) -> bool {
+        self.items.iter().any(|item| has_aggregate(item))
+    }
+
     /// The stages, or nothing when one stage does.
     fn staged(&self, statement: &str) -> Option<String> {
         let text = |tokens: &[Token<'a>]| match (tokens.first(), tokens.last()) {
             (Some(first), Some(last)) => statement[first.at..last.end()].to_owned(),
             _ => String::new(),
         };
-        let item_groups = |item: &[Token<'a>]| (0..item.len()).any(|at| aggregates(item, at));
-        let groups = self.items.iter().any(|item| item_groups(item));
-        let keys = self.items.iter().any(|item| !item_groups(item));
+        let groups = self.groups();
+        let keys = self.items.iter().any(|item| !has_aggregate(item));
         if self.sorts.is_empty() && !(self.returns && (groups && keys || self.distinct)) {
             return None;
         }
@@ -123,22 +127,32 @@ impl<'t, 'a> Projection<'t, 'a> {
         let aliases: Vec<&str> = items.iter().map(|(_, alias)| alias.as_str()).collect();
         let mut first: Vec<String> = items.iter().map(|(item, alias)| format!("{} AS {alias}", text(item))).collect();
         let (mut second, mut order) = (Vec::new(), Vec::new());
+        let mut names: Vec<(&[Token<'a>], &str)> =
+            self.items.iter().zip(&aliases).filter_map(|(item, inner)| Some((written_alias(item)?, *inner))).collect();
+        let settled = groups || self.distinct;
+        if settled {
+            names.extend(items.iter().map(|(expression, inner)| (*expression, inner.as_str())));
+        }
         for (at, sort) in self.sorts.iter().enumerate() {
-            let (sort, direction) = match sort.split_last() {
-                Some((last, rest)) if is_direction(last) => (rest, format!(" {}", last.text)),
-                _ => (*sort, String::new()),
-            };
+            let (sort, direction) = directed(sort);
             let key = format!("_anon_s{at}");
-            let settled = groups || self.distinct;
-            if !settled && !aliases.iter().any(|alias| mentions(sort, alias)) {
-                first.push(format!("{} AS {key}", text(sort)));
-                second.push(key.clone());
-            } else if settled {
-                second.push(format!("{} AS {key}", by_alias(statement, sort, &items)));
+            let named = |name: &str| names.iter().any(|(written, _)| written.len() == 1 && written[0].text == name);
+            let after = scope::uses(sort).any(|at| named(sort[at].text));
+            let before = scope::uses(sort).any(|at| !named(sort[at].text));
+            if settled || after && !before {
+                second.push(format!("{} AS {key}", by_alias(statement, sort, &names)));
             } else {
-                second.push(format!("{} AS {key}", text(sort)));
+                // Both sides of the projection are in sight here: the row before it, and its columns as what they are.
+                let inside: Vec<(&[Token<'a>], String)> = (self.items.iter().zip(&items))
+                    .filter(|_| after)
+                    .filter_map(|(item, (expression, _))| {
+                        Some((written_alias(item)?, format!("({})", text(expression))))
+                    })
+                    .collect();
+                first.push(format!("{} AS {key}", by_alias(statement, sort, &inside)));
+                second.push(key.clone());
             }
-            order.push(format!("{key}{direction}"));
+            order.push(format!("{key} {direction}"));
         }
         let distinct = if self.distinct { "DISTINCT " } else { "" };
         let mut staged = format!("WITH {distinct}{} ", first.join(", "));
@@ -177,6 +191,28 @@ impl<'t, 'a> Projection<'t, 'a> {
             _ => None,
         }
     }
+}
+
+/// The alias that an item has after AS or by being nothing but a name.
+pub(super) fn written_alias<'t, 'a>(item: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
+    match item {
+        [.., word, _] if item.len() > 2 && word.is_word("AS") => Some(&item[item.len() - 1..]),
+        [only] if matches!(only.kind, Kind::Word | Kind::Backtick) => Some(item),
+        _ => None,
+    }
+}
+
+/// A sort key and its direction.
+pub(super) fn directed<'t, 'a>(sort: &'t [Token<'a>]) -> (&'t [Token<'a>], &'a str) {
+    match sort.split_last() {
+        Some((last, rest)) if is_direction(last) => (rest, last.text),
+        _ => (sort, ""),
+    }
+}
+
+/// Whether an aggregating function is called in an expression.
+pub(super) fn has_aggregate(expression: &[Token<'_>]) -> bool {
+    (0..expression.len()).any(|at| aggregates(expression, at))
 }
 
 /// A column of the last stage: under the alias that was asked for, also where the engine takes it for nothing else.
@@ -233,33 +269,13 @@ fn is_direction(token: &Token<'_>) -> bool {
     ["ASC", "DESC", "ASCENDING", "DESCENDING"].iter().any(|word| token.is_word(word))
 }
 
-/// Whether an expression reads a variable.
-fn mentions(tokens: &[Token<'_>], variable: &str) -> bool {
-    tokens.iter().enumerate().any(|(at, token)| {
-        let property = at > 0 && tokens[at - 1].is(".");
-        let called = tokens
-            .get(at + 1)
-            .is_some_and(|next| next.is("(") || next.is(":") && tokens[..at].iter().any(|t| t.is("{")));
-        matches!(token.kind, Kind::Word | Kind::Backtick) && token.text == variable && !property && !called
-    })
-}
-
-/// A sort key with every column's expression in it replaced by the column.
-fn by_alias(statement: &str, sort: &[Token<'_>], items: &[(&[Token<'_>], String)]) -> String {
-    let same = |left: &[Token<'_>], right: &[Token<'_>]| {
-        left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.text == right.text)
-    };
+/// A sort key with every named expression in it replaced by its name; longer expressions first.
+fn by_alias(statement: &str, sort: &[Token<'_>], names: &[(&[Token<'_>], impl AsRef<str>)]) -> String {
     let (mut text, mut at) = (String::new(), 0);
     while at < sort.len() {
-        let after_dot = at > 0 && sort[at - 1].is(".");
-        let found = items
-            .iter()
-            .filter(|(expression, _)| !after_dot && sort.len() >= at + expression.len())
-            .filter(|(expression, _)| same(&sort[at..at + expression.len()], expression))
-            .max_by_key(|(expression, _)| expression.len());
-        let length = match found {
-            Some((expression, alias)) => {
-                text.push_str(alias);
+        let length = match named(sort, at, names) {
+            Some((expression, name)) => {
+                text.push_str(name.as_ref());
                 expression.len()
             }
             None => {
@@ -274,6 +290,33 @@ fn by_alias(statement: &str, sort: &[Token<'_>], items: &[(&[Token<'_>], String)
         at += length;
     }
     text
+}
+
+/// The longest of these expressions that stands here.
+pub(super) fn named<'n, 't, 'a, N>(
+    sort: &[Token<'_>],
+    at: usize,
+    names: &'n [(&'t [Token<'a>], N)],
+) -> Option<&'n (&'t [Token<'a>], N)> {
+    if at > 0 && sort[at - 1].is(".") {
+        return None;
+    }
+    let fits = |expression: &[Token<'_>]| {
+        if expression.is_empty() {
+            return false;
+        }
+        let Some(here) = sort.get(at..at + expression.len()) else { return false };
+        let next = sort.get(at + expression.len());
+        let no_name = expression.len() == 1 && (next.is_some_and(|next| next.is("(")) || scope::is_key(sort, at));
+        !no_name && (0..here.len()).all(|token| same(here, expression, token))
+    };
+    names.iter().filter(|(expression, _)| fits(expression)).max_by_key(|(expression, _)| expression.len())
+}
+
+/// The same token; the names of functions and `DISTINCT` are so in any case.
+fn same(left: &[Token<'_>], right: &[Token<'_>], at: usize) -> bool {
+    let any_case = left[at].is_word("DISTINCT") || left.get(at + 1).is_some_and(|next| next.is("("));
+    left[at].text == right[at].text || any_case && left[at].text.eq_ignore_ascii_case(right[at].text)
 }
 
 #[cfg(test)]
@@ -295,7 +338,19 @@ mod tests {
             ),
             (
                 "MATCH (p) RETURN p AS q ORDER BY q.x, p.y SKIP 1 LIMIT 2",
-                "MATCH (p) WITH p AS q, p.y AS _anon_s1 WITH q, q.x AS _anon_s0, _anon_s1 ORDER BY _anon_s0, _anon_s1 SKIP 1 LIMIT 2 RETURN q",
+                "MATCH (p) WITH p AS q, p.y AS _anon_s1 WITH q, q.x AS _anon_s0, _anon_s1 ORDER BY _anon_s0 , _anon_s1 SKIP 1 LIMIT 2 RETURN q",
+            ),
+            (
+                "MATCH (p) WITH p, p.x AS sum ORDER BY sum, {sum: 1} RETURN p, sum",
+                "MATCH (p) WITH p AS p, p.x AS _item_1, {sum: 1} AS _anon_s1 WITH p, _item_1, _item_1 AS _anon_s0, _anon_s1 ORDER BY _anon_s0 , _anon_s1 WITH p, _item_1 AS sum RETURN p, sum",
+            ),
+            (
+                "MATCH (p) RETURN p.x AS min, COUNT(DISTINCT p) AS n ORDER BY count(distinct p), min",
+                "MATCH (p) WITH p.x AS _item_0, COUNT(DISTINCT p) AS n WITH _item_0, n, n AS _anon_s0, _item_0 AS _anon_s1 ORDER BY _anon_s0 , _anon_s1 RETURN _item_0 AS min, n",
+            ),
+            (
+                "MATCH (p) RETURN p.x AS x ORDER BY x + p.y",
+                "MATCH (p) WITH p.x AS x, (p.x) + p.y AS _anon_s0 WITH x, _anon_s0 ORDER BY _anon_s0 RETURN x",
             ),
             (
                 "MATCH (p) RETURN p, count(*) LIMIT 3",

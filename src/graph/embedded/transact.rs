@@ -10,6 +10,7 @@ use super::bridge::bridge;
 use super::engine::{Store, broken};
 use super::refusal::Refusal;
 use super::schema::{Course, course};
+use super::scope::complaint;
 use super::session::{Answer, Effect};
 use super::wire;
 use crate::graph::cypher::{Columns, columns, split};
@@ -47,7 +48,7 @@ impl Store {
     /// anything, as [`super::RefusalReason::AccessMode`].
     pub(super) fn try_read(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
         let statement = only(text)?;
-        match course(statement) {
+        match course(statement, parameters) {
             Course::Run => {}
             Course::Hint => return Err(Refusal::of(wire::refused_schema(), None)),
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
@@ -61,7 +62,7 @@ impl Store {
     /// Runs one statement in the open transaction.
     pub(super) fn try_write(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
         let statement = only(text)?;
-        let effect = match course(statement) {
+        let effect = match course(statement, parameters) {
             Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
             Course::Run => Effect::ReadWrite,
             Course::Hint => return Ok(Answer { table: Table::default(), effect: Effect::Schema }),
@@ -79,6 +80,10 @@ impl Store {
         let bridged = bridge(statement);
         let refused = |theirs: Theirs| Refusal::of(wire::error(statement, bridged.ids_guarded, &theirs), Some(&theirs));
         let records = self.database.execute_with_params(&bridged.text, Some(&given)).map_err(refused)?;
+        if let Some(message) = complaint(statement) {
+            // What the statement did goes with its transaction.
+            return Err(Refusal::of(GraphError { kind: GraphErrorKind::Statement, message }, None));
+        }
         Ok(wire::table(statement, &records))
     }
 }

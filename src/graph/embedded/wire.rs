@@ -1,10 +1,11 @@
 //! The engine's values, errors and rows as ours.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, Value as Engine};
 
 use super::gap;
+use super::stages::{Projection, written_alias};
 use crate::graph::cypher::{Columns, columns, significant};
 use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Table, Temporal, TemporalKind, Value};
 
@@ -132,7 +133,7 @@ pub(super) fn error(statement: &str, ids_guarded: bool, theirs: &Theirs) -> Grap
         Theirs::InvalidName { name, .. } => gap::unsupported(&format!("The name `{name}`"), Some(&words)),
         Theirs::Query(query) => match query.code() {
             ErrorCode::UnknownFunction => unless(gap::function(statement)),
-            ErrorCode::ProcedureNotFound => unless(Some("This procedure".to_owned())),
+            ErrorCode::ProcedureNotFound => unless(gap::procedure(statement)),
             ErrorCode::UnexpectedSyntax => unless(gap::syntax(statement)),
             _ if ids_guarded && query.message().contains("labels()") && !statement.contains("labels(") => {
                 gap::unsupported("The id of a relationship (id(), elementId())", None)
@@ -172,16 +173,19 @@ fn statement_has_with_star(statement: &str) -> bool {
     significant(statement).windows(2).any(|pair| pair[0].is_word("WITH") && pair[1].is("*"))
 }
 
+/// Whether the columns of the statement have different names, and the aliases of each WITH.
 fn all_different(statement: &str) -> bool {
-    match columns(statement) {
-        Columns::Named(mut names) => {
-            let count = names.len();
-            names.sort();
-            names.dedup();
-            names.len() == count
-        }
+    let different = |names: &[&str]| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let tokens = significant(statement);
+    let aliases = |at| {
+        Projection::read(&tokens, at)
+            .map(|projection| projection.items.iter().filter_map(|item| Some(written_alias(item)?[0].text)).collect())
+    };
+    let returned = match columns(statement) {
+        Columns::Named(names) => different(&names.iter().map(String::as_str).collect::<Vec<_>>()),
         _ => false,
-    }
+    };
+    returned && (0..tokens.len()).filter_map(aliases).all(|names: Vec<&str>| different(&names))
 }
 
 /// The engine's words on one line: a syntax error loses its drawing and keeps its place.

@@ -66,6 +66,9 @@ pub struct Neo4jGraph {
     connection: Neo4jConnection,
     limits: Limits,
     reached: OnceCell<()>,
+    /// What it said to credentials that it does not take: a server that is asked too often with wrong ones locks the
+    /// user out.
+    locked_out: OnceCell<GraphError>,
     /// Whoever finds no free connection waits here, before its own time begins to count.
     free: Semaphore,
     calls: AtomicU64,
@@ -93,6 +96,7 @@ impl Neo4jGraph {
             connection,
             limits,
             reached: OnceCell::new(),
+            locked_out: OnceCell::new(),
             free: Semaphore::new(CONNECTIONS),
             calls: AtomicU64::new(0),
         })
@@ -121,7 +125,17 @@ impl Neo4jGraph {
                 }
             }
         };
-        self.reached.get_or_try_init(within).await.copied()
+        if let Some(refusal) = self.locked_out.get() {
+            return Err(refusal.clone());
+        }
+        let reached = self.reached.get_or_try_init(within).await.copied();
+        if let Err(error) = &reached
+            && error.kind == GraphErrorKind::Unauthorized
+        {
+            // Whoever was faster was told the same.
+            let _ = self.locked_out.set(error.clone());
+        }
+        reached
     }
 
     async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Failure> {

@@ -11,7 +11,7 @@ mod wording;
 use serde_json::Value;
 
 use super::nearest::nearest;
-use super::problem::{Report, quoted, shortened};
+use super::problem::{Report, listed, quoted, shortened};
 use super::source::{Content, Key, Node, Span};
 use wording::{article, found, kind_of};
 
@@ -36,6 +36,10 @@ struct Check<'r, 'a> {
 impl<'r> Check<'r, '_> {
     fn value(&mut self, schema: &'r Value, node: &Node, place: &Place<'_>) {
         let schema = self.resolved(schema, node);
+        if let Some(branches) = schema["anyOf"].as_array() {
+            self.none_of(branches, node, place);
+            return;
+        }
         let Some(types) = types(schema) else {
             match choices(schema) {
                 Some(choices) => self.choice(&choices, node, place),
@@ -64,10 +68,25 @@ impl<'r> Check<'r, '_> {
             return self.resolved(&self.root["$defs"][name], node);
         }
         let Some(branches) = schema["anyOf"].as_array() else { return schema };
-        let wants_null = node.content == Content::Null;
-        let of_kind = branches.iter().find(|branch| branch["type"] == kind_of(&node.content));
-        let fits = of_kind.or_else(|| branches.iter().find(|branch| (branch["type"] == "null") == wants_null));
-        fits.or(branches.first()).map_or(schema, |branch| self.resolved(branch, node))
+        let fits = branches.iter().find(|branch| match types(self.referred(branch)) {
+            Some(types) => is_one_of(&types, &node.content),
+            None => node.content != Content::Null,
+        });
+        match fits {
+            Some(branch) => self.resolved(branch, node),
+            // A branch or nothing: whoever writes something else means the branch.
+            None if branches.iter().filter(|branch| branch["type"] != "null").count() == 1 => {
+                branches.first().map_or(schema, |branch| self.resolved(branch, node))
+            }
+            None => schema,
+        }
+    }
+
+    fn referred(&self, schema: &'r Value) -> &'r Value {
+        match schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+            Some(name) => self.referred(&self.root["$defs"][name]),
+            None => schema,
+        }
     }
 
     /// Where to point for a value: what is written, or its key where nothing or a whole block is written.
@@ -84,6 +103,21 @@ impl<'r> Check<'r, '_> {
         let help = wording::help_for_type(schema, expected, node, written, place);
         let message = format!("{}: expected {}, found {}", place.label, article(expected), found(node, written));
         self.report.add(self.place_of(node, place), message).try_this(help);
+    }
+
+    /// A value of a type that none of several branches has.
+    fn none_of(&mut self, branches: &'r [Value], node: &Node, place: &Place<'_>) {
+        let expected = branches.iter().filter(|branch| branch["type"] != "null").flat_map(|branch| {
+            let branch = self.referred(branch);
+            match choices(branch) {
+                Some(words) => words.iter().map(|word| quoted(word)).collect::<Vec<_>>(),
+                None => types(branch).into_iter().flatten().map(|kind| article(kind).to_owned()).collect(),
+            }
+        });
+        let expected = listed(&expected.collect::<Vec<_>>(), "or");
+        let written = self.report.lines.written(node.span);
+        let message = format!("{}: expected {expected}, found {}", place.label, found(node, written));
+        self.report.add(self.place_of(node, place), message);
     }
 
     fn text(&mut self, schema: &Value, text: &str, node: &Node, place: &Place<'_>) {

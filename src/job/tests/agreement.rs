@@ -38,11 +38,15 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> bool {
             .all(|(key, rule)| value.get(key).is_none_or(|part| valid(root, rule, part))),
         "additionalProperties" => {
             let known = schema["properties"].as_object();
-            value.as_object().is_none_or(|map| {
-                map.iter()
-                    .filter(|(key, _)| !known.is_some_and(|known| known.contains_key(*key)))
-                    .all(|(_, part)| valid(root, rule, part))
-            })
+            let is_known = |key: &String| known.is_some_and(|known| known.contains_key(key));
+            let others = || value.as_object().into_iter().flatten().filter(|(key, _)| !is_known(key));
+            if rule.is_object() {
+                return others().all(|(_, part)| valid(root, rule, part));
+            }
+            rule != false
+                || value
+                    .as_object()
+                    .is_none_or(|map| map.keys().all(|key| known.is_some_and(|known| known.contains_key(key))))
         }
         "required" => !value.is_object() || all(rule, &has),
         "dependentRequired" => {
@@ -160,7 +164,7 @@ fn as_list(list: Value) -> Vec<Value> {
 }
 
 /// Keys that are known somewhere, and one that is not.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 26] = [
     "cypher",
     "expected",
     "expression",
@@ -172,6 +176,14 @@ const KEYS: [&str; 18] = [
     "embabel",
     "embedded",
     "neo4j",
+    "watch",
+    "changes",
+    "created",
+    "node",
+    "relationship",
+    "from",
+    "where",
+    "count",
     "name",
     "weight",
     "nonsense",

@@ -8,9 +8,9 @@ use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Message, Role};
-use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
+use crate::graph::{GraphConfig, WatchConfig};
 use crate::score::Score;
 
 #[test]
@@ -61,6 +61,12 @@ fn every_key_is_understood() {
     assert_eq!(job.target.transport, TransportConfig::Demo(DemoConfig {}));
     let neo4j = Neo4jConfig { uri: Some("bolt://db:7687".to_owned()), ..Neo4jConfig::default() };
     assert_eq!(job.graph, Some(GraphConfig::Neo4j(neo4j)));
+    let watch = WatchConfig {
+        labels: vec!["Reminder".to_owned(), "User".to_owned()],
+        predicate: Some("n.user = $user".to_owned()),
+        max_nodes: Some(500),
+    };
+    assert_eq!(job.watch, watch);
     let conversation = vec![Message::new(Role::User, "Hi"), Message::new(Role::Assistant, "Hello")];
     assert_eq!(job.seeds, [Seed::Text("Alice lives in Sydney.".to_owned()), Seed::Conversation(conversation)]);
     assert_eq!(job.setups, [Setup { cypher: "CREATE (:A);\nCREATE (:B)\n".to_owned() }]);
@@ -72,6 +78,15 @@ fn every_key_is_understood() {
         ("one reminder".to_owned(), 3.0, None),
         ("RETURN 1".to_owned(), 0.0, Some(Condition::WithFacts)),
         ("objectContext.resources.size == 1".to_owned(), 1.0, Some(Condition::WithoutFacts)),
+        (
+            "created (:Reminder:Urgent {at: <type: datetime, min: \"2026-03-01T09:00Z\", max: \"2026-04-01T09:00Z\">, \
+             done: null, title: \"Call Ada\"}), (:User {id: \"test-user\"})-[:HAS_REMINDER {rank: <type: integer, \
+             min: 1, max: 3>}]->(:Reminder); deleted anything; changed (:Contact {name: <regex: \"(?i)ada.*\">}) set \
+             {address: <equals: {\"city\":\"Bern\"}>, phone: \"0123\", tags: [\"a\"]}; in turns 2 to 4"
+                .to_owned(),
+            1.0,
+            None,
+        ),
     ];
     assert_eq!(shown, expected);
 }

@@ -31,17 +31,17 @@ fn no_kind_of_key() {
     problems(
         &least_and("assertions:\n  - weight: 1\n  - expected: 1\n  - {}\n"),
         r#"
-job.yml:7:5: this assertion needs one of the keys `cypher` and `expression`
+job.yml:7:5: this assertion needs one of the keys `cypher`, `expression` and `changes`
   |
 7 |   - weight: 1
   |     ^^^^^^
 
-job.yml:8:5: this assertion needs one of the keys `cypher` and `expression`
+job.yml:8:5: this assertion needs one of the keys `cypher`, `expression` and `changes`
   |
 8 |   - expected: 1
   |     ^^^^^^^^
 
-job.yml:9:5: this assertion needs one of the keys `cypher` and `expression`
+job.yml:9:5: this assertion needs one of the keys `cypher`, `expression` and `changes`
   |
 9 |   - {}
   |     ^
@@ -58,7 +58,7 @@ job.yml:7:5: unknown key `cyper`
   |
 7 |   - cyper: RETURN 1
   |     ^^^^^
-  = expected one of: name, weight, when, cypher, expected, expression
+  = expected one of: name, weight, when, holdsBefore, cypher, expected, expression, changes
   = help: did you mean `cypher`?
 "#,
     );
@@ -167,6 +167,39 @@ job.yml:1:39: `embabel` excludes `demo` in line 1
 1 | target: {user: u, chatbot: c, demo: , embabel: {}}
   |                                       ^^^^^^^
   = help: keep one of the two
+"#,
+    );
+}
+
+#[test]
+fn a_change_is_of_a_node_or_of_a_relationship() {
+    problems(
+        &least_and(
+            "assertions:\n  - changes:\n      created:\n        - where: {x: 1}\n        - {node: A, relationship: R}\n        - {node: A, from: {node: B}}\n      deleted: [{node: A, set: {x: 1}}]\n",
+        ),
+        r#"
+job.yml:9:11: this change needs one of the keys `node` and `relationship`
+  |
+9 |         - where: {x: 1}
+  |           ^^^^^
+
+job.yml:10:21: `relationship` is another kind of change than `node` in line 10
+   |
+10 |         - {node: A, relationship: R}
+   |                     ^^^^^^^^^^^^
+   = help: make two changes of it, one with `node` and one with `relationship`
+
+job.yml:11:21: `from` needs `relationship` beside it
+   |
+11 |         - {node: A, from: {node: B}}
+   |                     ^^^^
+   = help: `relationship`: A relationship of this type.
+
+job.yml:12:27: unknown key `set`
+   |
+12 |       deleted: [{node: A, set: {x: 1}}]
+   |                           ^^^
+   = expected one of: node, relationship, from, to, where, count
 "#,
     );
 }

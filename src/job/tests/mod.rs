@@ -4,6 +4,7 @@ use super::*;
 
 mod agreement;
 mod beyond;
+mod changes;
 mod good;
 mod kinds;
 mod structure;

@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Isolation, Limits};
+use crate::score::VacuousGate;
 
 /// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +98,9 @@ pub struct GateFile {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
+    /// What an assertion that can't fail means: one that holds before the conversation, on an empty graph, and after.
+    #[serde(default)]
+    pub vacuous: VacuousGate,
 }
 
 /// How long things may take.

@@ -7,6 +7,7 @@ use super::rules;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
 use crate::agent::managed::StartConfig;
+use crate::graph::WatchConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
 
@@ -49,6 +50,9 @@ pub struct GraphFile {
     /// A Neo4j database: the default for every other job with Cypher.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub neo4j: Option<Neo4jConfig>,
+    /// Which part of it is photographed before the conversation, after each turn and at the end, to tell what has changed.
+    #[serde(default)]
+    pub watch: WatchConfig,
 }
 
 fn one_backend(schema: &mut Schema) {

@@ -79,7 +79,7 @@ impl Metric for Tasks {
 }
 
 fn item(label: &str, component: Component) -> Item {
-    Item { label: label.to_owned(), weight: Weight::ONE, component }
+    Item { label: label.to_owned(), weight: Weight::ONE, component, vacuity: None }
 }
 
 fn scored(rating: &Rating) -> Component {

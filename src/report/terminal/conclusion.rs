@@ -30,6 +30,14 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
     if several {
         let _ = writeln!(page, "{}", ink.dim("One conversation a condition: differences are shown, not proven."));
     }
+    let vacuous = record.vacuous_assertions().len();
+    if vacuous > 0 {
+        let words = format!(
+            "{} may not be able to fail. Where that is meant, say `holdsBefore: true`",
+            count(vacuous, "vacuous assertion")
+        );
+        let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 0)));
+    }
     let words = verdict(record);
     let words = match record.verdict {
         Verdict::Passed => ink.good(&words),
@@ -52,10 +60,15 @@ fn difference(record: &RunRecord, figure: &ModelFigure) -> Option<String> {
 
 fn verdict(record: &RunRecord) -> String {
     let gate = record.provenance.min_score.map(|gate| two_decimals(gate.get()));
+    let below = record.figures.iter().any(|figure| figure.figure.score() < record.provenance.min_score);
     match (record.verdict, gate) {
         (Verdict::Passed, Some(gate)) => format!("passed: the gate is {gate}"),
         (Verdict::Passed, None) => "passed: no gate is set".to_owned(),
-        (Verdict::GateFailed, Some(gate)) => format!("gate failed: the gate is {gate}"),
+        (Verdict::GateFailed, Some(gate)) if below => format!("gate failed: the gate is {gate}"),
+        (Verdict::GateFailed, _) => {
+            let vacuous = count(record.vacuous_assertions().len(), "vacuous assertion");
+            format!("gate failed: {vacuous}, and the job has gate.vacuous: fail")
+        }
         (verdict, _) => verdict.word().to_owned(),
     }
 }

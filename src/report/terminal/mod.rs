@@ -7,7 +7,7 @@ mod table;
 use std::fmt::Write;
 
 use super::{Ink, count, plain, two_decimals, wrapped};
-use crate::evidence::Ending;
+use crate::evidence::{Ending, Observed};
 use crate::record::{RunRecord, TrialRecord};
 use crate::score::Weight;
 
@@ -21,6 +21,7 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
     for trial in &record.trials {
         trouble(&mut page, record, trial, ink, width);
     }
+    unwatched(&mut page, record, ink, width);
     conclusion::conclusion(&mut page, record, ink, width);
     page
 }
@@ -106,6 +107,24 @@ fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink,
     if !words.is_empty() {
         let words = wrapped(&format!("{name}: {}", words.join("; ")), width, 2);
         let _ = writeln!(page, "\n{}", ink.unsure(&words));
+    }
+}
+
+/// Why the graph could not be watched, once for each reason.
+fn unwatched(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for trial in &record.trials {
+        let changes = trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref());
+        let Some(Observed::Failed(reason)) = changes else { continue };
+        let name = trial_name(record, trial);
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    for (reason, names) in reasons {
+        let words = format!("The graph could not be watched ({}): {reason}", names.join(", "));
+        let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&words, width, 2)));
     }
 }
 

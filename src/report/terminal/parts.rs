@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::super::{Ink, one_line, two_decimals, wrapped};
+use super::super::{Ink, one_line, plain, two_decimals, wrapped};
 use super::trial_name;
 use crate::record::RunRecord;
-use crate::score::{Component, Dimension, Weight};
+use crate::score::{Component, Dimension, Item, Vacuity, Weight};
 
 /// Columns of a mark.
 const MARK: usize = 7;
@@ -25,18 +25,35 @@ pub(super) fn parts(page: &mut String, record: &RunRecord, dimension: &str, titl
     let longest = trials.iter().map(|(_, dimension)| *dimension).max_by_key(|dimension| dimension.items.len());
     let Some(longest) = longest.filter(|dimension| !dimension.items.is_empty()) else { return };
     let names = trials.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let vacuous = record.vacuous_assertions();
     let _ = writeln!(page, "\n{}", ink.bold(title));
     for (index, item) in longest.items.iter().enumerate() {
         let weight = if item.weight == Weight::ONE { String::new() } else { format!(" × {}", item.weight.get()) };
         let label = one_line(&item.label, width.saturating_sub(12));
         let _ = writeln!(page, "  {}. {label}{}", index + 1, ink.dim(&weight));
         let holds = dimension == "assertions";
+        if let Some(words) =
+            doubt(holds && vacuous.contains(&index), trials.iter().filter_map(|(_, d)| d.items.get(index)))
+        {
+            let _ = writeln!(page, "     {}", ink.unsure(&wrapped(&words, width.saturating_sub(5).max(40), 5)));
+        }
         for (name, component) in trials.iter().filter_map(|(name, d)| Some((name, &d.items.get(index)?.component))) {
             let indent = 5 + names + 2 + MARK + 2;
             let why = wrapped(component.why(), width.saturating_sub(indent).max(40), indent);
             let _ = writeln!(page, "     {name:<names$}  {}  {why}", mark(component, holds, ink));
         }
     }
+}
+
+/// What a reader must know of an assertion that may not be able to fail.
+fn doubt<'a>(vacuous: bool, mut items: impl Iterator<Item = &'a Item>) -> Option<String> {
+    if vacuous {
+        return Some("vacuous: it holds before the conversation too, and where there is nothing at all".to_owned());
+    }
+    items.find_map(|item| match &item.vacuity {
+        Some(Vacuity::NotChecked { why }) => Some(format!("whether it can fail was not checked {}", plain(why))),
+        _ => None,
+    })
 }
 
 /// What a part came to, in seven characters.

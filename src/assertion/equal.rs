@@ -1,11 +1,13 @@
 //! Whether one expected value is one value of the graph, types told apart.
 
+use std::cmp::Ordering;
+
 use serde_json::{Map, Number, Value as Json};
 
 use crate::evidence::{Node, Relationship, Value};
 
 /// Whether the expected value and the graph's are the same.
-pub(super) fn equal(expected: &Json, value: &Value) -> bool {
+pub(in crate::assertion) fn equal(expected: &Json, value: &Value) -> bool {
     match (expected, value) {
         (Json::Null, Value::Null) => true,
         (Json::Bool(expected), Value::Bool(value)) => expected == value,
@@ -30,7 +32,7 @@ pub(super) fn equal(expected: &Json, value: &Value) -> bool {
 }
 
 /// Whether the expected values are the values, one by one.
-pub(super) fn all_equal(expected: &[Json], values: &[Value]) -> bool {
+pub(in crate::assertion) fn all_equal(expected: &[Json], values: &[Value]) -> bool {
     expected.len() == values.len() && expected.iter().zip(values).all(|(expected, value)| equal(expected, value))
 }
 
@@ -61,6 +63,28 @@ fn is_float(expected: &Number, value: f64) -> bool {
     match whole(expected) {
         Some(expected) => whole_float(value) == Some(expected),
         None => expected.as_f64() == Some(value),
+    }
+}
+
+/// How a number of the graph stands to a number of the job, exactly; nothing where either is no number.
+pub(in crate::assertion) fn order(value: &Value, bound: &Number) -> Option<Ordering> {
+    match (value, whole(bound), bound.as_f64()) {
+        (Value::Int(value), Some(bound), _) => Some(i128::from(*value).cmp(&bound)),
+        (Value::Int(value), None, Some(bound)) => order_of_whole(i128::from(*value), bound),
+        (Value::Float(value), Some(bound), _) => order_of_whole(bound, *value).map(Ordering::reverse),
+        (Value::Float(value), None, Some(bound)) => value.partial_cmp(&bound),
+        _ => None,
+    }
+}
+
+fn order_of_whole(whole: i128, float: f64) -> Option<Ordering> {
+    let floor = whole_float(float.floor());
+    match floor {
+        Some(floor) => {
+            Some(whole.cmp(&floor).then(if float.fract() == 0.0 { Ordering::Equal } else { Ordering::Less }))
+        }
+        // Beyond every 64-bit integer, infinite, or no number.
+        None => 0.0.partial_cmp(&float),
     }
 }
 
@@ -171,6 +195,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_order_agrees_with_equality_and_with_plain_numbers(
+            a in prop_oneof![any::<i64>(), -5i64..5],
+            b in prop_oneof![any::<f64>(), (-10i64..10).prop_map(|n| n as f64 / 2.0)],
+        ) {
+            let Some(bound) = Number::from_f64(b) else { return Ok(()) };
+            let of_int = order(&Value::Int(a), &bound).unwrap();
+            prop_assert_eq!(of_int == Ordering::Equal, equal(&Json::Number(bound), &Value::Int(a)));
+            prop_assert_eq!(order(&Value::Float(b), &Number::from(a)), Some(of_int.reverse()));
+            if a.abs() < 1 << 50 {
+                prop_assert_eq!(Some(of_int), (a as f64).partial_cmp(&b));
+            }
+        }
+
         #[test]
         fn integers_equal_only_themselves(a: i64, b: i64) {
             prop_assert_eq!(equal(&json!(a), &Value::Int(b)), a == b);

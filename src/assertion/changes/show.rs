@@ -1,0 +1,90 @@
+//! What a `changes` assertion asks for, in words.
+
+use serde_json::Value as Json;
+
+use super::check::{Allowed, ChangesCheck, End, Line, Numbers, Properties, What};
+use super::config::PropertyConfig;
+use super::union::MatcherConfig;
+
+/// What it asks for, on one line: `created (:A), [:R] ×2; deleted nothing; changed nothing; in turn 4`.
+pub(super) fn label(check: &ChangesCheck) -> String {
+    let mut parts = vec![
+        allowed("created", &check.created),
+        allowed("deleted", &check.deleted),
+        allowed("changed", &check.changed),
+    ];
+    parts.extend(check.turn.map(|turns| format!("in {}", self::turns(turns))));
+    parts.join("; ")
+}
+
+fn allowed(verb: &str, allowed: &Allowed) -> String {
+    let what = match allowed {
+        Allowed::Nothing => "nothing".to_owned(),
+        Allowed::Anything => "anything".to_owned(),
+        Allowed::Lines(lines) if lines.is_empty() => "nothing".to_owned(),
+        Allowed::Lines(lines) => lines.iter().map(line).collect::<Vec<_>>().join(", "),
+    };
+    format!("{verb} {what}")
+}
+
+/// `(:A {name: "x"})`, `()-[:R]->(:B)`, with what is set behind it.
+pub(super) fn line(line: &Line) -> String {
+    let set = line.set.as_ref().map(|set| format!(" set {}", entries(set))).unwrap_or_default();
+    match &line.what {
+        What::Node { labels } => format!("{}{set}", node(labels, &line.properties)),
+        What::Relationship { kind, from, to } => {
+            let own =
+                if line.properties.is_empty() { String::new() } else { format!(" {}", entries(&line.properties)) };
+            format!("{}-[:{kind}{own}]->{}{set}", end(from), end(to))
+        }
+    }
+}
+
+/// `1`, `at least 1`, `at most 3`, `2 to 4`.
+pub(super) fn count(numbers: Numbers) -> String {
+    match numbers {
+        Numbers { min, max } if min == max => min.to_string(),
+        Numbers { min, max: u32::MAX } => format!("at least {min}"),
+        Numbers { min: 0, max } => format!("at most {max}"),
+        Numbers { min, max } => format!("{min} to {max}"),
+    }
+}
+
+/// `turn 4`, `turns 2 to 4`, `turn 3 and later`.
+pub(super) fn turns(numbers: Numbers) -> String {
+    match numbers {
+        Numbers { min, max } if min == max => format!("turn {min}"),
+        Numbers { min, max: u32::MAX } => format!("turn {min} and later"),
+        Numbers { min, max } => format!("turns {} to {max}", min.max(1)),
+    }
+}
+
+fn end(end: &End) -> String {
+    node(&end.labels, &end.properties)
+}
+
+fn node(labels: &[String], properties: &Properties) -> String {
+    let labels: String = labels.iter().map(|label| format!(":{label}")).collect();
+    match (labels.is_empty(), properties.is_empty()) {
+        (_, true) => format!("({labels})"),
+        (true, false) => format!("({})", entries(properties)),
+        (false, false) => format!("({labels} {})", entries(properties)),
+    }
+}
+
+fn entries(properties: &Properties) -> String {
+    let entries = properties.iter().map(|(name, matcher)| match &matcher.config {
+        MatcherConfig::Equal(value) => format!("{name}: {value}"),
+        MatcherConfig::Like(property) => format!("{name}: {}", like(property)),
+    });
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+fn like(property: &PropertyConfig) -> String {
+    let Ok(Json::Object(entries)) = serde_json::to_value(property) else { return "…".to_owned() };
+    let entries = entries.iter().map(|(key, value)| match value {
+        Json::String(word) if key == "type" => format!("{key}: {word}"),
+        _ => format!("{key}: {value}"),
+    });
+    format!("<{}>", entries.collect::<Vec<_>>().join(", "))
+}

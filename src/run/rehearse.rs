@@ -1,0 +1,95 @@
+//! A look at agent and graph without a word: no model is asked, no seed is delivered, and nothing is written to a
+//! database of the user's own. It tells whether a run could begin, and which assertions may not be able to fail.
+
+use std::collections::BTreeMap;
+
+use tokio_util::sync::CancellationToken;
+
+use super::prepare::{self, Extent};
+use super::trial::Stop;
+use super::{Engine, observe};
+use crate::agent::managed::Listener;
+use crate::evidence::{Condition, Evidence, Observed, TrialId};
+use crate::grade;
+use crate::score::Vacuity;
+
+/// What a look before any conversation shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rehearsal {
+    /// The assertions, by place from 0, that hold before any conversation and with nothing there, and those of which
+    /// that could not be told.
+    pub doubts: BTreeMap<usize, Vacuity>,
+    /// The assertions, by place from 0, whose query the graph did not run, and why.
+    pub failed_queries: BTreeMap<usize, String>,
+}
+
+/// Opens a session in each condition of the plan and looks at the assertions. `None` where it was interrupted; whatever
+/// was started has ended.
+///
+/// # Errors
+/// Why no conversation could begin: the agent or the graph does not answer.
+pub async fn rehearse(engine: &Engine, interrupt: CancellationToken) -> Result<Option<Rehearsal>, String> {
+    // Dropping the look cancels whatever it waits for.
+    let seen = tokio::select! {
+        biased;
+        () = interrupt.cancelled() => None,
+        seen = look_at_all(engine) => Some(seen),
+    };
+    engine.edges.close().await;
+    match seen {
+        Some(Ok(seen)) => Ok(Some(summary(engine, &seen))),
+        Some(Err(Stop::Outcome(outcome))) => Err(outcome.error().unwrap_or_default().to_owned()),
+        Some(Err(Stop::Sink(error))) => Err(error.to_string()),
+        None => Ok(None),
+    }
+}
+
+async fn look_at_all(engine: &Engine) -> Result<Vec<Evidence>, Stop> {
+    let trials = engine.plan.trials();
+    let first = |condition| trials.iter().find(|trial| trial.condition == condition);
+    let mut seen = Vec::new();
+    for id in Condition::ALL.into_iter().filter_map(first) {
+        seen.push(look(engine, id).await?);
+    }
+    Ok(seen)
+}
+
+async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
+    let stage = prepare::prepare(engine, id, (Extent::LeavesNoTrace, &Listener::default())).await?;
+    let opened = stage.agent.open().await;
+    let evidence = match opened {
+        Ok(mut session) => {
+            let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
+            observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
+            Ok(evidence)
+        }
+        Err(error) => Err(Stop::broken(format!("no session could be opened: {error}"))),
+    };
+    stage.close(engine).await;
+    evidence
+}
+
+fn summary(engine: &Engine, seen: &[Evidence]) -> Rehearsal {
+    let mut rehearsal = Rehearsal::default();
+    for (index, assertion) in engine.plan.job.assertions.iter().enumerate() {
+        let looked: Vec<&Evidence> =
+            seen.iter().filter(|evidence| grade::is_in_doubt(assertion, evidence.condition)).collect();
+        let doubts: Vec<Vacuity> =
+            looked.iter().filter_map(|evidence| grade::doubt(&engine.plan.job, index, evidence)).collect();
+        // Where it does not hold in one condition, it can fail.
+        if doubts.len() == looked.len() {
+            let doubt = doubts.iter().find(|doubt| **doubt != Vacuity::Vacuous).or(doubts.first());
+            rehearsal.doubts.extend(doubt.map(|doubt| (index, doubt.clone())));
+        }
+        let before = looked.iter().filter_map(|evidence| evidence.before.as_ref()).flat_map(|state| &state.queries);
+        let failed = before.filter(|query| query.assertion == index).find_map(|query| match &query.result {
+            Observed::Failed(error) => Some(error.clone()),
+            Observed::Seen(_) => None,
+        });
+        if let Some(error) = failed {
+            rehearsal.doubts.remove(&index);
+            rehearsal.failed_queries.insert(index, error);
+        }
+    }
+    rehearsal
+}

@@ -1,0 +1,115 @@
+//! Watching the graph while a conversation goes on: what is created, deleted and changed, turn by turn.
+//!
+//! It never breaks a trial and never counts as anybody's time. What goes wrong once is not tried again in the trial.
+
+use std::io;
+use std::sync::Arc;
+
+use super::Engine;
+use super::prepare::{Stage, parameters};
+use crate::clock::Stopwatch;
+use crate::evidence::{Change, Moment, Observed, TrialId};
+use crate::graph::photograph::{Photograph, Window, difference};
+use crate::graph::{Graph, GraphConfig, Parameters};
+use crate::job::Isolation;
+use crate::record::Entry;
+
+/// The most nodes that are watched where the job names no limit: in a database that is reached over a network, and in
+/// the embedded graph, which gives no more rows.
+const MOST_IN_NEO4J: u32 = 10_000;
+const MOST_IN_EMBEDDED: u32 = 100_000;
+
+/// What watches the graph of one trial.
+pub(super) struct Watch<'a> {
+    engine: &'a Engine,
+    trial: u32,
+    /// `None` where there is nothing to watch, and after the first trouble.
+    camera: Option<Camera>,
+    changes: Option<Observed<Vec<Change>>>,
+}
+
+struct Camera {
+    graph: Arc<dyn Graph>,
+    window: Window,
+    parameters: Parameters,
+    last: Photograph,
+}
+
+impl<'a> Watch<'a> {
+    /// Photographs the graph before the first turn.
+    pub(super) async fn before(engine: &'a Engine, id: &TrialId, stage: &Stage, session_id: &str) -> Watch<'a> {
+        let mut watch = Watch { engine, trial: id.number, camera: None, changes: None };
+        let config = &engine.plan.job.watch;
+        let Some(graph) = stage.graph.clone().filter(|_| config.is_on()) else { return watch };
+        let most = match &engine.plan.graph {
+            Some(GraphConfig::Neo4j(_)) => MOST_IN_NEO4J,
+            _ => MOST_IN_EMBEDDED,
+        };
+        let (window, parameters) = (Window::of(config, most), parameters(engine, id, Some(session_id)));
+        if engine.plan.isolation == Isolation::User && !config.is_of_one_user() {
+            let trouble = "conversations share it (isolation: user), and graph.watch.where does not name $user";
+            watch.give_up(trouble.to_owned());
+            return watch;
+        }
+        watch.changes = Some(Observed::Seen(Vec::new()));
+        match watch.in_time(Photograph::take(graph.as_ref(), &window, &parameters, None)).await {
+            Ok(first) => {
+                watch.camera = Some(Camera { graph, window, parameters, last: first.unwrap_or_default() });
+            }
+            Err(trouble) => watch.give_up(trouble),
+        }
+        watch
+    }
+
+    /// Photographs the graph after a turn and tells the sink what has changed.
+    pub(super) async fn after_turn(&mut self, turn: u32) -> io::Result<()> {
+        self.look(Moment { turn, late: false }).await
+    }
+
+    /// Photographs the graph once more when everything is over. Returns all changes of the conversation, or why they
+    /// can't be told; nothing where there is no graph or nobody wants it watched.
+    pub(super) async fn at_end(mut self, last_turn: u32) -> io::Result<Option<Observed<Vec<Change>>>> {
+        self.look(Moment { turn: last_turn, late: true }).await?;
+        Ok(self.changes)
+    }
+
+    async fn look(&mut self, when: Moment) -> io::Result<()> {
+        let Some(camera) = &self.camera else { return Ok(()) };
+        let taking = Photograph::take(camera.graph.as_ref(), &camera.window, &camera.parameters, Some(&camera.last));
+        let next = match self.in_time(taking).await {
+            Ok(Some(next)) => next,
+            Ok(None) => return Ok(()),
+            Err(trouble) => {
+                self.give_up(trouble);
+                return Ok(());
+            }
+        };
+        let Some(camera) = &mut self.camera else { return Ok(()) };
+        let new = difference(&camera.last, &next, when);
+        camera.last = next;
+        if new.is_empty() {
+            return Ok(());
+        }
+        if let Some(Observed::Seen(changes)) = &mut self.changes {
+            changes.extend(new.iter().cloned());
+        }
+        (self.engine.sink)(Entry::GraphChanged { trial: self.trial, changes: new })
+    }
+
+    /// Each of its few queries is held to `limits.query` by the graph itself. Whoever needs longer for all of them
+    /// would need it after each turn.
+    async fn in_time<T>(&self, taking: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+        let since: Stopwatch = self.engine.clock.start();
+        let taken = taking.await?;
+        let limit = self.engine.plan.job.limits.query_seconds;
+        if since.elapsed_ms() > limit * 1000.0 {
+            return Err(format!("a look at it takes longer than limits.query allows ({limit} s)"));
+        }
+        Ok(taken)
+    }
+
+    fn give_up(&mut self, trouble: String) {
+        self.camera = None;
+        self.changes = Some(Observed::Failed(trouble));
+    }
+}
