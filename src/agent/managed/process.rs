@@ -1,6 +1,7 @@
 //! A started agent, as the rest of the program holds it, and the task that keeps its processes.
 
 use std::io;
+use std::net::UdpSocket;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,14 @@ const DRAIN: Duration = Duration::from_secs(1);
 
 /// Between two looks at whether the group is gone.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// The port that an agent is given.
+#[derive(Debug)]
+pub(super) struct Port {
+    pub(super) number: u16,
+    /// Keeps others from being given the same, as long as the agent may need it.
+    pub(super) claim: Option<UdpSocket>,
+}
 
 /// A started agent. It is asked to end when this is dropped; [`super::ManagedAgents::all_ended`] waits for that.
 #[derive(Debug)]
@@ -58,7 +67,7 @@ impl Lifeline {
 impl ManagedAgent {
     pub(super) fn spawn(
         command: &mut Command,
-        port: u16,
+        port: Port,
         config: &StopConfig,
         output: Arc<Output>,
         keepers: &TaskTracker,
@@ -69,6 +78,7 @@ impl ManagedAgent {
         let draining = keepers.spawn(drain(output.clone(), child.stdout.take(), child.stderr.take()));
         let heard = CancellationToken::new();
         let (asked, config, all_heard) = (stop.clone(), config.clone(), heard.clone());
+        let Port { number: port, claim } = port;
         let keeper = keepers.spawn(async move {
             keep(child, group, asked, config, ended).await;
             // Whoever else has the pipes has left the group and is not ours any more.
@@ -76,6 +86,7 @@ impl ManagedAgent {
             if timeout(DRAIN, draining).await.is_err() {
                 abort.abort();
             }
+            drop(claim);
             all_heard.cancel();
         });
         Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, heard, stop: stop.drop_guard(), keeper })

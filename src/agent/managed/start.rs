@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::output::{Listener, Output};
-use super::process::ManagedAgent;
+use super::process::{ManagedAgent, Port};
 use super::{ReadyConfig, StartSettings};
 use crate::http::{Call, HttpClient, Method, Url};
 
@@ -53,9 +53,10 @@ impl ManagedAgents {
         let mut tries = 1;
         loop {
             let port = match settings.port {
-                Some(port) => untaken(port).await?,
+                Some(port) => Port { number: untaken(port).await?, claim: None },
                 None => self.free_port().map_err(|error| format!("no free port was found for the agent: {error}"))?,
             };
+            let number = port.number;
             let own = Listener::default();
             let output = Arc::new(Output::new(settings.all_secrets(), settings.pattern()?));
             output.tell(&own);
@@ -79,7 +80,7 @@ impl ManagedAgents {
                 }
                 NotReady::TooSlow => {
                     let within = settings.config.ready.within;
-                    let what = waited_for(&settings.config.ready, port);
+                    let what = waited_for(&settings.config.ready, number);
                     return Err(format!(
                         "the agent was not ready within {within} s (target.start.ready.within): {what}{said}"
                     ));
@@ -94,8 +95,8 @@ impl ManagedAgents {
         self.keepers.wait().await;
     }
 
-    fn spawn(&self, settings: &StartSettings, port: u16, output: Arc<Output>) -> Result<ManagedAgent, String> {
-        let mut command = settings.command(port)?;
+    fn spawn(&self, settings: &StartSettings, port: Port, output: Arc<Output>) -> Result<ManagedAgent, String> {
+        let mut command = settings.command(port.number)?;
         ManagedAgent::spawn(&mut command, port, &settings.config.stop, output, &self.keepers)
             .map_err(|error| unstartable(&settings.config.command, &error))
     }
@@ -139,12 +140,17 @@ impl ManagedAgents {
     }
 
     /// A port on which nothing listens now, and which no other agent of this run was given.
-    fn free_port(&self) -> io::Result<u16> {
+    fn free_port(&self) -> io::Result<Port> {
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-            if ports.insert(port) {
-                return Ok(port);
+            let number = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+            // Until the agent listens there, any other eval-job on this machine could be given the same port, and would
+            // then talk with the wrong agent. A claim of the same number for datagrams is in nobody's way, can be had
+            // once, and goes with this process.
+            if let Ok(claim) = UdpSocket::bind((Ipv4Addr::LOCALHOST, number))
+                && ports.insert(number)
+            {
+                return Ok(Port { number, claim: Some(claim) });
             }
         }
     }
@@ -217,7 +223,14 @@ mod tests {
     #[test]
     fn no_port_is_handed_out_twice() {
         let agents = ManagedAgents::default();
-        let ports: BTreeSet<u16> = (0..200).map(|_| agents.free_port().unwrap()).collect();
-        assert_eq!(ports.len(), 200);
+        // Another process would be another one that claims.
+        let other = ManagedAgents::default();
+        let held: Vec<Port> = (0..400)
+            .map(|at| if at % 2 == 0 { agents.free_port() } else { other.free_port() })
+            .map(Result::unwrap)
+            .collect();
+        let ports: BTreeSet<u16> = held.iter().map(|port| port.number).collect();
+        assert_eq!(ports.len(), 400);
+        assert!(UdpSocket::bind((Ipv4Addr::LOCALHOST, held[0].number)).is_err(), "it is claimed");
     }
 }
