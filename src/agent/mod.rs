@@ -3,11 +3,13 @@
 //! Invariants: an agent's words are untrusted text and are only carried; every failed try is told to the caller; the
 //! latency of a reply is that of the successful try alone.
 
+mod ability;
 mod config;
 pub mod demo;
 pub mod embabel;
 pub mod managed;
 
+pub use ability::Ability;
 pub use config::TransportConfig;
 
 use async_trait::async_trait;
@@ -31,6 +33,11 @@ pub trait Agent: Send + Sync {
 pub trait Session: Send {
     /// The id that the agent gave to it.
     fn id(&self) -> &str;
+
+    /// What the agent says before anybody has said anything; most say nothing. Asked for once, before the first message.
+    async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
+        Ok(None)
+    }
 
     /// Says something and waits for the reply, with retries.
     async fn say(&mut self, message: &str) -> Exchange;
@@ -71,6 +78,8 @@ pub struct Reply {
     pub events: Vec<Event>,
     /// Milliseconds of the successful try, from sending to the last byte.
     pub latency_ms: f64,
+    /// Milliseconds of the successful try, from sending to the first words; `None` where the transport does not stream.
+    pub first_token_ms: Option<f64>,
     /// Its own tokens, where the transport reports them.
     pub usage: Option<Usage>,
 }

@@ -94,6 +94,7 @@ mod tests {
             agent: Some("Hello".into()),
             events: Vec::new(),
             latency_ms: Some(1.0),
+            first_token_ms: None,
             failures: Vec::new(),
             maybe_delivered,
             usage: None,

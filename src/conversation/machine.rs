@@ -65,7 +65,19 @@ impl Conversation {
 
     /// The number of the turn that comes next or is under way, from 1.
     pub fn turn_number(&self) -> u32 {
-        self.transcript.turns.len() as u32 + 1
+        self.transcript.turns.last().map_or(0, |turn| turn.number) + 1
+    }
+
+    /// The agent has greeted before anybody said anything. Heard only as the first of all; whether there is room for the
+    /// user's first message is counted anew.
+    pub fn agent_greeted(&mut self, turn: Turn) {
+        if !self.transcript.turns.is_empty() {
+            return;
+        }
+        self.transcript.turns.push(Turn { number: 0, user: String::new(), ..turn });
+        if !self.has_room() {
+            self.next = Next::Done(Ending::MaxTurns);
+        }
     }
 
     /// What was said so far.
@@ -175,6 +187,7 @@ mod tests {
             agent: agent.map(str::to_owned),
             events: Vec::new(),
             latency_ms: agent.map(|_| 1.0),
+            first_token_ms: None,
             failures: Vec::new(),
             maybe_delivered: false,
             usage: None,
@@ -187,6 +200,23 @@ mod tests {
 
     fn say(text: &str) -> Next {
         Next::SayToAgent(text.to_owned())
+    }
+
+    #[test]
+    fn an_agent_that_greets_first_takes_one_message_of_the_limit() {
+        let mut talk = conversation(3, None);
+        talk.agent_greeted(turn(Some("Welcome")));
+        assert_eq!((talk.next(), talk.turn_number()), (say("Hi"), 1));
+        talk.agent_greeted(turn(Some("Welcome again")));
+        talk.agent_replied(turn(Some("Hello")));
+        assert_eq!(talk.next(), Next::Done(Ending::MaxTurns));
+        let transcript = talk.into_transcript();
+        let said: Vec<String> = transcript.messages().map(|message| message.content).collect();
+        assert_eq!(said, ["Welcome", "Hi", "Hello"]);
+        assert_eq!((transcript.turns[0].number, transcript.turns[0].user.as_str()), (0, ""));
+        let mut small = conversation(2, None);
+        small.agent_greeted(turn(Some("Welcome")));
+        assert_eq!(small.next(), Next::Done(Ending::MaxTurns));
     }
 
     #[test]

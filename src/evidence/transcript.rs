@@ -8,23 +8,23 @@ use super::{Event, Message, Role, Turn};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Transcript {
-    /// In order, numbered from 1.
+    /// In order, numbered from 1, after the agent's greeting where there is one.
     pub turns: Vec<Turn>,
 }
 
 impl Transcript {
-    /// The messages of both sides in order; a turn without a reply has only its user message.
+    /// The messages of both sides in order; a turn without a reply has only its user message, a greeting has none.
     pub fn messages(&self) -> impl Iterator<Item = Message> + '_ {
         self.turns.iter().flat_map(|turn| {
-            let user = Message::new(Role::User, turn.user.clone());
+            let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
             let agent = turn.agent.clone().map(|text| Message::new(Role::Assistant, text));
-            std::iter::once(user).chain(agent)
+            user.into_iter().chain(agent)
         })
     }
 
     /// How many messages both sides have said.
     pub fn message_count(&self) -> usize {
-        self.turns.iter().map(|turn| 1 + usize::from(turn.agent.is_some())).sum()
+        self.turns.iter().map(|turn| usize::from(!turn.is_greeting()) + usize::from(turn.agent.is_some())).sum()
     }
 
     /// All events of all turns, in order.
@@ -32,10 +32,19 @@ impl Transcript {
         self.turns.iter().flat_map(|turn| turn.events.iter())
     }
 
-    /// The mean of the replies' latencies in milliseconds; `None` when the agent never replied.
+    /// The mean of the replies' latencies in milliseconds; `None` when the agent never replied. A greeting answers nobody.
     pub fn average_latency_ms(&self) -> Option<f64> {
-        let latencies: Vec<f64> = self.turns.iter().filter_map(|turn| turn.latency_ms).collect();
-        (!latencies.is_empty()).then(|| latencies.iter().sum::<f64>() / latencies.len() as f64)
+        self.average(|turn| turn.latency_ms)
+    }
+
+    /// The mean of the milliseconds until the replies' first words; `None` when no reply was streamed.
+    pub fn average_first_token_ms(&self) -> Option<f64> {
+        self.average(|turn| turn.first_token_ms)
+    }
+
+    fn average(&self, of: impl Fn(&Turn) -> Option<f64>) -> Option<f64> {
+        let times: Vec<f64> = self.turns.iter().filter(|turn| !turn.is_greeting()).filter_map(of).collect();
+        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
     /// Whether the agent has said anything at all.

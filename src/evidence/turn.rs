@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, Usage};
 
-/// One user message and the agent's reply, counted from 1; an agent's opening greeting would be turn 0.
+/// One user message and the agent's reply, counted from 1; an agent's opening greeting is turn 0, without a user message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
-    /// Counted from 1.
+    /// Counted from 1; 0 for the agent's opening greeting.
     pub number: u32,
-    /// What the persona said.
+    /// What the persona said; empty in turn 0.
     pub user: String,
     /// What the agent answered; `None` when it never did.
     pub agent: Option<String>,
@@ -20,6 +20,10 @@ pub struct Turn {
     /// Milliseconds from sending the successful try to the end of its reply; `None` without a reply. Failed tries and
     /// the waits between them are not in it.
     pub latency_ms: Option<f64>,
+    /// Milliseconds from sending the successful try to the first words of its reply; `None` where the transport does not
+    /// stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_token_ms: Option<f64>,
     /// The tries that failed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedTry>,
@@ -31,20 +35,33 @@ pub struct Turn {
     pub usage: Option<Usage>,
 }
 
-#[cfg(test)]
 impl Turn {
-    /// A turn of nothing but words.
-    pub(crate) fn said(number: u32, user: &str, agent: &str) -> Turn {
+    /// A turn that has just begun. Turn 0 has no user message: it is the agent's greeting.
+    pub fn begun(number: u32, user: String) -> Turn {
         Turn {
             number,
-            user: user.to_owned(),
-            agent: Some(agent.to_owned()),
+            user,
+            agent: None,
             events: Vec::new(),
             latency_ms: None,
+            first_token_ms: None,
             failures: Vec::new(),
             maybe_delivered: false,
             usage: None,
         }
+    }
+
+    /// Whether it is the agent's greeting, which answers nobody.
+    pub fn is_greeting(&self) -> bool {
+        self.number == 0
+    }
+}
+
+#[cfg(test)]
+impl Turn {
+    /// A turn of nothing but words.
+    pub(crate) fn said(number: u32, user: &str, agent: &str) -> Turn {
+        Turn { agent: Some(agent.to_owned()), ..Turn::begun(number, user.to_owned()) }
     }
 }
 

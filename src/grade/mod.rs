@@ -4,7 +4,7 @@ mod vacuous;
 
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
-use crate::job::Job;
+use crate::job::{Job, TimingOn};
 use crate::metric::{self, Case, CaseTask};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
@@ -32,6 +32,7 @@ pub fn case(job: &Job, evidence: &Evidence, judge_prompt: Option<String>) -> Cas
         transcript: evidence.transcript.clone(),
         judge_prompt,
         judge_temperature: job.judge.temperature,
+        times_first_token: job.timing_on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
     }
 }

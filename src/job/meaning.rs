@@ -26,6 +26,8 @@ pub struct Job {
     pub target: Target,
     /// The reply time that earns the full timing score, in milliseconds; without it timing leaves the weighting.
     pub aspirational_average_ms: Option<u64>,
+    /// Until when a reply is timed.
+    pub timing_on: TimingOn,
     /// How many messages, of both sides, a conversation may have. A safeguard.
     pub max_turns: u32,
     /// The first user message is one of these.
@@ -54,6 +56,17 @@ pub struct Job {
     pub folder: PathBuf,
     /// SHA-256 of the file's text, in hex.
     pub digest: String,
+}
+
+/// Until when a reply is timed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TimingOn {
+    /// Its last byte.
+    #[default]
+    Complete,
+    /// Its first words.
+    FirstToken,
 }
 
 /// The facts that a persona is given in a condition.

@@ -28,6 +28,7 @@ pub(super) fn job(written: JobFile, file_name: &str, digest: String) -> Result<J
         judge: judge(written.scorer)?,
         target: target(written.target),
         aspirational_average_ms: written.aspirational_average,
+        timing_on: written.timing.on,
         max_turns: written.max_turns,
         greetings: written.greetings,
         seeds: written.seeds.into_iter().map(seed).collect::<Result<_, _>>()?,

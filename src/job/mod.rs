@@ -27,7 +27,7 @@ mod written;
 pub use load::load;
 pub use meaning::{
     Assertion, Facts, Gate, Isolation, Job, Judge, Limits, Mind, ModelName, Persona, Seed, Setup, Target, Task,
-    TaskKind,
+    TaskKind, TimingOn,
 };
 pub use problem::{Problem, Problems};
 pub use render::render_problems;

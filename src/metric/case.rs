@@ -15,6 +15,8 @@ pub struct Case {
     pub judge_prompt: Option<String>,
     /// The judge's temperature, 0 to 2.
     pub judge_temperature: f64,
+    /// Whether it is the time to the reply's first words that counts, and not that to its last byte.
+    pub times_first_token: bool,
     /// The reply time that earns the full timing score, in milliseconds.
     pub aspirational_average_ms: Option<u64>,
 }
@@ -40,6 +42,7 @@ pub(super) fn example(tasks: usize) -> Case {
         agent: Some("Hello".into()),
         events: Vec::new(),
         latency_ms: Some(200.0),
+        first_token_ms: None,
         failures: Vec::new(),
         maybe_delivered: false,
         usage: None,
@@ -52,6 +55,7 @@ pub(super) fn example(tasks: usize) -> Case {
         transcript: Transcript { turns: vec![turn] },
         judge_prompt: Some("Judge this".into()),
         judge_temperature: 0.0,
+        times_first_token: false,
         aspirational_average_ms: Some(100),
     }
 }

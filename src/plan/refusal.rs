@@ -1,12 +1,12 @@
 //! What cannot work, and what to do about it.
 
 use super::{Surroundings, uses_cypher};
-use crate::agent::TransportConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::check as check_address;
+use crate::agent::{Ability, TransportConfig};
 use crate::graph::GraphConfig;
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
-use crate::job::{Job, Mind, ModelName};
+use crate::job::{Job, Mind, ModelName, TimingOn};
 use crate::llm::openai::check as check_endpoint;
 
 /// Something that cannot work.
@@ -51,7 +51,29 @@ pub(super) fn refusals(
             refuse(format!("{name}: {problem}"), help);
         }
     }
-    match &job.target.transport {
+    let transport = &job.target.transport;
+    let needs_state = job.assertions.iter().any(|assertion| assertion.check.needs_object_context());
+    let needs = [
+        (
+            needs_state,
+            Ability::ShowsState,
+            "an assertion looks at `objectContext`",
+            "look at the graph or at `evaluation` instead",
+        ),
+        (
+            job.timing_on == TimingOn::FirstToken,
+            Ability::Streams,
+            "timing.on is firstToken",
+            "say timing: {on: complete}",
+        ),
+        (models.len() > 1, Ability::ChoosesModel, "--model names several models", "run the job once for each agent"),
+    ];
+    for (needed, ability, why, help) in needs {
+        if needed && !transport.can(ability) {
+            refuse(format!("{why}, and target.{} can't {}", transport.word(), ability.words()), help);
+        }
+    }
+    match transport {
         TransportConfig::Demo(_) => {
             for model in models.iter().filter(|model| !DemoConfig::MODELS.contains(&model.as_str())) {
                 refuse(

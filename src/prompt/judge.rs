@@ -52,9 +52,9 @@ impl Templates {
 }
 
 fn spoken(turn: &Turn) -> impl Iterator<Item = minijinja::Value> + '_ {
-    let user = context! { turn => turn.number, from => "user", text => escape(&turn.user) };
+    let user = || context! { turn => turn.number, from => "user", text => escape(&turn.user) };
     let agent = turn.agent.as_ref().map(|text| context! { turn => turn.number, from => "agent", text => escape(text) });
-    std::iter::once(user).chain(agent)
+    (!turn.is_greeting()).then(user).into_iter().chain(agent)
 }
 
 /// Renders it on samples, in both conditions.
@@ -69,6 +69,7 @@ pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptErr
             agent: Some(canary.to_owned()),
             events: vec![],
             latency_ms: None,
+            first_token_ms: None,
             failures: vec![],
             maybe_delivered: false,
             usage: None,
@@ -101,6 +102,7 @@ mod tests {
                 agent: Some(reply.to_owned()),
                 events: vec![],
                 latency_ms: Some(1.0),
+                first_token_ms: None,
                 failures: vec![],
                 maybe_delivered: false,
                 usage: None,

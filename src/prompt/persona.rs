@@ -45,9 +45,9 @@ impl Templates {
 /// A turn as the persona sees it, to be added to what it saw before: its own line as `assistant`, the agent's as `user`,
 /// inside one pair of `agent-reply` tags.
 pub fn persona_turn(turn: &Turn) -> impl Iterator<Item = Message> {
-    let own = Message::new(Role::Assistant, turn.user.clone());
+    let own = (!turn.is_greeting()).then(|| Message::new(Role::Assistant, turn.user.clone()));
     let reply = turn.agent.as_deref().map(|text| Message::new(Role::User, fenced(text)));
-    std::iter::once(own).chain(reply)
+    own.into_iter().chain(reply)
 }
 
 fn fenced(reply: &str) -> String {
@@ -102,6 +102,7 @@ mod tests {
             agent: agent.map(str::to_owned),
             events: vec![],
             latency_ms: agent.map(|_| 1.0),
+            first_token_ms: None,
             failures: vec![],
             maybe_delivered: false,
             usage: None,

@@ -25,12 +25,14 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
             }
         };
         for turn in trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns) {
-            let _ = writeln!(
-                page,
-                "{} {}",
-                ink.bold(&format!("{}. {}:", turn.number, plain(&record.provenance.persona))),
-                indented(&turn.user)
-            );
+            if !turn.is_greeting() {
+                let _ = writeln!(
+                    page,
+                    "{} {}",
+                    ink.bold(&format!("{}. {}:", turn.number, plain(&record.provenance.persona))),
+                    indented(&turn.user)
+                );
+            }
             for failure in &turn.failures {
                 let _ = writeln!(page, "   {}", ink.unsure(&format!("a try failed: {}", plain(&failure.error))));
             }

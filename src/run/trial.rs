@@ -8,7 +8,7 @@ use super::prepare::{Extent, Stage};
 use super::watch::Watch;
 use super::{Engine, judge, observe, prepare};
 use crate::agent::managed::{Lifeline, Listener};
-use crate::agent::{Exchange, Session};
+use crate::agent::{Exchange, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
@@ -143,6 +143,13 @@ async fn converse(
         lines: fixed_lines(&job.persona),
     });
     let mut persona = Persona::of(engine, id)?;
+    let greeted = session.greeting().await;
+    if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
+        let mut turn = Turn::begun(0, String::new());
+        take_in(&mut turn, reply);
+        (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+        conversation.agent_greeted(turn);
+    }
     let mut limit =
         TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
     loop {
@@ -206,16 +213,7 @@ async fn say(
     user: String,
     (limit, lifeline): (&mut TrialLimit, Option<&mut Lifeline>),
 ) -> (Turn, TurnEnd) {
-    let mut turn = Turn {
-        number,
-        user,
-        agent: None,
-        events: Vec::new(),
-        latency_ms: None,
-        failures: Vec::new(),
-        maybe_delivered: false,
-        usage: None,
-    };
+    let mut turn = Turn::begun(number, user);
     let before = limit.since.elapsed_ms();
     let mut death = None;
     let exchange = tokio::select! {
@@ -240,10 +238,7 @@ async fn say(
         None => (turn, death.map_or(TurnEnd::OutOfTime, TurnEnd::Failed)),
         Some(Err(error)) => (turn, TurnEnd::Failed(error.message)),
         Some(Ok(reply)) => {
-            turn.agent = Some(reply.text);
-            turn.events = reply.events;
-            turn.latency_ms = Some(reply.latency_ms);
-            turn.usage = reply.usage;
+            take_in(&mut turn, reply);
             (turn, TurnEnd::Replied)
         }
     }
@@ -255,6 +250,14 @@ async fn ended(lifeline: Option<&mut Lifeline>) -> String {
         Some(lifeline) => lifeline.ended().await,
         None => std::future::pending().await,
     }
+}
+
+fn take_in(turn: &mut Turn, reply: Reply) {
+    turn.agent = Some(reply.text);
+    turn.events = reply.events;
+    turn.latency_ms = Some(reply.latency_ms);
+    turn.first_token_ms = reply.first_token_ms;
+    turn.usage = reply.usage;
 }
 
 /// `limits.trial`, as it runs down.

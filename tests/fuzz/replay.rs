@@ -50,6 +50,7 @@ fn model_reply(bytes: &[u8]) {
             transcript: eval_job::evidence::Transcript::default(),
             judge_prompt: None,
             judge_temperature: 0.0,
+            times_first_token: false,
             aspirational_average_ms: None,
         };
         let _ = metric.read(&case, &text);

@@ -101,6 +101,7 @@ impl Session for EmbabelSession {
             events: reply.events(),
             text: reply.message.content,
             latency_ms,
+            first_token_ms: None,
             usage: None,
         });
         Exchange { reply, tries: std::mem::take(&mut self.tries) }

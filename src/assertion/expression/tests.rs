@@ -23,6 +23,7 @@ fn evidence() -> Evidence {
         agent: agent.map(str::to_owned),
         events: Vec::new(),
         latency_ms: agent.map(|_| 120.4),
+        first_token_ms: None,
         failures: Vec::new(),
         maybe_delivered: false,
         usage: None,

@@ -124,7 +124,7 @@ fn messages(turn: &Turn) -> impl Iterator<Item = Dynamic> + '_ {
         let millis = turn.latency_ms.map_or(Dynamic::UNIT, |millis| Dynamic::from(millis.round() as i64));
         message(Role::Assistant, text, millis, list(turn.events.iter().map(event)))
     });
-    std::iter::once(user).chain(agent)
+    (!turn.is_greeting()).then_some(user).into_iter().chain(agent)
 }
 
 fn function_call(call: &ToolCall) -> Dynamic {

@@ -18,7 +18,7 @@ pub use target::{GraphFile, TargetFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Isolation, Limits};
+use super::{Isolation, Limits, TimingOn};
 use crate::score::VacuousGate;
 
 /// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
@@ -49,6 +49,9 @@ pub struct JobFile {
     #[serde(default)]
     #[schemars(range(min = 1, max = 4_294_967_295_u64))]
     pub aspirational_average: Option<u64>,
+    /// What of a reply is timed.
+    #[serde(default)]
+    pub timing: TimingFile,
     /// How many messages, of both sides, a conversation may have. A safeguard.
     #[serde(default = "default_max_turns")]
     #[schemars(range(min = 2, max = 4_294_967_295_u64))]
@@ -87,6 +90,15 @@ pub struct JobFile {
     /// How long things may take.
     #[serde(default)]
     pub limits: LimitsFile,
+}
+
+/// What of a reply is timed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "timing")]
+pub struct TimingFile {
+    /// Until when: `complete` is the reply's last byte, `firstToken` its first words, where the transport streams.
+    pub on: TimingOn,
 }
 
 /// When the run counts as failed.

@@ -36,12 +36,16 @@ fn component(case: &Case) -> Component {
     if !case.transcript.has_reply() {
         return Component::scored(Score::ZERO, "the agent never replied");
     }
-    match case.transcript.average_latency_ms() {
+    let (average, until) = match case.times_first_token {
+        true => (case.transcript.average_first_token_ms(), " to the first words"),
+        false => (case.transcript.average_latency_ms(), ""),
+    };
+    match average {
         Some(average) if average.is_finite() && average >= 0.0 => Component::scored(
             timing_score(aspired, average),
-            format!("{average:.0} ms on average, the aim is {aspired} ms"),
+            format!("{average:.0} ms on average{until}, the aim is {aspired} ms"),
         ),
-        _ => Component::missing("the replies' times were not measured"),
+        _ => Component::missing(format!("the replies' times{until} were not measured")),
     }
 }
 
@@ -87,6 +91,22 @@ mod tests {
             assert_eq!(scored(Some(aspired), &latencies).score().unwrap().get(), score, "{aspired} {latencies:?}");
         }
         assert_eq!(scored(Some(100), &[Some(200.4)]).why(), "200 ms on average, the aim is 100 ms");
+    }
+
+    #[test]
+    fn the_first_words_are_timed_where_the_job_asks_for_it() {
+        let mut case = example(1);
+        case.aspirational_average_ms = Some(100);
+        case.times_first_token = true;
+        let missing = Timing.score(&case, None).remove(0).component;
+        assert_eq!(missing, Component::missing("the replies' times to the first words were not measured"));
+        for turn in &mut case.transcript.turns {
+            turn.first_token_ms = Some(50.0);
+        }
+        assert_eq!(
+            Timing.score(&case, None)[0].component.why(),
+            "50 ms on average to the first words, the aim is 100 ms"
+        );
     }
 
     #[test]

@@ -1,0 +1,38 @@
+//! What a transport can do, known before anything is sent.
+
+/// Something that not every transport can do. What a job needs and its transport can't do is refused by the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ability {
+    /// The agent's model is told with each session or message: `--model`.
+    ChoosesModel,
+    /// The agent shows its observable state: `objectContext` in expressions.
+    ShowsState,
+    /// Replies come piece by piece, so that the time to their first words is known.
+    Streams,
+    /// Function calls and their results are reported.
+    ReportsTools,
+    /// The agent's own tokens are reported.
+    ReportsUsage,
+    /// A session can begin with an earlier conversation.
+    TakesHistory,
+    /// A document can be put into the agent's memory without a conversation.
+    IngestsText,
+    /// A session that was interrupted can be gone on with.
+    Resumes,
+}
+
+impl Ability {
+    /// As a reader is told: "it can …".
+    pub fn words(self) -> &'static str {
+        match self {
+            Ability::ChoosesModel => "choose the model",
+            Ability::ShowsState => "show its state",
+            Ability::Streams => "stream its replies",
+            Ability::ReportsTools => "report function calls",
+            Ability::ReportsUsage => "report its tokens",
+            Ability::TakesHistory => "begin with an earlier conversation",
+            Ability::IngestsText => "take in documents",
+            Ability::Resumes => "go on with a session",
+        }
+    }
+}
