@@ -27,7 +27,12 @@
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
 //! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it. What trials share and
 //!   what must be ended or deleted in the end is in `run/commons.rs`; `run/contamination.rs` looks for what leaked.
-//! - [`graph`] has a door of its own, `graph/bolt`, by which agents in other processes reach the embedded graph.
+//! - [`graph`] has a door of its own, `graph/bolt`, by which agents in other processes reach the embedded graph, and a
+//!   camera, `graph/photograph`, whose differences become [`evidence::Change`]s (`run/watch.rs`, turn by turn).
+//! - What is started is ended: `agent/managed` keeps every process group, `run/commons.rs` whatever trials share, and both
+//!   let go of it also after Ctrl-C, a panic or a failed start.
+//! - What an assertion comes to before the first word, and with nothing there, is evidence too: `grade/vacuous.rs` tells
+//!   from it which ones may not be able to fail.
 //!
 //! # To add a member
 //!
