@@ -12,7 +12,7 @@ use super::jobs::{self, Loaded};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
-use crate::agent::managed::kill_all_groups;
+use crate::agent::managed::{any_group_lives, kill_all_groups};
 use crate::plan::{Plan, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     }
     let runtime = runtime()?;
     let interrupt = CancellationToken::new();
-    runtime.spawn(wait_for_interrupt(interrupt.clone()));
+    runtime.spawn(wait_for_interrupt(interrupt.clone(), printer.clone()));
     let mut worst = Verdict::Passed;
     for planned in plans {
         let verdict = runtime.block_on(run_one(args, context, printer, planned, interrupt.clone()))?;
@@ -168,31 +168,66 @@ fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {
 
 /// The first Ctrl-C (or a polite kill) ends the run in order; whatever comes second ends the process at once, which
 /// loses nothing that was finished.
-pub(super) async fn wait_for_interrupt(interrupt: CancellationToken) {
-    if stop_signal().await.is_err() {
-        return;
-    }
+pub(super) async fn wait_for_interrupt(interrupt: CancellationToken, printer: Arc<Printer>) {
+    let Ok(mut signals) = StopSignals::listen() else { return };
+    signals.next().await;
     interrupt.cancel();
-    if stop_signal().await.is_ok() {
-        kill_all_groups();
-        #[expect(clippy::disallowed_methods, reason = "the user asks twice: nothing may hold the process")]
-        std::process::exit(Verdict::Interrupted.exit_status().into());
+    if any_group_lives() {
+        printer.note("stopping: the agents that were started are being ended; once more, and they are killed");
     }
+    signals.next().await;
+    kill_all_groups();
+    #[expect(clippy::disallowed_methods, reason = "the user asks twice: nothing may hold the process")]
+    std::process::exit(Verdict::Interrupted.exit_status().into());
 }
 
-#[cfg(unix)]
+/// Until somebody wants this process to end.
 pub(super) async fn stop_signal() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    tokio::select! {
-        result = tokio::signal::ctrl_c() => result,
-        _ = terminate.recv() => Ok(()),
-        _ = hang_up.recv() => Ok(()),
+    StopSignals::listen()?.next().await;
+    Ok(())
+}
+
+/// The ways in which a process is asked to end, heard from when this is made until it is dropped: none is missed.
+#[cfg(unix)]
+struct StopSignals([tokio::signal::unix::Signal; 4]);
+
+#[cfg(unix)]
+impl StopSignals {
+    fn listen() -> io::Result<StopSignals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let of = |kind: fn() -> SignalKind| signal(kind());
+        // Ctrl-\ would end this process alone: started agents are in groups of their own.
+        Ok(StopSignals([
+            of(SignalKind::interrupt)?,
+            of(SignalKind::terminate)?,
+            of(SignalKind::hangup)?,
+            of(SignalKind::quit)?,
+        ]))
+    }
+
+    async fn next(&mut self) {
+        let [interrupt, terminate, hang_up, quit] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hang_up.recv() => {}
+            _ = quit.recv() => {}
+        }
     }
 }
 
 #[cfg(not(unix))]
-pub(super) async fn stop_signal() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+struct StopSignals;
+
+#[cfg(not(unix))]
+impl StopSignals {
+    fn listen() -> io::Result<StopSignals> {
+        Ok(StopSignals)
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    }
 }

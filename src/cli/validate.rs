@@ -1,5 +1,7 @@
 //! `eval-job validate FILE…`
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use super::args::ValidateArgs;
@@ -19,8 +21,13 @@ use crate::score::{Vacuity, VacuousGate};
 const LABEL: usize = 80;
 
 /// Checks job files; agent and graph are only contacted with `--live`.
-pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let mut status = 0;
+    let interrupt = CancellationToken::new();
+    let runtime = args.live.then(runtime).transpose()?;
+    if let Some(runtime) = &runtime {
+        runtime.spawn(wait_for_interrupt(interrupt.clone(), printer.clone()));
+    }
     for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
         let job = &loaded.job;
         printer.data(&format!(
@@ -31,15 +38,25 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Printer
             count(job.facts.len(), "fact"),
             count(job.assertions.len(), "assertion"),
         ))?;
-        if args.live {
-            status = status.max(live(loaded, context, printer)?);
+        if let Some(runtime) = &runtime {
+            status = status.max(runtime.block_on(live(loaded, context, printer, &interrupt))?);
+        }
+        if interrupt.is_cancelled() {
+            break;
         }
     }
+    // Whatever hangs in a thread of its own must not keep the process from ending.
+    runtime.into_iter().for_each(tokio::runtime::Runtime::shutdown_background);
     Ok(status)
 }
 
 /// Looks at agent and graph as they are now, and tells what was found.
-fn live(loaded: Loaded, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+async fn live(
+    loaded: Loaded,
+    context: &Context,
+    printer: &Printer,
+    interrupt: &CancellationToken,
+) -> Result<u8, CliError> {
     let Loaded { file, job, templates } = loaded;
     // No model is asked, so none needs a key.
     let wanted = Wanted {
@@ -62,13 +79,7 @@ fn live(loaded: Loaded, context: &Context, printer: &Printer) -> Result<u8, CliE
         sink: Box::new(|_| Ok(())),
         plan,
     };
-    let runtime = runtime()?;
-    let interrupt = CancellationToken::new();
-    runtime.spawn(wait_for_interrupt(interrupt.clone()));
-    let rehearsed = runtime.block_on(run::rehearse(&engine, interrupt));
-    // Whatever hangs in a thread of its own must not keep the process from ending.
-    runtime.shutdown_background();
-    match rehearsed {
+    match run::rehearse(&engine, interrupt.clone()).await {
         Ok(None) => Ok(Verdict::Interrupted.exit_status()),
         Ok(Some(rehearsal)) => tell(&file, &engine.plan.job, &rehearsal, printer),
         Err(error) => {
@@ -87,6 +98,19 @@ fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Resu
     for (index, error) in &rehearsal.failed_queries {
         printer.data(&line("broken", *index, &plain(error)))?;
     }
+    let needs_changes = job.assertions.iter().any(|assertion| assertion.check.needs_changes());
+    let mut untold = !rehearsal.failed_queries.is_empty();
+    if let Some(trouble) = &rehearsal.unwatched {
+        // The setups might make it smaller.
+        let (word, setups) = match (needs_changes, rehearsal.without_setups) {
+            (true, false) => ("broken", ""),
+            (_, true) => ("not watched", "; the setups were not run"),
+            (false, false) => ("not watched", ""),
+        };
+        untold |= word == "broken";
+        let trouble = plain(trouble);
+        printer.data(&format!("{}: {word} · the graph could not be watched: {trouble}{setups}\n", plain(file)))?;
+    }
     let mut vacuous = false;
     for (index, doubt) in &rehearsal.doubts {
         let (word, words) = match doubt {
@@ -99,9 +123,9 @@ fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Resu
         };
         printer.data(&line(word, *index, &plain(&words)))?;
     }
-    Ok(match (rehearsal.failed_queries.is_empty(), vacuous && job.gate.vacuous == VacuousGate::Fail) {
-        (false, _) => Verdict::Incomplete.exit_status(),
-        (true, true) => Verdict::GateFailed.exit_status(),
-        (true, false) => 0,
+    Ok(match (untold, vacuous && job.gate.vacuous == VacuousGate::Fail) {
+        (true, _) => Verdict::Incomplete.exit_status(),
+        (false, true) => Verdict::GateFailed.exit_status(),
+        (false, false) => 0,
     })
 }

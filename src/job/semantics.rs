@@ -8,7 +8,7 @@ use super::script_place::script_place;
 use super::source::Node;
 use super::template_check::{TemplateCheck, TemplateKind};
 use super::written::{EvaluatorFile, ScorerFile};
-use crate::agent::managed::pattern_problem;
+use crate::agent::managed::{address_problem, pattern_problem};
 use crate::assertion::expression::{ExpressionProblem, compile_problem};
 
 /// Reports what is wrong beyond the structure.
@@ -24,11 +24,13 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
     template(report, templates, root, ("evaluator", TemplateKind::Persona, &default));
     let default = ScorerFile::default().prompt;
     template(report, templates, root, ("scorer", TemplateKind::Judge, &default));
-    let log = ["target", "start", "ready", "log"].iter().try_fold(root, |node, key| node.get(key));
-    if let Some(node) = log
-        && let Some(problem) = node.text().and_then(pattern_problem)
-    {
-        report.add(node.span, problem);
+    let ready = ["target", "start", "ready"].iter().try_fold(root, |node, key| node.get(key));
+    for (key, problem) in [("http", address_problem as fn(&str) -> Option<String>), ("log", pattern_problem)] {
+        if let Some(node) = ready.and_then(|ready| ready.get(key))
+            && let Some(problem) = node.text().filter(|text| !text.trim().is_empty()).and_then(problem)
+        {
+            report.add(node.span, problem);
+        }
     }
     for assertion in root.get("assertions").map(Node::items).unwrap_or_default() {
         if let Some(node) = assertion.get("expression") {

@@ -144,8 +144,8 @@ impl Commons {
             door.stop().await;
         }
         let left = std::mem::take(&mut *unpoisoned(&self.databases));
-        for (name, neo4j) in left.iter().zip(std::iter::repeat(neo4j)) {
-            if let Some(neo4j) = neo4j {
+        if let Some(neo4j) = neo4j {
+            for name in &left {
                 // Nobody is left who could be told.
                 let _ = neo4j.drop_database(name).await;
             }

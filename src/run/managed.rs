@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::edges::Edges;
 use super::ground::Ground;
 use crate::agent::TransportConfig;
-use crate::agent::managed::{GraphAccess, Listener, ManagedAgent, StartConfig, StartSettings};
+use crate::agent::managed::{GraphAccess, Lifeline, Listener, ManagedAgent, StartConfig, StartSettings};
 use crate::http::{BaseUrl, Url};
 use crate::job::Isolation;
 use crate::plan::Plan;
@@ -49,6 +49,14 @@ impl Edges {
     /// Ends every agent that was started and deletes every database that was made, as far as trials have not.
     pub(super) async fn close(&self) {
         self.commons.close(self.neo4j.as_deref()).await;
+    }
+}
+
+/// Until the agent's process ends; for ever where it is not ours to watch.
+pub(super) async fn ended(lifeline: Option<&mut Lifeline>) -> String {
+    match lifeline {
+        Some(lifeline) => lifeline.ended().await,
+        None => std::future::pending().await,
     }
 }
 

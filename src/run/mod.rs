@@ -24,6 +24,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::managed::Listener;
 use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 
@@ -100,11 +101,12 @@ async fn run_lane(
 ) -> io::Result<()> {
     let Ok(_slot) = slots.acquire().await else { return Ok(()) };
     for id in lane {
+        let listener = Listener::default();
         // Dropping a trial's future cancels whatever it waits for.
         tokio::select! {
             biased;
-            () = interrupt.cancelled() => return Ok(()),
-            result = trial::run_trial(&engine, &id) => result?,
+            () = interrupt.cancelled() => return trial::keep_output(&engine, &id, &listener),
+            result = trial::run_trial(&engine, &id, &listener) => result?,
         }
     }
     Ok(())

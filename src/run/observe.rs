@@ -6,7 +6,7 @@ use crate::agent::{AgentErrorKind, Session};
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table, TrialId};
 use crate::grade;
-use crate::graph::{Graph, Parameters};
+use crate::graph::{Graph, GraphErrorKind, Parameters};
 use crate::score::Score;
 
 /// Looks at whatever the job's assertions need after the conversation. What can't be seen is kept as such.
@@ -77,6 +77,12 @@ pub(super) async fn look_before(
         }
     }
     (evidence.before, evidence.empty) = (Some(before), Some(empty));
+}
+
+/// Why the graph does not even answer the simplest question, where it should: an agent that needs it can't do its work.
+pub(super) async fn graph_trouble(stage: &Stage) -> Option<String> {
+    let error = stage.graph.as_ref()?.read("RETURN 1", &Parameters::new()).await.err()?;
+    matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit).then_some(error.message)
 }
 
 async fn rows(graph: Option<&dyn Graph>, cypher: &str, parameters: &Parameters) -> Observed<Table> {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::Engine;
 use super::ground::Ground;
+use super::managed::ended;
 use super::trial::Stop;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
-use crate::agent::{Agent, AgentError, AgentErrorKind, TransportConfig};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Session, TransportConfig};
 use crate::evidence::{Role, TrialId, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Seed;
@@ -64,6 +65,20 @@ impl Stage {
     pub(super) async fn close(self, engine: &Engine) {
         drop((self.graph, self.agent));
         self.started.end(engine).await;
+    }
+
+    /// Opens the session in which the conversation is held.
+    pub(super) async fn open(&self) -> Result<Box<dyn Session>, Stop> {
+        let mut lifeline = self.lifeline();
+        tokio::select! {
+            biased;
+            opened = self.agent.open() => {
+                opened.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))
+            }
+            how = ended(lifeline.as_mut()) => {
+                Err(Stop::broken(format!("the agent's process ended ({how}) when it was asked for a session")))
+            }
+        }
     }
 
     /// Tells when the agent's process has ended, where eval-job started it.
@@ -122,7 +137,14 @@ async fn set(
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
     let agent = edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
     if extent == Extent::Everything {
-        deliver_seeds(engine, agent.as_ref()).await?;
+        let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());
+        tokio::select! {
+            biased;
+            delivered = deliver_seeds(engine, agent.as_ref()) => delivered?,
+            how = ended(lifeline.as_mut()) => {
+                return Err(Stop::broken(format!("the agent's process ended ({how}) while it was given its seeds")));
+            }
+        }
     }
     Ok((graph, agent))
 }

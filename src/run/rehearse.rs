@@ -7,10 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::prepare::{self, Extent};
 use super::trial::Stop;
+use super::watch::Watch;
 use super::{Engine, observe};
 use crate::agent::managed::Listener;
 use crate::evidence::{Condition, Evidence, Observed, TrialId};
 use crate::grade;
+use crate::graph::GraphConfig;
 use crate::score::Vacuity;
 
 /// What a look before any conversation shows.
@@ -21,6 +23,10 @@ pub struct Rehearsal {
     pub doubts: BTreeMap<usize, Vacuity>,
     /// The assertions, by place from 0, whose query the graph did not run, and why.
     pub failed_queries: BTreeMap<usize, String>,
+    /// Why the graph can't be watched, where it should be.
+    pub unwatched: Option<String>,
+    /// Whether the job has setups that were left out, so that the graph is not what a conversation would find.
+    pub without_setups: bool,
 }
 
 /// Opens a session in each condition of the plan and looks at the assertions. `None` where it was interrupted; whatever
@@ -56,21 +62,27 @@ async fn look_at_all(engine: &Engine) -> Result<Vec<Evidence>, Stop> {
 
 async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
     let stage = prepare::prepare(engine, id, (Extent::LeavesNoTrace, &Listener::default())).await?;
-    let opened = stage.agent.open().await;
-    let evidence = match opened {
+    let evidence = match stage.open().await {
         Ok(mut session) => {
             let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
             observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
+            evidence.changes = Watch::before(engine, id, &stage, &evidence.session_id).await.so_far();
             Ok(evidence)
         }
-        Err(error) => Err(Stop::broken(format!("no session could be opened: {error}"))),
+        Err(stop) => Err(stop),
     };
     stage.close(engine).await;
     evidence
 }
 
 fn summary(engine: &Engine, seen: &[Evidence]) -> Rehearsal {
-    let mut rehearsal = Rehearsal::default();
+    let unwatched = seen.iter().find_map(|evidence| match &evidence.changes {
+        Some(Observed::Failed(trouble)) => Some(trouble.clone()),
+        _ => None,
+    });
+    let lasts = matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_)));
+    let without_setups = lasts && !engine.plan.job.setups.is_empty();
+    let mut rehearsal = Rehearsal { unwatched, without_setups, ..Rehearsal::default() };
     for (index, assertion) in engine.plan.job.assertions.iter().enumerate() {
         let looked: Vec<&Evidence> =
             seen.iter().filter(|evidence| grade::is_in_doubt(assertion, evidence.condition)).collect();

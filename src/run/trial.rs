@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use super::managed::ended;
 use super::persona::Persona;
 use super::prepare::{Extent, Stage};
 use super::watch::Watch;
@@ -43,19 +44,24 @@ impl Stop {
     }
 }
 
-/// Runs a trial and tells the sink how it came out.
-pub(super) async fn run_trial(engine: &Engine, id: &TrialId) -> io::Result<()> {
+/// Runs a trial and tells the sink how it came out. `listener` hears what the agent prints, where eval-job starts it.
+pub(super) async fn run_trial(engine: &Engine, id: &TrialId, listener: &Listener) -> io::Result<()> {
     (engine.sink)(Entry::TrialStarted { trial: id.number, at: engine.clock.wall() })?;
-    let listener = Listener::default();
-    let (outcome, scorecard) = match attempt(engine, id, &listener).await {
+    let (outcome, scorecard) = match attempt(engine, id, listener).await {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
         Err(Stop::Outcome(outcome)) => (outcome, None),
         Err(Stop::Sink(error)) => return Err(error),
     };
-    if let Some(output) = listener.heard() {
-        (engine.sink)(Entry::AgentOutput { trial: id.number, output })?;
-    }
+    keep_output(engine, id, listener)?;
     (engine.sink)(Entry::TrialFinished { trial: id.number, at: engine.clock.wall(), outcome, scorecard })
+}
+
+/// Tells the sink what the agent printed. Also for a trial that is cut off, once and before anything else is told of it.
+pub(super) fn keep_output(engine: &Engine, id: &TrialId, listener: &Listener) -> io::Result<()> {
+    match listener.heard() {
+        Some(output) => (engine.sink)(Entry::AgentOutput { trial: id.number, output }),
+        None => Ok(()),
+    }
 }
 
 async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
@@ -78,8 +84,7 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
 
 /// The conversation, and what it left behind.
 async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, Stop> {
-    let mut session =
-        stage.agent.open().await.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))?;
+    let mut session = stage.open().await?;
     let session_id = session.id().to_owned();
     let user = stage.user.clone();
     engine.edges.commons.session_opened(id, &session_id);
@@ -97,6 +102,10 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     evidence.ending = talk.ending;
     evidence.persona_usage = talk.persona_usage;
     observe::observe(engine, id, stage, session.as_mut(), &mut evidence).await;
+    let down = match &evidence.ending {
+        Ending::AgentFailed { error } => observe::graph_trouble(stage).await.map(|trouble| (error.clone(), trouble)),
+        _ => None,
+    };
     // After all that was looked at: no assertion has seen what is not among the changes.
     let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
     evidence.changes = watch.at_end(last_turn).await?;
@@ -108,7 +117,13 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
         changes: evidence.changes.clone(),
         persona_usage: evidence.persona_usage,
     })?;
-    Ok(evidence)
+    // Whose fault it was can't be told, and the agent is not blamed for a database that is gone.
+    match down {
+        Some((error, trouble)) => {
+            Err(Stop::broken(format!("the agent failed ({error}), and so did the graph: {trouble}")))
+        }
+        None => Ok(evidence),
+    }
 }
 
 fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
@@ -241,14 +256,6 @@ async fn say(
             take_in(&mut turn, reply);
             (turn, TurnEnd::Replied)
         }
-    }
-}
-
-/// Until the agent's process ends; for ever where it is not ours to watch.
-async fn ended(lifeline: Option<&mut Lifeline>) -> String {
-    match lifeline {
-        Some(lifeline) => lifeline.ended().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -61,6 +61,11 @@ impl<'a> Watch<'a> {
         watch
     }
 
+    /// What is known of the changes up to now.
+    pub(super) fn so_far(self) -> Option<Observed<Vec<Change>>> {
+        self.changes
+    }
+
     /// Photographs the graph after a turn and tells the sink what has changed.
     pub(super) async fn after_turn(&mut self, turn: u32) -> io::Result<()> {
         self.look(Moment { turn, late: false }).await

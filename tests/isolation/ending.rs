@@ -37,14 +37,38 @@ fn signal(child: &Child, signal: &str) {
 
 #[test]
 fn one_signal_ends_agents_in_order() {
-    for name in ["-INT", "-TERM", "-HUP"] {
+    for name in ["-INT", "-TERM", "-HUP", "-QUIT"] {
         let folder = tempfile::tempdir().unwrap();
         let mut child = start(folder.path(), &job("hanging", "", ""));
         await_line(folder.path(), "message 1");
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), Some(130), "{name}");
         nothing_is_left(folder.path(), 1);
+        // What it had printed until then is evidence too.
+        let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap().stdout;
+        let shown = String::from_utf8(shown).unwrap();
+        assert!(shown.contains("the agent printed:\n   | listening on "), "{shown}");
     }
+}
+
+#[test]
+fn a_look_that_is_interrupted_leaves_nothing_and_goes_on_to_no_other_job() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), job("never", "", "")).unwrap();
+    std::fs::write(folder.path().join("other.yml"), job("good", "", "")).unwrap();
+    let mut command = eval_job(folder.path());
+    command.args(["validate", "--live", "job.yml", "other.yml"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    while diary(folder.path()).is_empty() {
+        std::thread::yield_now();
+    }
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let (words, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(words.contains("job.yml: valid") && !words.contains("other.yml"), "{words}");
+    assert!(notes.starts_with("stopping: ") && notes.lines().count() == 1, "{notes}");
+    nothing_is_left(folder.path(), 1);
 }
 
 #[test]

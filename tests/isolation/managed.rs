@@ -108,6 +108,50 @@ fn an_agent_that_dies_in_mid_conversation_is_graded_on_what_there_is() {
 }
 
 #[test]
+fn an_agent_that_dies_when_it_is_asked_for_a_session_is_told_so() {
+    for (more, while_what) in [
+        ("", "the agent's process ended (exit status 7) when it was asked for a session"),
+        ("seeds: [{text: a}]", "the agent's process ended (exit status 7) while it was given its seeds"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (output, record) = run(folder.path(), &job("dies-when-asked", "", more), &[], &[]);
+        assert_eq!(output.status.code(), Some(102));
+        for trial in &record.trials {
+            assert_eq!(broken(trial), while_what);
+        }
+        let live = eval_job(folder.path()).args(["validate", "--live", "job.yml"]).output().unwrap();
+        let words = String::from_utf8(live.stdout).unwrap();
+        assert_eq!(live.status.code(), Some(102));
+        assert!(words.contains("broken · the agent's process ended (exit status 7) when it was asked"), "{words}");
+        nothing_is_left(folder.path(), 3);
+    }
+}
+
+#[test]
+fn a_look_without_a_word_leaves_no_process_behind() {
+    for (behaviour, more, processes, status) in [
+        ("good", "", 2, 0),
+        ("good", "isolation: shared", 1, 0),
+        ("stubborn", "", 4, 0),
+        ("dies", "", 1, 102),
+        ("never", "", 1, 102),
+        ("good", "graph: {watch: {where: n.x =}}", 2, 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let start = "    stop: {within: 0.3}\n    ready: {within: 3}";
+        std::fs::write(folder.path().join("job.yml"), job(behaviour, start, more)).unwrap();
+        let live = eval_job(folder.path()).args(["validate", "--live", "job.yml"]).output().unwrap();
+        let words = String::from_utf8(live.stdout).unwrap();
+        assert_eq!(live.status.code(), Some(status), "{behaviour} {more}: {words}");
+        assert_eq!(words.contains("live · the agent opened a session"), status == 0, "{words}");
+        assert_eq!(words.contains("not watched · the graph could not be watched"), more.contains("watch"), "{words}");
+        assert!(!diary(folder.path()).iter().any(|line| line.starts_with("message")), "without a word");
+        assert!(!folder.path().join("runs").exists(), "nothing is kept");
+        nothing_is_left(folder.path(), processes);
+    }
+}
+
+#[test]
 fn a_hundred_megabytes_neither_block_nor_grow() {
     let folder = tempfile::tempdir().unwrap();
     let (_, record) = run(folder.path(), &job("loud", "", ""), &["--condition", "with-facts"], &[]);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use eval_job::evidence::{Condition, Observed};
 use eval_job::record::{Entry, RunRecord, TrialRecord};
-use eval_job::score::{Outcome, Score};
+use eval_job::score::{Outcome, Score, Vacuity};
 use serde_json::json;
 
 use super::eval_job;
@@ -300,4 +300,85 @@ fn a_neo4j_that_is_killed_in_mid_run_takes_no_evidence_with_it() {
     let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap();
     assert_eq!(shown.status.code(), Some(102));
     assert!(String::from_utf8(shown.stdout).unwrap().contains("reply 3"), "all that was said is kept");
+}
+
+/// What is known about whether each of a trial's assertions can fail.
+fn vacuity(trial: &TrialRecord) -> Vec<Option<Vacuity>> {
+    let card = trial.scorecard.as_ref().unwrap();
+    card.dimension("assertions").unwrap().items.iter().map(|item| item.vacuity.clone()).collect()
+}
+
+#[tokio::test]
+async fn what_the_embedded_graph_can_not_run_is_not_checked_and_never_called_vacuous() {
+    let test = "what_the_embedded_graph_can_not_run_is_not_checked_and_never_called_vacuous";
+    let Some(database) = neo4j::database(test).await else { return };
+    database.server.write("CREATE (:Kept)").await;
+    let (_agent, address) = agent::start("good");
+    let more = "gate: {vacuous: fail}\nassertions:\n  \
+                - {cypher: 'MATCH (n:Never) WITH count(n) AS c RETURN reduce(s = 0, x IN [c] | s + x)', expected: 0}\n  \
+                - {cypher: 'MATCH (n:Kept) RETURN count(n)', expected: 1}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (output, record) = run(folder.path(), &database.server, &job(&address, more), &[]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "the gate is not closed by what was not checked: {page}");
+    assert!(page.contains("whether it can fail was not checked on an empty graph: "), "{page}");
+    for trial in &record.trials {
+        let vacuity = vacuity(trial);
+        let Some(Vacuity::NotChecked { why }) = &vacuity[0] else { panic!("{vacuity:?}") };
+        assert!(why.starts_with("on an empty graph: the query could not be run: "), "{why}");
+        assert_eq!(vacuity[1], None, "it holds before, and not on an empty graph");
+    }
+
+    // The one beside it holds wherever one looks.
+    let more = format!("{more}  - {{cypher: 'MATCH (n:Never) RETURN count(n)', expected: 0}}\n");
+    let (output, record) = run(folder.path(), &database.server, &job(&address, &more), &[]);
+    assert_eq!(output.status.code(), Some(100), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(record.vacuous_assertions(), [2]);
+    let mut live = eval_job(folder.path());
+    let live = database.server.tell(live.args(["validate", "--live", "job.yml"])).output().unwrap();
+    let words = String::from_utf8(live.stdout).unwrap();
+    assert_eq!(live.status.code(), Some(100), "{words}");
+    assert!(words.contains("not checked · assertion 1 (") && words.contains("vacuous · assertion 3 ("), "{words}");
+    assert!(!words.contains("assertion 2 ("), "{words}");
+}
+
+#[tokio::test]
+async fn every_kind_of_assertion_comes_to_the_same_on_both_backends() {
+    let test = "every_kind_of_assertion_comes_to_the_same_on_both_backends";
+    let Some(database) = neo4j::database(test).await else { return };
+    let job = r#"
+evaluator: {script: [Add a contact named Bob with the phone number 0123456, "Thanks, bye."]}
+scorer: {model: scripted}
+greetings: [Hello]
+tasks: [{task: Ask for a contact named Bob, acceptanceCriteria: Bob is a contact}]
+facts: []
+target: {user: u, chatbot: demo, demo: {}}
+setups: [{cypher: "MATCH (n) DETACH DELETE n; CREATE (:User {id: $user})-[:HAS_CONTACT]->(:Contact {name: 'Eve', phone: '1'})"}]
+assertions:
+  - {cypher: "MATCH (:User {id: $user})-[:HAS_CONTACT]->(c) RETURN c.name, c.phone ORDER BY c.name", expected: [[Bob, "0123456"], [Eve, "1"]]}
+  - {cypher: "MATCH (c:Contact) RETURN count(c)", expected: 7}
+  - {cypher: "MATCH (c:Contact {name: 'Eve'}) RETURN c.phone", expected: "1"}
+  - {cypher: "MATCH (r:Reminder) RETURN count(r)", expected: 0}
+  - {cypher: "MATCH (r:Reminder) RETURN count(r)", expected: 0, holdsBefore: true}
+  - {expression: "changes.created.size == 2 && changes.created.all(|it| it.turn == 2)"}
+  - {expression: "evaluation.functionCalls.size == 7"}
+  - {expression: "objectContext.resources.size >= 0"}
+  - {changes: {created: [{node: Contact, where: {name: Bob}, count: 1}, {relationship: HAS_CONTACT, count: 1}], turn: 2}}
+  - {changes: {}}
+  - {changes: {created: any, deleted: any, changed: any}}
+"#;
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (_, embedded) = run(here.path(), &database.server, job, &[]);
+    assert_eq!(embedded.provenance.graph.as_deref(), Some("embedded"));
+    let (_, on_neo4j) = run(there.path(), &database.server, &format!("{job}graph: {{neo4j: {{}}}}\n"), &[]);
+    assert_eq!(on_neo4j.provenance.graph.as_deref(), Some("neo4j"));
+    for (one, other) in embedded.trials.iter().zip(&on_neo4j.trials) {
+        assert_eq!(one.scorecard, other.scorecard);
+        let card = one.scorecard.as_ref().unwrap();
+        let items = &card.dimension("assertions").unwrap().items;
+        let holds: Vec<bool> = items.iter().map(|item| item.component.score() == Some(Score::ONE)).collect();
+        assert_eq!(holds, [true, false, true, true, true, true, false, true, true, false, true], "{items:?}");
+    }
+    assert_eq!(embedded.vacuous_assertions(), [3, 7, 10]);
+    assert_eq!(on_neo4j.vacuous_assertions(), [3, 7, 10]);
 }

@@ -38,9 +38,11 @@ pub struct StartConfig {
 pub struct ReadyConfig {
     /// It is ready when this path, or this address, answers with a status from 200 to 299.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
     pub http: Option<String>,
     /// It is ready when it prints a line in which this regular expression is found.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
     pub log: Option<String>,
     /// It is ready when this port takes connections. A number also fixes the port that the agent is given and reached at.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,22 +104,31 @@ pub fn pattern_problem(pattern: &str) -> Option<String> {
     Some(format!("this is no regular expression: {last}"))
 }
 
+/// Why nobody can be asked there for [`ReadyConfig::http`]; `None` where one can.
+pub fn address_problem(http: &str) -> Option<String> {
+    let problem = crate::http::BaseUrl::parse(http).err().filter(|_| !http.starts_with('/'))?;
+    Some(format!("{problem}, or only its path, like /health"))
+}
+
 /// What can't work in the configuration, each in a sentence that names its key. Touches nothing.
 pub fn check(config: &StartConfig) -> Vec<String> {
     let mut problems = Vec::new();
-    if let Some(http) = &config.ready.http
-        && !http.starts_with('/')
-        && let Err(problem) = crate::http::BaseUrl::parse(http)
-    {
-        problems.push(format!("target.start.ready.http: {problem}, or only its path, like /health"));
+    if let Some(problem) = config.ready.http.as_deref().and_then(address_problem) {
+        problems.push(format!("target.start.ready.http: {problem}"));
     }
     if config.command.contains('\0') || config.args.iter().any(|arg| arg.contains('\0')) {
         problems.push("target.start: a command can't hold a NUL character".to_owned());
     }
     for (name, value) in &config.env {
-        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+        // What stands behind the `=` was meant to be a value, and may be secret.
+        let own = name.split('=').next().unwrap_or_default();
+        if own.is_empty() {
+            problems.push("target.start.env: a variable needs a name".to_owned());
+        } else if name.contains('=') {
             problems
-                .push("target.start.env: a name is empty or has a `=`, or a NUL character stands somewhere".to_owned());
+                .push(format!("target.start.env: a name can't hold a `=`; write `{own}: VALUE`, not `{own}=VALUE`"));
+        } else if name.contains('\0') || value.contains('\0') {
+            problems.push(format!("target.start.env: `{}` holds a NUL character", own.replace('\0', "")));
         }
     }
     problems
@@ -151,7 +162,11 @@ mod tests {
         let mut nameless = start(ReadyConfig::default());
         nameless.env.insert("A=B".to_owned(), "secret-value".to_owned());
         let problems = check(&nameless);
-        assert!(problems.len() == 1 && !problems[0].contains("secret-value"), "{problems:?}");
+        assert_eq!(problems, ["target.start.env: a name can't hold a `=`; write `A: VALUE`, not `A=VALUE`"]);
+        nameless.env = BTreeMap::from([(String::new(), "x".to_owned()), ("B".to_owned(), "secret\0value".to_owned())]);
+        let problems = check(&nameless);
+        let expected = ["target.start.env: a variable needs a name", "target.start.env: `B` holds a NUL character"];
+        assert_eq!(problems, expected);
     }
 
     #[test]

@@ -20,6 +20,11 @@ fn live() -> MutexGuard<'static, Live> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether anything is left of an agent that was started.
+pub fn any_group_lives() -> bool {
+    !live().groups.is_empty()
+}
+
 /// Kills every group that is alive and lets no other be started: for the moment before this process exits at once.
 pub fn kill_all_groups() {
     let mut live = live();

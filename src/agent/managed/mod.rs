@@ -1,7 +1,8 @@
 //! An agent that eval-job starts itself: it is waited for, listened to, and ended, whatever happens.
 //!
 //! Invariants: whatever it prints is taken at once and kept up to a bound; an agent whose owner is gone is asked to end,
-//! and killed with its whole process group when it does not; only `kill -9` of eval-job itself leaves one behind.
+//! and killed with its whole process group when it does not; only an eval-job that is itself killed, by `kill -9` or a
+//! crash, leaves one behind.
 
 mod config;
 mod group;
@@ -10,8 +11,8 @@ mod process;
 mod settings;
 mod start;
 
-pub use config::{ReadyConfig, SignalConfig, StartConfig, StopConfig, check, pattern_problem};
-pub use group::kill_all_groups;
+pub use config::{ReadyConfig, SignalConfig, StartConfig, StopConfig, address_problem, check, pattern_problem};
+pub use group::{any_group_lives, kill_all_groups};
 pub use output::Listener;
 pub use process::{Lifeline, ManagedAgent};
 pub use settings::{GraphAccess, StartSettings};

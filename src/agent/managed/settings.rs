@@ -79,8 +79,9 @@ impl StartSettings {
     pub(super) fn all_secrets(&self) -> Vec<Secret> {
         const TELLING: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CREDENTIAL", "AUTH"];
         let looks_secret = |name: &str| TELLING.iter().any(|word| name.to_uppercase().contains(word));
-        let environment = self.config.env.iter().filter(|(name, _)| looks_secret(name));
+        let environment = self.config.env.iter().filter(|(name, value)| looks_secret(name) && !is_setting(value));
         let mut secrets: Vec<Secret> = environment.map(|(_, value)| Secret::new(value)).collect();
+        secrets.extend(self.config.env.values().filter_map(|value| login(value)).map(Secret::new));
         secrets.extend(self.graph.iter().map(|graph| graph.password.clone()));
         secrets.extend(self.secrets.iter().cloned());
         secrets.retain(|secret| !secret.expose().is_empty());
@@ -88,6 +89,20 @@ impl StartSettings {
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
         secrets
     }
+}
+
+/// Whether a value switches or counts something, like AUTH_ENABLED or MAX_TOKENS: blotted out, it would take innocent
+/// words with it.
+fn is_setting(value: &str) -> bool {
+    const SWITCHES: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "enabled", "disabled"];
+    SWITCHES.contains(&value.to_lowercase().as_str()) || value.len() < 6 && value.chars().all(|c| c.is_ascii_digit())
+}
+
+/// The password in an address: `secret` in `postgres://bob:secret@host/db`.
+fn login(value: &str) -> Option<&str> {
+    let rest = value.split_once("://")?.1;
+    let login = rest.split(['/', '?', '#']).next()?.rsplit_once('@')?.0;
+    login.split_once(':').map(|(_, password)| password)
 }
 
 #[cfg(test)]
@@ -142,5 +157,22 @@ mod tests {
         let secrets = settings("a", None, Path::new("")).all_secrets();
         let words: Vec<&str> = secrets.iter().map(Secret::expose).collect();
         assert_eq!(words, ["longer hush", "hush"]);
+    }
+
+    #[test]
+    fn what_is_secret_in_an_environment_is_known_by_its_name_or_as_a_login() {
+        let mut settings = settings("agent", None, Path::new("."));
+        let env = [
+            ("MY_TOKEN", "tok"),
+            ("MAX_TOKENS", "4096"),
+            ("AUTH_ENABLED", "True"),
+            ("DATABASE_URL", "postgres://bob:s3cret@h:5432/db?x=a@b"),
+            ("PLAIN_URL", "http://h:8080/a:b@c"),
+            ("PIN_PASS", "190283"),
+        ];
+        settings.config.env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let secrets = settings.all_secrets();
+        let secrets: Vec<&str> = secrets.iter().map(Secret::expose).collect();
+        assert_eq!(secrets, ["longer hush", "190283", "s3cret", "tok"]);
     }
 }

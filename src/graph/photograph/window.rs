@@ -67,6 +67,7 @@ impl Window {
             GraphErrorKind::Statement | GraphErrorKind::Unsupported if self.has_predicate => {
                 format!("with graph.watch.where: {error}")
             }
+            GraphErrorKind::WriteRefused => "graph.watch.where writes, and may only look".to_owned(),
             _ => error.message,
         }
     }

@@ -54,6 +54,8 @@ class Protocol(http.server.BaseHTTPRequestHandler):
     def do_PUT(self):
         self.rfile.read(int(self.headers["Content-Length"]))
         if self.path.endswith("/sessions"):
+            if behaviour == "dies-when-asked":
+                os._exit(7)
             return self.reply({"sessionId": f"s-{os.getpid()}"})
         Protocol.messages += 1
         note(f"message {Protocol.messages}")
