@@ -12,7 +12,7 @@ use super::jobs::{self, Loaded};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
-use crate::agent::managed::{any_group_lives, kill_all_groups};
+use crate::agent::managed::{any_group_is_left, kill_all_groups};
 use crate::plan::{Plan, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
@@ -172,7 +172,7 @@ pub(super) async fn wait_for_interrupt(interrupt: CancellationToken, printer: Ar
     let Ok(mut signals) = StopSignals::listen() else { return };
     signals.next().await;
     interrupt.cancel();
-    if any_group_lives() {
+    if any_group_is_left() {
         printer.note("stopping: the agents that were started are being ended; once more, and they are killed");
     }
     signals.next().await;

@@ -12,7 +12,7 @@ use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Session, TransportConfig};
 use crate::evidence::{Role, TrialId, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
-use crate::job::Seed;
+use crate::job::{Isolation, Seed};
 
 /// What a conversation plays on.
 pub(super) struct Stage {
@@ -114,9 +114,7 @@ async fn set(
     started.ground =
         edges.ground(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
     let graph = started.ground.as_ref().map(|ground| ground.graph.clone());
-    // A database of the user's own.
-    let lasts = matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_)));
-    if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !lasts) {
+    if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !graph_lasts(engine)) {
         let parameters = parameters(engine, id, None);
         for (index, setup) in job.setups.iter().enumerate() {
             graph
@@ -147,6 +145,11 @@ async fn set(
         }
     }
     Ok((graph, agent))
+}
+
+/// Whether the graph is in a database of the user's own, so that what is written there stays.
+pub(super) fn graph_lasts(engine: &Engine) -> bool {
+    matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_))) && engine.plan.isolation != Isolation::Database
 }
 
 /// The parameters that every statement gets: `$user`, `$sessionId` (null in setups), `$trial`, `$model`.

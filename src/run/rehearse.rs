@@ -12,7 +12,6 @@ use super::{Engine, observe};
 use crate::agent::managed::Listener;
 use crate::evidence::{Condition, Evidence, Observed, TrialId};
 use crate::grade;
-use crate::graph::GraphConfig;
 use crate::score::Vacuity;
 
 /// What a look before any conversation shows.
@@ -80,8 +79,7 @@ fn summary(engine: &Engine, seen: &[Evidence]) -> Rehearsal {
         Some(Observed::Failed(trouble)) => Some(trouble.clone()),
         _ => None,
     });
-    let lasts = matches!(engine.plan.graph, Some(GraphConfig::Neo4j(_)));
-    let without_setups = lasts && !engine.plan.job.setups.is_empty();
+    let without_setups = prepare::graph_lasts(engine) && !engine.plan.job.setups.is_empty();
     let mut rehearsal = Rehearsal { unwatched, without_setups, ..Rehearsal::default() };
     for (index, assertion) in engine.plan.job.assertions.iter().enumerate() {
         let looked: Vec<&Evidence> =

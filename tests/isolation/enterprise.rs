@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{broken, run};
+use crate::program::eval_job;
 use crate::servers::enterprise::Enterprise;
 use crate::servers::neo4j;
 
@@ -61,6 +62,19 @@ fn a_database_is_deleted_when_the_conversation_breaks() {
     assert!(broken(&record.trials[0]).contains("no-such-program"));
     let count = |what: &str| server.messages().iter().filter(|message| message.contains(what)).count();
     assert_eq!((count("CREATE DATABASE"), count("DROP DATABASE")), (2, 2));
+}
+
+#[test]
+fn a_look_without_a_word_runs_the_setups_in_a_database_of_its_own() {
+    let server = Enterprise::start();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), JOB).unwrap();
+    let mut command = eval_job(folder.path());
+    command.args(["validate", "--live", "job.yml"]).env("NEO_URI", &server.uri).env("NEO_PASSWORD", "x");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let count = |what: &str| server.messages().iter().filter(|message| message.contains(what)).count();
+    assert_eq!((count("CREATE DATABASE"), count("CREATE (:Prepared)"), count("DROP DATABASE")), (2, 2, 2));
 }
 
 #[tokio::test]

@@ -79,7 +79,8 @@ fn an_agent_that_dies_at_start_is_told_with_its_last_words() {
     assert!(error.contains("Traceback: no such model"), "{error}");
     let printed = record.trials[0].agent_output.as_ref().unwrap();
     assert!(printed.beginning.contains("gpt-0"), "{printed:?}");
-    // What it prints steers no terminal.
+    // Line by line, as it was printed, and it steers no terminal.
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\n  | Traceback: no such model "));
     let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap().stdout;
     for page in [output.stdout, shown] {
         let page = String::from_utf8(page).unwrap();

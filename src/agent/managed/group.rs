@@ -21,7 +21,7 @@ fn live() -> MutexGuard<'static, Live> {
 }
 
 /// Whether anything is left of an agent that was started.
-pub fn any_group_lives() -> bool {
+pub fn any_group_is_left() -> bool {
     !live().groups.is_empty()
 }
 

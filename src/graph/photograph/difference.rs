@@ -4,6 +4,8 @@
 //! ends, so another one under its id gives itself away. A node may change everything about itself: under an id that may
 //! have been given twice it counts as the same while it keeps a label, a property with its value, or a relationship.
 
+use std::collections::BTreeSet;
+
 use super::Photograph;
 use crate::evidence::{Change, Entity, Moment};
 use crate::graph::{Node, Relationship, Value};
@@ -11,8 +13,11 @@ use crate::graph::{Node, Relationship, Value};
 /// What happened between two photographs through the same window: what was created, nodes first; what has changed; what
 /// was deleted, nodes last. Each in the order of the backend's ids.
 pub fn difference(before: &Photograph, after: &Photograph, when: Moment) -> Vec<Change> {
-    let is_old_node = |node: &Node| before.nodes.get(&node.id).is_some_and(|old| is_same(before, after, old, node));
-    let is_kept_node = |node: &Node| after.nodes.get(&node.id).is_some_and(|new| is_same(before, after, node, new));
+    let lasting = before.lasting_ids && after.lasting_ids;
+    let still_joined = if lasting { BTreeSet::new() } else { still_joined(before, after) };
+    let is_same = |old: &Node, new: &Node| lasting || still_joined.contains(old.id.as_str()) || is_alike(old, new);
+    let is_old_node = |node: &Node| before.nodes.get(&node.id).is_some_and(|old| is_same(old, node));
+    let is_kept_node = |node: &Node| after.nodes.get(&node.id).is_some_and(|new| is_same(node, new));
     let is_old = |found: &Relationship| before.relationships.get(&found.id).is_some_and(|old| is_one(old, found));
     let is_kept = |found: &Relationship| after.relationships.get(&found.id).is_some_and(|new| is_one(found, new));
     let created = |entity| Change::Created { when, entity };
@@ -61,19 +66,19 @@ pub fn difference(before: &Photograph, after: &Photograph, when: Moment) -> Vec<
     changes
 }
 
-/// Whether two nodes of one id are one node.
-fn is_same(before: &Photograph, after: &Photograph, old: &Node, new: &Node) -> bool {
-    let lasting = before.lasting_ids && after.lasting_ids;
+/// Whether two nodes of one id have enough in common to be one node.
+fn is_alike(old: &Node, new: &Node) -> bool {
     let keeps_label = || old.labels.iter().any(|label| new.labels.contains(label));
     let keeps_property =
         || old.properties.iter().any(|(name, value)| new.properties.get(name).is_some_and(|new| new.is_same(value)));
-    lasting || equal_nodes(old, new) || keeps_label() || keeps_property() || keeps_relationship(before, after, &old.id)
+    equal_nodes(old, new) || keeps_label() || keeps_property()
 }
 
-fn keeps_relationship(before: &Photograph, after: &Photograph, node: &str) -> bool {
-    let has = |found: &&Relationship| found.start == node || found.end == node;
-    let kept = |found: &Relationship| after.relationships.get(&found.id).is_some_and(|new| is_one(found, new));
-    before.relationships.values().filter(has).any(kept)
+/// The ids of nodes that keep a relationship.
+fn still_joined<'a>(before: &'a Photograph, after: &Photograph) -> BTreeSet<&'a str> {
+    let kept = |found: &&Relationship| after.relationships.get(&found.id).is_some_and(|new| is_one(found, new));
+    let ends = |found: &'a Relationship| [found.start.as_str(), found.end.as_str()];
+    before.relationships.values().filter(kept).flat_map(ends).collect()
 }
 
 /// Whether two relationships of one id are one relationship.

@@ -105,8 +105,14 @@ fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink,
         _ => {}
     }
     if !words.is_empty() {
-        let words = wrapped(&format!("{name}: {}", words.join("; ")), width, 2);
-        let _ = writeln!(page, "\n{}", ink.unsure(&words));
+        let words = words.join("; ");
+        // What an agent printed is read line by line.
+        let mut lines = words.lines();
+        let head = format!("{name}: {}", lines.next().unwrap_or_default());
+        let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&head, width, 2)));
+        for line in lines {
+            let _ = writeln!(page, "  | {}", plain(line));
+        }
     }
 }
 
