@@ -15,3 +15,4 @@ mod isolation;
 mod program;
 mod servers;
 mod tck;
+mod transports;

@@ -1,6 +1,7 @@
 //! How the agent is reached: the one transport that a job names.
 
 use super::Ability;
+use super::adk::AdkConfig;
 use super::demo::DemoConfig;
 use super::embabel::EmbabelConfig;
 
@@ -11,6 +12,8 @@ pub enum TransportConfig {
     Embabel(EmbabelConfig),
     /// `target.demo`: the agent that eval-job brings along.
     Demo(DemoConfig),
+    /// `target.adk`: Google ADK's `api_server`.
+    Adk(AdkConfig),
 }
 
 impl TransportConfig {
@@ -20,6 +23,12 @@ impl TransportConfig {
             TransportConfig::Embabel(_) | TransportConfig::Demo(_) => {
                 &[Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
             }
+            TransportConfig::Adk(AdkConfig { streaming: false, .. }) => {
+                &[Ability::ShowsState, Ability::ReportsTools, Ability::ReportsUsage]
+            }
+            TransportConfig::Adk(_) => {
+                &[Ability::ShowsState, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
+            }
         }
     }
 
@@ -28,11 +37,39 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(_) => "embabel",
             TransportConfig::Demo(_) => "demo",
+            TransportConfig::Adk(_) => "adk",
         }
     }
 
     /// Whether it can do this.
     pub fn can(&self, ability: Ability) -> bool {
         self.abilities().contains(&ability)
+    }
+
+    /// The address that the job names, where it names one.
+    pub fn named_address(&self) -> Option<&str> {
+        match self {
+            TransportConfig::Embabel(config) => config.base_url.as_deref(),
+            TransportConfig::Demo(_) => None,
+            TransportConfig::Adk(config) => config.base_url.as_deref(),
+        }
+    }
+
+    /// Where the agent is looked for that nobody starts; the demo agent's address nobody knows before.
+    pub fn address(&self) -> Option<&str> {
+        match self {
+            TransportConfig::Embabel(config) => Some(config.base_url()),
+            TransportConfig::Demo(_) => None,
+            TransportConfig::Adk(config) => Some(config.base_url()),
+        }
+    }
+
+    /// The keys that the job holds, none of which may be shown.
+    pub fn keys(&self) -> Vec<&str> {
+        match self {
+            TransportConfig::Embabel(config) => config.api_key.as_deref().into_iter().collect(),
+            TransportConfig::Demo(_) => Vec::new(),
+            TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
+        }
     }
 }

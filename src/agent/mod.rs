@@ -4,13 +4,16 @@
 //! latency of a reply is that of the successful try alone.
 
 mod ability;
+pub mod adk;
 mod config;
 pub mod demo;
 pub mod embabel;
 pub mod managed;
+mod rest;
 
 pub use ability::Ability;
 pub use config::TransportConfig;
+pub use rest::RestSettings;
 
 use async_trait::async_trait;
 

@@ -8,7 +8,8 @@ use reqwest::{Method, Response, Url};
 use tokio::time::Sleep;
 
 use super::address::{password, shown};
-use super::{HttpClient, HttpFault, HttpFaultKind, HttpReply};
+use super::arrival::Arrivals;
+use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::secret::Secret;
 
 /// How much of an error's body is read: enough for its words.
@@ -49,9 +50,16 @@ impl HttpClient {
     /// Sends a request once and reads the reply to its last byte. Any status but a redirect is a reply; of an error's
     /// body only the start is read. Dropping the future drops the connection.
     pub async fn exchange(&self, call: Call<'_>) -> Result<HttpReply, HttpFault> {
+        self.exchange_with(call, Extra::default()).await
+    }
+
+    /// The same with headers of the user's own, and with the times at which the pieces of the reply arrived.
+    pub async fn exchange_with(&self, call: Call<'_>, extra: Extra<'_>) -> Result<HttpReply, HttpFault> {
         let place = format!("{} {}", call.method, shown(&call.url));
-        let headers = headers(&call, &place)?;
-        let secrets = call.key.iter().map(|header| header.key.clone()).chain(password(&call.url)).collect();
+        let mut headers = headers(&call, &place)?;
+        extra.add_to(&mut headers, &place)?;
+        let secrets = call.key.iter().map(|header| header.key.clone());
+        let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
         let mut request = self.reqwest(&call.url, &place)?.request(call.method, call.url.clone()).headers(headers);
         if let Some(body) = call.body {
             request = request.body(body);
@@ -70,7 +78,10 @@ impl HttpClient {
         }
         let mut reply = HttpReply::of_head(&sent, place, secrets);
         if reply.is_success() {
-            reply.body = read_all(sent, &reply.place, call.body_cap, deadline, call.time_limit).await?;
+            let limits = (call.body_cap, deadline, call.time_limit);
+            let mut arrivals = Arrivals::timed_by(extra.stopwatch);
+            reply.body = read_all(sent, &reply.place, limits, &mut arrivals).await?;
+            reply.arrivals = arrivals;
         } else {
             reply.body = read_start(sent).await;
         }
@@ -110,9 +121,8 @@ fn redirect(response: &Response, from: &Url, place: &str) -> HttpFault {
 async fn read_all(
     mut response: Response,
     place: &str,
-    cap: usize,
-    mut deadline: Pin<&mut Sleep>,
-    time_limit: Duration,
+    (cap, mut deadline, time_limit): (usize, Pin<&mut Sleep>, Duration),
+    arrivals: &mut Arrivals,
 ) -> Result<Vec<u8>, HttpFault> {
     let too_long = || {
         let what = format!("the reply is longer than {}; reading stopped there", size(cap));
@@ -133,7 +143,10 @@ async fn read_all(
         match chunk {
             None => return Ok(body),
             Some(chunk) if body.len() + chunk.len() > cap => return Err(too_long()),
-            Some(chunk) => body.extend_from_slice(&chunk),
+            Some(chunk) => {
+                body.extend_from_slice(&chunk);
+                arrivals.note(body.len());
+            }
         }
     }
 }

@@ -4,21 +4,26 @@
 //! say which call failed and why, and hold neither keys nor the user part of an address.
 
 mod address;
+mod arrival;
 mod client;
 mod excerpt;
 mod exchange;
+mod extra;
 mod fault;
 mod port;
 mod reply;
+mod sse;
 
 pub use address::BaseUrl;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};
+pub use extra::Extra;
 pub use fault::{HttpFault, HttpFaultKind};
 pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
+pub use sse::SseEvent;
 
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;

@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
+use super::arrival::Arrivals;
+use super::sse::{self, SseEvent};
 use super::{HttpFault, HttpFaultKind, excerpt};
 use crate::secret::Secret;
 
@@ -23,6 +25,7 @@ pub struct HttpReply {
     content_type: Option<String>,
     encoding: Option<String>,
     secrets: Vec<Secret>,
+    pub(super) arrivals: Arrivals,
 }
 
 impl HttpReply {
@@ -38,6 +41,7 @@ impl HttpReply {
             content_type: header(CONTENT_TYPE),
             encoding: header(CONTENT_ENCODING),
             secrets,
+            arrivals: Arrivals::default(),
         }
     }
 
@@ -56,30 +60,15 @@ impl HttpReply {
 
     /// The body as a JSON object of this shape; each way in which it can't be read has words of its own.
     pub fn object<T: DeserializeOwned>(&self) -> Result<T, HttpFault> {
-        self.check_type()?;
         let unreadable = |what: String| HttpFault::new(HttpFaultKind::Unreadable, &self.place, what);
-        if self.body.is_empty() {
-            return Err(unreadable(format!("answered {} with an empty body instead of JSON", self.status)));
-        }
-        let text = str::from_utf8(&self.body).map_err(|error| {
-            let at = error.valid_up_to();
-            unreadable(format!("the reply is not valid UTF-8 (byte {at}): {}", self.start()))
-        })?;
-        let text = text.trim_start_matches('\u{feff}');
+        let text = self.json_text()?;
         // The usual case in one go; whatever fails is read again for words that say in which way.
         if text.trim_start().starts_with('{')
             && let Ok(object) = serde_json::from_str(text)
         {
             return Ok(object);
         }
-        let value: Value = serde_json::from_str(text).map_err(|error| {
-            if error.classify() == Category::Eof {
-                let bytes = self.body.len();
-                unreadable(format!("the reply stops in the middle of its JSON, after {bytes} bytes: {}", self.start()))
-            } else {
-                unreadable(format!("the reply is not JSON ({error}): {}", self.start()))
-            }
-        })?;
+        let value = self.value(text)?;
         if !value.is_object() {
             return Err(unreadable(format!("the reply is JSON, but no object: {}", self.start())));
         }
@@ -87,6 +76,64 @@ impl HttpReply {
         serde_json::from_value(value).map_err(|error| {
             let words = self.hidden(&error.to_string());
             unreadable(format!("the reply's JSON is not of the expected shape ({words}): {}", self.start()))
+        })
+    }
+
+    /// The body as JSON of any shape.
+    pub fn json(&self) -> Result<Value, HttpFault> {
+        self.value(self.json_text()?)
+    }
+
+    /// Whether the reply says that it is a stream of server-sent events.
+    pub fn is_event_stream(&self) -> bool {
+        self.content_type.as_deref().is_some_and(sse::is_event_stream)
+    }
+
+    /// The server-sent events of the body, each with the time at which it was complete.
+    pub fn events(&self) -> Result<Vec<SseEvent>, HttpFault> {
+        if !self.is_event_stream() {
+            let what = self.content_type.as_deref().map_or("no content type".to_owned(), |kind| self.hidden(kind));
+            let what = format!("answered {what} instead of text/event-stream: {}", self.start());
+            return Err(HttpFault::new(HttpFaultKind::WrongType, &self.place, what));
+        }
+        Ok(sse::events(self.text()?, &self.arrivals))
+    }
+
+    /// The data of a server-sent event as JSON.
+    pub fn event_json(&self, event: &SseEvent) -> Result<Value, HttpFault> {
+        serde_json::from_str(&event.data).map_err(|error| {
+            let how = if error.classify() == Category::Eof { "stops in the middle of its JSON" } else { "is not JSON" };
+            let what = format!("an event of the stream {how}: {}", self.quote(&event.data));
+            HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+        })
+    }
+
+    fn text(&self) -> Result<&str, HttpFault> {
+        let text = str::from_utf8(&self.body).map_err(|error| {
+            let what = format!("the reply is not valid UTF-8 (byte {}): {}", error.valid_up_to(), self.start());
+            HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+        })?;
+        Ok(text.trim_start_matches('\u{feff}'))
+    }
+
+    fn json_text(&self) -> Result<&str, HttpFault> {
+        self.check_type()?;
+        if self.body.is_empty() {
+            let what = format!("answered {} with an empty body instead of JSON", self.status);
+            return Err(HttpFault::new(HttpFaultKind::Unreadable, &self.place, what));
+        }
+        self.text()
+    }
+
+    fn value(&self, text: &str) -> Result<Value, HttpFault> {
+        serde_json::from_str(text).map_err(|error| {
+            let what = if error.classify() == Category::Eof {
+                let bytes = self.body.len();
+                format!("the reply stops in the middle of its JSON, after {bytes} bytes: {}", self.start())
+            } else {
+                format!("the reply is not JSON ({error}): {}", self.start())
+            };
+            HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
         })
     }
 
@@ -147,6 +194,7 @@ mod tests {
             content_type: content_type.map(str::to_owned),
             encoding: None,
             secrets: vec![Secret::new("hush")],
+            arrivals: Arrivals::default(),
         }
     }
 

@@ -84,10 +84,10 @@ fn judge(written: ScorerFile) -> Result<Judge, String> {
 }
 
 fn target(written: TargetFile) -> Target {
-    let transport = match written.demo {
-        Some(demo) => TransportConfig::Demo(demo),
-        None => TransportConfig::Embabel(written.embabel.unwrap_or_default()),
-    };
+    let demo = written.demo.map(TransportConfig::Demo);
+    let transport = demo
+        .or(written.adk.map(TransportConfig::Adk))
+        .unwrap_or_else(|| TransportConfig::Embabel(written.embabel.unwrap_or_default()));
     Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }
 }
 

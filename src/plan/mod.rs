@@ -104,6 +104,8 @@ fn default_model(transport: &TransportConfig) -> &'static str {
     match transport {
         TransportConfig::Embabel(_) => "gpt-4.1-mini",
         TransportConfig::Demo(_) => DemoConfig::MODELS[0],
+        // Whichever the agent was made with.
+        TransportConfig::Adk(_) => "own",
     }
 }
 
@@ -115,10 +117,8 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
     }
     match job.target.transport {
         TransportConfig::Demo(_) => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
-        TransportConfig::Embabel(_) if job.target.start.is_some() => {
-            Some(GraphConfig::Embedded(EmbeddedConfig::default()))
-        }
-        TransportConfig::Embabel(_) => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
+        _ if job.target.start.is_some() => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
+        _ => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What cannot work, and what to do about it.
 
 use super::{Surroundings, uses_cypher};
+use crate::agent::adk::check as check_adk;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::check as check_address;
 use crate::agent::{Ability, TransportConfig};
@@ -82,8 +83,13 @@ pub(super) fn refusals(
                 );
             }
         }
-        TransportConfig::Embabel(config) => {
-            for problem in check_address(config) {
+        _ => {
+            let problems = match transport {
+                TransportConfig::Embabel(config) => check_address(config),
+                TransportConfig::Adk(config) => check_adk(config),
+                TransportConfig::Demo(_) => Vec::new(),
+            };
+            for problem in problems {
                 refuse(problem, "correct it in the job file");
             }
             let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));

@@ -1,13 +1,15 @@
 //! The clients that a plan needs, made of what the job says and of what the surroundings know.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::commons::Commons;
 use super::ground::neo4j_graph;
 use super::{Chance, Engine};
+use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
-use crate::agent::{Agent, AgentError, TransportConfig};
+use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
 use crate::graph::embedded::{self, EmbeddedGraph};
@@ -132,27 +134,49 @@ impl Edges {
         base_url: Option<String>,
     ) -> Result<Box<dyn Agent>, AgentError> {
         let target = &engine.plan.job.target;
+        let user = self.user(&engine.plan, id);
+        // The user's key is for the user's agent; the demo agent needs none.
+        let from_environment = match &target.transport {
+            TransportConfig::Demo(_) => None,
+            _ => self.credentials.agent_api_key.clone(),
+        };
+        let rng_seed = engine.rng_seed.wrapping_add(u64::from(id.number));
+        let turn_limit = Duration::from_secs_f64(engine.plan.job.limits.turn_seconds);
+        let rest = |headers: &BTreeMap<String, String>| RestSettings {
+            headers: headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
+            api_key: from_environment.clone(),
+            turn_limit,
+            rng_seed,
+            clock: engine.clock,
+            retry: RetryPolicy::AGENT,
+        };
         let own = match &target.transport {
             TransportConfig::Embabel(config) => {
                 EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() }
             }
             TransportConfig::Demo(_) => EmbabelConfig { base_url, ..EmbabelConfig::default() },
-        };
-        // The user's key is for the user's agent; the demo agent needs none.
-        let from_environment = match &target.transport {
-            TransportConfig::Embabel(_) => self.credentials.agent_api_key.clone(),
-            TransportConfig::Demo(_) => None,
+            TransportConfig::Adk(config) => {
+                let settings = AdkSettings {
+                    base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| AdkConfig::BASE_URL.to_owned()),
+                    app: config.app.clone().unwrap_or_else(|| target.chatbot.clone()),
+                    user,
+                    state: config.state.clone(),
+                    streaming: config.streaming,
+                    rest: rest(&config.headers),
+                };
+                return Ok(Box::new(AdkAgent::new(settings, self.http.clone())?));
+            }
         };
         let settings = EmbabelSettings {
             base_url: own.base_url().to_owned(),
             path: own.path().to_owned(),
             api_key: own.api_key.clone().map(Secret::new).or(from_environment),
             knowledge: own.knowledge.clone(),
-            user: self.user(&engine.plan, id),
+            user,
             chatbot: target.chatbot.clone(),
             model: id.model.clone(),
-            turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-            rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
+            turn_limit,
+            rng_seed,
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
         };

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::edges::Edges;
 use super::ground::Ground;
-use crate::agent::TransportConfig;
 use crate::agent::managed::{GraphAccess, Lifeline, Listener, ManagedAgent, StartConfig, StartSettings};
 use crate::http::{BaseUrl, Url};
 use crate::job::Isolation;
@@ -29,14 +28,11 @@ impl Edges {
     }
 
     fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
-        let config = match &plan.job.target.transport {
-            TransportConfig::Embabel(config) => Some(config),
-            TransportConfig::Demo(_) => None,
-        };
-        let address = config.and_then(|config| config.base_url.as_deref());
+        let transport = &plan.job.target.transport;
+        let address = transport.named_address();
         let credentials = &self.credentials;
         let own = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
-        let in_file = config.and_then(|config| config.api_key.clone()).map(Secret::new);
+        let in_file = transport.keys().into_iter().map(Secret::new);
         StartSettings {
             config: start.clone(),
             folder: plan.job.folder.clone(),

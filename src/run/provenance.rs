@@ -25,13 +25,15 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         prompts,
         agent: match &job.target.transport {
             TransportConfig::Demo(_) => "the demo agent, on loopback".to_owned(),
-            TransportConfig::Embabel(config) => match (&job.target.start, &config.base_url) {
-                (Some(start), None) => format!("embabel, started by `{}`", start.command),
-                (Some(start), Some(address)) => {
-                    format!("embabel at {}, started by `{}`", without_user(address), start.command)
+            transport => {
+                let word = transport.word();
+                let at = |address: &str| format!("{word} at {}", without_user(address));
+                match (&job.target.start, transport.named_address()) {
+                    (Some(start), None) => format!("{word}, started by `{}`", start.command),
+                    (Some(start), Some(address)) => format!("{}, started by `{}`", at(address), start.command),
+                    (None, _) => at(transport.address().unwrap_or_default()),
                 }
-                (None, _) => format!("embabel at {}", without_user(config.base_url())),
-            },
+            }
         },
         models: plan.models.clone(),
         persona: job.persona.name.clone(),

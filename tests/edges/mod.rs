@@ -5,4 +5,4 @@ mod embabel;
 mod http;
 mod neo4j;
 mod openai;
-mod server;
+pub mod server;

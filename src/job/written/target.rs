@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::rules;
+use crate::agent::adk::AdkConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
 use crate::agent::managed::StartConfig;
@@ -28,6 +29,9 @@ pub struct TargetFile {
     /// The demo agent that eval-job brings along.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub demo: Option<DemoConfig>,
+    /// Google ADK's `api_server`.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub adk: Option<AdkConfig>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]
@@ -36,7 +40,7 @@ pub struct TargetFile {
 
 fn one_transport(schema: &mut Schema) {
     // The demo agent is started anyway.
-    rules::apart(schema, &[["embabel", "demo"], ["demo", "start"]]);
+    rules::apart(schema, &[["embabel", "demo"], ["embabel", "adk"], ["demo", "adk"], ["demo", "start"]]);
 }
 
 /// The graph that the agent writes to: at most one backend key.

@@ -1,0 +1,185 @@
+//! The calls.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::AdkSettings;
+use super::settings::base;
+use super::wire::{AdkEvent, Run, run_of, run_request, session_request, took_body_for_state};
+use crate::agent::rest::{BEARER, Caller, Flaw, Request};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
+use crate::evidence::ObjectContext;
+use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url};
+
+/// An agent behind ADK's `api_server`.
+#[derive(Clone)]
+pub struct AdkAgent {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: AdkSettings,
+    base: BaseUrl,
+    caller: Caller,
+}
+
+impl AdkAgent {
+    /// A client for the agent; nothing is sent yet. The error says which address can't work; [`super::check`] finds the
+    /// same before a run.
+    pub fn new(settings: AdkSettings, http: HttpClient) -> Result<AdkAgent, AgentError> {
+        let base =
+            base(&settings.base_url).map_err(|message| AgentError { kind: AgentErrorKind::Unreachable, message })?;
+        let caller = Caller::new(settings.rest.clone(), http, "adk");
+        Ok(AdkAgent { shared: Arc::new(Shared { settings, base, caller }) })
+    }
+}
+
+#[async_trait]
+impl Agent for AdkAgent {
+    async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
+        let shared = Arc::clone(&self.shared);
+        let state = &shared.settings.state;
+        let mut session = shared.create(session_request(state, false)).await?;
+        if !state.is_empty() && took_body_for_state(&session, state) {
+            session = shared.create(session_request(state, true)).await?;
+        }
+        let id = session.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Box::new(AdkSession { shared, id, tries: Tries::default() }))
+    }
+}
+
+impl Shared {
+    async fn create(&self, body: Option<Value>) -> Result<Value, AgentError> {
+        let request = Request {
+            method: Method::POST,
+            url: self.session_url(None),
+            body,
+            accept: None,
+            key: BEARER,
+            if_not_found: "; check target.adk.baseUrl and target.adk.app: is this an `adk api_server`?",
+        };
+        let read = |reply: &HttpReply| {
+            let session: Value = reply.object()?;
+            match session.get("id").and_then(Value::as_str) {
+                None | Some("") => Err(reply.unreadable("the reply holds no session id").into()),
+                // No encoding keeps these two apart from the steps of a path.
+                Some("." | "..") => Err(reply.unreadable("the session id can't stand in an address").into()),
+                Some(_) => Ok(session),
+            }
+        };
+        self.caller.call(&request, read, &mut Tries::default()).await.map(|(session, _)| session)
+    }
+
+    fn session_url(&self, id: Option<&str>) -> Url {
+        let AdkSettings { app, user, .. } = &self.settings;
+        self.base.join(["apps", app, "users", user, "sessions"].into_iter().chain(id))
+    }
+}
+
+/// One conversation with such an agent.
+struct AdkSession {
+    shared: Arc<Shared>,
+    id: String,
+    /// The tries of the message that is being said.
+    tries: Tries,
+}
+
+#[async_trait]
+impl Session for AdkSession {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn say(&mut self, message: &str) -> Exchange {
+        let AdkSettings { app, user, streaming, .. } = &self.shared.settings;
+        let streaming = *streaming;
+        let request = Request {
+            method: Method::POST,
+            url: self.shared.base.join([if streaming { "run_sse" } else { "run" }]),
+            body: Some(run_request(app, user, &self.id, message, streaming)),
+            accept: streaming.then_some("text/event-stream"),
+            key: BEARER,
+            if_not_found: "; does the server know the app of target.adk.app?",
+        };
+        let read = |reply: &HttpReply| if streaming { stream(reply) } else { list(reply) };
+        self.tries = Tries::default();
+        let outcome = self.shared.caller.call(&request, read, &mut self.tries).await;
+        let reply = outcome.map_err(|error| self.explained(error)).map(|((run, first_token_ms), latency_ms)| Reply {
+            text: run.text,
+            events: run.events,
+            latency_ms,
+            first_token_ms,
+            usage: run.usage,
+        });
+        Exchange { reply, tries: std::mem::take(&mut self.tries) }
+    }
+
+    fn given_up(&mut self) -> Tries {
+        std::mem::take(&mut self.tries)
+    }
+
+    /// The session's state is the context; ADK has no resources and no functions to show.
+    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+        let request = Request {
+            method: Method::GET,
+            url: self.shared.session_url(Some(&self.id)),
+            body: None,
+            accept: None,
+            key: BEARER,
+            if_not_found: "",
+        };
+        let read = |reply: &HttpReply| Ok(reply.object::<Value>()?);
+        let (mut session, _) = self.shared.caller.call(&request, read, &mut Tries::default()).await?;
+        let context = session.get_mut("state").map(Value::take).unwrap_or_default();
+        Ok(ObjectContext { context, ..ObjectContext::default() })
+    }
+}
+
+impl AdkSession {
+    /// A session that the agent has forgotten says so in its own words.
+    fn explained(&self, error: AgentError) -> AgentError {
+        if error.kind != AgentErrorKind::NotFound || !error.message.contains("Session not found") {
+            return error;
+        }
+        let message = format!(
+            "the agent has forgotten the session in mid-conversation (did it restart, or does the session expire?): {}",
+            error.message
+        );
+        AgentError { message, ..error }
+    }
+}
+
+fn list(reply: &HttpReply) -> Result<(Run, Option<f64>), Flaw> {
+    let events = reply.json()?;
+    if !events.is_array() {
+        return Err(reply.unreadable("the reply is no list of events").into());
+    }
+    let events = serde_json::from_value::<Vec<AdkEvent>>(events).map_err(|error| {
+        reply.unreadable(&format!("the events can't be read ({})", reply.quote(&error.to_string())))
+    })?;
+    Ok((run(reply, &events)?, None))
+}
+
+fn stream(reply: &HttpReply) -> Result<(Run, Option<f64>), Flaw> {
+    let (mut events, mut first_words) = (Vec::new(), None);
+    for event in reply.events()? {
+        let json = reply.event_json(&event)?;
+        let read: AdkEvent = serde_json::from_value(json).map_err(|error| {
+            reply.unreadable(&format!("an event can't be read ({})", reply.quote(&error.to_string())))
+        })?;
+        if first_words.is_none() && !read.words().trim().is_empty() {
+            first_words = event.at_ms;
+        }
+        events.push(read);
+    }
+    Ok((run(reply, &events)?, first_words))
+}
+
+fn run(reply: &HttpReply, events: &[AdkEvent]) -> Result<Run, Flaw> {
+    run_of(events).map_err(|what| {
+        let message = format!("{}: {}", reply.place, reply.quote(&what).trim_matches('"'));
+        Flaw::Reported(AgentError { kind: AgentErrorKind::BadReply, message })
+    })
+}

@@ -1,0 +1,40 @@
+//! What the YAML says of an agent behind ADK's `api_server`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `target.adk`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AdkConfig {
+    /// Where `adk api_server` listens. Default: http://localhost:8000
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The app: the name of the agent's folder. Default: the target's chatbot
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub app: Option<String>,
+    /// The state that each session begins with.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub state: Map<String, Value>,
+    /// Whether replies are asked for piece by piece (`/run_sse`), so that the time to their first words is known.
+    #[serde(default)]
+    pub streaming: bool,
+    /// Headers that are sent with every request. Without `Authorization` among them, `EVAL_JOB_AGENT_API_KEY` is sent as
+    /// `Authorization: Bearer`, where it is set.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+impl AdkConfig {
+    /// Where an `api_server` listens that the job says nothing about.
+    pub const BASE_URL: &'static str = "http://localhost:8000";
+
+    /// Where it listens.
+    pub fn base_url(&self) -> &str {
+        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}

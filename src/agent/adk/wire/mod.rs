@@ -1,0 +1,228 @@
+//! ADK's events ↔ ours, pure. The names are those of `google.adk.events.Event`, JSON in camelCase without nulls.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::evidence::{Event, ToolCall, Usage};
+
+/// One event of a run, as far as it is looked at.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AdkEvent {
+    author: Option<String>,
+    content: Option<Content>,
+    partial: Option<bool>,
+    actions: Option<Actions>,
+    long_running_tool_ids: Option<Vec<Value>>,
+    error_code: Option<Value>,
+    error_message: Option<String>,
+    usage_metadata: Option<UsageMetadata>,
+    /// An error of the server itself, in a stream.
+    error: Option<Value>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Content {
+    parts: Option<Vec<Map<String, Value>>>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Actions {
+    skip_summarization: Option<bool>,
+    transfer_to_agent: Option<String>,
+    escalate: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct UsageMetadata {
+    prompt_token_count: Option<u64>,
+    tool_use_prompt_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
+}
+
+impl UsageMetadata {
+    /// Gemini counts thoughts beside the candidates, and results of its own tools beside the prompt.
+    fn usage(self) -> Usage {
+        let sum = |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_add(b.unwrap_or(0))).or(b);
+        Usage {
+            calls: 1,
+            input_tokens: sum(self.prompt_token_count, self.tool_use_prompt_token_count),
+            cached_input_tokens: self.cached_content_token_count,
+            output_tokens: sum(self.candidates_token_count, self.thoughts_token_count),
+            reasoning_tokens: self.thoughts_token_count,
+        }
+    }
+}
+
+impl AdkEvent {
+    fn is_partial(&self) -> bool {
+        self.partial == Some(true)
+    }
+
+    fn is_of_user(&self) -> bool {
+        self.author.as_deref() == Some("user")
+    }
+
+    fn parts(&self) -> &[Map<String, Value>] {
+        self.content.as_ref().and_then(|content| content.parts.as_deref()).unwrap_or_default()
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.parts().iter().any(|part| part.get(key).is_some_and(|value| !value.is_null()))
+    }
+
+    fn waits_for_a_tool(&self) -> bool {
+        self.long_running_tool_ids.as_ref().is_some_and(|ids| !ids.is_empty())
+    }
+
+    fn skips_summary(&self) -> bool {
+        self.actions.as_ref().and_then(|actions| actions.skip_summarization) == Some(true)
+    }
+
+    /// ADK's own rule, `Event.is_final_response`.
+    fn is_final(&self) -> bool {
+        let ends_in_code = || self.parts().last().is_some_and(|part| part.contains_key("codeExecutionResult"));
+        self.skips_summary()
+            || self.waits_for_a_tool()
+            || !(self.has("functionCall") || self.has("functionResponse") || self.is_partial() || ends_in_code())
+    }
+
+    /// The words for the user: all texts that are no thoughts.
+    pub fn words(&self) -> String {
+        let is_thought = |part: &Map<String, Value>| part.get("thought") == Some(&Value::Bool(true));
+        let texts = self.parts().iter().filter(|part| !is_thought(part));
+        texts.filter_map(|part| part.get("text")?.as_str()).collect()
+    }
+
+    fn failure(&self) -> Option<String> {
+        if let Some(error) = self.error.as_ref().filter(|error| !error.is_null()) {
+            return Some(error.as_str().map_or_else(|| error.to_string(), str::to_owned));
+        }
+        let code = self.error_code.as_ref().filter(|code| !code.is_null())?;
+        let code = code.as_str().map_or_else(|| code.to_string(), str::to_owned);
+        Some(self.error_message.as_ref().map_or_else(|| code.clone(), |message| format!("{code}: {message}")))
+    }
+}
+
+/// What a run brought.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The final response.
+    pub text: String,
+    /// Function calls, their results, and what was said before the final response, in order.
+    pub events: Vec<Event>,
+    /// The tokens of all requests to models that the run made; `None` where none was reported.
+    pub usage: Option<Usage>,
+}
+
+/// What the events of one run mean; the error is the failure that the agent reports, or says that there is no response.
+pub fn run_of(events: &[AdkEvent]) -> Result<Run, String> {
+    if let Some(error) = events.iter().find(|event| event.error.is_some()).and_then(AdkEvent::failure) {
+        return Err(format!("the agent reported a failure: {error}"));
+    }
+    let whole: Vec<&AdkEvent> = events.iter().filter(|event| !event.is_partial() && !event.is_of_user()).collect();
+    let says_something =
+        |event: &AdkEvent| event.waits_for_a_tool() || event.failure().is_some() || !event.parts().is_empty();
+    let last = whole.iter().rposition(|event| event.is_final() && says_something(event));
+    let usage = whole.iter().filter_map(|event| event.usage_metadata).map(UsageMetadata::usage).reduce(Usage::plus);
+    let mut ours = Vec::new();
+    for (index, event) in whole.iter().enumerate() {
+        events_of(event, Some(index) == last, &mut ours);
+    }
+    let text = match last.map(|index| whole[index]) {
+        Some(event) => text_of(event)?,
+        // trpc-agent-go's server leaves out the event that would hold the pieces together.
+        None => {
+            let words: String = events.iter().filter(|event| event.is_partial()).map(AdkEvent::words).collect();
+            if words.trim().is_empty() {
+                return Err("the run ended without a final response".to_owned());
+            }
+            words
+        }
+    };
+    Ok(Run { text, events: ours, usage })
+}
+
+fn text_of(event: &AdkEvent) -> Result<String, String> {
+    let words = event.words();
+    if !words.trim().is_empty() {
+        return Ok(words);
+    }
+    if let Some(failure) = event.failure() {
+        return Err(format!("the agent reported a failure: {failure}"));
+    }
+    if event.waits_for_a_tool() {
+        return Err("the agent waits for a long-running tool, which nobody here can answer for".to_owned());
+    }
+    let shown = event.parts().iter().filter_map(|part| part.get("functionResponse")?.get("response"));
+    let shown: Vec<String> = shown.map(ToString::to_string).collect();
+    if event.skips_summary() && !shown.is_empty() {
+        return Ok(shown.join("\n"));
+    }
+    Err("the agent's final response is empty".to_owned())
+}
+
+fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
+    let words = event.words();
+    if !is_response && !words.trim().is_empty() {
+        ours.push(Event::Other { data: json!({"intermediate": words, "author": event.author}) });
+    }
+    for part in event.parts() {
+        if let Some(call) = part.get("functionCall").and_then(Value::as_object) {
+            let function = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let args = call.get("args").cloned().unwrap_or_else(|| json!({}));
+            ours.push(Event::FunctionCall(ToolCall { function, args }));
+        }
+        if let Some(response) = part.get("functionResponse") {
+            ours.push(Event::FunctionResponse { output: response.get("response").cloned().unwrap_or_default() });
+        }
+        if part.contains_key("executableCode") || part.contains_key("codeExecutionResult") {
+            ours.push(Event::Other { data: Value::Object(part.clone()) });
+        }
+    }
+    if let Some(actions) = &event.actions {
+        if let Some(agent) = &actions.transfer_to_agent {
+            ours.push(Event::Other { data: json!({"transferToAgent": agent}) });
+        }
+        if actions.escalate == Some(true) {
+            ours.push(Event::Other { data: json!({"escalate": true}) });
+        }
+    }
+    if let Some(failure) = event.failure() {
+        ours.push(Event::Other { data: json!({"error": failure}) });
+    }
+}
+
+/// The body that opens a session; `None` where there is nothing to say.
+pub fn session_request(state: &Map<String, Value>, is_old: bool) -> Option<Value> {
+    match (state.is_empty(), is_old) {
+        (true, _) => None,
+        (false, false) => Some(json!({"state": state})),
+        (false, true) => Some(Value::Object(state.clone())),
+    }
+}
+
+/// Whether a server took our whole body for the state: older ones do.
+pub fn took_body_for_state(session: &Value, state: &Map<String, Value>) -> bool {
+    let inner = session.pointer("/state/state").and_then(Value::as_object);
+    inner.is_some_and(|inner| inner == state) && !state.contains_key("state")
+}
+
+/// The body of `/run` and `/run_sse`.
+pub fn run_request(app: &str, user: &str, session: &str, message: &str, streaming: bool) -> Value {
+    json!({
+        "appName": app,
+        "userId": user,
+        "sessionId": session,
+        "newMessage": {"role": "user", "parts": [{"text": message}]},
+        "streaming": streaming,
+    })
+}
+
+#[cfg(test)]
+mod tests;

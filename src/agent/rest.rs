@@ -1,0 +1,191 @@
+//! Calls to an agent over HTTP with their retries, as the members that speak JSON over HTTP share them.
+//!
+//! Invariants: a message that may have arrived is only sent again with that being told; what the agent itself reports as
+//! its failure is never tried again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{AgentError, AgentErrorKind, Tries};
+use crate::clock::{Clock, Stopwatch};
+use crate::evidence::FailedTry;
+use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, Url};
+use crate::retry::{RetryPolicy, retry_after};
+use crate::secret::Secret;
+
+/// What every client of an agent has to know. It has no `Debug`: headers can hold keys.
+#[derive(Clone)]
+pub struct RestSettings {
+    /// Headers of the user's own, with every request.
+    pub headers: Vec<(String, Secret)>,
+    /// The agent's key; without one nothing is sent.
+    pub api_key: Option<Secret>,
+    /// How long one try of a message, or of any other call, may take.
+    pub turn_limit: Duration,
+    /// Draws the jitter between tries.
+    pub rng_seed: u64,
+    /// Measures latencies and dates `Retry-After`.
+    pub clock: Clock,
+    /// How often and when a call is tried again.
+    pub retry: RetryPolicy,
+}
+
+/// What is sent, the same at every try.
+pub(super) struct Request {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) body: Option<Value>,
+    /// What is accepted instead of JSON alone.
+    pub(super) accept: Option<&'static str>,
+    /// The header that carries the key, and what stands before it there.
+    pub(super) key: (&'static str, &'static str),
+    /// What to try where the reply is 404.
+    pub(super) if_not_found: &'static str,
+}
+
+/// `Authorization: Bearer`, where nothing else is said.
+pub(super) const BEARER: (&str, &str) = ("authorization", "Bearer ");
+
+/// Why a reply brings nothing.
+pub(super) enum Flaw {
+    /// It can't be read: perhaps the next can.
+    Unreadable(HttpFault),
+    /// The agent itself reports a failure.
+    Reported(AgentError),
+}
+
+impl From<HttpFault> for Flaw {
+    fn from(fault: HttpFault) -> Flaw {
+        Flaw::Unreadable(fault)
+    }
+}
+
+/// What all calls of an agent share.
+pub(super) struct Caller {
+    pub(super) settings: RestSettings,
+    pub(super) http: HttpClient,
+    /// The transport's key in a job file: `adk`.
+    pub(super) word: &'static str,
+    /// How many calls there were: each draws its own jitter.
+    pub(super) calls: AtomicU64,
+}
+
+/// One try that brought nothing.
+struct Failure {
+    error: AgentError,
+    maybe_received: bool,
+    again: Again,
+}
+
+enum Again {
+    Never,
+    After(Option<Duration>),
+}
+
+impl Caller {
+    pub(super) fn new(settings: RestSettings, http: HttpClient, word: &'static str) -> Caller {
+        Caller { settings, http, word, calls: AtomicU64::new(0) }
+    }
+
+    /// Tries a request to the end of the retries: what was read, and the milliseconds of the try that brought it. The
+    /// tries that failed are told as they fail, so that they are known even if the caller gives up.
+    pub(super) async fn call<T>(
+        &self,
+        request: &Request,
+        read: impl Fn(&HttpReply) -> Result<T, Flaw> + Send,
+        tries: &mut Tries,
+    ) -> Result<(T, f64), AgentError> {
+        let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
+        loop {
+            let Failure { error, maybe_received, again } = match self.once(request, &read).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            tries.failures.push(FailedTry { error: error.message.clone(), maybe_received });
+            let delay = match again {
+                Again::Never => None,
+                Again::After(asked) => delays.next(asked),
+            };
+            let Some(delay) = delay else { return Err(error) };
+            tries.maybe_delivered |= maybe_received;
+            tokio::time::sleep(delay).await;
+        }
+    }
+
+    async fn once<T>(
+        &self,
+        request: &Request,
+        read: &(impl Fn(&HttpReply) -> Result<T, Flaw> + Send),
+    ) -> Result<(T, f64), Failure> {
+        let settings = &self.settings;
+        let (name, before) = request.key;
+        // A header that the user names is the user's own.
+        let is_named = settings.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+        let key = settings.api_key.as_ref().filter(|_| !is_named);
+        let call = Call {
+            method: request.method.clone(),
+            url: request.url.clone(),
+            key: key.map(|key| KeyHeader { name, before, key }),
+            body: request.body.as_ref().map(|body| body.to_string().into_bytes()),
+            time_limit: settings.turn_limit,
+            body_cap: BODY_CAP,
+        };
+        let stopwatch: Stopwatch = settings.clock.start();
+        let extra = Extra { headers: &settings.headers, accept: request.accept, stopwatch: Some(stopwatch) };
+        let reply = self.http.exchange_with(call, extra).await;
+        let latency_ms = stopwatch.elapsed_ms();
+        let reply = reply.map_err(|fault| self.failed(fault))?;
+        if !reply.is_success() {
+            return Err(self.refused(&reply, request));
+        }
+        match read(&reply) {
+            Ok(read) => Ok((read, latency_ms)),
+            Err(Flaw::Unreadable(fault)) => Err(self.failed(fault)),
+            Err(Flaw::Reported(error)) => Err(Failure { error, maybe_received: true, again: Again::Never }),
+        }
+    }
+
+    /// No reply, or none that can be read.
+    fn failed(&self, fault: HttpFault) -> Failure {
+        let usual = Again::After(None);
+        let (kind, again) = match fault.kind {
+            HttpFaultKind::Unsendable => (AgentErrorKind::Unreachable, Again::Never),
+            HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
+            HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
+            HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
+            HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::BadReply, usual),
+        };
+        let hint = match fault.kind {
+            HttpFaultKind::Unreachable => {
+                format!("; is the agent running? target.{}.baseUrl says where it is looked for", self.word)
+            }
+            _ => String::new(),
+        };
+        let error = AgentError { kind, message: format!("{}{hint}", fault.message) };
+        Failure { error, maybe_received: fault.kind.maybe_received(), again }
+    }
+
+    /// A status that is not a success.
+    fn refused(&self, reply: &HttpReply, request: &Request) -> Failure {
+        let clock = self.settings.clock;
+        let asked = || reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
+        let (kind, maybe_received, again) = match reply.status {
+            401 | 403 => (AgentErrorKind::Unauthorized, false, Again::Never),
+            404 => (AgentErrorKind::NotFound, false, Again::Never),
+            429 | 503 => (AgentErrorKind::Busy, false, Again::After(asked())),
+            status @ 500.. => (AgentErrorKind::Status(status), true, Again::After(asked())),
+            status => (AgentErrorKind::Status(status), false, Again::Never),
+        };
+        let hint = match kind {
+            AgentErrorKind::Unauthorized => {
+                format!("; check the agent's key (target.{}.headers or EVAL_JOB_AGENT_API_KEY)", self.word)
+            }
+            AgentErrorKind::NotFound => request.if_not_found.to_owned(),
+            _ => String::new(),
+        };
+        Failure { error: AgentError { kind, message: format!("{}{hint}", reply.refusal()) }, maybe_received, again }
+    }
+}

@@ -1,0 +1,171 @@
+//! ADK's client against a server that misbehaves: what is sent, what is sent again, what is said.
+
+use std::time::Duration;
+
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
+use eval_job::agent::adk::{AdkAgent, AdkSettings};
+use eval_job::agent::{Agent, AgentErrorKind, Session};
+use eval_job::http::HttpClient;
+use serde_json::{Map, json};
+
+use super::rest;
+use crate::edges::server::{Answer, Server};
+
+const WORDS: &str = include_str!("../fixtures/adk/run-words.json");
+const STREAM: &str = include_str!("../fixtures/adk/sse-words.txt");
+const SESSION: &str = r#"{"id":"s 1/2","state":{"city":"Rome"}}"#;
+
+fn settings(url: &str, streaming: bool) -> AdkSettings {
+    let (app, user) = ("my app".to_owned(), "ann".to_owned());
+    AdkSettings { base_url: url.to_owned(), app, user, state: Map::new(), streaming, rest: rest() }
+}
+
+async fn open(settings: AdkSettings) -> Box<dyn Session> {
+    AdkAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+}
+
+/// A server that opens sessions and gives these answers to everything else, the last one for ever.
+async fn talking(answers: Vec<Answer>) -> Server {
+    Server::start(move |number, request| {
+        if request.target.ends_with("/sessions") {
+            return Answer::json(200, SESSION);
+        }
+        answers[(number - 1).min(answers.len() - 1)].clone()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_calls_are_the_servers() {
+    let server = talking(vec![Answer::json(200, WORDS), Answer::json(200, SESSION)]).await;
+    let mut session = open(settings(&server.url, false)).await;
+    assert_eq!(session.id(), "s 1/2");
+    let exchange = session.say("Hi \"there\"").await;
+    assert_eq!(exchange.reply.unwrap().text, "You said: Hello");
+    assert_eq!(session.object_context().await.unwrap().context, json!({"city": "Rome"}));
+    let calls: Vec<_> = server.received().into_iter().map(|r| (r.method, r.target, r.body)).collect();
+    let call = |method: &str, target: &str, body: &str| (method.to_owned(), target.to_owned(), body.to_owned());
+    assert_eq!(
+        calls,
+        [
+            call("POST", "/apps/my%20app/users/ann/sessions", ""),
+            call(
+                "POST",
+                "/run",
+                r#"{"appName":"my app","userId":"ann","sessionId":"s 1/2","newMessage":{"role":"user","parts":[{"text":"Hi \"there\""}]},"streaming":false}"#
+            ),
+            call("GET", "/apps/my%20app/users/ann/sessions/s%201%2F2", ""),
+        ]
+    );
+    for request in server.received() {
+        assert_eq!(request.header("authorization"), Some("Bearer hush-key"));
+        assert_eq!(request.header("x-tenant"), Some("hush-tenant"));
+    }
+}
+
+#[tokio::test]
+async fn a_header_of_the_users_own_stands_in_for_the_key() {
+    let server = talking(vec![Answer::json(200, WORDS)]).await;
+    let mut settings = settings(&server.url, false);
+    settings.rest.headers = vec![("Authorization".to_owned(), eval_job::secret::Secret::new("Basic abc"))];
+    open(settings).await;
+    assert_eq!(server.received()[0].header("authorization"), Some("Basic abc"));
+}
+
+#[tokio::test]
+async fn an_older_server_gets_the_raw_state() {
+    let server = Server::with(vec![
+        Answer::json(200, r#"{"id":"one","state":{"state":{"city":"Rome"}}}"#),
+        Answer::json(200, r#"{"id":"two","state":{"city":"Rome"}}"#),
+    ])
+    .await;
+    let state = json!({"city": "Rome"}).as_object().unwrap().clone();
+    let session = open(AdkSettings { state, ..settings(&server.url, false) }).await;
+    assert_eq!(session.id(), "two");
+    let bodies: Vec<String> = server.received().into_iter().map(|request| request.body).collect();
+    assert_eq!(bodies, [r#"{"state":{"city":"Rome"}}"#, r#"{"city":"Rome"}"#]);
+}
+
+#[tokio::test]
+async fn a_stream_is_timed_from_its_first_words() {
+    let server = talking(vec![Answer::of_type(200, "text/event-stream; charset=utf-8", STREAM)]).await;
+    let reply = open(settings(&server.url, true)).await.say("Hi").await.reply.unwrap();
+    assert_eq!(reply.text, "You said: Hello there");
+    assert!(reply.first_token_ms.unwrap() <= reply.latency_ms);
+    assert_eq!(server.received()[1].target, "/run_sse");
+    assert_eq!(server.received()[1].header("accept"), Some("text/event-stream"));
+}
+
+#[tokio::test]
+async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
+    let sse = |body: &str| Answer::of_type(200, "text/event-stream", body);
+    let cut_event = &STREAM[..STREAM.len() - 90];
+    let reported = include_str!("../fixtures/adk/sse-broken.txt");
+    let gone = include_str!("../fixtures/adk/no-session.json");
+    let html = || Answer::of_type(200, "text/html", "<html>log in</html>");
+    let cases: Vec<(bool, Answer, usize, AgentErrorKind, &str)> = vec![
+        (false, Answer::json(401, "{}"), 1, Unauthorized, "target.adk.headers or EVAL_JOB_AGENT_API_KEY"),
+        (false, Answer::json(404, gone), 1, NotFound, "the agent has forgotten the session in mid-conversation"),
+        (true, Answer::json(404, gone), 1, NotFound, "the agent has forgotten the session in mid-conversation"),
+        (false, Answer::json(404, "{}"), 1, NotFound, "does the server know the app of target.adk.app?"),
+        (false, Answer::json(422, "{}"), 1, Status(422), "answered 422"),
+        (false, Answer::json(429, "{}"), 4, Busy, "answered 429"),
+        (false, Answer::json(500, "key hush-key"), 4, Status(500), "key ***"),
+        (false, html(), 4, BadReply, "answered text/html instead of JSON"),
+        (true, html(), 4, BadReply, "answered text/html instead of text/event-stream"),
+        (false, Answer::json(200, "{}"), 4, BadReply, "is no list of events"),
+        (false, Answer::json(200, "[5]"), 4, BadReply, "the events can't be read"),
+        (false, Answer::json(200, "[]"), 1, BadReply, "ended without a final response"),
+        (false, Answer::json(200, "[{"), 4, BadReply, "stops in the middle of its JSON"),
+        (true, sse(cut_event), 4, BadReply, "an event of the stream stops in the middle of its JSON"),
+        (true, sse("data: no\n\n"), 4, BadReply, "an event of the stream is not JSON"),
+        (true, sse(": ping\n\n"), 1, BadReply, "ended without a final response"),
+        (true, sse(reported), 1, BadReply, "RuntimeError: the model is out of order"),
+        (true, Answer::Cut { declared: 900, body: b"data: {}\n\n".to_vec() }, 4, Timeout, "in the middle of the reply"),
+        (false, Answer::Close, 4, Timeout, "broke before a reply came"),
+        (false, Answer::Flood { bytes: 20 << 20 }, 4, BadReply, "longer than 8 MiB"),
+        (
+            false,
+            Answer::json(307, "{}").with("location", "http://elsewhere.example/"),
+            1,
+            Status(307),
+            "a redirect to http://elsewhere.example; redirects are not followed",
+        ),
+    ];
+    for (streaming, answer, arrives, kind, words) in cases {
+        let server = talking(vec![answer.clone()]).await;
+        let exchange = open(settings(&server.url, streaming)).await.say("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!((error.kind, server.received().len() - 1), (kind, arrives), "{answer:?}: {error}");
+        assert!(error.message.contains(words), "{answer:?}: {error}");
+        assert!(!error.message.contains("hush"), "{error}");
+        assert_eq!(exchange.tries.failures.len(), arrives);
+    }
+}
+
+#[tokio::test]
+async fn silence_ends_with_the_turns_limit() {
+    let server = talking(vec![Answer::Hang]).await;
+    let mut settings = settings(&server.url, true);
+    settings.rest.turn_limit = Duration::from_millis(50);
+    let exchange = open(settings).await.say("Hi").await;
+    assert_eq!(exchange.reply.unwrap_err().kind, Timeout);
+    assert!(exchange.tries.maybe_delivered);
+}
+
+#[tokio::test]
+async fn nobody_there_is_told_with_the_key_to_look_at() {
+    let agent = AdkAgent::new(settings(&Server::refusing().await, false), HttpClient::new()).unwrap();
+    let error = agent.open().await.err().unwrap();
+    assert_eq!(error.kind, Unreachable);
+    assert!(error.message.ends_with("is the agent running? target.adk.baseUrl says where it is looked for"), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_without_a_usable_id_is_none() {
+    for body in ["{}", r#"{"id":""}"#, r#"{"id":".."}"#, r#"{"id":7}"#] {
+        let server = Server::with(vec![Answer::json(200, body)]).await;
+        let agent = AdkAgent::new(settings(&server.url, false), HttpClient::new()).unwrap();
+        assert_eq!(agent.open().await.err().unwrap().kind, BadReply, "{body}");
+    }
+}

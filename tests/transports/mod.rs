@@ -1,0 +1,61 @@
+//! The transports end to end: the built program against other people's servers, untouched, and the clients against a
+//! server that misbehaves. `scripts/peers` installs the servers; where one is missing its test says so and passes, except
+//! on CI.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod adk;
+mod adk_faults;
+
+use std::path::PathBuf;
+use std::process::Output;
+use std::time::Duration;
+
+use eval_job::agent::RestSettings;
+use eval_job::clock::Clock;
+use eval_job::record::RunRecord;
+use eval_job::retry::RetryPolicy;
+use eval_job::secret::Secret;
+
+use crate::house::root;
+use crate::program::eval_job;
+
+/// A program of a peer; `None`, said loudly, where it is not installed.
+fn peer(folder: &str, program: &str) -> Option<PathBuf> {
+    let path = root().join("target/peers").join(folder).join("venv/bin").join(program);
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(std::env::var_os("CI").is_none(), "{} is missing: run scripts/peers", path.display());
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not installed. Run scripts/peers.", path.display());
+    None
+}
+
+/// Runs a job; what it printed, and its record.
+fn run(job: &str, arguments: &[&str]) -> (Output, RunRecord) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let mut command = eval_job(folder.path());
+    command.args(["run", "job.yml", "--no-progress", "-o", "record.json"]).args(arguments);
+    let output = command.output().unwrap();
+    let record = std::fs::read(folder.path().join("record.json"))
+        .unwrap_or_else(|_| panic!("{job}\nno record: {}", String::from_utf8_lossy(&output.stderr)));
+    (output, serde_json::from_slice(&record).unwrap())
+}
+
+/// Four tries and hardly a wait between them.
+fn rest() -> RestSettings {
+    RestSettings {
+        headers: vec![("X-Tenant".to_owned(), Secret::new("hush-tenant"))],
+        api_key: Some(Secret::new("hush-key")),
+        turn_limit: Duration::from_secs(20),
+        rng_seed: 1,
+        clock: Clock::system(),
+        retry: RetryPolicy {
+            tries: 4,
+            first_delay: Duration::from_millis(1),
+            max_delay: Duration::from_millis(2),
+            retry_after_cap: Duration::from_millis(2),
+        },
+    }
+}
