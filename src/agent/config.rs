@@ -1,8 +1,11 @@
 //! How the agent is reached: the one transport that a job names.
 
 use super::Ability;
+use super::command::CommandConfig;
 use super::demo::DemoConfig;
 use super::embabel::EmbabelConfig;
+use super::http::{HttpConfig, StreamConfig};
+use super::openai::OpenAiConfig;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,14 +14,33 @@ pub enum TransportConfig {
     Embabel(EmbabelConfig),
     /// `target.demo`: the agent that eval-job brings along.
     Demo(DemoConfig),
+    /// `target.openai`: a bare model behind chat completions.
+    OpenAi(OpenAiConfig),
+    /// `target.http`: any agent with a REST interface.
+    Http(HttpConfig),
+    /// `target.command`: standard input and output of a command.
+    Command(CommandConfig),
 }
 
 impl TransportConfig {
     /// What the transport can do.
-    pub fn abilities(&self) -> &'static [Ability] {
+    pub fn abilities(&self) -> Vec<Ability> {
         match self {
             TransportConfig::Embabel(_) | TransportConfig::Demo(_) => {
-                &[Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
+                vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
+            }
+            TransportConfig::OpenAi(_) => {
+                vec![Ability::ChoosesModel, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
+            }
+            TransportConfig::Http(config) => those(&[
+                (config.tells_model(), Ability::ChoosesModel),
+                (config.state.is_some(), Ability::ShowsState),
+                (config.say.stream != StreamConfig::Json, Ability::Streams),
+                (config.say.events.is_some(), Ability::ReportsTools),
+                (config.say.usage.is_some(), Ability::ReportsUsage),
+            ]),
+            TransportConfig::Command(config) => {
+                those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
             }
         }
     }
@@ -28,6 +50,29 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(_) => "embabel",
             TransportConfig::Demo(_) => "demo",
+            TransportConfig::OpenAi(_) => "openai",
+            TransportConfig::Http(_) => "http",
+            TransportConfig::Command(_) => "command",
+        }
+    }
+
+    /// The address that the job names for it, where it has one.
+    pub fn base_url(&self) -> Option<&str> {
+        match self {
+            TransportConfig::Embabel(config) => config.base_url.as_deref(),
+            TransportConfig::OpenAi(config) => config.base_url.as_deref(),
+            TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
+        }
+    }
+
+    /// Everything in its configuration that can't work, each in a sentence that names its key. Touches nothing.
+    pub fn check(&self) -> Vec<String> {
+        match self {
+            TransportConfig::Embabel(config) => super::embabel::check(config),
+            TransportConfig::OpenAi(config) => super::openai::check(config),
+            TransportConfig::Http(config) => super::http::check(config),
+            TransportConfig::Command(config) => super::command::check(config),
+            TransportConfig::Demo(_) => Vec::new(),
         }
     }
 
@@ -35,4 +80,9 @@ impl TransportConfig {
     pub fn can(&self, ability: Ability) -> bool {
         self.abilities().contains(&ability)
     }
+}
+
+/// Those that the configuration brings along.
+fn those(abilities: &[(bool, Ability)]) -> Vec<Ability> {
+    abilities.iter().filter(|(has, _)| *has).map(|(_, ability)| *ability).collect()
 }

@@ -4,13 +4,19 @@
 //! latency of a reply is that of the successful try alone.
 
 mod ability;
+pub mod command;
 mod config;
 pub mod demo;
 pub mod embabel;
+mod group;
+pub mod http;
 pub mod managed;
+pub mod openai;
+mod tries;
 
 pub use ability::Ability;
 pub use config::TransportConfig;
+pub use group::kill_all_groups;
 
 use async_trait::async_trait;
 

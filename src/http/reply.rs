@@ -90,6 +90,22 @@ impl HttpReply {
         })
     }
 
+    /// Whether it says that it is of this type, whatever the parameters.
+    pub fn is_of_type(&self, media_type: &str) -> bool {
+        let name = self.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
+        name.trim().eq_ignore_ascii_case(media_type)
+    }
+
+    /// Whether it says that it is something else than text, events or JSON: a web page.
+    pub fn is_page(&self) -> bool {
+        self.is_of_type("text/html") || self.is_of_type("application/xhtml+xml")
+    }
+
+    /// A fault of this reply whose words say all there is to say.
+    pub fn amiss(&self, what: &str) -> HttpFault {
+        HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+    }
+
     /// A fault of this reply that its reader found.
     pub fn unreadable(&self, what: &str) -> HttpFault {
         HttpFault::new(HttpFaultKind::Unreadable, &self.place, format!("{what}: {}", self.start()))

@@ -84,10 +84,13 @@ fn judge(written: ScorerFile) -> Result<Judge, String> {
 }
 
 fn target(written: TargetFile) -> Target {
-    let transport = match written.demo {
-        Some(demo) => TransportConfig::Demo(demo),
-        None => TransportConfig::Embabel(written.embabel.unwrap_or_default()),
-    };
+    let transport = written
+        .demo
+        .map(TransportConfig::Demo)
+        .or(written.openai.map(TransportConfig::OpenAi))
+        .or(written.http.map(TransportConfig::Http))
+        .or(written.command.map(TransportConfig::Command))
+        .unwrap_or_else(|| TransportConfig::Embabel(written.embabel.unwrap_or_default()));
     Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }
 }
 

@@ -56,13 +56,16 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
         }
         _ => {}
     }
-    if let (Some(_), TransportConfig::Embabel(config)) = (start, &job.target.transport)
-        && config.base_url.is_some()
+    if start.is_some()
+        && job.target.transport.base_url().is_some()
         && apart.several_at_once
         && matches!(apart.isolation, Isolation::Process | Isolation::Database)
     {
         refuse(
-            "several agents would be started at once, and target.embabel.baseUrl names one address for all".to_owned(),
+            format!(
+                "several agents would be started at once, and target.{}.baseUrl names one address for all",
+                job.target.transport.word()
+            ),
             "leave the address out: each agent is given a free port as PORT; or isolation: shared",
         );
     }

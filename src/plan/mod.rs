@@ -7,7 +7,10 @@ mod lanes;
 mod refusal;
 
 use crate::agent::TransportConfig;
+use crate::agent::command::CommandConfig;
 use crate::agent::demo::DemoConfig;
+use crate::agent::http::HttpConfig;
+use crate::agent::openai::OpenAiConfig;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -99,11 +102,14 @@ impl Plan {
     }
 }
 
-/// The agent's model where `--model` names none: Embabel's default, or the demo agent's honest one.
+/// The agent's model where `--model` names none: Embabel's default, the demo agent's honest one, or the endpoint's usual one.
 fn default_model(transport: &TransportConfig) -> &'static str {
     match transport {
         TransportConfig::Embabel(_) => "gpt-4.1-mini",
         TransportConfig::Demo(_) => DemoConfig::MODELS[0],
+        TransportConfig::OpenAi(_) => OpenAiConfig::MODEL,
+        TransportConfig::Http(_) => HttpConfig::MODEL,
+        TransportConfig::Command(_) => CommandConfig::MODEL,
     }
 }
 
@@ -115,10 +121,8 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
     }
     match job.target.transport {
         TransportConfig::Demo(_) => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
-        TransportConfig::Embabel(_) if job.target.start.is_some() => {
-            Some(GraphConfig::Embedded(EmbeddedConfig::default()))
-        }
-        TransportConfig::Embabel(_) => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
+        _ if job.target.start.is_some() => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
+        _ => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
     }
 }
 

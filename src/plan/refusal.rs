@@ -2,7 +2,6 @@
 
 use super::{Surroundings, uses_cypher};
 use crate::agent::demo::DemoConfig;
-use crate::agent::embabel::check as check_address;
 use crate::agent::{Ability, TransportConfig};
 use crate::graph::GraphConfig;
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
@@ -82,8 +81,8 @@ pub(super) fn refusals(
                 );
             }
         }
-        TransportConfig::Embabel(config) => {
-            for problem in check_address(config) {
+        _ => {
+            for problem in transport.check() {
                 refuse(problem, "correct it in the job file");
             }
             let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));

@@ -29,14 +29,16 @@ impl Edges {
     }
 
     fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
-        let config = match &plan.job.target.transport {
-            TransportConfig::Embabel(config) => Some(config),
-            TransportConfig::Demo(_) => None,
-        };
-        let address = config.and_then(|config| config.base_url.as_deref());
+        let transport = &plan.job.target.transport;
+        let address = transport.base_url();
         let credentials = &self.credentials;
         let own = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
-        let in_file = config.and_then(|config| config.api_key.clone()).map(Secret::new);
+        let in_file = match transport {
+            TransportConfig::Embabel(config) => config.api_key.clone(),
+            TransportConfig::OpenAi(config) => config.api_key.clone(),
+            TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
+        };
+        let in_file = in_file.map(Secret::new);
         StartSettings {
             config: start.clone(),
             folder: plan.job.folder.clone(),

@@ -4,14 +4,12 @@
 //! and killed with its whole process group when it does not; only `kill -9` of eval-job itself leaves one behind.
 
 mod config;
-mod group;
 mod output;
 mod process;
 mod settings;
 mod start;
 
 pub use config::{ReadyConfig, SignalConfig, StartConfig, StopConfig, check, pattern_problem};
-pub use group::kill_all_groups;
 pub use output::Listener;
 pub use process::{Lifeline, ManagedAgent};
 pub use settings::{GraphAccess, StartSettings};

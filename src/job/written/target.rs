@@ -4,9 +4,12 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::rules;
+use crate::agent::command::CommandConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
+use crate::agent::http::HttpConfig;
 use crate::agent::managed::StartConfig;
+use crate::agent::openai::OpenAiConfig;
 use crate::graph::WatchConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
@@ -28,6 +31,18 @@ pub struct TargetFile {
     /// The demo agent that eval-job brings along.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub demo: Option<DemoConfig>,
+    /// A bare model behind any endpoint that speaks OpenAI's chat completions, with functions whose results the job
+    /// foretells.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub openai: Option<OpenAiConfig>,
+    /// Any agent with a REST interface: its requests as templates, its replies by JSONPath.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "HttpConfig")]
+    pub http: Option<HttpConfig>,
+    /// Any command that reads messages from standard input and prints its own.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "CommandConfig")]
+    pub command: Option<CommandConfig>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]
@@ -35,8 +50,10 @@ pub struct TargetFile {
 }
 
 fn one_transport(schema: &mut Schema) {
-    // The demo agent is started anyway.
-    rules::apart(schema, &[["embabel", "demo"], ["demo", "start"]]);
+    // The demo agent is started anyway, and so is a command.
+    const TRANSPORTS: [&str; 5] = ["embabel", "demo", "openai", "http", "command"];
+    let pairs = rules::pairs(&TRANSPORTS);
+    rules::apart(schema, &[pairs, vec![["demo", "start"], ["command", "start"]]].concat());
 }
 
 /// The graph that the agent writes to: at most one backend key.
