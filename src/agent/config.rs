@@ -2,8 +2,11 @@
 
 use super::Ability;
 use super::adk::AdkConfig;
+use super::command::CommandConfig;
 use super::demo::DemoConfig;
 use super::embabel::EmbabelConfig;
+use super::http::{HttpConfig, StreamConfig};
+use super::openai::OpenAiConfig;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,21 +17,40 @@ pub enum TransportConfig {
     Demo(DemoConfig),
     /// `target.adk`: Google ADK's `api_server`.
     Adk(AdkConfig),
+    /// `target.openai`: a bare model behind chat completions.
+    OpenAi(OpenAiConfig),
+    /// `target.http`: any agent with a REST interface.
+    Http(HttpConfig),
+    /// `target.command`: standard input and output of a command.
+    Command(CommandConfig),
 }
 
 impl TransportConfig {
     /// What the transport can do.
-    pub fn abilities(&self) -> &'static [Ability] {
+    pub fn abilities(&self) -> Vec<Ability> {
         match self {
             TransportConfig::Embabel(_) | TransportConfig::Demo(_) => {
-                &[Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
+                vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
             }
-            TransportConfig::Adk(AdkConfig { streaming: false, .. }) => {
-                &[Ability::ShowsState, Ability::ReportsTools, Ability::ReportsUsage]
+            TransportConfig::OpenAi(_) => {
+                vec![Ability::ChoosesModel, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
             }
-            TransportConfig::Adk(_) => {
-                &[Ability::ShowsState, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
+            TransportConfig::Http(config) => those(&[
+                (config.tells_model(), Ability::ChoosesModel),
+                (config.state.is_some(), Ability::ShowsState),
+                (config.say.stream != StreamConfig::Json, Ability::Streams),
+                (config.say.events.is_some(), Ability::ReportsTools),
+                (config.say.usage.is_some(), Ability::ReportsUsage),
+            ]),
+            TransportConfig::Command(config) => {
+                those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
             }
+            TransportConfig::Adk(config) => those(&[
+                (true, Ability::ShowsState),
+                (config.streaming, Ability::Streams),
+                (true, Ability::ReportsTools),
+                (true, Ability::ReportsUsage),
+            ]),
         }
     }
 
@@ -38,6 +60,31 @@ impl TransportConfig {
             TransportConfig::Embabel(_) => "embabel",
             TransportConfig::Demo(_) => "demo",
             TransportConfig::Adk(_) => "adk",
+            TransportConfig::OpenAi(_) => "openai",
+            TransportConfig::Http(_) => "http",
+            TransportConfig::Command(_) => "command",
+        }
+    }
+
+    /// The address that the job names for it, where it has one.
+    pub fn base_url(&self) -> Option<&str> {
+        match self {
+            TransportConfig::Embabel(config) => config.base_url.as_deref(),
+            TransportConfig::OpenAi(config) => config.base_url.as_deref(),
+            TransportConfig::Adk(config) => config.base_url.as_deref(),
+            TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
+        }
+    }
+
+    /// Everything in its configuration that can't work, each in a sentence that names its key. Touches nothing.
+    pub fn check(&self) -> Vec<String> {
+        match self {
+            TransportConfig::Embabel(config) => super::embabel::check(config),
+            TransportConfig::OpenAi(config) => super::openai::check(config),
+            TransportConfig::Http(config) => super::http::check(config),
+            TransportConfig::Command(config) => super::command::check(config),
+            TransportConfig::Adk(config) => super::adk::check(config),
+            TransportConfig::Demo(_) => Vec::new(),
         }
     }
 
@@ -46,30 +93,19 @@ impl TransportConfig {
         self.abilities().contains(&ability)
     }
 
-    /// The address that the job names, where it names one.
-    pub fn named_address(&self) -> Option<&str> {
-        match self {
-            TransportConfig::Embabel(config) => config.base_url.as_deref(),
-            TransportConfig::Demo(_) => None,
-            TransportConfig::Adk(config) => config.base_url.as_deref(),
-        }
-    }
-
-    /// Where the agent is looked for that nobody starts; the demo agent's address nobody knows before.
-    pub fn address(&self) -> Option<&str> {
-        match self {
-            TransportConfig::Embabel(config) => Some(config.base_url()),
-            TransportConfig::Demo(_) => None,
-            TransportConfig::Adk(config) => Some(config.base_url()),
-        }
-    }
-
     /// The keys that the job holds, none of which may be shown.
     pub fn keys(&self) -> Vec<&str> {
         match self {
             TransportConfig::Embabel(config) => config.api_key.as_deref().into_iter().collect(),
-            TransportConfig::Demo(_) => Vec::new(),
+            TransportConfig::OpenAi(config) => config.api_key.as_deref().into_iter().collect(),
             TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
+            TransportConfig::Http(config) => config.header_values().collect(),
+            TransportConfig::Demo(_) | TransportConfig::Command(_) => Vec::new(),
         }
     }
+}
+
+/// Those that the configuration brings along.
+fn those(abilities: &[(bool, Ability)]) -> Vec<Ability> {
+    abilities.iter().filter(|(has, _)| *has).map(|(_, ability)| *ability).collect()
 }

@@ -5,14 +5,20 @@
 
 mod ability;
 pub mod adk;
+pub mod command;
 mod config;
 pub mod demo;
 pub mod embabel;
+mod group;
+pub mod http;
 pub mod managed;
 mod rest;
+pub mod openai;
+mod tries;
 
 pub use ability::Ability;
 pub use config::TransportConfig;
+pub use group::{any_group_is_left, kill_all_groups};
 pub use rest::RestSettings;
 
 use async_trait::async_trait;

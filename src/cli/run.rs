@@ -12,7 +12,7 @@ use super::jobs::{self, Loaded};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
-use crate::agent::managed::{any_group_is_left, kill_all_groups};
+use crate::agent::{any_group_is_left, kill_all_groups};
 use crate::plan::{Plan, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;

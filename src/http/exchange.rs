@@ -89,7 +89,7 @@ impl HttpClient {
     }
 }
 
-fn headers(call: &Call<'_>, place: &str) -> Result<HeaderMap, HttpFault> {
+pub(super) fn headers(call: &Call<'_>, place: &str) -> Result<HeaderMap, HttpFault> {
     let mut headers = HeaderMap::new();
     // Embabel's protocol wants the content type on every request, on those without a body too.
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -105,7 +105,7 @@ fn headers(call: &Call<'_>, place: &str) -> Result<HeaderMap, HttpFault> {
     Ok(headers)
 }
 
-fn redirect(response: &Response, from: &Url, place: &str) -> HttpFault {
+pub(super) fn redirect(response: &Response, from: &Url, place: &str) -> HttpFault {
     let status = response.status().as_u16();
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
     let target = location.and_then(|location| from.join(location).ok()).map(|url| {
@@ -152,7 +152,7 @@ async fn read_all(
 }
 
 /// As much of an error's body as comes quickly: its words help, but nothing hangs on them.
-async fn read_start(mut response: Response) -> Vec<u8> {
+pub(super) async fn read_start(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let reading = async {
         while let Ok(Some(chunk)) = response.chunk().await {
@@ -166,7 +166,7 @@ async fn read_start(mut response: Response) -> Vec<u8> {
     body
 }
 
-fn size(bytes: usize) -> String {
+pub(super) fn size(bytes: usize) -> String {
     const MIB: usize = 1024 * 1024;
     if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
 }

@@ -13,6 +13,7 @@ mod fault;
 mod port;
 mod reply;
 mod sse;
+mod stream;
 
 pub use address::BaseUrl;
 pub use client::{HttpClient, install_tls};
@@ -23,7 +24,12 @@ pub use fault::{HttpFault, HttpFaultKind};
 pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
-pub use sse::SseEvent;
+pub use sse::{SseEvent, SseReader, TooLong};
+pub use stream::{Header, HttpStream, Opened};
+pub use arrival::TimedEvent;
 
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;
+
+/// The longest reply that is read as a stream, in which every word has an envelope of its own: 64 MiB.
+pub const STREAM_CAP: usize = 64 * 1024 * 1024;

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::arrival::Arrivals;
-use super::sse::{self, SseEvent};
+use super::arrival::{Arrivals, TimedEvent};
+use super::sse::TooLong;
 use super::{HttpFault, HttpFaultKind, excerpt};
 use crate::secret::Secret;
 
@@ -86,21 +86,22 @@ impl HttpReply {
 
     /// Whether the reply says that it is a stream of server-sent events.
     pub fn is_event_stream(&self) -> bool {
-        self.content_type.as_deref().is_some_and(sse::is_event_stream)
+        self.is_of_type("text/event-stream")
     }
 
     /// The server-sent events of the body, each with the time at which it was complete.
-    pub fn events(&self) -> Result<Vec<SseEvent>, HttpFault> {
+    pub fn events(&self) -> Result<Vec<TimedEvent>, HttpFault> {
         if !self.is_event_stream() {
             let what = self.content_type.as_deref().map_or("no content type".to_owned(), |kind| self.hidden(kind));
             let what = format!("answered {what} instead of text/event-stream: {}", self.start());
             return Err(HttpFault::new(HttpFaultKind::WrongType, &self.place, what));
         }
-        Ok(sse::events(self.text()?, &self.arrivals))
+        self.text()?;
+        self.arrivals.events(&self.body).map_err(|TooLong| self.amiss("an event of the stream is too long"))
     }
 
     /// The data of a server-sent event as JSON.
-    pub fn event_json(&self, event: &SseEvent) -> Result<Value, HttpFault> {
+    pub fn event_json(&self, event: &TimedEvent) -> Result<Value, HttpFault> {
         serde_json::from_str(&event.data).map_err(|error| {
             let how = if error.classify() == Category::Eof { "stops in the middle of its JSON" } else { "is not JSON" };
             let what = format!("an event of the stream {how}: {}", self.quote(&event.data));
@@ -135,6 +136,22 @@ impl HttpReply {
             };
             HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
         })
+    }
+
+    /// Whether it says that it is of this type, whatever the parameters.
+    pub fn is_of_type(&self, media_type: &str) -> bool {
+        let name = self.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
+        name.trim().eq_ignore_ascii_case(media_type)
+    }
+
+    /// Whether it says that it is something else than text, events or JSON: a web page.
+    pub fn is_page(&self) -> bool {
+        self.is_of_type("text/html") || self.is_of_type("application/xhtml+xml")
+    }
+
+    /// A fault of this reply whose words say all there is to say.
+    pub fn amiss(&self, what: &str) -> HttpFault {
+        HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
     }
 
     /// A fault of this reply that its reader found.

@@ -6,8 +6,9 @@ use super::source::Lines;
 /// The keys whose values nobody may see.
 const SECRET_KEYS: [&str; 2] = ["apiKey", "password"];
 
-/// The mapping whose values nobody may see, whatever their keys are called: the environment of a started agent.
-const ENVIRONMENT: &str = "env";
+/// The mappings whose values nobody may see, whatever their keys are called: the environment of a started agent, and the
+/// headers of a request.
+const ENVIRONMENTS: [&str; 2] = ["env", "headers"];
 
 /// Whether the line stands under a key `env`, by how far the lines before it are indented: the file need not be YAML.
 pub(super) fn in_environment(lines: &Lines<'_>, line: usize) -> bool {
@@ -19,7 +20,7 @@ pub(super) fn in_environment(lines: &Lines<'_>, line: usize) -> bool {
             break;
         }
         if !text.trim().is_empty() && indent(text) < depth {
-            if after_key(text, ENVIRONMENT).is_some() {
+            if ENVIRONMENTS.iter().any(|key| after_key(text, key).is_some()) {
                 return true;
             }
             depth = indent(text);
@@ -40,7 +41,7 @@ fn after_key<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 
 /// The values of an environment in a line: each by itself, so that words can be cleared of it, and all that is left.
 fn environment(line: &str, within: bool) -> Vec<String> {
-    let part = match after_key(line, ENVIRONMENT) {
+    let part = match ENVIRONMENTS.iter().find_map(|key| after_key(line, key)) {
         Some(rest) => rest,
         None if within => line,
         None => return Vec::new(),
@@ -185,6 +186,8 @@ mod tests {
         hidden("start: {command: x, env: {A: 12345}}\n");
         hidden("start:\n  \"env\":\n    A: |\n      12345\n");
         hidden("start:\n  env: {\n    A: 12345\n  }\n");
+        hidden("say:\n  headers:\n    Authorization: Bearer 12345\n");
+        hidden("say: {headers: {X-Key: 12345}}\n");
         let lines = Lines::new("environment:\n  A: 12345\n");
         assert!(!in_environment(&lines, 2));
     }

@@ -84,8 +84,12 @@ fn judge(written: ScorerFile) -> Result<Judge, String> {
 }
 
 fn target(written: TargetFile) -> Target {
-    let demo = written.demo.map(TransportConfig::Demo);
-    let transport = demo
+    let transport = written
+        .demo
+        .map(TransportConfig::Demo)
+        .or(written.openai.map(TransportConfig::OpenAi))
+        .or(written.http.map(TransportConfig::Http))
+        .or(written.command.map(TransportConfig::Command))
         .or(written.adk.map(TransportConfig::Adk))
         .unwrap_or_else(|| TransportConfig::Embabel(written.embabel.unwrap_or_default()));
     Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }

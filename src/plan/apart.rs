@@ -57,7 +57,7 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
         _ => {}
     }
     if start.is_some()
-        && job.target.transport.named_address().is_some()
+        && job.target.transport.base_url().is_some()
         && apart.several_at_once
         && matches!(apart.isolation, Isolation::Process | Isolation::Database)
     {

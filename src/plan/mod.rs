@@ -7,7 +7,10 @@ mod lanes;
 mod refusal;
 
 use crate::agent::TransportConfig;
+use crate::agent::command::CommandConfig;
 use crate::agent::demo::DemoConfig;
+use crate::agent::http::HttpConfig;
+use crate::agent::openai::OpenAiConfig;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -99,13 +102,16 @@ impl Plan {
     }
 }
 
-/// The agent's model where `--model` names none: Embabel's default, or the demo agent's honest one.
+/// The agent's model where `--model` names none: Embabel's default, the demo agent's honest one, or the endpoint's usual one.
 fn default_model(transport: &TransportConfig) -> &'static str {
     match transport {
         TransportConfig::Embabel(_) => "gpt-4.1-mini",
         TransportConfig::Demo(_) => DemoConfig::MODELS[0],
         // Whichever the agent was made with.
         TransportConfig::Adk(_) => "own",
+        TransportConfig::OpenAi(_) => OpenAiConfig::MODEL,
+        TransportConfig::Http(_) => HttpConfig::MODEL,
+        TransportConfig::Command(_) => CommandConfig::MODEL,
     }
 }
 

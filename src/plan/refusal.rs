@@ -1,9 +1,7 @@
 //! What cannot work, and what to do about it.
 
 use super::{Surroundings, uses_cypher};
-use crate::agent::adk::check as check_adk;
 use crate::agent::demo::DemoConfig;
-use crate::agent::embabel::check as check_address;
 use crate::agent::{Ability, TransportConfig};
 use crate::graph::GraphConfig;
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
@@ -84,12 +82,7 @@ pub(super) fn refusals(
             }
         }
         _ => {
-            let problems = match transport {
-                TransportConfig::Embabel(config) => check_address(config),
-                TransportConfig::Adk(config) => check_adk(config),
-                TransportConfig::Demo(_) => Vec::new(),
-            };
-            for problem in problems {
+            for problem in transport.check() {
                 refuse(problem, "correct it in the job file");
             }
             let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));

@@ -1,6 +1,5 @@
 //! The clients that a plan needs, made of what the job says and of what the surroundings know.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -8,7 +7,10 @@ use super::commons::Commons;
 use super::ground::neo4j_graph;
 use super::{Chance, Engine};
 use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
+use crate::agent::command::{CommandAgent, CommandSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
+use crate::agent::http::{HttpAgent, HttpAgentSettings};
+use crate::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
@@ -134,49 +136,98 @@ impl Edges {
         base_url: Option<String>,
     ) -> Result<Box<dyn Agent>, AgentError> {
         let target = &engine.plan.job.target;
-        let user = self.user(&engine.plan, id);
         // The user's key is for the user's agent; the demo agent needs none.
-        let from_environment = match &target.transport {
-            TransportConfig::Demo(_) => None,
-            _ => self.credentials.agent_api_key.clone(),
-        };
-        let rng_seed = engine.rng_seed.wrapping_add(u64::from(id.number));
-        let turn_limit = Duration::from_secs_f64(engine.plan.job.limits.turn_seconds);
-        let rest = |headers: &BTreeMap<String, String>| RestSettings {
-            headers: headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
-            api_key: from_environment.clone(),
-            turn_limit,
-            rng_seed,
-            clock: engine.clock,
-            retry: RetryPolicy::AGENT,
-        };
-        let own = match &target.transport {
+        let api_key =
+            |own: &Option<String>| own.clone().map(Secret::new).or_else(|| self.credentials.agent_api_key.clone());
+        match &target.transport {
             TransportConfig::Embabel(config) => {
-                EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() }
+                let own = EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() };
+                self.embabel_agent(engine, id, own, api_key(&config.api_key))
             }
-            TransportConfig::Demo(_) => EmbabelConfig { base_url, ..EmbabelConfig::default() },
+            TransportConfig::Demo(_) => {
+                self.embabel_agent(engine, id, EmbabelConfig { base_url, ..EmbabelConfig::default() }, None)
+            }
+            TransportConfig::OpenAi(config) => {
+                let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
+                let settings = OpenAiAgentSettings {
+                    config: OpenAiConfig { base_url, ..config.clone() },
+                    api_key: api_key(&config.api_key),
+                    model: id.model.clone(),
+                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
+                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
+                    clock: engine.clock,
+                    retry: RetryPolicy::AGENT,
+                };
+                Ok(Box::new(OpenAiAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::Http(config) => {
+                let settings = HttpAgentSettings {
+                    config: config.clone(),
+                    base_url,
+                    user: self.user(&engine.plan, id),
+                    chatbot: target.chatbot.clone(),
+                    model: id.model.clone(),
+                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
+                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
+                    clock: engine.clock,
+                    retry: RetryPolicy::AGENT,
+                };
+                Ok(Box::new(HttpAgent::new(settings, self.http.clone())?))
+            }
             TransportConfig::Adk(config) => {
+                let rest = RestSettings {
+                    headers: config.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
+                    api_key: api_key(&None),
+                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
+                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
+                    clock: engine.clock,
+                    retry: RetryPolicy::AGENT,
+                };
                 let settings = AdkSettings {
                     base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| AdkConfig::BASE_URL.to_owned()),
                     app: config.app.clone().unwrap_or_else(|| target.chatbot.clone()),
-                    user,
+                    user: self.user(&engine.plan, id),
                     state: config.state.clone(),
                     streaming: config.streaming,
-                    rest: rest(&config.headers),
+                    rest,
                 };
-                return Ok(Box::new(AdkAgent::new(settings, self.http.clone())?));
+                Ok(Box::new(AdkAgent::new(settings, self.http.clone())?))
             }
-        };
+            TransportConfig::Command(config) => {
+                let credentials = &self.credentials;
+                let ours = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
+                let settings = CommandSettings {
+                    config: config.clone(),
+                    folder: engine.plan.job.folder.clone(),
+                    secrets: ours.into_iter().flatten().cloned().collect(),
+                    user: self.user(&engine.plan, id),
+                    model: id.model.clone(),
+                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
+                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
+                    clock: engine.clock,
+                };
+                Ok(Box::new(CommandAgent::new(settings)))
+            }
+        }
+    }
+
+    fn embabel_agent(
+        &self,
+        engine: &Engine,
+        id: &TrialId,
+        own: EmbabelConfig,
+        api_key: Option<Secret>,
+    ) -> Result<Box<dyn Agent>, AgentError> {
         let settings = EmbabelSettings {
             base_url: own.base_url().to_owned(),
             path: own.path().to_owned(),
-            api_key: own.api_key.clone().map(Secret::new).or(from_environment),
+            api_key,
             knowledge: own.knowledge.clone(),
-            user,
-            chatbot: target.chatbot.clone(),
+            user: self.user(&engine.plan, id),
+            chatbot: engine.plan.job.target.chatbot.clone(),
             model: id.model.clone(),
-            turn_limit,
-            rng_seed,
+            turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
+            rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
         };

@@ -29,7 +29,7 @@ impl Edges {
 
     fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
         let transport = &plan.job.target.transport;
-        let address = transport.named_address();
+        let address = transport.base_url();
         let credentials = &self.credentials;
         let own = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
         let in_file = transport.keys().into_iter().map(Secret::new);

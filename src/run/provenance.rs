@@ -3,7 +3,7 @@
 use super::Edges;
 use crate::agent::TransportConfig;
 use crate::graph::GraphConfig;
-use crate::job::Mind;
+use crate::job::{Job, Mind};
 use crate::plan::Plan;
 use crate::prompt::Templates;
 use crate::record::{PromptDigest, Provenance};
@@ -25,15 +25,13 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         prompts,
         agent: match &job.target.transport {
             TransportConfig::Demo(_) => "the demo agent, on loopback".to_owned(),
-            transport => {
-                let word = transport.word();
-                let at = |address: &str| format!("{word} at {}", without_user(address));
-                match (&job.target.start, transport.named_address()) {
-                    (Some(start), None) => format!("{word}, started by `{}`", start.command),
-                    (Some(start), Some(address)) => format!("{}, started by `{}`", at(address), start.command),
-                    (None, _) => at(transport.address().unwrap_or_default()),
-                }
-            }
+            TransportConfig::Embabel(config) => at(job, config.base_url()),
+            TransportConfig::OpenAi(config) => at(job, config.base_url()),
+            TransportConfig::Adk(config) => at(job, config.base_url()),
+            // A query can hold a key.
+            TransportConfig::Http(config) => at(job, config.say.url.split('?').next().unwrap_or_default()),
+            // Its arguments can.
+            TransportConfig::Command(config) => format!("command `{}`", config.command),
         },
         models: plan.models.clone(),
         persona: job.persona.name.clone(),
@@ -54,6 +52,16 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         rng_seed,
         min_score: job.gate.min_score,
         vacuous: job.gate.vacuous,
+    }
+}
+
+/// A transport and where its agent is, or how it was started. `default` is where it is when the job names no address.
+fn at(job: &Job, default: &str) -> String {
+    let word = job.target.transport.word();
+    match (&job.target.start, job.target.transport.base_url()) {
+        (Some(start), None) => format!("{word}, started by `{}`", start.command),
+        (Some(start), Some(address)) => format!("{word} at {}, started by `{}`", without_user(address), start.command),
+        (None, _) => format!("{word} at {}", without_user(default)),
     }
 }
 

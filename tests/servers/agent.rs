@@ -44,8 +44,42 @@ fn answer(behaviour: &str, request: &Request, sessions: &AtomicUsize) -> Reply {
             "message-500" => Reply::Json(500, json!({"error": "out of order"})),
             _ => Reply::Json(200, object_context()),
         },
+        "/v1/chat/completions" => completion(request),
+        "/talks" => Reply::Json(201, json!({"talk": {"id": 7}})),
+        "/talks/7/words" => words(request),
         _ => Reply::Json(404, json!({"error": "no such path"})),
     }
+}
+
+/// A streaming model behind chat completions; it calls `echo` before its first reply.
+fn completion(request: &Request) -> Reply {
+    let body = request.json();
+    let messages = body["messages"].as_array().cloned().unwrap_or_default();
+    let said =
+        messages.iter().rev().find(|message| message["role"] == "user").map(|message| message["content"].clone());
+    let call = json!({"index": 0, "id": "call-1", "function": {"name": "echo", "arguments": json!({"text": said}).to_string()}});
+    let delta = if messages.last().is_some_and(|last| last["role"] == "tool") {
+        json!({"content": format!("You said: {}", said.unwrap_or_default().as_str().unwrap_or_default())})
+    } else {
+        json!({"tool_calls": [call]})
+    };
+    let stream = format!(
+        "data: {}\n\ndata: {}\n\ndata: [DONE]\n\n",
+        json!({"choices": [{"index": 0, "delta": delta}]}),
+        json!({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}})
+    );
+    Reply::Body(200, "text/event-stream", stream.into_bytes())
+}
+
+/// An agent of nobody's protocol: a line of JSON for each word.
+fn words(request: &Request) -> Reply {
+    let body = request.json();
+    let said = body["say"].as_str().unwrap_or_default();
+    let mut lines: String =
+        format!("You said: {said}").split_inclusive(' ').map(|word| format!("{}\n", json!({"word": word}))).collect();
+    let call = json!([{"name": "echo", "args": {"text": said}}]);
+    lines.push_str(&format!("{}\n", json!({"did": call, "tokens": {"in": 3, "out": 4}})));
+    Reply::Body(200, "application/x-ndjson", lines.into_bytes())
 }
 
 fn message(behaviour: &str, request: &Request) -> Reply {

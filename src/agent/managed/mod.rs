@@ -5,14 +5,12 @@
 //! crash, leaves one behind.
 
 mod config;
-mod group;
 mod output;
 mod process;
 mod settings;
 mod start;
 
 pub use config::{ReadyConfig, SignalConfig, StartConfig, StopConfig, address_problem, check, pattern_problem};
-pub use group::{any_group_is_left, kill_all_groups};
 pub use output::Listener;
 pub use process::{Lifeline, ManagedAgent};
 pub use settings::{GraphAccess, StartSettings};

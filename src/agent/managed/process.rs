@@ -14,8 +14,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::StopConfig;
-use super::group::Group;
 use super::output::{Listener, Output};
+use crate::agent::group::Group;
 
 /// How long output is waited for that somebody outside of the group still holds open.
 const DRAIN: Duration = Duration::from_secs(1);

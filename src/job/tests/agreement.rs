@@ -107,7 +107,8 @@ fn as_json(yaml: &str) -> Value {
     source::as_json(&source::parse(&mut Report::new("job.yml", &lines)).expect("an example is YAML"))
 }
 
-static EXAMPLES: LazyLock<[Value; 4]> = LazyLock::new(|| [EMBABEL, FULL, LEAST, MANAGED].map(as_json));
+static EXAMPLES: LazyLock<[Value; 7]> =
+    LazyLock::new(|| [EMBABEL, FULL, LEAST, MANAGED, OPENAI, HTTP, COMMAND].map(as_json));
 static SHAPE: LazyLock<Value> = LazyLock::new(|| shape(schema::shared()));
 
 #[test]
@@ -164,7 +165,7 @@ fn as_list(list: Value) -> Vec<Value> {
 }
 
 /// Keys that are known somewhere, and one that is not.
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 29] = [
     "cypher",
     "expected",
     "expression",
@@ -173,6 +174,9 @@ const KEYS: [&str; 26] = [
     "model",
     "script",
     "demo",
+    "openai",
+    "http",
+    "command",
     "embabel",
     "embedded",
     "neo4j",
@@ -229,7 +233,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn schema_and_check_agree(example in 0..4_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
+    fn schema_and_check_agree(example in 0..7_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
         let mut job = EXAMPLES[example].clone();
         for (at, how, what) in changes {
             mutate(&mut job, at, how, what, &EXTREMES);
@@ -239,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn what_has_no_problems_has_a_meaning(example in 0..4_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
+    fn what_has_no_problems_has_a_meaning(example in 0..7_usize, changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4)) {
         let mut job = EXAMPLES[example].clone();
         for (at, how, what) in changes {
             mutate(&mut job, at, how, what, &EXTREMES);
@@ -252,7 +256,7 @@ proptest! {
 
     #[test]
     fn serde_reads_what_the_shape_allows_and_nothing_else(
-        example in 0..4_usize,
+        example in 0..7_usize,
         changes in prop::collection::vec(any::<(usize, usize, usize)>(), 1..4),
     ) {
         let mut job = EXAMPLES[example].clone();

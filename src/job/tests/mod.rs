@@ -25,6 +25,15 @@ const EMBABEL: &str = include_str!("../../../tests/fixtures/job/embabel-readme.y
 /// A job with every key.
 const FULL: &str = include_str!("../../../tests/fixtures/job/every-key.yml");
 
+/// A bare model as the agent, with every key of that.
+const OPENAI: &str = include_str!("../../../tests/fixtures/job/openai.yml");
+
+/// An agent by templates, with every key of that.
+const HTTP: &str = include_str!("../../../tests/fixtures/job/http.yml");
+
+/// An agent behind a command, with every key of that.
+const COMMAND: &str = include_str!("../../../tests/fixtures/job/command.yml");
+
 /// A job whose agent is started, with every key of that.
 const MANAGED: &str = include_str!("../../../tests/fixtures/job/managed.yml");
 

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::rules;
 use crate::agent::adk::AdkConfig;
+use crate::agent::command::CommandConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
+use crate::agent::http::HttpConfig;
 use crate::agent::managed::StartConfig;
+use crate::agent::openai::OpenAiConfig;
 use crate::graph::WatchConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
@@ -32,6 +35,18 @@ pub struct TargetFile {
     /// Google ADK's `api_server`.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub adk: Option<AdkConfig>,
+    /// A bare model behind any endpoint that speaks OpenAI's chat completions, with functions whose results the job
+    /// foretells.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub openai: Option<OpenAiConfig>,
+    /// Any agent with a REST interface: its requests as templates, its replies by JSONPath.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "HttpConfig")]
+    pub http: Option<HttpConfig>,
+    /// Any command that reads messages from standard input and prints its own.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "CommandConfig")]
+    pub command: Option<CommandConfig>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]
@@ -39,8 +54,10 @@ pub struct TargetFile {
 }
 
 fn one_transport(schema: &mut Schema) {
-    // The demo agent is started anyway.
-    rules::apart(schema, &[["embabel", "demo"], ["embabel", "adk"], ["demo", "adk"], ["demo", "start"]]);
+    // The demo agent is started anyway, and so is a command.
+    const TRANSPORTS: [&str; 6] = ["embabel", "demo", "openai", "http", "command", "adk"];
+    let pairs = rules::pairs(&TRANSPORTS);
+    rules::apart(schema, &[pairs, vec![["demo", "start"], ["command", "start"]]].concat());
 }
 
 /// The graph that the agent writes to: at most one backend key.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::process::{Child, Command};
 
-use super::SignalConfig;
+use super::managed::SignalConfig;
 
 /// The groups that are alive.
 struct Live {
@@ -95,7 +95,7 @@ mod system {
     use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
     use tokio::process::Command;
 
-    use super::SignalConfig;
+    use crate::agent::managed::SignalConfig;
 
     fn pid(group: u32) -> Option<Pid> {
         Pid::from_raw(i32::try_from(group).ok()?)
@@ -137,7 +137,7 @@ mod system {
 
     use tokio::process::Command;
 
-    use super::SignalConfig;
+    use crate::agent::managed::SignalConfig;
 
     pub(super) fn prepare(command: &mut Command) {
         command.kill_on_drop(true);

@@ -1,0 +1,309 @@
+//! A conversation with a process of its own. Nothing is ever said twice: a line that was written is a message.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::config::CommandConfig;
+use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of};
+use crate::agent::group::Group;
+use crate::agent::tries::own_session_id;
+use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
+use crate::clock::Clock;
+use crate::evidence::{FailedTry, ObjectContext, Usage};
+use crate::http::{BODY_CAP, excerpt};
+use crate::secret::Secret;
+
+/// How much of what it prints to standard error is kept for the words of an error.
+const LAST_WORDS: usize = 4 << 10;
+
+/// How long the last words of a process that has ended are waited for.
+const DYING: Duration = Duration::from_secs(1);
+
+/// What is said after a `reset`, so that the agent opens the conversation again.
+const INTRODUCE: &str = "Please introduce yourself and tell me how you can help.";
+
+/// What the client has to know. It has no `Debug`: the environment can hold keys.
+#[derive(Clone)]
+pub struct CommandSettings {
+    /// What the job says.
+    pub config: CommandConfig,
+    /// The job file's folder.
+    pub folder: PathBuf,
+    /// What must not be seen of its output, beside the values of its environment.
+    pub secrets: Vec<Secret>,
+    /// The user.
+    pub user: String,
+    /// The model.
+    pub model: String,
+    /// How long one message may take.
+    pub turn_limit: Duration,
+    /// Draws the ids of conversations.
+    pub rng_seed: u64,
+    /// Measures latencies.
+    pub clock: Clock,
+}
+
+/// An agent behind a command.
+pub struct CommandAgent {
+    settings: Arc<CommandSettings>,
+    sessions: AtomicU64,
+}
+
+impl CommandAgent {
+    /// A client; nothing is started yet.
+    pub fn new(settings: CommandSettings) -> CommandAgent {
+        CommandAgent { settings: Arc::new(settings), sessions: AtomicU64::new(0) }
+    }
+}
+
+#[async_trait]
+impl Agent for CommandAgent {
+    async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
+        let settings = Arc::clone(&self.settings);
+        let id = own_session_id(settings.rng_seed, self.sessions.fetch_add(1, Ordering::Relaxed));
+        let mut command = settings.command().map_err(unreachable)?;
+        let spawned = Group::spawn(&mut command);
+        let (mut child, group) = spawned
+            .map_err(|error| unreachable(format!("`{}` could not be started: {error}", settings.config.command)))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(unreachable("the command has no standard input and output".to_owned()));
+        };
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        tokio::spawn(listen(stderr, Arc::clone(&heard)));
+        Ok(Box::new(CommandSession {
+            greeting_is_due: settings.config.greeting,
+            asks_tokens: settings.config.tokens,
+            settings,
+            id,
+            child,
+            _group: group,
+            stdin,
+            stdout: BufReader::new(stdout),
+            heard,
+            counted: Usage::default(),
+        }))
+    }
+}
+
+fn unreachable(message: String) -> AgentError {
+    AgentError { kind: AgentErrorKind::Unreachable, message }
+}
+
+/// Takes all that is printed and keeps the end of it.
+async fn listen(mut stderr: ChildStderr, heard: Arc<Mutex<Vec<u8>>>) {
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.extend_from_slice(&buffer[..count]);
+        let surplus = heard.len().saturating_sub(LAST_WORDS);
+        heard.drain(..surplus);
+    }
+}
+
+impl CommandSettings {
+    fn command(&self) -> Result<Command, String> {
+        let config = &self.config;
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let folder =
+            std::path::absolute(folder).map_err(|error| format!("the job file's folder can't be told: {error}"))?;
+        let cwd = config.cwd.as_ref().map_or(folder.clone(), |cwd| folder.join(cwd));
+        if !cwd.is_dir() {
+            return Err(format!("there is no folder {} (target.command.cwd)", cwd.display()));
+        }
+        let program =
+            if config.command.contains('/') { folder.join(&config.command) } else { config.command.clone().into() };
+        let mut command = Command::new(program);
+        let filled = |arg: &String| arg.replace("{user}", &self.user).replace("{model}", &self.model);
+        command.args(config.args.iter().map(filled)).current_dir(cwd).envs(&config.env);
+        command.env("USER_ID", &self.user).env("AUTHORITATIVE_USER_ID", &self.user);
+        command.env("AGENT_MESSAGE_TERMINATOR", &config.terminator);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(command)
+    }
+}
+
+/// Whatever is left of its process group is killed when this is dropped.
+struct CommandSession {
+    settings: Arc<CommandSettings>,
+    id: String,
+    child: Child,
+    _group: Group,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    heard: Arc<Mutex<Vec<u8>>>,
+    greeting_is_due: bool,
+    asks_tokens: bool,
+    /// The tokens that belong to earlier turns.
+    counted: Usage,
+}
+
+#[async_trait]
+impl Session for CommandSession {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
+        if !std::mem::take(&mut self.greeting_is_due) {
+            return Ok(None);
+        }
+        let mut reply = self.message(None).await?;
+        if self.settings.config.reset_conversation {
+            self.message(Some("reset")).await?;
+            reply = self.message(Some(INTRODUCE)).await?;
+        }
+        Ok(Some(reply))
+    }
+
+    async fn say(&mut self, message: &str) -> Exchange {
+        let reply = match self.greeting().await {
+            Ok(_) => self.turn(message).await,
+            Err(error) => Err(error),
+        };
+        let failed = |error: &AgentError| FailedTry { error: error.message.clone(), maybe_received: true };
+        let failures = reply.as_ref().err().map(failed).into_iter().collect();
+        Exchange { reply, tries: Tries { failures, maybe_delivered: false } }
+    }
+
+    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+        let message = "a command has no state to show".to_owned();
+        Err(AgentError { kind: AgentErrorKind::NotFound, message })
+    }
+}
+
+impl CommandSession {
+    async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
+        let line = one_line(message);
+        if line.is_empty() {
+            return Err(self.amiss("the user's message is blank, and a blank line gets no reply"));
+        }
+        let mut reply = self.message(Some(&line)).await?;
+        if reply.text.is_empty() {
+            return Err(self.amiss("the agent's message is empty"));
+        }
+        if self.asks_tokens {
+            let asked = timeout(self.settings.turn_limit, self.tokens()).await;
+            match asked.ok().flatten() {
+                Some(now) => {
+                    reply.usage = Some(since(self.counted, now));
+                    self.counted = now;
+                }
+                // It does not know the question, and would be a message behind from now on if it were asked again.
+                None => self.asks_tokens = false,
+            }
+        }
+        Ok(reply)
+    }
+
+    /// Says a line, if there is one, and reads one message.
+    async fn message(&mut self, line: Option<&str>) -> Result<Reply, AgentError> {
+        let limit = self.settings.turn_limit;
+        let mut reader = MessageReader::default();
+        let outcome = timeout(limit, self.exchange(line, &mut reader)).await;
+        match outcome {
+            Ok(reply) => reply,
+            Err(_) => {
+                let so_far = reader.so_far();
+                let what = if so_far.is_empty() {
+                    "nothing had come".to_owned()
+                } else {
+                    format!("without its terminator had come: {}", excerpt(&so_far, &self.secrets()))
+                };
+                let hint = match line {
+                    None => "; if it waits for the user to speak first: target.command.greeting: false",
+                    Some(_) => "; target.command.terminator is what it must end its message with",
+                };
+                let mut error = self.amiss(&format!("no complete message within {limit:?}; {what}{hint}"));
+                error.kind = AgentErrorKind::Timeout;
+                Err(error)
+            }
+        }
+    }
+
+    async fn exchange(&mut self, line: Option<&str>, reader: &mut MessageReader) -> Result<Reply, AgentError> {
+        if let Some(line) = line
+            && let Err(error) = self.write(line).await
+        {
+            return Err(self.gone(&format!("it does not take any more input ({error})")).await);
+        }
+        let said = self.settings.clock.start();
+        let terminator = self.settings.config.terminator.clone();
+        let mut read = 0;
+        loop {
+            let Some(line) = self.line().await? else {
+                return Err(self.gone("it ended in mid-conversation").await);
+            };
+            read += line.len();
+            if read > BODY_CAP {
+                return Err(self.amiss("the agent's message is longer than 8 MiB; reading stopped there"));
+            }
+            if let Some(text) = reader.take(&String::from_utf8_lossy(&line), &terminator) {
+                let latency_ms = said.elapsed_ms();
+                return Ok(Reply { text, events: Vec::new(), latency_ms, first_token_ms: None, usage: None });
+            }
+        }
+    }
+
+    async fn write(&mut self, line: &str) -> std::io::Result<()> {
+        self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
+        self.stdin.flush().await
+    }
+
+    /// A line, of at most as much as a message may hold; `None` at the end.
+    async fn line(&mut self) -> Result<Option<Vec<u8>>, AgentError> {
+        let mut line = Vec::new();
+        let mut bounded = (&mut self.stdout).take(BODY_CAP as u64 + 1);
+        let outcome = bounded.read_until(b'\n', &mut line).await;
+        outcome.map_err(|error| self.amiss(&format!("its output can't be read ({error})")))?;
+        Ok((!line.is_empty()).then_some(line))
+    }
+
+    async fn tokens(&mut self) -> Option<Usage> {
+        self.write("**tokens**").await.ok()?;
+        let mut latest = None;
+        loop {
+            let line = self.line().await.ok()??;
+            let line = String::from_utf8_lossy(&line);
+            latest = tokens_of(&line).or(latest);
+            if is_end_of_tokens(&line) {
+                return latest;
+            }
+        }
+    }
+
+    /// Why a process that has ended, or is about to, says nothing more.
+    async fn gone(&mut self, what: &str) -> AgentError {
+        let status = timeout(DYING, self.child.wait()).await;
+        let how = match status {
+            Ok(Ok(status)) => format!(" ({status})"),
+            _ => String::new(),
+        };
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let heard = String::from_utf8_lossy(&heard);
+        let last = heard.lines().rev().find(|line| !line.trim().is_empty());
+        let last =
+            last.map(|line| format!("; it said at last: {}", excerpt(line, &self.secrets()))).unwrap_or_default();
+        let mut error = self.amiss(&format!("{what}{how}{last}"));
+        error.kind = AgentErrorKind::Timeout;
+        error
+    }
+
+    fn amiss(&self, what: &str) -> AgentError {
+        let message = format!("the command `{}`: {what}", self.settings.config.command);
+        AgentError { kind: AgentErrorKind::BadReply, message }
+    }
+
+    fn secrets(&self) -> Vec<Secret> {
+        let long = self.settings.config.env.values().filter(|value| value.len() >= 6);
+        long.map(Secret::new).chain(self.settings.secrets.iter().cloned()).collect()
+    }
+}

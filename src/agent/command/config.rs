@@ -1,0 +1,78 @@
+//! What the YAML says of an agent that is talked to by a command's standard input and output.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `target.command`: a command that reads a line for each message and prints `agent: …`, more lines, and a terminator.
+/// Each conversation has a process of its own. `oc exec`, `kubectl exec`, `docker exec` and `ssh` are commands too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CommandConfig {
+    /// The program. With a slash in it, it is relative to the job file's folder; else it is looked for on the PATH.
+    #[schemars(regex(pattern = r"\S"))]
+    pub command: String,
+    /// What stands after the program; `{user}` and `{model}` are filled in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Environment variables beside those of eval-job itself. `USER_ID`, `AUTHORITATIVE_USER_ID` and
+    /// `AGENT_MESSAGE_TERMINATOR` are set by eval-job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, relative to the job file's folder. Default: that folder
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The line that ends each of its messages.
+    #[serde(default = "CommandConfig::default_terminator")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub terminator: String,
+    /// It speaks first.
+    #[serde(default = "CommandConfig::default_greeting")]
+    pub greeting: bool,
+    /// Each conversation begins with `reset`, and the agent is then asked to introduce itself.
+    #[serde(default)]
+    pub reset_conversation: bool,
+    /// After each reply it is asked for its tokens: `**tokens**`.
+    #[serde(default)]
+    pub tokens: bool,
+}
+
+impl CommandConfig {
+    /// The model where `--model` names none.
+    pub const MODEL: &'static str = "default";
+
+    fn default_terminator() -> String {
+        ":DONE".to_owned()
+    }
+
+    fn default_greeting() -> bool {
+        true
+    }
+
+    /// Whether an argument tells the agent which model to use.
+    pub fn tells_model(&self) -> bool {
+        self.args.iter().any(|arg| arg.contains("{model}"))
+    }
+}
+
+/// Everything in the configuration that can't work, each in a sentence that names its key. Touches nothing.
+pub fn check(config: &CommandConfig) -> Vec<String> {
+    let mut problems = Vec::new();
+    if config.command.contains('\0') || config.args.iter().any(|arg| arg.contains('\0')) {
+        problems.push("target.command: a command can't hold a NUL character".to_owned());
+    }
+    let unfit =
+        |(name, value): (&String, &String)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
+    if config.env.iter().any(unfit) {
+        problems
+            .push("target.command.env: a name is empty or has a `=`, or a NUL character stands somewhere".to_owned());
+    }
+    if config.terminator.contains(['\n', '\r', '\0']) {
+        problems.push("target.command.terminator: it must be a part of one line".to_owned());
+    }
+    if config.reset_conversation && !config.greeting {
+        problems.push("target.command: resetConversation needs an agent that speaks first (greeting: true)".to_owned());
+    }
+    problems
+}

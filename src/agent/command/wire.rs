@@ -1,0 +1,151 @@
+//! The protocol of lines: what of them is a message, where it ends, and what they say of tokens.
+
+use crate::evidence::Usage;
+
+/// What precedes a message.
+const PREFIX: &str = "agent:";
+
+/// A message, as its lines come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct MessageReader {
+    /// Lines before the first `agent:`; of an agent that never prints it they are the message.
+    before: Vec<String>,
+    lines: Vec<String>,
+    has_begun: bool,
+    /// The latest numbers of tokens among the lines; they are no part of the message.
+    pub(super) tokens: Option<Usage>,
+}
+
+impl MessageReader {
+    /// Takes in a line; the message, when it is its end.
+    pub(super) fn take(&mut self, line: &str, terminator: &str) -> Option<String> {
+        let line = line.trim();
+        if let Some(tokens) = tokens_of(line) {
+            self.tokens = Some(tokens);
+            return None;
+        }
+        if is_end_of_tokens(line) {
+            return None;
+        }
+        // At the end of a line only: within a text it may be the agent's own word.
+        let (line, is_end) = line.strip_suffix(terminator).map_or((line, false), |rest| (rest.trim_end(), true));
+        match line.find(PREFIX).filter(|_| !self.has_begun) {
+            Some(at) => {
+                self.has_begun = true;
+                self.push(line[at + PREFIX.len()..].trim());
+            }
+            None => self.push(line),
+        }
+        is_end.then(|| self.so_far())
+    }
+
+    fn push(&mut self, line: &str) {
+        if !line.is_empty() {
+            if self.has_begun { &mut self.lines } else { &mut self.before }.push(line.to_owned());
+        }
+    }
+
+    /// What has come of the message.
+    pub(super) fn so_far(&self) -> String {
+        if self.has_begun { self.lines.join("\n") } else { self.before.join("\n") }
+    }
+}
+
+/// A user's message as the one line that the protocol has for it: line breaks become spaces.
+pub(super) fn one_line(message: &str) -> String {
+    message
+        .split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Whether the answer to `**tokens**` ends here.
+pub(super) fn is_end_of_tokens(line: &str) -> bool {
+    line.trim() == "TOKEN_SUMMARY_END"
+}
+
+/// `TOKEN_SUMMARY:INPUT:a:OUTPUT:b:TOTAL:c:CALLS:d…`, counted from the conversation's beginning.
+pub(super) fn tokens_of(line: &str) -> Option<Usage> {
+    let line = line.trim();
+    let rest = line.strip_prefix("CURRENT_TOKEN_SUMMARY:").or_else(|| line.strip_prefix("TOKEN_SUMMARY:"))?;
+    let fields: Vec<&str> = rest.split(':').collect();
+    let number = |name: &str| fields.chunks(2).find(|pair| pair[0].trim() == name)?.get(1)?.trim().parse::<u64>().ok();
+    let (input, output) = (number("INPUT")?, number("OUTPUT")?);
+    Some(Usage {
+        calls: number("CALLS").unwrap_or(0),
+        input_tokens: Some(input),
+        output_tokens: Some(output),
+        ..Usage::default()
+    })
+}
+
+/// What was used since the earlier count.
+pub(super) fn since(earlier: Usage, now: Usage) -> Usage {
+    let less = |now: Option<u64>, earlier: Option<u64>| Some(now?.saturating_sub(earlier.unwrap_or(0)));
+    Usage {
+        calls: now.calls.saturating_sub(earlier.calls),
+        input_tokens: less(now.input_tokens, earlier.input_tokens),
+        output_tokens: less(now.output_tokens, earlier.output_tokens),
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Option<String> {
+        let mut reader = MessageReader::default();
+        text.lines().find_map(|line| reader.take(line, ":DONE"))
+    }
+
+    #[test]
+    fn a_message_is_what_stands_between_its_prefix_and_the_terminator() {
+        for (text, message) in [
+            ("Using user ID: 5\nagent: Hello\n  there \n\n:DONE\n", "Hello\nthere"),
+            ("> agent: Hello :DONE", "Hello"),
+            ("agent: it says :DONE in the middle\nagent: of it\n:DONE", "it says :DONE in the middle\nagent: of it"),
+            ("no prefix\nat all\n:DONE", "no prefix\nat all"),
+            ("agent:\n:DONE", ""),
+            ("agent: a\nTOKEN_SUMMARY:INPUT:1:OUTPUT:2:TOTAL:3:CALLS:1\nTOKEN_SUMMARY_END\n:DONE", "a"),
+        ] {
+            assert_eq!(read(text).as_deref(), Some(message), "{text:?}");
+        }
+        assert_eq!(read("agent: Hello\nand no end"), None);
+    }
+
+    #[test]
+    fn tokens_are_read_in_both_of_their_shapes() {
+        let legacy = tokens_of("CURRENT_TOKEN_SUMMARY:INPUT:10:OUTPUT:5:TOTAL:15:CALLS:2").unwrap();
+        assert_eq!((legacy.input_tokens, legacy.output_tokens, legacy.calls), (Some(10), Some(5), 2));
+        let full = tokens_of(
+            "TOKEN_SUMMARY:INPUT:30:OUTPUT:9:TOTAL:39:CALLS:5:MAX_SINGLE_INPUT:9:MAX_SINGLE_OUTPUT:4:MAX_SINGLE_TOTAL:13",
+        )
+        .unwrap();
+        let used = since(legacy, full);
+        assert_eq!((used.input_tokens, used.output_tokens, used.calls), (Some(20), Some(4), 3));
+        for line in ["TOKEN_SUMMARY:INPUT:x:OUTPUT:1", "TOKEN_SUMMARY:", "TOKEN_SUMMARY_END", "agent: TOKEN_SUMMARY:"] {
+            assert_eq!(tokens_of(line), None, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_of_any_lines_is_one_line(message in "(\\PC|\n|\r){0,40}") {
+            let line = one_line(&message);
+            prop_assert!(!line.contains(['\n', '\r']));
+            prop_assert_eq!(one_line(&line), line);
+        }
+
+        #[test]
+        fn any_line_is_survived(line in "(agent:|:DONE|TOKEN_SUMMARY:|INPUT:|\\PC){0,8}") {
+            let mut reader = MessageReader::default();
+            reader.take(&line, ":DONE");
+            let _ = tokens_of(&line);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What the YAML says of an agent with a REST interface of its own.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
+/// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is started).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HttpConfig {
+    /// The request that opens a conversation. Without it, `sessionId` is one that eval-job makes up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenConfig>,
+    /// The request that says something.
+    pub say: SayConfig,
+    /// The request that shows the agent's state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateConfig>,
+}
+
+/// `target.http.open`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OpenConfig {
+    /// The method.
+    #[serde(default)]
+    pub method: MethodConfig,
+    /// The address; what is filled in is percent-encoded.
+    pub url: String,
+    /// Headers beside the usual ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The JSON to send. A text that is nothing but `{{ name }}` becomes the value itself: a list, a number.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub body: Value,
+    /// Where the reply has the session's id, as JSONPath.
+    pub session_id: String,
+}
+
+/// `target.http.say`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SayConfig {
+    /// The method.
+    #[serde(default)]
+    pub method: MethodConfig,
+    /// The address; what is filled in is percent-encoded.
+    pub url: String,
+    /// Headers beside the usual ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The JSON to send. A text that is nothing but `{{ name }}` becomes the value itself: a list, a number.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub body: Value,
+    /// Where the reply, or each event of a stream, has the agent's words, as JSONPath; several are put together.
+    pub reply: String,
+    /// Where it has what the agent reports about its work, as JSONPath.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<String>,
+    /// Where it has the agent's tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageConfig>,
+    /// How the reply comes.
+    #[serde(default)]
+    pub stream: StreamConfig,
+}
+
+/// `target.http.state`: its reply is what expressions see as `objectContext`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StateConfig {
+    /// The method.
+    #[serde(default = "MethodConfig::get")]
+    pub method: MethodConfig,
+    /// The address; what is filled in is percent-encoded.
+    pub url: String,
+    /// Headers beside the usual ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The JSON to send.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub body: Value,
+}
+
+/// `target.http.say.usage`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UsageConfig {
+    /// Where the tokens of the agent's requests are, as JSONPath.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// Where the tokens of its replies are, as JSONPath.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+/// How a reply comes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StreamConfig {
+    /// As one JSON document.
+    #[default]
+    Json,
+    /// As server-sent events, each with JSON or text.
+    Sse,
+    /// As lines of JSON.
+    Ndjson,
+}
+
+/// The method of a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum MethodConfig {
+    /// GET.
+    Get,
+    /// POST.
+    #[default]
+    Post,
+    /// PUT.
+    Put,
+    /// PATCH.
+    Patch,
+}
+
+impl MethodConfig {
+    fn get() -> MethodConfig {
+        MethodConfig::Get
+    }
+}
+
+impl HttpConfig {
+    /// The model where `--model` names none.
+    pub const MODEL: &'static str = "default";
+
+    /// The values of its headers, which may be keys.
+    pub fn header_values(&self) -> impl Iterator<Item = &str> {
+        let open = self.open.iter().flat_map(|open| open.headers.values());
+        let state = self.state.iter().flat_map(|state| state.headers.values());
+        open.chain(self.say.headers.values()).chain(state).map(String::as_str)
+    }
+
+    /// Whether a template tells the agent which model to use.
+    pub fn tells_model(&self) -> bool {
+        let texts = [Some(&self.say.body), self.open.as_ref().map(|open| &open.body)];
+        let in_body = texts.into_iter().flatten().any(|body| body.to_string().contains("model"));
+        let addresses = [Some(&self.say.url), self.open.as_ref().map(|open| &open.url)];
+        let in_headers = self.say.headers.values().any(|value| value.contains("model"));
+        in_body || in_headers || addresses.into_iter().flatten().any(|url| url.contains("model"))
+    }
+}

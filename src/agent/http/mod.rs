@@ -1,0 +1,12 @@
+//! Any agent with a REST interface, by templates for what is sent and JSONPath for what comes back.
+//!
+//! Invariants: what is filled in stays in its place, whatever it holds; header values count as secrets; a reply's events
+//! are carried and never interpreted beyond their shape.
+
+mod client;
+mod config;
+mod pick;
+mod template;
+
+pub use client::{HttpAgent, HttpAgentSettings, check};
+pub use config::{HttpConfig, MethodConfig, OpenConfig, SayConfig, StateConfig, StreamConfig, UsageConfig};

@@ -1,0 +1,158 @@
+//! What of a reply is what: picked by JSONPath (RFC 9535).
+
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::config::{SayConfig, UsageConfig};
+use crate::evidence::{Event, Function, ObjectContext, Resource, ToolCall, Usage};
+
+/// The paths of a reply.
+#[derive(Debug, Clone)]
+pub(super) struct Picks {
+    reply: JsonPath,
+    events: Option<JsonPath>,
+    input: Option<JsonPath>,
+    output: Option<JsonPath>,
+}
+
+/// A reply, as far as it has come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Picked {
+    pub(super) text: String,
+    pub(super) events: Vec<Event>,
+    pub(super) usage: Option<Usage>,
+}
+
+/// Reads a path; the error names its key.
+pub(super) fn path(key: &str, text: &str) -> Result<JsonPath, String> {
+    JsonPath::parse(text).map_err(|_| format!("{key}: `{text}` is no JSONPath; write it like $.message.content"))
+}
+
+impl Picks {
+    /// The paths of a job; the error names the key of the first that is none.
+    pub(super) fn of(config: &SayConfig) -> Result<Picks, String> {
+        let optional = |key: &str, text: Option<&String>| text.map(|text| path(key, text)).transpose();
+        let UsageConfig { input, output } = config.usage.clone().unwrap_or_default();
+        Ok(Picks {
+            reply: path("target.http.say.reply", &config.reply)?,
+            events: optional("target.http.say.events", config.events.as_ref())?,
+            input: optional("target.http.say.usage.input", input.as_ref())?,
+            output: optional("target.http.say.usage.output", output.as_ref())?,
+        })
+    }
+
+    /// Takes in a document, or an event of a stream. Returns whether words were in it.
+    pub(super) fn take(&self, document: &Value, picked: &mut Picked) -> bool {
+        let before = picked.text.len();
+        for node in self.reply.query(document).all() {
+            picked.text.push_str(&text(node));
+        }
+        for node in self.events.iter().flat_map(|path| path.query(document).all()) {
+            match node {
+                Value::Array(list) => picked.events.extend(list.iter().map(event)),
+                Value::Null => {}
+                one => picked.events.push(event(one)),
+            }
+        }
+        let number = |path: &Option<JsonPath>| path.as_ref()?.query(document).all().into_iter().find_map(Value::as_u64);
+        let (input, output) = (number(&self.input), number(&self.output));
+        if input.is_some() || output.is_some() {
+            let known = picked.usage.get_or_insert_with(|| Usage { calls: 1, ..Usage::default() });
+            known.input_tokens = input.or(known.input_tokens);
+            known.output_tokens = output.or(known.output_tokens);
+        }
+        picked.text.len() > before
+    }
+}
+
+/// The words of a node: texts as they are, those of lists put together, numbers as their digits.
+pub(super) fn text(node: &Value) -> String {
+    match node {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(list) => list.iter().map(text).collect(),
+        _ => String::new(),
+    }
+}
+
+/// An event by its shape: a name with arguments is a call, an output a response; anything else is kept as it came.
+fn event(node: &Value) -> Event {
+    let call = node.get("function").filter(|function| function.is_object()).unwrap_or(node);
+    let first = |of: &Value, keys: &[&str]| keys.iter().find_map(|key| of.get(key).cloned());
+    let args = first(call, &["args", "arguments", "input", "parameters"]);
+    if let (Some(Value::String(name)), Some(args)) = (first(call, &["name", "function", "tool"]), args) {
+        let parsed = args.as_str().and_then(|text| serde_json::from_str(text).ok());
+        return Event::FunctionCall(ToolCall { function: name, args: parsed.unwrap_or(args) });
+    }
+    match first(node, &["output", "result", "response"]) {
+        Some(output) => Event::FunctionResponse { output },
+        None => Event::Other { data: node.clone() },
+    }
+}
+
+/// A state in Embabel's shape; whatever else a state is, is its `context`.
+pub(super) fn state(body: Value) -> ObjectContext {
+    let list = |key: &str| body.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let resources: Vec<Resource> =
+        list("resources").into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect();
+    let functions: Vec<Function> =
+        list("functions").into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect();
+    let is_embabels = body.get("resources").is_some_and(Value::is_array);
+    let context = if is_embabels { body.get("context").cloned().unwrap_or_default() } else { body };
+    ObjectContext { context, resources, functions }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn words_events_and_tokens_are_picked() {
+        let config: SayConfig = serde_json::from_value(json!({
+            "url": "u", "reply": "$.parts[*].text", "events": "$.steps",
+            "usage": {"input": "$.tokens.in", "output": "$..out"},
+        }))
+        .unwrap();
+        let mut picked = Picked::default();
+        let picks = Picks::of(&config).unwrap();
+        assert!(picks.take(
+            &json!({"parts": [{"text": "Hel"}, {"text": "lo"}, {"image": 1}], "tokens": {"in": 3, "out": 4},
+                    "steps": [{"name": "f", "args": {"a": 1}}, {"function": {"name": "g", "arguments": "{\"b\":2}"}},
+                              {"result": "ok"}, 7]}),
+            &mut picked
+        ));
+        assert_eq!(picked.text, "Hello");
+        let call = |function: &str, args| Event::FunctionCall(ToolCall { function: function.to_owned(), args });
+        assert_eq!(
+            picked.events,
+            [
+                call("f", json!({"a": 1})),
+                call("g", json!({"b": 2})),
+                Event::FunctionResponse { output: json!("ok") },
+                Event::Other { data: json!(7) },
+            ]
+        );
+        let usage = picked.usage.unwrap();
+        assert_eq!((usage.input_tokens, usage.output_tokens, usage.cached_input_tokens), (Some(3), Some(4), None));
+        assert!(!picks.take(&json!({"parts": []}), &mut picked));
+        assert_eq!(picked.text, "Hello");
+    }
+
+    #[test]
+    fn a_path_that_is_none_is_named_with_its_key() {
+        let config = |reply: &str, events: &str| {
+            Picks::of(&serde_json::from_value(json!({"url": "u", "reply": reply, "events": events})).unwrap())
+        };
+        assert!(config("message", "$").unwrap_err().starts_with("target.http.say.reply: `message` is no JSONPath"));
+        assert!(config("$.a", "$[").unwrap_err().starts_with("target.http.say.events: "));
+    }
+
+    #[test]
+    fn any_state_is_shown() {
+        let embabels = state(json!({"context": "c", "resources": [{"id": "1", "name": "a"}, 5]}));
+        assert_eq!((embabels.context, embabels.resources.len()), (json!("c"), 1));
+        assert_eq!(state(json!({"cart": [1]})).context, json!({"cart": [1]}));
+    }
+}

@@ -1,0 +1,92 @@
+//! What the YAML says of a bare model as the agent under test.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::http::BaseUrl;
+
+/// `target.openai`: a model behind any endpoint that speaks OpenAI's chat completions. `--model` names it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OpenAiConfig {
+    /// The address before `/chat/completions`. Default: https://api.openai.com/v1, or the agent that is started
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The key. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    /// The system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The temperature. Without it, the endpoint's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 2))]
+    pub temperature: Option<f64>,
+    /// The most tokens of one reply. Without it, the endpoint's own bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub max_tokens: Option<u32>,
+    /// The functions that the model may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolConfig>,
+}
+
+/// `target.openai.tools`: a function that the model may call, and what it returns. Nothing is ever really called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ToolConfig {
+    /// Its name.
+    #[schemars(regex(pattern = r"\S"))]
+    pub name: String,
+    /// What the model is told that it does.
+    #[serde(default)]
+    pub description: String,
+    /// Its parameters, as JSON Schema. Without them it takes none.
+    #[serde(default)]
+    pub parameters: Value,
+    /// What it returns: a value; or a list of `{when: {argument: value}, returns: value}`, of which the first counts whose
+    /// `when` agrees with the arguments (without `when`: always).
+    #[serde(default)]
+    pub returns: Value,
+}
+
+impl OpenAiConfig {
+    /// OpenAI's own address.
+    pub const BASE_URL: &'static str = "https://api.openai.com/v1";
+    /// The model where `--model` names none.
+    pub const MODEL: &'static str = "gpt-4.1-mini";
+
+    /// The address before `/chat/completions`.
+    pub fn base_url(&self) -> &str {
+        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}
+
+/// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
+pub fn check(config: &OpenAiConfig) -> Vec<String> {
+    let mut problems = Vec::new();
+    if let Err(problem) = BaseUrl::parse(config.base_url()) {
+        problems.push(format!("target.openai.baseUrl: {problem}"));
+    }
+    let mut names = std::collections::BTreeSet::new();
+    for tool in &config.tools {
+        let name = &tool.name;
+        // As OpenAI's API reference has it: letters, digits, underscores and dashes, at most 64.
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !name.chars().all(fits) || name.len() > 64 {
+            problems.push(format!(
+                "target.openai.tools: a function can't be called `{name}`: only letters, digits, _ and -, at most 64"
+            ));
+        }
+        if !names.insert(name) {
+            problems.push(format!("target.openai.tools: there are two functions `{name}`"));
+        }
+        if !matches!(tool.parameters, Value::Null | Value::Object(_)) {
+            problems.push(format!(
+                "target.openai.tools: the parameters of `{name}` are no JSON Schema; write {{type: object, properties: …}}"
+            ));
+        }
+    }
+    problems
+}

@@ -1,0 +1,13 @@
+//! A bare model as the agent under test: chat completions of any endpoint that speaks them, with functions whose results
+//! the job foretells.
+//!
+//! Invariants: the client keeps the history, and a turn that failed leaves nothing in it; no function is ever really
+//! called; the rounds of one turn are bounded.
+
+mod client;
+mod config;
+mod mock;
+mod wire;
+
+pub use client::{OpenAiAgent, OpenAiAgentSettings};
+pub use config::{OpenAiConfig, ToolConfig, check};

@@ -1,0 +1,187 @@
+//! Chat completions: our conversation → their JSON; their JSON, whole or in pieces → words, calls and tokens. Shapes as in
+//! OpenAI's API reference, "Create chat completion" and "The chat completion chunk object"; reading tolerates what other
+//! endpoints leave out or add.
+
+use serde_json::{Map, Value, json};
+
+use super::{OpenAiConfig, ToolConfig};
+use crate::evidence::Usage;
+
+/// How a request is put to an endpoint of which something is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Manner {
+    /// Whether tokens are asked for: `stream_options`.
+    pub(super) usage: bool,
+    /// Whether the bound of tokens is called `max_completion_tokens`.
+    pub(super) completion_tokens: bool,
+    /// Whether the temperature is sent.
+    pub(super) temperature: bool,
+}
+
+/// The body of `POST /chat/completions`.
+pub(super) fn request(config: &OpenAiConfig, model: &str, history: &[Value], manner: Manner) -> Value {
+    let system = config.system.iter().map(|system| json!({"role": "system", "content": system}));
+    let messages: Vec<Value> = system.chain(history.iter().cloned()).collect();
+    let mut body = Map::new();
+    body.insert("model".to_owned(), model.into());
+    body.insert("messages".to_owned(), messages.into());
+    if let Some(temperature) = config.temperature.filter(|_| manner.temperature) {
+        body.insert("temperature".to_owned(), temperature.into());
+    }
+    if let Some(tokens) = config.max_tokens {
+        let key = if manner.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+        body.insert(key.to_owned(), tokens.into());
+    }
+    if !config.tools.is_empty() {
+        body.insert("tools".to_owned(), config.tools.iter().map(tool).collect());
+    }
+    body.insert("stream".to_owned(), true.into());
+    if manner.usage {
+        body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
+    body.into()
+}
+
+fn tool(tool: &ToolConfig) -> Value {
+    let parameters = match &tool.parameters {
+        Value::Null => json!({"type": "object", "properties": {}}),
+        schema => schema.clone(),
+    };
+    json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": parameters}})
+}
+
+/// A call of a function, as the model wrote it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// JSON in a string, which may be broken.
+    pub(super) arguments: String,
+}
+
+impl Call {
+    /// The arguments as JSON; text that is none stays text, and none at all are an empty mapping.
+    pub(super) fn args(&self) -> Value {
+        if self.arguments.trim().is_empty() {
+            return json!({});
+        }
+        serde_json::from_str(&self.arguments).unwrap_or_else(|_| self.arguments.clone().into())
+    }
+}
+
+/// A completion, as far as it has come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Completion {
+    pub(super) text: String,
+    pub(super) refusal: String,
+    pub(super) calls: Vec<Call>,
+    pub(super) finish_reason: Option<String>,
+    pub(super) usage: Option<Usage>,
+    /// What the endpoint says instead of a reply.
+    pub(super) error: Option<Value>,
+    /// The number by which the endpoint tells each call's pieces.
+    indexes: Vec<Option<u64>>,
+}
+
+impl Completion {
+    /// Takes in a chunk, or a whole completion. Returns whether words for the user were in it.
+    pub(super) fn take(&mut self, piece: &Value) -> bool {
+        if let Some(error) = piece.get("error").filter(|error| !error.is_null()) {
+            self.error = Some(error.clone());
+        }
+        if let Some(usage) = piece.get("usage").filter(|usage| usage.is_object()) {
+            self.usage = Some(usage_of(usage));
+        }
+        let Some(choice) = piece.pointer("/choices/0") else { return false };
+        if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
+            self.finish_reason = Some(reason.to_owned());
+        }
+        let delta = choice.get("delta").filter(|delta| delta.is_object()).or_else(|| choice.get("message"));
+        let Some(delta) = delta else { return false };
+        let (words, refusal) = (text_of(&delta["content"]), text_of(&delta["refusal"]));
+        self.text.push_str(&words);
+        self.refusal.push_str(&refusal);
+        for call in delta["tool_calls"].as_array().into_iter().flatten() {
+            self.take_call(call);
+        }
+        !words.is_empty() || !refusal.is_empty()
+    }
+
+    fn take_call(&mut self, piece: &Value) {
+        let (index, id) = (piece["index"].as_u64(), piece["id"].as_str().unwrap_or_default());
+        let known = match index {
+            Some(_) => self.indexes.iter().position(|known| *known == index),
+            // Without a number a new id is a new call, and none goes on with the last one.
+            None if id.is_empty() => self.calls.len().checked_sub(1),
+            None => self.calls.iter().position(|call| call.id == id),
+        };
+        let at = known.unwrap_or_else(|| {
+            self.calls.push(Call::default());
+            self.indexes.push(index);
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[at];
+        if call.id.is_empty() {
+            call.id = id.to_owned();
+        }
+        if let Some(name) = piece.pointer("/function/name").and_then(Value::as_str)
+            && call.name.is_empty()
+        {
+            call.name = name.to_owned();
+        }
+        match piece.pointer("/function/arguments") {
+            Some(Value::String(text)) => call.arguments.push_str(text),
+            // Some endpoints send the object itself.
+            Some(object @ Value::Object(_)) => call.arguments = object.to_string(),
+            _ => {}
+        }
+    }
+
+    /// The message that goes into the history before the results of its calls.
+    pub(super) fn message(&self) -> Value {
+        let calls: Vec<Value> = self
+            .calls
+            .iter()
+            .map(|call| {
+                let function = json!({"name": call.name, "arguments": call.arguments});
+                json!({"id": call.id, "type": "function", "function": function})
+            })
+            .collect();
+        let content = if self.text.is_empty() { Value::Null } else { self.text.clone().into() };
+        json!({"role": "assistant", "content": content, "tool_calls": calls})
+    }
+}
+
+fn usage_of(usage: &Value) -> Usage {
+    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+    Usage {
+        calls: 1,
+        input_tokens: number("/prompt_tokens"),
+        cached_input_tokens: number("/prompt_tokens_details/cached_tokens"),
+        output_tokens: number("/completion_tokens"),
+        reasoning_tokens: number("/completion_tokens_details/reasoning_tokens"),
+    }
+}
+
+/// A text: a string, or the text parts of a list.
+fn text_of(content: &Value) -> String {
+    let part = |part: &Value| part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(part).collect(),
+        _ => String::new(),
+    }
+}
+
+/// An error's words, and its status where it names one.
+pub(super) fn error_of(error: &Value) -> (String, Option<u16>) {
+    let words =
+        error.as_str().or_else(|| error.get("message")?.as_str()).map_or_else(|| error.to_string(), str::to_owned);
+    let code = error.get("code").or_else(|| error.get("status"));
+    let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+    let status = number.and_then(|number| u16::try_from(number).ok()).filter(|status| (400..600).contains(status));
+    (words, status)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! The pieces as OpenAI's API reference shows them ("Create chat completion", the streaming and the functions examples,
+//! platform.openai.com/docs/api-reference/chat/create), and as other endpoints bend them.
+
+use super::*;
+
+fn read(pieces: &[Value]) -> Completion {
+    let mut completion = Completion::default();
+    for piece in pieces {
+        completion.take(piece);
+    }
+    completion
+}
+
+fn delta(delta: Value) -> Value {
+    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+}
+
+#[test]
+fn the_published_stream_is_read() {
+    let stream = [
+        r#"{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}"#,
+        r#"{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{"content":"Hello"},"logprobs":null,"finish_reason":null}]}"#,
+        r#"{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}"#,
+    ];
+    let mut completion = Completion::default();
+    let words: Vec<bool> =
+        stream.iter().map(|piece| completion.take(&serde_json::from_str::<Value>(piece).unwrap())).collect();
+    assert_eq!(words, [false, true, false]);
+    assert_eq!((completion.text.as_str(), completion.finish_reason.as_deref()), ("Hello", Some("stop")));
+    assert_eq!((completion.usage, completion.calls), (None, vec![]));
+}
+
+#[test]
+fn the_published_call_is_read_whole_and_in_pieces() {
+    let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": null, "tool_calls": [{
+        "id": "call_abc123", "type": "function",
+        "function": {"name": "get_current_weather", "arguments": "{\n\"location\": \"Boston, MA\"\n}"}
+    }]}, "logprobs": null, "finish_reason": "tool_calls"}],
+    "usage": {"prompt_tokens": 82, "completion_tokens": 17, "total_tokens": 99,
+              "completion_tokens_details": {"reasoning_tokens": 0}}});
+    let piece = |arguments: &str| delta(json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]}));
+    let first = json!([{"index": 0, "id": "call_abc123", "type": "function",
+                        "function": {"name": "get_current_weather", "arguments": ""}}]);
+    let pieces = [
+        delta(json!({"role": "assistant", "content": null, "tool_calls": first})),
+        piece("{\n\"location\":"),
+        piece(" \"Boston, MA\"\n}"),
+    ];
+    for completion in [read(std::slice::from_ref(&whole)), read(&pieces)] {
+        assert_eq!(completion.calls[0].name, "get_current_weather");
+        assert_eq!(completion.calls[0].args(), json!({"location": "Boston, MA"}));
+        assert_eq!(completion.message()["tool_calls"][0]["id"], "call_abc123");
+    }
+    let usage = read(&[whole]).usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens, usage.reasoning_tokens), (Some(82), Some(17), Some(0)));
+    assert_eq!(usage.cached_input_tokens, None);
+}
+
+#[test]
+fn calls_side_by_side_are_told_apart_with_and_without_numbers() {
+    let call = |index: Option<u64>, id: &str, name: &str, arguments: Value| {
+        let mut call = json!({"id": id, "function": {"name": name, "arguments": arguments}});
+        if let Some(index) = index {
+            call["index"] = index.into();
+        }
+        delta(json!({"tool_calls": [call]}))
+    };
+    let numbered = [
+        call(Some(0), "a", "f", json!("{\"x\"")),
+        call(Some(1), "b", "g", json!("{}")),
+        call(Some(0), "", "", json!(":1}")),
+    ];
+    let bare =
+        [call(None, "a", "f", json!("{\"x\"")), call(None, "", "", json!(":1}")), call(None, "b", "g", json!({}))];
+    for pieces in [numbered, bare] {
+        let calls = read(&pieces).calls;
+        let read: Vec<(&str, Value)> = calls.iter().map(|call| (call.name.as_str(), call.args())).collect();
+        assert_eq!(read, [("f", json!({"x": 1})), ("g", json!({}))]);
+    }
+    assert_eq!(Call { arguments: "{broken".to_owned(), ..Call::default() }.args(), json!("{broken"));
+}
+
+#[test]
+fn an_error_in_the_stream_is_an_error() {
+    for (error, words, status) in [
+        (json!({"error": {"message": "Overloaded.", "code": 503}}), "Overloaded.", Some(503)),
+        (json!({"error": {"message": "Slow down.", "code": "429"}}), "Slow down.", Some(429)),
+        (json!({"error": {"message": "No.", "code": "server_error"}}), "No.", None),
+        (json!({"error": "No."}), "No.", None),
+    ] {
+        let completion = read(&[delta(json!({"content": "He"})), error]);
+        assert_eq!(error_of(&completion.error.unwrap()), (words.to_owned(), status));
+    }
+}
+
+#[test]
+fn nonsense_is_survived() {
+    for piece in [
+        json!(null),
+        json!([1]),
+        json!({"choices": []}),
+        json!({"choices": [{"delta": 5}]}),
+        json!({"choices": [{"delta": {"content": 5, "tool_calls": [7, {}]}}]}),
+        json!({"usage": []}),
+    ] {
+        assert!(!read(&[]).take(&piece));
+    }
+}
+
+#[test]
+fn the_request_has_exactly_what_the_job_says() {
+    let manner = Manner { usage: true, completion_tokens: false, temperature: true };
+    let user = [json!({"role": "user", "content": "Hi"})];
+    let least = request(&OpenAiConfig::default(), "m", &user, manner);
+    assert_eq!(
+        least.to_string(),
+        r#"{"model":"m","messages":[{"role":"user","content":"Hi"}],"stream":true,"stream_options":{"include_usage":true}}"#
+    );
+    let tool = ToolConfig {
+        name: "now".to_owned(),
+        description: "the time".to_owned(),
+        parameters: Value::Null,
+        returns: json!("hidden"),
+    };
+    let config = OpenAiConfig {
+        system: Some("Be kind.".to_owned()),
+        temperature: Some(0.5),
+        max_tokens: Some(9),
+        tools: vec![tool],
+        ..OpenAiConfig::default()
+    };
+    let full = request(&config, "m", &user, manner);
+    assert_eq!(full["messages"][0], json!({"role": "system", "content": "Be kind."}));
+    assert_eq!((&full["temperature"], &full["max_tokens"]), (&json!(0.5), &json!(9)));
+    assert_eq!(full["tools"][0]["function"]["parameters"], json!({"type": "object", "properties": {}}));
+    assert!(!full.to_string().contains("hidden"), "the model must not know the mocks");
+    let learnt = request(&config, "m", &user, Manner { usage: false, completion_tokens: true, temperature: false });
+    assert_eq!(learnt["max_completion_tokens"], 9);
+    assert!(["max_tokens", "temperature", "stream_options"].iter().all(|key| learnt.get(key).is_none()));
+}

@@ -1,0 +1,87 @@
+//! What a failed try over HTTP means, and how a message is tried again.
+
+use std::time::Duration;
+
+use super::{AgentError, AgentErrorKind, Tries};
+use crate::clock::Clock;
+use crate::evidence::FailedTry;
+use crate::http::{HttpFault, HttpFaultKind, HttpReply};
+use crate::retry::{Delays, retry_after};
+
+/// One try that brought nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    pub(super) error: AgentError,
+    /// Whether the agent can have received the message all the same.
+    pub(super) maybe_received: bool,
+    pub(super) again: Again,
+}
+
+/// Whether a failed try is worth another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// The same request will fail the same way.
+    Never,
+    /// After the usual wait, or the longer one that the agent asks for.
+    After(Option<Duration>),
+}
+
+impl Failure {
+    /// No reply, or none that can be read.
+    pub(super) fn of_fault(fault: HttpFault) -> Failure {
+        let usual = Again::After(None);
+        let (kind, again) = match fault.kind {
+            HttpFaultKind::Unsendable => (AgentErrorKind::Unreachable, Again::Never),
+            HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
+            HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
+            HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
+            HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::BadReply, usual),
+        };
+        let error = AgentError { kind, message: fault.message };
+        Failure { error, maybe_received: fault.kind.maybe_received(), again }
+    }
+
+    /// A status that is not a success.
+    pub(super) fn of_status(reply: &HttpReply, clock: Clock) -> Failure {
+        let asked = reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
+        Failure::of_number(reply.status, reply.refusal(), asked)
+    }
+
+    /// A status, as it came or as an error within a success names it.
+    pub(super) fn of_number(status: u16, message: String, asked: Option<Duration>) -> Failure {
+        let (kind, maybe_received, again) = match status {
+            401 | 403 => (AgentErrorKind::Unauthorized, false, Again::Never),
+            404 => (AgentErrorKind::NotFound, false, Again::Never),
+            429 | 503 => (AgentErrorKind::Busy, false, Again::After(asked)),
+            status @ 500.. => (AgentErrorKind::Status(status), true, Again::After(asked)),
+            status => (AgentErrorKind::Status(status), false, Again::Never),
+        };
+        Failure { error: AgentError { kind, message }, maybe_received, again }
+    }
+
+    /// The same with what to try, where there is something to try.
+    pub(super) fn with_hint(mut self, hint: impl FnOnce(AgentErrorKind) -> &'static str) -> Failure {
+        self.error.message.push_str(hint(self.error.kind));
+        self
+    }
+}
+
+/// Keeps a failed try in mind and waits for the next one; the error, when there is none left.
+pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Tries) -> Result<(), AgentError> {
+    let Failure { error, maybe_received, again } = failure;
+    tries.failures.push(FailedTry { error: error.message.clone(), maybe_received });
+    let delay = match again {
+        Again::Never => None,
+        Again::After(asked) => delays.next(asked),
+    };
+    let Some(delay) = delay else { return Err(error) };
+    tries.maybe_delivered |= maybe_received;
+    tokio::time::sleep(delay).await;
+    Ok(())
+}
+
+/// An id for a conversation to which the agent gives none: 32 hex digits, the same in the same run of the same job.
+pub(super) fn own_session_id(rng_seed: u64, nth: u64) -> String {
+    let mut rng = fastrand::Rng::with_seed(rng_seed ^ nth.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    format!("{:032x}", rng.u128(..))
+}

@@ -1,0 +1,122 @@
+//! An agent behind a command, with shells that misbehave.
+
+use std::time::Duration;
+
+use eval_job::agent::AgentErrorKind::{BadReply, Timeout, Unreachable};
+use eval_job::agent::command::{CommandAgent, CommandSettings, check};
+use eval_job::agent::{Agent, AgentErrorKind, Session};
+use eval_job::clock::Clock;
+use eval_job::secret::Secret;
+use serde_json::{Value, json};
+
+fn settings(script: &str, more: Value) -> CommandSettings {
+    let mut config = json!({"command": "sh", "args": ["-c", script, "sh", "{user}"], "greeting": false});
+    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    CommandSettings {
+        config: serde_json::from_value(config).unwrap(),
+        folder: std::env::temp_dir(),
+        secrets: vec![Secret::new("hush-key")],
+        user: "ann".to_owned(),
+        model: "m".to_owned(),
+        turn_limit: Duration::from_secs(20),
+        rng_seed: 1,
+        clock: Clock::system(),
+    }
+}
+
+async fn session(settings: CommandSettings) -> Box<dyn Session> {
+    CommandAgent::new(settings).open().await.unwrap()
+}
+
+const ECHO: &str = r#"while read -r line; do printf 'noise\nagent: %s\nfor %s %s\n\n%s\n' "$line" "$USER_ID" "$1" "$AGENT_MESSAGE_TERMINATOR"; done"#;
+
+#[tokio::test]
+async fn a_line_goes_in_and_a_message_comes_out() {
+    let mut session = session(settings(ECHO, json!({"terminator": "=END="}))).await;
+    assert_eq!(session.greeting().await.unwrap(), None);
+    let reply = session.say("two\nlines").await.reply.unwrap();
+    assert_eq!(reply.text, "two lines\nfor ann ann");
+    assert!(reply.latency_ms > 0.0);
+    assert_eq!(session.say("more").await.reply.unwrap().text, "more\nfor ann ann");
+    assert!(session.say(" \n").await.reply.unwrap_err().message.contains("a blank line gets no reply"));
+}
+
+#[tokio::test]
+async fn it_greets_is_reset_and_counts_its_tokens() {
+    let script = r#"echo banner; echo 'agent: Welcome'; echo :DONE; calls=0
+        while read -r line; do
+            if [ "$line" = '**tokens**' ]; then
+                echo "CURRENT_TOKEN_SUMMARY:INPUT:$((calls * 10)):OUTPUT:$calls:TOTAL:9:CALLS:$calls"; echo TOKEN_SUMMARY_END
+            else calls=$((calls + 1)); echo "agent: $line"; echo :DONE; fi
+        done"#;
+    let mut greeted = session(settings(script, json!({"greeting": true}))).await;
+    assert_eq!(greeted.greeting().await.unwrap().unwrap().text, "Welcome");
+    assert_eq!(greeted.say("Hi").await.reply.unwrap().text, "Hi");
+    // Whoever does not ask for the greeting does not get it for a reply.
+    let mut seeded = session(settings(script, json!({"greeting": true}))).await;
+    assert_eq!(seeded.say("Hi").await.reply.unwrap().text, "Hi");
+
+    let more = json!({"greeting": true, "resetConversation": true, "tokens": true});
+    let mut session = session(settings(script, more)).await;
+    assert!(session.greeting().await.unwrap().unwrap().text.starts_with("Please introduce yourself"));
+    let first = session.say("Hi").await.reply.unwrap().usage.unwrap();
+    assert_eq!((first.input_tokens, first.calls), (Some(30), 3), "those of the opening too");
+    let second = session.say("Hi").await.reply.unwrap().usage.unwrap();
+    assert_eq!((second.input_tokens, second.output_tokens, second.calls), (Some(10), Some(1), 1));
+}
+
+#[tokio::test]
+async fn each_failure_is_told_as_it_should_be() {
+    let cases: [(&str, Duration, AgentErrorKind, &str); 7] = [
+        (
+            "read -r line; echo 'agent: Hel'",
+            Duration::from_secs(20),
+            Timeout,
+            "it ended in mid-conversation (exit status: 0)",
+        ),
+        (
+            "read -r line; echo 'no hush-key' >&2; exit 3",
+            Duration::from_secs(20),
+            Timeout,
+            "it said at last: \"no ***\"",
+        ),
+        (
+            "read -r line; echo 'agent: Hel'; cat",
+            Duration::from_millis(200),
+            Timeout,
+            "without its terminator had come: \"Hel\"",
+        ),
+        ("cat > /dev/null", Duration::from_millis(200), Timeout, "nothing had come; target.command.terminator"),
+        ("read -r line; head -c 100000000 /dev/zero", Duration::from_secs(60), BadReply, "longer than 8 MiB"),
+        ("read -r line; yes", Duration::from_secs(60), BadReply, "longer than 8 MiB"),
+        ("read -r line; echo agent:; echo :DONE", Duration::from_secs(20), BadReply, "the agent's message is empty"),
+    ];
+    for (script, turn_limit, kind, words) in cases {
+        let mut session = session(CommandSettings { turn_limit, ..settings(script, json!({})) }).await;
+        let exchange = session.say("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!(error.kind, kind, "{script}: {error}");
+        assert!(error.message.starts_with("the command `sh`: ") && error.message.contains(words), "{script}: {error}");
+        assert_eq!(exchange.tries.failures.len(), 1, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_flood_on_the_error_stream_is_in_nobodys_way() {
+    let script = "head -c 50000000 /dev/zero >&2; read -r line; echo \"agent: $line\"; echo :DONE";
+    assert_eq!(session(settings(script, json!({}))).await.say("Hi").await.reply.unwrap().text, "Hi");
+}
+
+#[tokio::test]
+async fn what_can_not_be_started_is_told() {
+    for (more, words) in [
+        (json!({"command": "no-such-program"}), "`no-such-program` could not be started"),
+        (json!({"cwd": "nowhere-at-all"}), "(target.command.cwd)"),
+    ] {
+        let error = CommandAgent::new(settings("", more)).open().await.err().unwrap();
+        assert_eq!(error.kind, Unreachable);
+        assert!(error.message.contains(words), "{error}");
+    }
+    let problems = check(&settings("", json!({"env": {"A=B": "s3cret"}, "resetConversation": true})).config);
+    assert!(problems.len() == 2 && !problems[0].contains("s3cret"), "{problems:?}");
+}

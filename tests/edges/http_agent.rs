@@ -1,0 +1,149 @@
+//! Any REST agent by templates, against servers that misbehave.
+
+use std::time::Duration;
+
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
+use eval_job::agent::http::{HttpAgent, HttpAgentSettings, check};
+use eval_job::agent::{Agent, AgentErrorKind, Session};
+use eval_job::clock::Clock;
+use eval_job::evidence::Event;
+use eval_job::http::HttpClient;
+use eval_job::retry::RetryPolicy;
+use serde_json::{Value, json};
+
+use super::server::{Answer, Server};
+
+const QUICK: RetryPolicy = RetryPolicy {
+    tries: 4,
+    first_delay: Duration::from_millis(1),
+    max_delay: Duration::from_millis(2),
+    retry_after_cap: Duration::from_millis(2),
+};
+
+fn settings(url: &str, config: Value) -> HttpAgentSettings {
+    HttpAgentSettings {
+        config: serde_json::from_value(config).unwrap(),
+        base_url: Some(url.to_owned()),
+        user: "ann".to_owned(),
+        chatbot: "shop".to_owned(),
+        model: "m".to_owned(),
+        turn_limit: Duration::from_secs(20),
+        rng_seed: 1,
+        clock: Clock::system(),
+        retry: QUICK,
+    }
+}
+
+fn say(stream: &str) -> Value {
+    json!({"say": {"url": "{{ baseUrl }}/say/{{ sessionId }}", "headers": {"Authorization": "Bearer hush-key"},
+                   "body": {"text": "{{ message }}", "before": "{{ history }}", "turn": "{{ turn }}"},
+                   "reply": "$.word", "events": "$.did", "usage": {"input": "$.in"}, "stream": stream}})
+}
+
+async fn session(settings: HttpAgentSettings) -> Box<dyn Session> {
+    HttpAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_conversation_by_templates() {
+    let mut config = say("json");
+    config["open"] = json!({"url": "{{ baseUrl }}/open", "body": {"who": "{{ user }}"}, "sessionId": "$.talk.id"});
+    config["state"] = json!({"url": "{{ baseUrl }}/state/{{ sessionId }}"});
+    let server = Server::with(vec![
+        Answer::json(201, r#"{"talk":{"id":"a/7"}}"#),
+        Answer::json(200, r#"{"word":"Hello","did":[{"name":"f","args":{}}],"in":3}"#),
+        Answer::json(200, r#"[{"word":"x"}]"#),
+        Answer::json(200, r#"{"cart":[1]}"#),
+    ])
+    .await;
+    let settings = settings(&server.url, config);
+    assert_eq!(check(&settings.config), Vec::<String>::new());
+    let mut session = session(settings).await;
+    assert_eq!(session.id(), "a/7");
+    let reply = session.say("Say \"hi\"\nplease").await.reply.unwrap();
+    assert_eq!((reply.text.as_str(), reply.usage.unwrap().input_tokens), ("Hello", Some(3)));
+    assert!(matches!(&reply.events[..], [Event::FunctionCall(call)] if call.function == "f"));
+    let error = session.say("Again").await.reply.unwrap_err();
+    assert!(error.message.contains("picks no words"), "{error}");
+    let received = server.received();
+    assert_eq!(received[1].target, "/say/a%2F7");
+    assert_eq!(received[1].body, r#"{"text":"Say \"hi\"\nplease","before":[],"turn":1}"#);
+    assert_eq!(received[1].header("authorization"), Some("Bearer hush-key"));
+    let second: Value = serde_json::from_str(&received[2].body).unwrap();
+    assert_eq!(second["before"][1], json!({"role": "assistant", "content": "Hello"}));
+
+    let server = Server::with(vec![Answer::json(200, r#"{"cart":[1]}"#)]).await;
+    let mut config = say("json");
+    config["state"] = json!({"url": "{{ baseUrl }}/state"});
+    let state = self::session(self::settings(&server.url, config)).await.object_context().await.unwrap();
+    assert_eq!((state.context, server.received()[0].method.as_str()), (json!({"cart": [1]}), "GET"));
+    let without = self::session(self::settings(&server.url, say("json"))).await.object_context().await;
+    assert_eq!(without.unwrap_err().kind, NotFound);
+}
+
+#[tokio::test]
+async fn streams_are_read_and_timed() {
+    for (stream, kind, body) in [
+        (
+            "sse",
+            "text/event-stream",
+            ": x\r\ndata: {\"word\":\"Hel\"}\r\n\r\ndata: {\"word\":\"lo\"}\r\n\r\ndata: [DONE]",
+        ),
+        ("ndjson", "application/x-ndjson", "{\"word\":\"Hel\"}\n\n{\"in\":3}\r\n{\"word\":\"lo\"}"),
+    ] {
+        let server = Server::with(vec![Answer::of_type(200, kind, body)]).await;
+        let reply = session(settings(&server.url, say(stream))).await.say("Hi").await.reply.unwrap();
+        assert_eq!(reply.text, "Hello", "{stream}");
+        assert!(reply.first_token_ms.unwrap() <= reply.latency_ms, "{stream}");
+    }
+}
+
+#[tokio::test]
+async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
+    let elsewhere = Server::with(vec![Answer::json(200, r#"{"word":"x"}"#)]).await;
+    let redirect = Answer::json(302, "").with("location", &elsewhere.url);
+    let long = format!("{{\"word\":\"{}\"}}", "x".repeat(10 << 20));
+    let text = |body: &str| Answer::of_type(200, "text/plain", body);
+    let cases: Vec<(&str, Answer, usize, AgentErrorKind, &str)> = vec![
+        ("json", Answer::json(401, "hush-key"), 1, Unauthorized, "\"***\"; check the keys in target.http"),
+        ("json", Answer::json(404, ""), 1, NotFound, "or is the session over?"),
+        ("json", Answer::json(429, "").with("retry-after", "0"), 4, Busy, "answered 429"),
+        ("json", Answer::json(500, ""), 4, Status(500), "answered 500"),
+        ("json", redirect, 1, Status(302), "redirects are not followed"),
+        ("json", Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "answered text/html instead of JSON"),
+        ("json", Answer::json(200, "{\"word\":"), 4, BadReply, "stops in the middle of its JSON"),
+        ("json", Answer::json(200, r#"{"word":" "}"#), 4, BadReply, "picks no words"),
+        ("json", Answer::json(200, &long), 4, BadReply, "longer than 8 MiB"),
+        ("ndjson", text(&long), 4, BadReply, "an event of the stream is longer than 8 MiB"),
+        ("sse", text(&format!("data: {long}")), 4, BadReply, "an event of the stream is longer than 8 MiB"),
+        ("sse", Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "a web page instead of a stream"),
+        ("sse", text("data: {\"word\":"), 4, BadReply, "stops in the middle of its JSON"),
+        ("ndjson", text("{\"word\":\"He\"}\nnope\n"), 4, BadReply, "is not JSON: \"nope\""),
+        ("ndjson", text(""), 4, BadReply, "picks no words out of the agent's stream"),
+        ("json", Answer::Close, 4, Timeout, "the connection broke before a reply came"),
+    ];
+    for (stream, answer, arrives, kind, words) in cases {
+        let what = format!("{answer:.80?}");
+        let server = Server::with(vec![answer]).await;
+        let exchange = session(settings(&server.url, say(stream))).await.say("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!(error.kind, kind, "{what}: {error}");
+        assert!(error.message.contains(words) && !error.message.contains("hush-key"), "{what}: {error}");
+        assert_eq!((server.received().len(), exchange.tries.failures.len()), (arrives, arrives), "{what}");
+    }
+    assert_eq!(elsewhere.received().len(), 0, "nobody else is shown the key");
+}
+
+#[tokio::test]
+async fn silence_ends_and_what_can_not_be_sent_is_told_without_the_key() {
+    let server = Server::with(vec![Answer::Hang]).await;
+    let limited = HttpAgentSettings { turn_limit: Duration::from_millis(60), ..settings(&server.url, say("json")) };
+    assert_eq!(session(limited).await.say("Hi").await.reply.unwrap_err().kind, Timeout);
+
+    let mut config = say("json");
+    config["say"]["headers"]["X-Said"] = "hush-key {{ message }}".into();
+    let exchange = session(settings(&server.url, config)).await.say("two\nlines").await;
+    let error = exchange.reply.unwrap_err();
+    assert_eq!((error.kind, exchange.tries.failures.len()), (Unreachable, 1));
+    assert!(error.message.contains("the header `X-Said` holds") && !error.message.contains("hush"), "{error}");
+}

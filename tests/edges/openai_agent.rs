@@ -1,0 +1,182 @@
+//! A bare model as the agent, against endpoints that misbehave.
+
+use std::time::Duration;
+
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized};
+use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
+use eval_job::agent::{Agent, AgentErrorKind, Session};
+use eval_job::clock::Clock;
+use eval_job::evidence::Event;
+use eval_job::http::HttpClient;
+use eval_job::retry::RetryPolicy;
+use eval_job::secret::Secret;
+use serde_json::{Value, json};
+
+use super::server::{Answer, Server};
+
+const QUICK: RetryPolicy = RetryPolicy {
+    tries: 4,
+    first_delay: Duration::from_millis(1),
+    max_delay: Duration::from_millis(2),
+    retry_after_cap: Duration::from_millis(2),
+};
+
+fn settings(url: &str) -> OpenAiAgentSettings {
+    let config = json!({"baseUrl": format!("{url}/v1"), "tools": [{"name": "price", "returns": {"euros": 5}}],
+                        "maxTokens": 9, "temperature": 0.5});
+    OpenAiAgentSettings {
+        config: serde_json::from_value::<OpenAiConfig>(config).unwrap(),
+        api_key: Some(Secret::new("hush-key")),
+        model: "m".to_owned(),
+        turn_limit: Duration::from_secs(20),
+        rng_seed: 1,
+        clock: Clock::system(),
+        retry: QUICK,
+    }
+}
+
+async fn session(settings: OpenAiAgentSettings) -> Box<dyn Session> {
+    OpenAiAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+}
+
+fn sse(body: &str) -> Answer {
+    Answer::of_type(200, "text/event-stream; charset=utf-8", body)
+}
+
+fn words(text: &str) -> String {
+    let piece = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+    format!(": ping\r\nretry: 5\r\ndata: {piece}\r\n\r\n")
+}
+
+const CALL: &str = concat!(
+    r#"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"price","arguments":"{\"a\":1}"}}]}}]}"#,
+    "\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n"
+);
+
+#[tokio::test]
+async fn a_conversation_with_a_call_is_streamed_timed_and_counted() {
+    let last = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":20,\"completion_tokens\":3}}\n\ndata: [DONE]\n\n";
+    let server = Server::with(vec![
+        sse(CALL),
+        sse(&format!("{}{}{last}", words("Five "), words("euros."))),
+        sse(&format!("{}data: [DONE]", words("Bye."))),
+    ])
+    .await;
+    let mut session = session(settings(&server.url)).await;
+    assert_eq!(session.id().len(), 32);
+    let reply = session.say("What is it?").await.reply.unwrap();
+    assert_eq!(reply.text, "Five euros.");
+    let [Event::FunctionCall(call), Event::FunctionResponse { output }] = &reply.events[..] else { panic!() };
+    assert_eq!((call.function.as_str(), &call.args, output), ("price", &json!({"a": 1}), &json!({"euros": 5})));
+    let usage = reply.usage.unwrap();
+    assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (2, Some(30), Some(5)));
+    assert!(reply.first_token_ms.unwrap() > 0.0 && reply.first_token_ms.unwrap() <= reply.latency_ms);
+
+    let second = session.say("Thanks").await.reply.unwrap();
+    assert_eq!((second.text.as_str(), second.usage), ("Bye.", None));
+    let bodies: Vec<Value> =
+        server.received().iter().map(|request| serde_json::from_str(&request.body).unwrap()).collect();
+    let roles: Vec<&str> =
+        bodies[2]["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
+    assert_eq!(bodies[2]["messages"][2]["content"], r#"{"euros":5}"#);
+    let request = &server.received()[0];
+    assert_eq!(request.target, "/v1/chat/completions");
+    assert_eq!(request.header("authorization"), Some("Bearer hush-key"));
+    assert_eq!(session.object_context().await.unwrap_err().kind, NotFound);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_does_not_stream_is_read_as_well() {
+    let body = json!({"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}).to_string();
+    let server = Server::with(vec![Answer::json(200, body)]).await;
+    let reply = session(settings(&server.url)).await.say("Hi").await.reply.unwrap();
+    assert_eq!((reply.text.as_str(), reply.first_token_ms), ("Hello", None));
+}
+
+#[tokio::test]
+async fn what_an_endpoint_refuses_is_left_out_from_then_on() {
+    let refuse = |what: &str| Answer::json(400, json!({"error": {"message": format!("no {what}")}}).to_string());
+    let good = sse(&format!("{}data: [DONE]\n\n", words("Hello")));
+    let server = Server::with(vec![
+        refuse("stream_options"),
+        refuse("max_tokens; use 'max_completion_tokens' instead"),
+        refuse("temperature"),
+        good,
+    ])
+    .await;
+    let mut session = session(settings(&server.url)).await;
+    let exchange = session.say("Hi").await;
+    assert_eq!((exchange.reply.unwrap().text.as_str(), exchange.tries.failures.len()), ("Hello", 0));
+    session.say("Again").await.reply.unwrap();
+    assert_eq!(server.received().len(), 5);
+    assert!(server.received()[4].body.contains("max_completion_tokens"));
+}
+
+#[tokio::test]
+async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
+    let in_band = |code: Value| {
+        sse(&format!("{}data: {}\n\n", words("He"), json!({"error": {"message": "oops hush-key", "code": code}})))
+    };
+    let huge = format!("data: {}", "x".repeat(10 << 20));
+    let elsewhere = Server::with(vec![sse("")]).await;
+    let redirect = Answer::json(307, "").with("location", &format!("{}/v1", elsewhere.url));
+    let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
+        (Answer::json(401, "hush-key"), 1, Unauthorized, "check the agent's API key (target.openai.apiKey"),
+        (Answer::json(404, ""), 1, NotFound, "the model's name (--model)"),
+        (Answer::json(400, "no"), 1, Status(400), "answered 400"),
+        (Answer::json(429, "").with("retry-after", "0"), 4, Busy, "answered 429"),
+        (Answer::json(500, ""), 4, Status(500), "answered 500"),
+        (redirect, 1, Status(307), "redirects are not followed"),
+        (Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "answered text/html instead of JSON"),
+        (Answer::json(200, "{\"choices\": [{"), 4, BadReply, "stops in the middle of its JSON"),
+        (sse(&words("He")), 4, BadReply, "the stream ended in the middle"),
+        (sse("data: {\"choices\": [{"), 4, BadReply, "an event of the stream stops in the middle of its JSON"),
+        (sse("data: nonsense\n\n"), 4, BadReply, "an event of the stream is not JSON"),
+        (sse(&huge), 4, BadReply, "an event of the stream is longer than 8 MiB"),
+        (sse("data: [DONE]\n\n"), 4, BadReply, "the agent's message is empty"),
+        (Answer::json(200, "{}"), 4, BadReply, "the agent's message is empty"),
+        (in_band(json!(429)), 4, Busy, "answered with an error: \"oops ***\""),
+        (in_band(json!("server_error")), 4, Status(500), "answered with an error"),
+        (in_band(json!(400)), 1, Status(400), "answered with an error"),
+        (Answer::Close, 4, Timeout, "the connection broke before a reply came"),
+        (Answer::Cut { declared: 99, body: b"{".to_vec() }, 4, Timeout, "in the middle of the reply, after 1 bytes"),
+    ];
+    for (answer, arrives, kind, words) in cases {
+        let what = format!("{answer:.80?}");
+        let server = Server::with(vec![answer]).await;
+        let mut session = session(settings(&server.url)).await;
+        let exchange = session.say("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!(error.kind, kind, "{what}: {error}");
+        assert!(error.message.contains(words) && !error.message.contains("hush-key"), "{what}: {error}");
+        assert_eq!((server.received().len(), exchange.tries.failures.len()), (arrives, arrives), "{what}");
+    }
+    assert_eq!(elsewhere.received().len(), 0, "nobody else is shown the key");
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_time_limit() {
+    for answer in [Answer::Hang, Answer::Stall { declared: 99, body: b"{".to_vec() }] {
+        let server = Server::with(vec![answer]).await;
+        let settings = OpenAiAgentSettings { turn_limit: Duration::from_millis(60), ..settings(&server.url) };
+        let exchange = session(settings).await.say("Hi").await;
+        assert_eq!(exchange.reply.unwrap_err().kind, Timeout);
+        assert!(exchange.tries.maybe_delivered);
+    }
+}
+
+#[tokio::test]
+async fn a_failed_turn_leaves_nothing_in_the_history_and_calls_without_end_are_ended() {
+    let good = sse(&format!("{}data: [DONE]\n\n", words("Hello")));
+    let server = Server::with(vec![Answer::json(400, "no"), good]).await;
+    let mut talk = session(settings(&server.url)).await;
+    assert!(talk.say("lost").await.reply.is_err());
+    talk.say("kept").await.reply.unwrap();
+    assert!(!server.received()[1].body.contains("lost"));
+
+    let server = Server::with(vec![sse(CALL)]).await;
+    let error = session(settings(&server.url)).await.say("Hi").await.reply.unwrap_err();
+    assert!(error.message.contains("called functions in 10 rounds"), "{error}");
+    assert_eq!(server.received().len(), 11);
+}
