@@ -1,6 +1,7 @@
 //! How the agent is reached: the one transport that a job names.
 
 use super::Ability;
+use super::a2a::A2aConfig;
 use super::adk::AdkConfig;
 use super::demo::DemoConfig;
 use super::embabel::EmbabelConfig;
@@ -14,6 +15,8 @@ pub enum TransportConfig {
     Demo(DemoConfig),
     /// `target.adk`: Google ADK's `api_server`.
     Adk(AdkConfig),
+    /// `target.a2a`: Agent2Agent.
+    A2a(A2aConfig),
 }
 
 impl TransportConfig {
@@ -26,6 +29,8 @@ impl TransportConfig {
             TransportConfig::Adk(AdkConfig { streaming: false, .. }) => {
                 &[Ability::ShowsState, Ability::ReportsTools, Ability::ReportsUsage]
             }
+            TransportConfig::A2a(A2aConfig { streaming: Some(false), .. }) => &[],
+            TransportConfig::A2a(_) => &[Ability::Streams],
             TransportConfig::Adk(_) => {
                 &[Ability::ShowsState, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
             }
@@ -38,6 +43,7 @@ impl TransportConfig {
             TransportConfig::Embabel(_) => "embabel",
             TransportConfig::Demo(_) => "demo",
             TransportConfig::Adk(_) => "adk",
+            TransportConfig::A2a(_) => "a2a",
         }
     }
 
@@ -52,6 +58,7 @@ impl TransportConfig {
             TransportConfig::Embabel(config) => config.base_url.as_deref(),
             TransportConfig::Demo(_) => None,
             TransportConfig::Adk(config) => config.base_url.as_deref(),
+            TransportConfig::A2a(config) => config.base_url.as_deref(),
         }
     }
 
@@ -61,6 +68,7 @@ impl TransportConfig {
             TransportConfig::Embabel(config) => Some(config.base_url()),
             TransportConfig::Demo(_) => None,
             TransportConfig::Adk(config) => Some(config.base_url()),
+            TransportConfig::A2a(config) => Some(config.base_url()),
         }
     }
 
@@ -70,6 +78,9 @@ impl TransportConfig {
             TransportConfig::Embabel(config) => config.api_key.as_deref().into_iter().collect(),
             TransportConfig::Demo(_) => Vec::new(),
             TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
+            TransportConfig::A2a(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
         }
     }
 }

@@ -87,6 +87,7 @@ fn target(written: TargetFile) -> Target {
     let demo = written.demo.map(TransportConfig::Demo);
     let transport = demo
         .or(written.adk.map(TransportConfig::Adk))
+        .or(written.a2a.map(TransportConfig::A2a))
         .unwrap_or_else(|| TransportConfig::Embabel(written.embabel.unwrap_or_default()));
     Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }
 }

@@ -105,7 +105,7 @@ fn default_model(transport: &TransportConfig) -> &'static str {
         TransportConfig::Embabel(_) => "gpt-4.1-mini",
         TransportConfig::Demo(_) => DemoConfig::MODELS[0],
         // Whichever the agent was made with.
-        TransportConfig::Adk(_) => "own",
+        TransportConfig::Adk(_) | TransportConfig::A2a(_) => "own",
     }
 }
 

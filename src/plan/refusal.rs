@@ -1,6 +1,7 @@
 //! What cannot work, and what to do about it.
 
 use super::{Surroundings, uses_cypher};
+use crate::agent::a2a::check as check_a2a;
 use crate::agent::adk::check as check_adk;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::check as check_address;
@@ -87,6 +88,7 @@ pub(super) fn refusals(
             let problems = match transport {
                 TransportConfig::Embabel(config) => check_address(config),
                 TransportConfig::Adk(config) => check_adk(config),
+                TransportConfig::A2a(config) => check_a2a(config),
                 TransportConfig::Demo(_) => Vec::new(),
             };
             for problem in problems {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::commons::Commons;
 use super::ground::neo4j_graph;
 use super::{Chance, Engine};
+use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
 use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
@@ -155,6 +156,16 @@ impl Edges {
                 EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() }
             }
             TransportConfig::Demo(_) => EmbabelConfig { base_url, ..EmbabelConfig::default() },
+            TransportConfig::A2a(config) => {
+                let mut rest = rest(&config.headers);
+                rest.api_key = config.api_key.clone().map(Secret::new).or(rest.api_key);
+                let settings = A2aSettings {
+                    base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| A2aConfig::BASE_URL.to_owned()),
+                    streaming: config.streaming,
+                    rest,
+                };
+                return Ok(Box::new(A2aAgent::new(settings, self.http.clone())?));
+            }
             TransportConfig::Adk(config) => {
                 let settings = AdkSettings {
                     base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| AdkConfig::BASE_URL.to_owned()),

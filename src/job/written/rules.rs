@@ -12,12 +12,16 @@ pub(super) fn exactly_one(schema: &mut Schema, kinds: &[&str]) {
 
 /// At most one of these keys.
 pub(super) fn at_most_one(schema: &mut Schema, kinds: &[&str]) {
-    let pairs: Vec<[&str; 2]> = kinds
-        .iter()
-        .enumerate()
-        .flat_map(|(index, kind)| kinds[index + 1..].iter().map(move |other| [*kind, *other]))
-        .collect();
-    apart(schema, &pairs);
+    apart(schema, &pairs(kinds));
+}
+
+/// Every two of these keys.
+pub(super) fn pairs<'a>(kinds: &[&'a str]) -> Vec<[&'a str; 2]> {
+    let with_later = |(index, kind): (usize, &&'a str)| {
+        let kind = *kind;
+        kinds[index + 1..].iter().map(move |other| [kind, *other])
+    };
+    kinds.iter().enumerate().flat_map(with_later).collect()
 }
 
 /// Never both keys of a pair.

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::rules;
+use crate::agent::a2a::A2aConfig;
 use crate::agent::adk::AdkConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::embabel::EmbabelConfig;
@@ -32,6 +33,9 @@ pub struct TargetFile {
     /// Google ADK's `api_server`.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub adk: Option<AdkConfig>,
+    /// Agent2Agent.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub a2a: Option<A2aConfig>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]
@@ -40,7 +44,10 @@ pub struct TargetFile {
 
 fn one_transport(schema: &mut Schema) {
     // The demo agent is started anyway.
-    rules::apart(schema, &[["embabel", "demo"], ["embabel", "adk"], ["demo", "adk"], ["demo", "start"]]);
+    let transports = ["embabel", "demo", "adk", "a2a"];
+    let mut pairs = rules::pairs(&transports);
+    pairs.push(["demo", "start"]);
+    rules::apart(schema, &pairs);
 }
 
 /// The graph that the agent writes to: at most one backend key.
