@@ -58,7 +58,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
 }
 
 /// An address without user and password.
-fn without_user(address: &str) -> String {
+pub fn without_user(address: &str) -> String {
     match address.split_once("://") {
         Some((scheme, rest)) => {
             let host = rest.split_once('/').map_or(rest, |(host, _)| host);
