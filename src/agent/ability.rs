@@ -22,6 +22,18 @@ pub enum Ability {
 }
 
 impl Ability {
+    /// All of them.
+    pub const ALL: [Ability; 8] = [
+        Ability::ChoosesModel,
+        Ability::ShowsState,
+        Ability::Streams,
+        Ability::ReportsTools,
+        Ability::ReportsUsage,
+        Ability::TakesHistory,
+        Ability::IngestsText,
+        Ability::Resumes,
+    ];
+
     /// As a reader is told: "it can …".
     pub fn words(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! How the agent is reached: the one transport that a job names.
 
 use super::Ability;
+use super::a2a::A2aConfig;
 use super::adk::AdkConfig;
 use super::command::CommandConfig;
 use super::demo::DemoConfig;
@@ -20,9 +21,11 @@ pub enum TransportConfig {
     /// `target.openai`: a bare model behind chat completions.
     OpenAi(OpenAiConfig),
     /// `target.http`: any agent with a REST interface.
-    Http(HttpConfig),
+    Http(Box<HttpConfig>),
     /// `target.command`: standard input and output of a command.
     Command(CommandConfig),
+    /// `target.a2a`: Agent2Agent.
+    A2a(A2aConfig),
 }
 
 impl TransportConfig {
@@ -45,6 +48,7 @@ impl TransportConfig {
             TransportConfig::Command(config) => {
                 those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
             }
+            TransportConfig::A2a(config) => those(&[(config.streaming != Some(false), Ability::Streams)]),
             TransportConfig::Adk(config) => those(&[
                 (true, Ability::ShowsState),
                 (config.streaming, Ability::Streams),
@@ -60,6 +64,7 @@ impl TransportConfig {
             TransportConfig::Embabel(_) => "embabel",
             TransportConfig::Demo(_) => "demo",
             TransportConfig::Adk(_) => "adk",
+            TransportConfig::A2a(_) => "a2a",
             TransportConfig::OpenAi(_) => "openai",
             TransportConfig::Http(_) => "http",
             TransportConfig::Command(_) => "command",
@@ -72,6 +77,7 @@ impl TransportConfig {
             TransportConfig::Embabel(config) => config.base_url.as_deref(),
             TransportConfig::OpenAi(config) => config.base_url.as_deref(),
             TransportConfig::Adk(config) => config.base_url.as_deref(),
+            TransportConfig::A2a(config) => config.base_url.as_deref(),
             TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
         }
     }
@@ -84,6 +90,7 @@ impl TransportConfig {
             TransportConfig::Http(config) => super::http::check(config),
             TransportConfig::Command(config) => super::command::check(config),
             TransportConfig::Adk(config) => super::adk::check(config),
+            TransportConfig::A2a(config) => super::a2a::check(config),
             TransportConfig::Demo(_) => Vec::new(),
         }
     }
@@ -93,12 +100,28 @@ impl TransportConfig {
         self.abilities().contains(&ability)
     }
 
+    /// Where the agent is looked for that nobody starts; `None` where nobody knows before.
+    pub fn address(&self) -> Option<&str> {
+        match self {
+            TransportConfig::Embabel(config) => Some(config.base_url()),
+            TransportConfig::OpenAi(config) => Some(config.base_url()),
+            TransportConfig::Adk(config) => Some(config.base_url()),
+            TransportConfig::A2a(config) => Some(config.base_url()),
+            // A query can hold a key.
+            TransportConfig::Http(config) => config.say.url.split('?').next(),
+            TransportConfig::Demo(_) | TransportConfig::Command(_) => None,
+        }
+    }
+
     /// The keys that the job holds, none of which may be shown.
     pub fn keys(&self) -> Vec<&str> {
         match self {
             TransportConfig::Embabel(config) => config.api_key.as_deref().into_iter().collect(),
             TransportConfig::OpenAi(config) => config.api_key.as_deref().into_iter().collect(),
             TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
+            TransportConfig::A2a(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
             TransportConfig::Http(config) => config.header_values().collect(),
             TransportConfig::Demo(_) | TransportConfig::Command(_) => Vec::new(),
         }

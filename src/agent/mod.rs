@@ -3,6 +3,7 @@
 //! Invariants: an agent's words are untrusted text and are only carried; every failed try is told to the caller; the
 //! latency of a reply is that of the successful try alone.
 
+pub mod a2a;
 mod ability;
 pub mod adk;
 pub mod command;

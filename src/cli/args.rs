@@ -51,6 +51,9 @@ pub(super) enum Command {
     Run(RunArgs),
     /// Check job files; without --live this touches no network
     Validate(ValidateArgs),
+    /// Say hello to a job's agent and print what was found: is it there, what can it do, what does it answer. Nothing is
+    /// kept, and no other model is asked
+    Probe(ProbeArgs),
     /// Print the JSON Schema of job files
     Schema,
     /// Show the runs that are kept
@@ -142,6 +145,13 @@ pub(super) struct ValidateArgs {
     /// and can each assertion fail? On a database of your own the setups are left out
     #[arg(long, env = "EVAL_JOB_LIVE", value_parser = FalseyValueParser::new())]
     pub(super) live: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ProbeArgs {
+    /// The job file
+    #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
+    pub(super) file: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

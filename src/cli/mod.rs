@@ -11,6 +11,7 @@ mod graph;
 mod jobs;
 mod list;
 mod printer;
+mod probe;
 mod progress;
 mod prompts;
 mod run;
@@ -42,6 +43,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
+        Command::Probe(args) => probe::probe(&args, &context, &printer),
         Command::Schema => schema::schema(&printer),
         Command::List(args) => list::list(&args, &context, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),

@@ -16,6 +16,7 @@ mod sse;
 mod stream;
 
 pub use address::BaseUrl;
+pub use arrival::TimedEvent;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};
@@ -26,7 +27,6 @@ pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
 pub use sse::{SseEvent, SseReader, TooLong};
 pub use stream::{Header, HttpStream, Opened};
-pub use arrival::TimedEvent;
 
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;

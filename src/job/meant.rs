@@ -88,9 +88,10 @@ fn target(written: TargetFile) -> Target {
         .demo
         .map(TransportConfig::Demo)
         .or(written.openai.map(TransportConfig::OpenAi))
-        .or(written.http.map(TransportConfig::Http))
+        .or(written.http.map(Box::new).map(TransportConfig::Http))
         .or(written.command.map(TransportConfig::Command))
         .or(written.adk.map(TransportConfig::Adk))
+        .or(written.a2a.map(TransportConfig::A2a))
         .unwrap_or_else(|| TransportConfig::Embabel(written.embabel.unwrap_or_default()));
     Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }
 }

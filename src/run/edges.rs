@@ -1,11 +1,13 @@
 //! The clients that a plan needs, made of what the job says and of what the surroundings know.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::commons::Commons;
 use super::ground::neo4j_graph;
 use super::{Chance, Engine};
+use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
 use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
 use crate::agent::command::{CommandAgent, CommandSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
@@ -139,6 +141,14 @@ impl Edges {
         // The user's key is for the user's agent; the demo agent needs none.
         let api_key =
             |own: &Option<String>| own.clone().map(Secret::new).or_else(|| self.credentials.agent_api_key.clone());
+        let rest = |headers: &BTreeMap<String, String>, own: &Option<String>| RestSettings {
+            headers: headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
+            api_key: api_key(own),
+            turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
+            rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
+            clock: engine.clock,
+            retry: RetryPolicy::AGENT,
+        };
         match &target.transport {
             TransportConfig::Embabel(config) => {
                 let own = EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() };
@@ -162,7 +172,7 @@ impl Edges {
             }
             TransportConfig::Http(config) => {
                 let settings = HttpAgentSettings {
-                    config: config.clone(),
+                    config: (**config).clone(),
                     base_url,
                     user: self.user(&engine.plan, id),
                     chatbot: target.chatbot.clone(),
@@ -174,22 +184,22 @@ impl Edges {
                 };
                 Ok(Box::new(HttpAgent::new(settings, self.http.clone())?))
             }
-            TransportConfig::Adk(config) => {
-                let rest = RestSettings {
-                    headers: config.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
-                    api_key: api_key(&None),
-                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
-                    clock: engine.clock,
-                    retry: RetryPolicy::AGENT,
+            TransportConfig::A2a(config) => {
+                let settings = A2aSettings {
+                    base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| A2aConfig::BASE_URL.to_owned()),
+                    streaming: config.streaming,
+                    rest: rest(&config.headers, &config.api_key),
                 };
+                Ok(Box::new(A2aAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::Adk(config) => {
                 let settings = AdkSettings {
                     base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| AdkConfig::BASE_URL.to_owned()),
                     app: config.app.clone().unwrap_or_else(|| target.chatbot.clone()),
                     user: self.user(&engine.plan, id),
                     state: config.state.clone(),
                     streaming: config.streaming,
-                    rest,
+                    rest: rest(&config.headers, &None),
                 };
                 Ok(Box::new(AdkAgent::new(settings, self.http.clone())?))
             }

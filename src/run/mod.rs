@@ -12,6 +12,7 @@ mod managed;
 mod observe;
 mod persona;
 mod prepare;
+mod probe;
 mod provenance;
 mod rehearse;
 mod trial;
@@ -29,7 +30,8 @@ use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
-pub use provenance::provenance;
+pub use probe::{ProbeError, Sighting, probe};
+pub use provenance::{provenance, without_user};
 pub use rehearse::{Rehearsal, rehearse};
 
 /// Takes what happened, as it happens. An error ends the run: nothing goes on that can't be kept.

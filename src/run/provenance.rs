@@ -28,6 +28,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
             TransportConfig::Embabel(config) => at(job, config.base_url()),
             TransportConfig::OpenAi(config) => at(job, config.base_url()),
             TransportConfig::Adk(config) => at(job, config.base_url()),
+            TransportConfig::A2a(config) => at(job, config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => at(job, config.say.url.split('?').next().unwrap_or_default()),
             // Its arguments can.
@@ -66,7 +67,7 @@ fn at(job: &Job, default: &str) -> String {
 }
 
 /// An address without user and password.
-fn without_user(address: &str) -> String {
+pub fn without_user(address: &str) -> String {
     match address.split_once("://") {
         Some((scheme, rest)) => {
             let host = rest.split_once('/').map_or(rest, |(host, _)| host);

@@ -3,6 +3,8 @@
 //! on CI.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod a2a;
+mod a2a_faults;
 mod adk;
 mod adk_faults;
 

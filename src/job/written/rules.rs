@@ -17,11 +17,11 @@ pub(super) fn at_most_one(schema: &mut Schema, kinds: &[&str]) {
 
 /// Every two of these keys.
 pub(super) fn pairs<'a>(kinds: &[&'a str]) -> Vec<[&'a str; 2]> {
-    let others = |(index, kind): (usize, &&'a str)| {
-        let kind: &'a str = kind;
-        kinds[index + 1..].iter().map(|other| [kind, *other]).collect::<Vec<_>>()
+    let with_later = |(index, kind): (usize, &&'a str)| {
+        let kind = *kind;
+        kinds[index + 1..].iter().map(move |other| [kind, *other])
     };
-    kinds.iter().enumerate().flat_map(others).collect()
+    kinds.iter().enumerate().flat_map(with_later).collect()
 }
 
 /// Never both keys of a pair.

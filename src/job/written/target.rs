@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::rules;
+use crate::agent::a2a::A2aConfig;
 use crate::agent::adk::AdkConfig;
 use crate::agent::command::CommandConfig;
 use crate::agent::demo::DemoConfig;
@@ -47,6 +48,9 @@ pub struct TargetFile {
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CommandConfig")]
     pub command: Option<CommandConfig>,
+    /// Agent2Agent.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub a2a: Option<A2aConfig>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]
@@ -55,7 +59,7 @@ pub struct TargetFile {
 
 fn one_transport(schema: &mut Schema) {
     // The demo agent is started anyway, and so is a command.
-    const TRANSPORTS: [&str; 6] = ["embabel", "demo", "openai", "http", "command", "adk"];
+    const TRANSPORTS: [&str; 7] = ["embabel", "demo", "openai", "http", "command", "adk", "a2a"];
     let pairs = rules::pairs(&TRANSPORTS);
     rules::apart(schema, &[pairs, vec![["demo", "start"], ["command", "start"]]].concat());
 }

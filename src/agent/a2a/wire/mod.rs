@@ -1,0 +1,268 @@
+//! A2A's JSON ↔ ours, pure. 1.0 is ProtoJSON (`{"task": …}`, `TASK_STATE_COMPLETED`, `ROLE_USER`), 0.3 tells kinds apart
+//! by `kind` (`{"kind": "task", …}`, `completed`, `user`); both are read by the same eyes.
+
+mod card;
+
+pub use card::{Card, card_of};
+
+use serde_json::{Value, json};
+
+use crate::evidence::Event;
+
+/// A version of the protocol, as far as the two differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// 0.3 and what came before.
+    V0_3,
+    /// 1.0 and what follows it.
+    V1,
+}
+
+impl Version {
+    /// The version of a card's interface; one that says none is new enough to list interfaces.
+    pub fn of(text: &str) -> Version {
+        if text.starts_with("0.") { Version::V0_3 } else { Version::V1 }
+    }
+
+    /// The value of the `A2A-Version` header.
+    pub fn header(self) -> &'static str {
+        match self {
+            Version::V0_3 => "0.3",
+            Version::V1 => "1.0",
+        }
+    }
+
+    /// The request that sends a message.
+    pub fn send(self, message: &Outgoing<'_>, streaming: bool) -> Value {
+        let Outgoing { text, message_id, context_id, task_id } = message;
+        let (method, role, part) = match (self, streaming) {
+            (Version::V1, false) => ("SendMessage", "ROLE_USER", json!({"text": text})),
+            (Version::V1, true) => ("SendStreamingMessage", "ROLE_USER", json!({"text": text})),
+            (Version::V0_3, false) => ("message/send", "user", json!({"kind": "text", "text": text})),
+            (Version::V0_3, true) => ("message/stream", "user", json!({"kind": "text", "text": text})),
+        };
+        let mut message = json!({"messageId": message_id, "role": role, "parts": [part]});
+        if self == Version::V0_3 {
+            message["kind"] = json!("message");
+        }
+        for (key, id) in [("contextId", context_id), ("taskId", task_id)] {
+            if let Some(id) = id {
+                message[key] = json!(id);
+            }
+        }
+        let mut configuration = json!({"acceptedOutputModes": ["text/plain", "application/json"]});
+        if self == Version::V0_3 && !streaming {
+            configuration["blocking"] = json!(true);
+        }
+        rpc(method, message_id, json!({"message": message, "configuration": configuration}))
+    }
+
+    /// The request that looks at a task.
+    pub fn task(self, id: &str) -> Value {
+        let method = match self {
+            Version::V0_3 => "tasks/get",
+            Version::V1 => "GetTask",
+        };
+        rpc(method, id, json!({"id": id}))
+    }
+}
+
+fn rpc(method: &str, id: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// A message to send.
+#[derive(Debug, Clone, Copy)]
+pub struct Outgoing<'a> {
+    /// The words.
+    pub text: &'a str,
+    /// Its id, the same at every try.
+    pub message_id: &'a str,
+    /// The conversation, once the agent has named it.
+    pub context_id: Option<&'a str>,
+    /// The task that waits for these words.
+    pub task_id: Option<&'a str>,
+}
+
+/// What came of a message so far: the fold of one reply, of a stream, or of looks at a task.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// The conversation, as the agent names it.
+    pub context_id: Option<String>,
+    /// The task that the message became.
+    pub task_id: Option<String>,
+    /// The task's state, in 0.3's spelling: `working`, `input-required`.
+    pub state: Option<String>,
+    /// The message that the agent answered with, or the last of its task's states.
+    message: Option<String>,
+    /// The results, by their ids, in the order in which they first came.
+    artifacts: Vec<(String, String)>,
+    /// The last that the agent said, by the task's own history.
+    history: Option<String>,
+    /// What is told on the way.
+    pub events: Vec<Event>,
+    /// An answer came that is a message and no task.
+    is_message: bool,
+}
+
+impl Progress {
+    /// Takes in a result; whether it holds words for the user. The error says that it is of no known shape.
+    pub fn take_in(&mut self, result: &Value) -> Result<bool, String> {
+        let kind = result.get("kind").and_then(Value::as_str);
+        let of = |wrapper: &str, word: &str| result.get(wrapper).or((kind == Some(word)).then_some(result));
+        if let Some(message) = of("message", "message").filter(|_| kind.is_none() || kind == Some("message")) {
+            self.ids_of(message);
+            self.is_message = true;
+            self.message = Some(text_of(message));
+            return Ok(true);
+        }
+        if let Some(task) = of("task", "task") {
+            return Ok(self.take_in_task(task));
+        }
+        if let Some(update) = of("statusUpdate", "status-update") {
+            self.ids_of(update);
+            return Ok(self.take_in_status(update));
+        }
+        if let Some(update) = of("artifactUpdate", "artifact-update") {
+            self.ids_of(update);
+            let append = update.get("append") == Some(&Value::Bool(true));
+            return Ok(update.get("artifact").is_some_and(|artifact| self.take_in_artifact(artifact, append)));
+        }
+        // What is asked for by `tasks/get` stands there bare in 1.0.
+        if result.get("status").is_some() && result.get("id").is_some() {
+            return Ok(self.take_in_task(result));
+        }
+        Err("the result is neither a message nor a task".to_owned())
+    }
+
+    fn take_in_task(&mut self, task: &Value) -> bool {
+        self.ids_of(task);
+        self.task_id = text(task, "id").or(self.task_id.take());
+        let mut has_words = false;
+        for artifact in task.get("artifacts").and_then(Value::as_array).into_iter().flatten() {
+            has_words |= self.take_in_artifact(artifact, false);
+        }
+        let history = task.get("history").and_then(Value::as_array);
+        let is_agents =
+            |message: &&Value| matches!(message.get("role").and_then(Value::as_str), Some("agent" | "ROLE_AGENT"));
+        self.history = history.and_then(|messages| messages.iter().rev().find(is_agents)).map(text_of);
+        self.take_in_status(task) || has_words
+    }
+
+    fn take_in_status(&mut self, update: &Value) -> bool {
+        let status = update.get("status").unwrap_or(&Value::Null);
+        let state = text(status, "state").map(|state| state_of(&state));
+        let words = status.get("message").map(text_of).filter(|words| !words.trim().is_empty());
+        let rests = state.as_deref().is_some_and(rests);
+        if rests {
+            self.message = words.clone().or(self.message.take());
+        } else if let Some(words) = &words {
+            let event = Event::Other { data: json!({"status": state, "intermediate": words}) };
+            if self.events.last() != Some(&event) {
+                self.events.push(event);
+            }
+        }
+        self.state = state.or(self.state.take());
+        rests && words.is_some()
+    }
+
+    fn take_in_artifact(&mut self, artifact: &Value, append: bool) -> bool {
+        let id = text(artifact, "artifactId").unwrap_or_default();
+        // Its parts are pieces of one text: a stream brings them one by one.
+        let words = joined(artifact, "");
+        let is_empty = words.is_empty();
+        match self.artifacts.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, known)) if append => known.push_str(&words),
+            Some((_, known)) => *known = words,
+            None => self.artifacts.push((id, words)),
+        }
+        !is_empty
+    }
+
+    fn ids_of(&mut self, thing: &Value) {
+        self.context_id = text(thing, "contextId").or(self.context_id.take());
+        self.task_id = text(thing, "taskId").or(self.task_id.take());
+    }
+
+    /// Whether nothing more will come by itself.
+    pub fn rests(&self) -> bool {
+        self.is_message || self.state.as_deref().is_some_and(rests)
+    }
+
+    /// The task that the next message is for: one that waits for it.
+    pub fn waiting_task(&self) -> Option<String> {
+        self.task_id.clone().filter(|_| self.state.as_deref() == Some("input-required"))
+    }
+
+    /// The reply, once it rests: what the agent says with the state, and its results below. The error is the failure that
+    /// the agent reports, or says that there is nothing.
+    pub fn reply(&self) -> Result<String, String> {
+        let said = self.message.as_deref().map(str::trim).filter(|said| !said.is_empty());
+        if let Some(state @ ("failed" | "canceled" | "auth-required")) = self.state.as_deref() {
+            let why = said.map(|said| format!(": {said}")).unwrap_or_default();
+            return Err(format!("the agent's task ended as {state}{why}"));
+        }
+        let results = self.artifacts.iter().map(|(_, words)| words.trim()).filter(|words| !words.is_empty());
+        let mut parts: Vec<&str> = said.into_iter().collect();
+        parts.extend(results.filter(|words| Some(*words) != said));
+        if parts.is_empty() {
+            parts.extend(self.history.as_deref().map(str::trim).filter(|words| !words.is_empty()));
+        }
+        match (parts.is_empty(), self.state.as_deref()) {
+            (false, _) => Ok(parts.join("\n\n")),
+            (true, None) => Err("the agent's message is empty".to_owned()),
+            (true, Some(state)) => Err(format!("the agent's task ended as {state} without a word")),
+        }
+    }
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// A state in 0.3's spelling.
+fn state_of(state: &str) -> String {
+    state.trim_start_matches("TASK_STATE_").to_ascii_lowercase().replace('_', "-")
+}
+
+/// Terminal states, and those in which the agent waits for somebody.
+fn rests(state: &str) -> bool {
+    matches!(state, "completed" | "failed" | "canceled" | "rejected" | "input-required" | "auth-required")
+}
+
+/// The parts of a message or an artifact as text: data as JSON, a file as its name or address.
+fn text_of(message: &Value) -> String {
+    joined(message, "\n")
+}
+
+fn joined(thing: &Value, between: &str) -> String {
+    let parts = thing.get("parts").and_then(Value::as_array).into_iter().flatten();
+    let parts: Vec<String> = parts.filter_map(part_text).collect();
+    parts.join(between)
+}
+
+fn part_text(part: &Value) -> Option<String> {
+    if let Some(words) = part.get("text").and_then(Value::as_str) {
+        return Some(words.to_owned());
+    }
+    if let Some(data) = part.get("data") {
+        return Some(data.to_string());
+    }
+    let file = part.get("file").unwrap_or(part);
+    let name = ["name", "filename", "uri", "url"].iter().find_map(|key| text(file, key));
+    let is_file = ["bytes", "uri", "raw", "url"].iter().any(|key| file.get(*key).is_some());
+    is_file.then(|| format!("[file {}]", name.unwrap_or_else(|| "without a name".to_owned())))
+}
+
+/// The result of a JSON-RPC reply; the error is the code and the words of its error, or that it is none.
+pub fn result_of(reply: &Value) -> Result<&Value, (Option<i64>, String)> {
+    if let Some(error) = reply.get("error").filter(|error| !error.is_null()) {
+        let code = error.get("code").and_then(Value::as_i64);
+        let words = text(error, "message").unwrap_or_else(|| error.to_string());
+        return Err((code, words));
+    }
+    reply.get("result").ok_or_else(|| (None, "the reply is no JSON-RPC: it has neither result nor error".to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

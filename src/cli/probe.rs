@@ -1,0 +1,220 @@
+//! `eval-job probe FILE`
+
+use std::sync::Arc;
+
+use std::collections::BTreeMap;
+
+use tokio_util::sync::CancellationToken;
+
+use super::args::ProbeArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::jobs::{self, Loaded};
+use super::printer::Printer;
+use super::run::{runtime, surroundings, wait_for_interrupt};
+use crate::agent::{Ability, AgentError, AgentErrorKind, Reply, TransportConfig};
+use crate::evidence::Event;
+use crate::job::{ModelName, Target};
+use crate::plan::{Plan, Wanted};
+use crate::record::Verdict;
+use crate::report::{count, one_line, plain};
+use crate::run::{self, Edges, Engine, Means, ProbeError, Sighting};
+
+/// How much of what an agent says is shown.
+const SHOWN: usize = 100;
+
+/// Says hello to the agent and prints what was found.
+pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    let loaded = jobs::load(std::slice::from_ref(&args.file), None)?;
+    let mut worst = 0;
+    for loaded in loaded {
+        worst = worst.max(probe_one(loaded, context, printer)?);
+    }
+    Ok(worst)
+}
+
+fn probe_one(loaded: Loaded, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    let Loaded { file, job, templates } = loaded;
+    // No model of ours is asked, so none needs a key.
+    let wanted = Wanted {
+        evaluator_model: job.persona.mind.model().map(|_| ModelName::Scripted),
+        scorer_model: Some(ModelName::Scripted),
+        ..Wanted::default()
+    };
+    let plan = Plan::of(job, wanted, surroundings(context)).map_err(|refusals| CliError::Refused { file, refusals })?;
+    let chance = Box::new(Context::chance);
+    let rng_seed = Context::chance();
+    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance };
+    let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
+    let engine = Engine {
+        id: "probe".to_owned(),
+        templates,
+        edges,
+        clock: context.clock,
+        rng_seed,
+        max_concurrency: 1,
+        sink: Box::new(|_| Ok(())),
+        plan,
+    };
+    let runtime = runtime()?;
+    let interrupt = CancellationToken::new();
+    runtime.spawn(wait_for_interrupt(interrupt.clone(), printer.clone()));
+    let seen = runtime.block_on(run::probe(&engine, interrupt));
+    // Whatever hangs in a thread of its own must not keep the process from ending.
+    runtime.shutdown_background();
+    let target = &engine.plan.job.target;
+    let mut lines = about(target);
+    let status = match seen {
+        Ok(None) => return Ok(Verdict::Interrupted.exit_status()),
+        Ok(Some(sighting)) => seen_lines(target, &sighting, &mut lines),
+        Err(ProbeError::NoSession(error)) => {
+            error_lines(target, &error, &mut lines);
+            Verdict::Incomplete.exit_status()
+        }
+        Err(ProbeError::Unprepared(error)) => {
+            lines.push(("broken", error));
+            Verdict::Incomplete.exit_status()
+        }
+    };
+    let lines: Vec<String> = lines.iter().map(|(what, words)| format!("{what:<15} {}\n", plain(words))).collect();
+    printer.data(&lines.concat())?;
+    Ok(status)
+}
+
+type Lines = Vec<(&'static str, String)>;
+
+/// What is known before anything is sent.
+fn about(target: &Target) -> Lines {
+    let transport = &target.transport;
+    let address = match (&target.start, transport.base_url(), transport.address()) {
+        (Some(start), None, _) => format!("a free port, given to `{}`", start.command),
+        (_, Some(address), _) | (None, None, Some(address)) => run::without_user(address),
+        (None, None, None) if matches!(transport, TransportConfig::Command(_)) => "a process of its own".to_owned(),
+        (None, None, None) => "a free port of this machine".to_owned(),
+    };
+    let words = |can: bool| {
+        let all = Ability::ALL.into_iter().filter(|ability| transport.can(*ability) == can);
+        let words: Vec<&str> = all.map(Ability::words).collect();
+        if words.is_empty() { "nothing of that".to_owned() } else { words.join(", ") }
+    };
+    vec![
+        ("transport", transport.word().to_owned()),
+        ("address", address),
+        ("it can", words(true)),
+        ("it can't", words(false)),
+    ]
+}
+
+fn seen_lines(target: &Target, seen: &Sighting, lines: &mut Lines) -> u8 {
+    let id = one_line(&seen.session_id, SHOWN);
+    lines.push(("reachable", "yes".to_owned()));
+    lines.push(("session", format!("{id} ({})", count(seen.session_id.chars().count(), "character"))));
+    if let Some(greeting) = &seen.greeting {
+        lines.push(("greeting", one_line(&greeting.text, SHOWN)));
+    }
+    lines.push(("said", one_line(&seen.said, SHOWN)));
+    let reply = match &seen.exchange.reply {
+        Ok(reply) => reply,
+        Err(error) => {
+            error_lines(target, error, lines);
+            return Verdict::Incomplete.exit_status();
+        }
+    };
+    lines.push(("authenticated", "yes: it answered".to_owned()));
+    lines.push(("reply", one_line(&reply.text, SHOWN)));
+    lines.push(("time", time(reply)));
+    if !seen.exchange.tries.failures.is_empty() {
+        let failures = count(seen.exchange.tries.failures.len(), "failed try").replace("trys", "tries");
+        lines.push(("before that", failures));
+    }
+    lines.push(("events", events(&reply.events)));
+    let tokens = |tokens: Option<u64>| tokens.map_or("unknown".to_owned(), |tokens| tokens.to_string());
+    lines.push((
+        "its tokens",
+        reply.usage.map_or("unknown".to_owned(), |usage| {
+            format!("{} in, {} out", tokens(usage.input_tokens), tokens(usage.output_tokens))
+        }),
+    ));
+    lines.push((
+        "object context",
+        match &seen.context {
+            Ok(context) => {
+                let resources = count(context.resources.len(), "resource");
+                format!("yes: {resources}, {}", count(context.functions.len(), "function"))
+            }
+            Err(error) => format!("no: {error}"),
+        },
+    ));
+    0
+}
+
+fn time(reply: &Reply) -> String {
+    let first = reply.first_token_ms.map_or("unknown".to_owned(), |ms| format!("{ms:.0} ms"));
+    format!("{:.0} ms, first words {first}", reply.latency_ms)
+}
+
+/// How many of each kind.
+fn events(events: &[Event]) -> String {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in events {
+        let kind = match event {
+            Event::SystemPrompt { .. } => "system prompt",
+            Event::GraphRequest { .. } => "graph request",
+            Event::FunctionCall(_) => "function call",
+            Event::FunctionResponse { .. } => "function result",
+            Event::Other { .. } => "other event",
+        };
+        *kinds.entry(kind).or_default() += 1;
+    }
+    let kinds: Vec<String> = kinds.into_iter().map(|(kind, number)| count(number, kind)).collect();
+    if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") }
+}
+
+fn error_lines(target: &Target, error: &AgentError, lines: &mut Lines) {
+    let is_told = |what: &str| lines.iter().any(|(told, _)| *told == what);
+    if !is_told("reachable") {
+        let reachable = if error.kind == AgentErrorKind::Unreachable { "no" } else { "yes" };
+        lines.push(("reachable", reachable.to_owned()));
+    }
+    if error.kind == AgentErrorKind::Unauthorized {
+        lines.push(("authenticated", "no".to_owned()));
+    }
+    lines.push(("broken", error.message.clone()));
+    lines.push(("try", hint(target, error)));
+}
+
+fn hint(target: &Target, error: &AgentError) -> String {
+    let word = target.transport.word();
+    let names = |part: &str| error.message.contains(part);
+    match error.kind {
+        AgentErrorKind::Unreachable if names("TLS failed") => {
+            format!(
+                "http:// in target.{word}.baseUrl if the agent speaks no TLS; else a certificate that this machine trusts"
+            )
+        }
+        AgentErrorKind::Unreachable if names("host name") => {
+            format!("another host name in target.{word}.baseUrl: no name server knows this one")
+        }
+        AgentErrorKind::Unreachable => {
+            format!(
+                "starting the agent, or its own address in target.{word}.baseUrl, or target.start to have it started"
+            )
+        }
+        AgentErrorKind::Unauthorized => {
+            "EVAL_JOB_AGENT_API_KEY=… in the environment: the agent is there and wants a key, or another one".to_owned()
+        }
+        AgentErrorKind::NotFound => format!(
+            "another address or path in target.{word}: something answers there, and it does not know what was asked for"
+        ),
+        AgentErrorKind::Busy => "again later: the agent says that it is busy".to_owned(),
+        AgentErrorKind::Timeout => {
+            "a longer limits.turn, or a look at what the agent waits for: its model, its database".to_owned()
+        }
+        AgentErrorKind::BadReply if names("text/html") => format!(
+            "another address in target.{word}.baseUrl: a web page is there, of a login, a proxy or another program"
+        ),
+        AgentErrorKind::Status(300..400) => "the address that it is sent on to".to_owned(),
+        AgentErrorKind::BadReply => format!("another transport than target.{word}, or a look at the agent's own log"),
+        AgentErrorKind::Status(_) => "a look at the agent's own log".to_owned(),
+    }
+}

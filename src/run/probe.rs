@@ -1,0 +1,71 @@
+//! One hello to the agent, to see that it is there and what it does. No persona, no judge, no seed, nothing is kept.
+
+use tokio_util::sync::CancellationToken;
+
+use super::Engine;
+use super::prepare::{self, Extent};
+use super::trial::Stop;
+use crate::agent::managed::Listener;
+use crate::agent::{Agent, AgentError, Exchange, Reply};
+use crate::evidence::ObjectContext;
+
+/// What a hello to the agent showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sighting {
+    /// The session, as the agent names it.
+    pub session_id: String,
+    /// What the agent said before anybody had said anything.
+    pub greeting: Option<Reply>,
+    /// What was said to it.
+    pub said: String,
+    /// What came of that.
+    pub exchange: Exchange,
+    /// Its observable state after that.
+    pub context: Result<ObjectContext, AgentError>,
+}
+
+/// Why there was no hello.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProbeError {
+    /// The graph or the agent could not be prepared, for this reason.
+    Unprepared(String),
+    /// The agent opened no session.
+    NoSession(AgentError),
+}
+
+/// Opens a session and says the job's first greeting. `None` where it was interrupted; whatever was started has ended.
+///
+/// # Errors
+/// Why there was no hello.
+pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Option<Sighting>, ProbeError> {
+    // Dropping the look cancels whatever it waits for.
+    let seen = tokio::select! {
+        biased;
+        () = interrupt.cancelled() => None,
+        seen = look(engine) => Some(seen),
+    };
+    engine.edges.close().await;
+    seen.transpose()
+}
+
+async fn look(engine: &Engine) -> Result<Sighting, ProbeError> {
+    let trials = engine.plan.trials();
+    let id = trials.first().ok_or_else(|| ProbeError::Unprepared("the plan holds no conversation".to_owned()))?;
+    let prepared = prepare::prepare(engine, id, (Extent::LeavesNoTrace, &Listener::default())).await;
+    let stage = prepared.map_err(|stop| match stop {
+        Stop::Outcome(outcome) => ProbeError::Unprepared(outcome.error().unwrap_or_default().to_owned()),
+        Stop::Sink(error) => ProbeError::Unprepared(error.to_string()),
+    })?;
+    let said = engine.plan.job.greetings.first().map_or("Hello", String::as_str);
+    let seen = hello(stage.agent.as_ref(), said).await.map_err(ProbeError::NoSession);
+    stage.close(engine).await;
+    seen
+}
+
+async fn hello(agent: &dyn Agent, said: &str) -> Result<Sighting, AgentError> {
+    let mut session = agent.open().await?;
+    let greeting = session.greeting().await?;
+    let exchange = session.say(said).await;
+    let context = session.object_context().await;
+    Ok(Sighting { session_id: session.id().to_owned(), greeting, said: said.to_owned(), exchange, context })
+}
