@@ -1,4 +1,4 @@
-//! On what a2a-sdk 1.3.0 sends (recorded from the server in tests/transports/peers/a2a), in both versions.
+//! Messages in the shape of what a2a-sdk 1.3.0 sends (its server in tests/transports/peers/a2a), in both versions, written by hand.
 use serde_json::json;
 
 use super::*;
