@@ -76,11 +76,11 @@ pub(super) struct RunArgs {
           value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: Vec<String>,
 
-    /// The persona's model instead of the job's: openai/MODEL or scripted
+    /// The persona's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
     #[arg(long, env = "EVAL_JOB_EVALUATOR_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
     pub(super) evaluator_model: Option<ModelName>,
 
-    /// The judge's model instead of the job's: openai/MODEL or scripted
+    /// The judge's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
     #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
     pub(super) scorer_model: Option<ModelName>,
 

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use crate::clock::Clock;
 use crate::report::Ink;
 use crate::run::Credentials;
-use crate::secret::Secret;
+use crate::secret::{Secret, Variables};
 
 /// The process's surroundings.
 pub(super) struct Context {
@@ -31,8 +31,7 @@ impl Context {
         let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none();
         Context {
             credentials: Credentials {
-                openai_key: env("OPENAI_API_KEY").map(Secret::new),
-                openai_base_url: env("OPENAI_BASE_URL"),
+                variables: variables(),
                 agent_api_key: env("EVAL_JOB_AGENT_API_KEY").map(Secret::new),
                 neo4j_uri: env("NEO_URI"),
                 neo4j_username: env("NEO_USERNAME"),
@@ -60,6 +59,12 @@ fn width() -> usize {
     let said = env("COLUMNS").and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
     said.or_else(terminal).unwrap_or(100).max(60)
+}
+
+/// All variables that are text.
+#[expect(clippy::disallowed_methods, reason = "the one place")]
+fn variables() -> Variables {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
 }
 
 /// An environment variable, unless it is empty or not text.

@@ -45,13 +45,34 @@ pub struct KeyHeader<'a> {
     pub key: &'a Secret,
 }
 
+/// What some services want of a request beyond its body.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Headers, by their names in lower case; they go before the usual ones.
+    pub headers: &'a [(&'static str, &'a str)],
+    /// What the body holds that no message may show.
+    pub secret: Option<&'a Secret>,
+}
+
 impl HttpClient {
     /// Sends a request once and reads the reply to its last byte. Any status but a redirect is a reply; of an error's
     /// body only the start is read. Dropping the future drops the connection.
     pub async fn exchange(&self, call: Call<'_>) -> Result<HttpReply, HttpFault> {
+        self.exchange_with(call, Beside::default()).await
+    }
+
+    /// The same, with headers of the service's own.
+    pub async fn exchange_with(&self, call: Call<'_>, beside: Beside<'_>) -> Result<HttpReply, HttpFault> {
         let place = format!("{} {}", call.method, shown(&call.url));
-        let headers = headers(&call, &place)?;
-        let secrets = call.key.iter().map(|header| header.key.clone()).chain(password(&call.url)).collect();
+        let mut headers = headers(&call, &place)?;
+        for (name, value) in beside.headers {
+            let value = HeaderValue::from_str(value).map_err(|_| {
+                HttpFault::new(HttpFaultKind::Unsendable, &place, format!("the header `{name}` can't be sent"))
+            })?;
+            headers.insert(*name, value);
+        }
+        let keys = call.key.iter().map(|header| header.key.clone()).chain(beside.secret.cloned());
+        let secrets = keys.chain(password(&call.url)).collect();
         let mut request = self.reqwest(&call.url, &place)?.request(call.method, call.url.clone()).headers(headers);
         if let Some(body) = call.body {
             request = request.body(body);

@@ -14,7 +14,7 @@ mod reply;
 pub use address::BaseUrl;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
-pub use exchange::{Call, KeyHeader};
+pub use exchange::{Beside, Call, KeyHeader};
 pub use fault::{HttpFault, HttpFaultKind};
 pub use port::PortConfig;
 pub use reply::HttpReply;

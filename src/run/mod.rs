@@ -8,6 +8,7 @@ mod contamination;
 mod edges;
 mod ground;
 mod judge;
+mod models;
 mod observe;
 mod persona;
 mod prepare;

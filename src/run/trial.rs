@@ -96,6 +96,7 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     evidence.transcript = talk.conversation.into_transcript();
     evidence.ending = talk.ending;
     evidence.persona_usage = talk.persona_usage;
+    evidence.persona_notes = talk.persona_notes;
     observe::observe(engine, id, stage, session.as_mut(), &mut evidence).await;
     // After all that was looked at: no assertion has seen what is not among the changes.
     let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
@@ -107,6 +108,7 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
         queries: evidence.queries.clone(),
         changes: evidence.changes.clone(),
         persona_usage: evidence.persona_usage,
+        persona_notes: evidence.persona_notes.clone(),
     })?;
     Ok(evidence)
 }
@@ -128,6 +130,7 @@ struct Talk {
     conversation: Conversation,
     ending: Ending,
     persona_usage: Usage,
+    persona_notes: Vec<String>,
 }
 
 async fn converse(
@@ -148,8 +151,9 @@ async fn converse(
     loop {
         match conversation.next() {
             Next::Done(ending) => {
-                let persona_usage = persona.map(|persona| persona.usage).unwrap_or_default();
-                return Ok(Talk { conversation, ending, persona_usage });
+                let (persona_usage, persona_notes) =
+                    persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+                return Ok(Talk { conversation, ending, persona_usage, persona_notes });
             }
             Next::AskPersona => {
                 let Some(persona) = &mut persona else {

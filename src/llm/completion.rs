@@ -1,100 +1,11 @@
-//! Chat completions: our request → their JSON, their JSON → our reply. Shapes as in OpenAI's API reference, "Create chat
-//! completion"; reading tolerates what other endpoints leave out or add.
+//! The shape of a chat completion, which OpenAI gave the world and others speak: their JSON → our reply. As in OpenAI's
+//! API reference, "The chat completion object"; reading tolerates what other endpoints leave out or add.
 
-mod error;
-
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-pub use error::WireError;
-
-use crate::evidence::{Message, ReplySchema, Role, Usage};
-use crate::llm::structured::{Structured, with_schema_in_words};
-use crate::llm::{LlmRequest, repair};
-
-/// The body of `POST /chat/completions`; the order of the fields is the order of the bytes.
-#[derive(Debug, Serialize)]
-pub struct CompletionRequest<'a> {
-    model: &'a str,
-    messages: Vec<WireMessage<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<ResponseFormat<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct WireMessage<'a> {
-    role: &'static str,
-    content: Cow<'a, str>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum ResponseFormat<'a> {
-    JsonSchema { json_schema: JsonSchema<'a> },
-    JsonObject,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonSchema<'a> {
-    name: &'a str,
-    strict: bool,
-    schema: &'a Value,
-}
-
-/// How a request is put to an endpoint of which something is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manner {
-    /// How JSON is asked for, if it is.
-    pub structured: Structured,
-    /// Whether the temperature is sent.
-    pub temperature: bool,
-}
-
-impl<'a> CompletionRequest<'a> {
-    /// The request in this manner.
-    pub fn of(model: &'a str, request: &'a LlmRequest, manner: Manner) -> CompletionRequest<'a> {
-        let (messages, response_format) = match (&request.schema, manner.structured) {
-            (None, _) => (wire_messages(&request.messages), None),
-            (Some(schema), Structured::Schema) => (wire_messages(&request.messages), Some(json_schema(schema))),
-            (Some(schema), Structured::Json) => (in_words(request, schema), Some(ResponseFormat::JsonObject)),
-            (Some(schema), Structured::Words) => (in_words(request, schema), None),
-        };
-        let temperature = manner.temperature.then_some(request.temperature);
-        CompletionRequest { model, messages, temperature, response_format }
-    }
-}
-
-fn json_schema(schema: &ReplySchema) -> ResponseFormat<'_> {
-    ResponseFormat::JsonSchema { json_schema: JsonSchema { name: &schema.name, strict: true, schema: &schema.schema } }
-}
-
-/// The schema is told in the first message, the fixed part; the rest is sent as it is.
-fn in_words<'a>(request: &'a LlmRequest, schema: &ReplySchema) -> Vec<WireMessage<'a>> {
-    let mut messages = wire_messages(&request.messages);
-    if let Some(first) = messages.first_mut() {
-        first.content = with_schema_in_words(&first.content, schema).into();
-    }
-    messages
-}
-
-fn wire_messages(messages: &[Message]) -> Vec<WireMessage<'_>> {
-    messages
-        .iter()
-        .map(|message| WireMessage { role: wire_role(message.role), content: Cow::Borrowed(message.content.as_str()) })
-        .collect()
-}
-
-/// A tool's result must name the call that it answers; without one it is only words.
-fn wire_role(role: Role) -> &'static str {
-    match role {
-        Role::Tool => Role::User.as_str(),
-        role => role.as_str(),
-    }
-}
+use super::{Complaint, NoWords, Said, repair};
+use crate::evidence::Usage;
 
 /// The body of a success; an error can hide in it.
 #[derive(Debug, Deserialize)]
@@ -105,7 +16,7 @@ pub struct CompletionReply {
     usage: Option<WireUsage>,
     /// Gateways put an error of the model behind them here.
     #[serde(default)]
-    pub(super) error: Option<Value>,
+    error: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -144,21 +55,6 @@ struct Details {
     reasoning_tokens: Option<u64>,
 }
 
-/// Why a success holds no words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoWords {
-    /// The model refuses, in its words.
-    Refused(String),
-    /// The provider's filter took the words away.
-    Filtered,
-    /// The reply hit a token limit.
-    Cut,
-    /// There is no text.
-    Nothing,
-    /// There are no choices at all.
-    NoChoice,
-}
-
 impl CompletionReply {
     /// The model's words, or why there are none. Where a schema was asked for, the JSON is cut out of what is around it;
     /// a text without any is handed on whole, so that whoever asked can say what is wrong with it.
@@ -171,7 +67,7 @@ impl CompletionReply {
         }
         match choice.finish_reason.as_deref() {
             Some("length") => return Err(NoWords::Cut),
-            Some("content_filter") => return Err(NoWords::Filtered),
+            Some("content_filter") => return Err(NoWords::Filtered(String::new())),
             _ => {}
         }
         let text = message.map(|message| text_of(&message.content)).unwrap_or_default();
@@ -184,13 +80,19 @@ impl CompletionReply {
 
     /// What the request cost; what the endpoint does not say stays unknown.
     pub fn usage(&self) -> Usage {
-        let usage = self.usage.as_ref();
+        let Some(usage) = &self.usage else { return Usage::of_call(None, None) };
         Usage {
-            calls: 1,
-            input_tokens: usage.and_then(|usage| usage.prompt_tokens),
-            cached_input_tokens: usage.and_then(|usage| usage.prompt_tokens_details.as_ref()?.cached_tokens),
-            output_tokens: usage.and_then(|usage| usage.completion_tokens),
-            reasoning_tokens: usage.and_then(|usage| usage.completion_tokens_details.as_ref()?.reasoning_tokens),
+            cached_input_tokens: usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens),
+            reasoning_tokens: usage.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens),
+            ..Usage::of_call(usage.prompt_tokens, usage.completion_tokens)
+        }
+    }
+
+    /// What it says: words, none, or an error in a success's clothing.
+    pub fn said(&self, wants_json: bool) -> Said {
+        match self.error.as_ref().filter(|error| !error.is_null()) {
+            Some(error) => Said::Error(Complaint::of_value(error)),
+            None => Said::of(self.words(wants_json), self.usage()),
         }
     }
 }
@@ -246,7 +148,7 @@ mod tests {
             (choice(json!({"message": {"content": null}})), NoWords::Nothing),
             (choice(json!({"message": {"content": " \n"}})), NoWords::Nothing),
             (choice(json!({"message": {"content": "{\"a\":"}, "finish_reason": "length"})), NoWords::Cut),
-            (choice(json!({"message": {"content": ""}, "finish_reason": "content_filter"})), NoWords::Filtered),
+            (choice(json!({"message": {"content": ""}, "finish_reason": "content_filter"})), NoWords::Filtered(String::new())),
             (
                 choice(json!({"message": {"content": null, "refusal": "I won't."}, "finish_reason": "stop"})),
                 NoWords::Refused("I won't.".to_owned()),
