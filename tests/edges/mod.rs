@@ -4,5 +4,6 @@
 mod embabel;
 mod http;
 mod neo4j;
+mod models;
 mod openai;
 mod server;

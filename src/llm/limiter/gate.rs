@@ -70,6 +70,8 @@ pub(super) struct Ticket {
     departed: f64,
     estimated: f64,
     reserved: f64,
+    /// What had left with it, of requests and of tokens.
+    sent: (f64, f64),
 }
 
 /// The rules.
@@ -125,7 +127,8 @@ impl Gate {
         self.on_their_way += 1;
         self.requests.departed(now, 1.0);
         self.tokens.departed(now, reserved);
-        Verdict::Go(Ticket { departed: now, estimated: estimated.max(1.0), reserved })
+        let sent = (self.requests.sent(), self.tokens.sent());
+        Verdict::Go(Ticket { departed: now, estimated: estimated.max(1.0), reserved, sent })
     }
 
     pub(super) fn accepted(&mut self, now: f64, ticket: Ticket, tokens: Option<f64>, told: &Told) {
@@ -137,19 +140,17 @@ impl Gate {
             self.tokens_per_estimated += 0.2 * (ratio - self.tokens_per_estimated);
         }
         let is_news = ticket.departed >= self.refused_at;
-        self.requests.arrived(now, 1.0, 1.0, is_news);
-        self.tokens.arrived(now, ticket.reserved, spent, is_news);
+        self.requests.arrived(now, 1.0, is_news);
+        self.tokens.arrived(now, spent, is_news);
         if is_news {
             self.strikes = 0;
         }
-        self.told(now, told);
+        self.told(now, &ticket, told);
     }
 
     pub(super) fn refused(&mut self, now: f64, ticket: Ticket, concerns: Concerns, asked: Option<f64>, told: &Told) {
         self.on_their_way = self.on_their_way.saturating_sub(1);
-        self.requests.came_to_nothing(1.0);
-        self.tokens.came_to_nothing(ticket.reserved);
-        self.told(now, told);
+        self.told(now, &ticket, told);
         let asked = asked.map(|asked| asked.clamp(0.0, self.pauses.asked_cap));
         if ticket.departed < self.refused_at {
             // It left before everybody was told to slow down; only its wish counts.
@@ -158,10 +159,11 @@ impl Gate {
         }
         self.refused_at = now;
         self.strikes += 1;
-        if concerns != Concerns::Tokens {
+        // With nothing accepted since the last one, it is not the pace that is wrong; only waiting helps.
+        if self.strikes == 1 && concerns != Concerns::Tokens {
             self.requests.slow_down(now);
         }
-        if concerns != Concerns::Requests {
+        if self.strikes == 1 && concerns != Concerns::Requests {
             self.tokens.slow_down(now);
         }
         let own = self.pauses.first * self.pauses.factor.powi(self.strikes as i32 - 1);
@@ -181,18 +183,18 @@ impl Gate {
     }
 
     /// Nothing came back of it.
-    pub(super) fn lost(&mut self, ticket: Ticket) {
+    pub(super) fn lost(&mut self, _: Ticket) {
         self.on_their_way = self.on_their_way.saturating_sub(1);
-        self.requests.came_to_nothing(1.0);
-        self.tokens.came_to_nothing(ticket.reserved);
     }
 
-    fn told(&mut self, now: f64, told: &Told) {
+    fn told(&mut self, now: f64, ticket: &Ticket, told: &Told) {
+        // Somewhere between departure and reply.
+        let counted = (ticket.departed + now) / 2.0;
         if let Some(allowance) = &told.requests {
-            self.requests.told(now, allowance);
+            self.requests.told(counted, ticket.sent.0, allowance);
         }
         if let Some(allowance) = &told.tokens {
-            self.tokens.told(now, allowance);
+            self.tokens.told(counted, ticket.sent.1, allowance);
         }
     }
 }

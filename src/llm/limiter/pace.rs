@@ -14,6 +14,9 @@ const DECREASE: f64 = 0.93;
 /// The smallest step up, as a part of the rate that was last refused.
 const SMALLEST_STEP: f64 = 0.003;
 
+/// How much of a limit is dared while less of it is left than the time that it must last asks for.
+const RETURNS: f64 = 0.97;
+
 /// Limits are counted by the minute.
 const MINUTE: f64 = 60.0;
 
@@ -39,7 +42,8 @@ pub(super) struct Pace {
     left: Option<Left>,
     last_departure: f64,
     last_units: f64,
-    on_their_way: f64,
+    /// Units that have left since the beginning.
+    sent: f64,
     accepted: VecDeque<(f64, f64)>,
 }
 
@@ -49,6 +53,9 @@ struct Left {
     limit: Option<f64>,
     remaining: f64,
     until: f64,
+    counted: f64,
+    /// What had left when the endpoint counted.
+    sent: f64,
 }
 
 impl Pace {
@@ -64,7 +71,7 @@ impl Pace {
             left: None,
             last_departure: f64::NEG_INFINITY,
             last_units: 0.0,
-            on_their_way: 0.0,
+            sent: 0.0,
             accepted: VecDeque::new(),
         }
     }
@@ -75,11 +82,14 @@ impl Pace {
         let by_left = match self.left_at(now) {
             None => f64::NEG_INFINITY,
             Some(left) => {
-                let free = left.remaining - self.on_their_way;
+                let seconds = left.until - now;
+                // What is counted by the minute comes back at this pace, however the endpoint counts.
+                let comes_back = left.limit.filter(|_| seconds <= MINUTE).map_or(0.0, |limit| RETURNS * limit / MINUTE);
+                let free = left.remaining - (self.sent - left.sent) + comes_back * (now - left.counted).max(0.0);
                 if free < self.unit {
                     left.until
                 } else {
-                    self.last_departure + self.last_units * (left.until - now) / free
+                    self.last_departure + self.last_units / (free / seconds).max(comes_back)
                 }
             }
         };
@@ -90,7 +100,8 @@ impl Pace {
     fn left_at(&mut self, now: f64) -> Option<Left> {
         let left = self.left?;
         if now >= left.until {
-            self.left = left.limit.map(|limit| Left { remaining: limit, until: now + MINUTE, ..left });
+            let full = |limit| Left { remaining: limit, until: left.until.max(now - MINUTE) + MINUTE, sent: self.sent, counted: now, ..left };
+            self.left = left.limit.map(full);
         }
         self.left
     }
@@ -100,12 +111,16 @@ impl Pace {
         let due = self.ready_at(now).max(now - self.rate.map_or(0.0, |rate| units / rate));
         self.last_departure = if due.is_finite() { due.min(now) } else { now };
         self.last_units = units;
-        self.on_their_way += units;
+        self.sent += units;
+    }
+
+    /// What has left so far.
+    pub(super) fn sent(&self) -> f64 {
+        self.sent
     }
 
     /// A request was accepted. It is news if it left after the last refusal.
-    pub(super) fn arrived(&mut self, now: f64, reserved: f64, spent: f64, is_news: bool) {
-        self.came_to_nothing(reserved);
+    pub(super) fn arrived(&mut self, now: f64, spent: f64, is_news: bool) {
         self.accepted.push_back((now, spent));
         self.forget(now);
         if is_news {
@@ -113,10 +128,6 @@ impl Pace {
             self.quiet_units += spent;
             self.speed_up(now);
         }
-    }
-
-    pub(super) fn came_to_nothing(&mut self, reserved: f64) {
-        self.on_their_way = (self.on_their_way - reserved).max(0.0);
     }
 
     fn speed_up(&mut self, now: f64) {
@@ -171,9 +182,13 @@ impl Pace {
         (self.quiet_count, self.quiet_units) = (0, 0.0);
     }
 
-    pub(super) fn told(&mut self, now: f64, allowance: &Allowance) {
+    /// What a reply said. `counted` is about when the endpoint counted, `sent` what had left by then.
+    pub(super) fn told(&mut self, counted: f64, sent: f64, allowance: &Allowance) {
         let Allowance { limit, remaining, seconds } = *allowance;
-        self.left = Some(Left { limit, remaining, until: now + seconds });
+        // Replies overtake each other: the request that left last tells the latest.
+        if self.left.is_none_or(|left| sent >= left.sent) {
+            self.left = Some(Left { limit, remaining, until: counted + seconds, counted, sent });
+        }
     }
 
     fn forget(&mut self, now: f64) {

@@ -60,7 +60,7 @@ fn seconds(text: &str, now: DateTime<Utc>) -> Option<f64> {
     if let Ok(date) = DateTime::parse_from_rfc3339(text) {
         return Some((date.to_utc() - now).num_milliseconds() as f64 / 1e3);
     }
-    let mut rest = text;
+    let mut rest = Some(text).filter(|text| !text.is_empty())?;
     let mut sum = 0.0;
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;

@@ -1,17 +1,4 @@
-"""Holds the `openai` room to the types of OpenAI's official Python package.
-
-    pip install -r scripts/openai-types/requirements.txt
-    python scripts/openai-types/check.py
-
-It writes the replies that the Rust tests serve as recorded bytes (`tests/fixtures/openai/reply-*.json`, `error-*.json`),
-serialised from the package's own models, and it validates the requests that the Rust tests compare what they send with
-(`tests/fixtures/openai/request-*.json`). It ends with status 1 if a request is not what the package allows.
-Nothing is sent anywhere; CI uses the recorded bytes and does not run this.
-"""
-
-import json
-import sys
-from pathlib import Path
+"""OpenAI's chat completions: replies serialised from the `openai` package's models, requests validated by its types."""
 
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionMessage, ChatCompletionMessageParam
@@ -20,8 +7,6 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from openai.types.completion_usage import CompletionTokensDetails, PromptTokensDetails
 from openai.types.shared import ErrorObject
 from pydantic import TypeAdapter, ValidationError
-
-FIXTURES = Path(__file__).resolve().parents[2] / "tests" / "fixtures" / "openai"
 
 PLAIN_USAGE = CompletionUsage(prompt_tokens=21, completion_tokens=7, total_tokens=28)
 FULL_USAGE = CompletionUsage(
@@ -90,13 +75,12 @@ ERRORS = {
 }
 
 
-def write(name, text):
-    (FIXTURES / f"{name}.json").write_text(text + "\n")
+def replies():
+    return {name: reply.model_dump_json(exclude_unset=True) for name, reply in REPLIES.items()}
 
 
-def problems(path):
+def problems(request):
     """What the package's types have against a recorded request."""
-    request = json.loads(path.read_text())
     try:
         TypeAdapter(CompletionCreateParamsNonStreaming).validate_python(request)
         # The package types these as lazy or open; validated on their own they are looked at to the last field.
@@ -112,24 +96,3 @@ def problems(path):
     # Validation drops what a nested type does not know.
     found += [f"{key!r} holds something unknown" for key in request if seen[key] != request[key]]
     return found
-
-
-def main():
-    FIXTURES.mkdir(parents=True, exist_ok=True)
-    for name, reply in REPLIES.items():
-        write(name, reply.model_dump_json(exclude_unset=True))
-    for name, body in ERRORS.items():
-        write(name, json.dumps(body))
-    print(f"wrote {len(REPLIES)} replies and {len(ERRORS)} errors to {FIXTURES}")
-
-    requests = sorted(FIXTURES.glob("request-*.json"))
-    if not requests:
-        sys.exit("no request-*.json yet: run `cargo test --release` once, then this again")
-    refused = {path.name: problems(path) for path in requests}
-    for name, found in refused.items():
-        print(f"{name}: {'valid' if not found else '; '.join(found)}")
-    sys.exit(1 if any(refused.values()) else 0)
-
-
-if __name__ == "__main__":
-    main()
