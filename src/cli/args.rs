@@ -96,6 +96,10 @@ pub(super) struct RunArgs {
     #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
 
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(super) env_file: Option<PathBuf>,
+
     /// How many conversations may be held at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u16).range(1..))]
@@ -137,6 +141,10 @@ pub(super) struct ValidateArgs {
     /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
     #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
+
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(super) env_file: Option<PathBuf>,
 
     /// Also ask the agent for a session and look at the graph, without a word and without a model: could a run begin,
     /// and can each assertion fail? On a database of your own the setups are left out

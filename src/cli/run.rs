@@ -76,10 +76,7 @@ fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, Cl
 
 /// What decides whether a plan can work.
 pub(super) fn surroundings(context: &Context) -> Surroundings {
-    Surroundings {
-        variables: context.credentials.variables.clone(),
-        neo4j_uri: context.credentials.neo4j_uri.clone(),
-    }
+    Surroundings { variables: context.credentials.variables.clone(), neo4j_uri: context.credentials.neo4j_uri.clone() }
 }
 
 async fn run_one(

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::written::{
-    AssertionFile, EvaluatorFile, GateFile, GraphFile, JobFile, ModelFile, ModelMapping, ScorerFile, SeedFile, TargetFile, TaskFile,
+    AssertionFile, EvaluatorFile, GateFile, GraphFile, JobFile, ModelFile, ModelMapping, ScorerFile, SeedFile,
+    TargetFile, TaskFile,
 };
 use super::{Assertion, Gate, Job, Judge, Limits, Mind, Model, ModelName, Persona, Seed, Setup, Target, Task};
 use crate::agent::TransportConfig;

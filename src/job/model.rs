@@ -111,7 +111,8 @@ impl ModelName {
     }
 
     fn choices() -> String {
-        let providers: Vec<String> = Provider::ALL.iter().map(|provider| format!("`{}/MODEL`", provider.word())).collect();
+        let providers: Vec<String> =
+            Provider::ALL.iter().map(|provider| format!("`{}/MODEL`", provider.word())).collect();
         format!("{} and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint", providers.join(", "))
     }
 

@@ -37,12 +37,7 @@ enum Then {
 }
 
 impl Client {
-    pub(super) fn new(
-        provider: &str,
-        dialect: Box<dyn Dialect>,
-        settings: ModelSettings,
-        http: HttpClient,
-    ) -> Client {
+    pub(super) fn new(provider: &str, dialect: Box<dyn Dialect>, settings: ModelSettings, http: HttpClient) -> Client {
         Client {
             name: format!("{provider}/{}", settings.model),
             manner: Mutex::new(dialect.first_manner()),

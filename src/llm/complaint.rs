@@ -159,7 +159,8 @@ mod tests {
             {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "RequestsPerDay"}]},
             {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
         ]);
-        let google = json!({"error": {"code": 429, "message": "Quota.", "status": "RESOURCE_EXHAUSTED", "details": details}});
+        let google =
+            json!({"error": {"code": 429, "message": "Quota.", "status": "RESOURCE_EXHAUSTED", "details": details}});
         let error = Complaint::of_body(google.to_string().as_bytes());
         assert_eq!((error.code.as_str(), error.kind.as_str()), ("429", "RESOURCE_EXHAUSTED"));
         assert_eq!(error.wait, Some(Duration::from_millis(34_500)));

@@ -148,7 +148,10 @@ mod tests {
             (choice(json!({"message": {"content": null}})), NoWords::Nothing),
             (choice(json!({"message": {"content": " \n"}})), NoWords::Nothing),
             (choice(json!({"message": {"content": "{\"a\":"}, "finish_reason": "length"})), NoWords::Cut),
-            (choice(json!({"message": {"content": ""}, "finish_reason": "content_filter"})), NoWords::Filtered(String::new())),
+            (
+                choice(json!({"message": {"content": ""}, "finish_reason": "content_filter"})),
+                NoWords::Filtered(String::new()),
+            ),
             (
                 choice(json!({"message": {"content": null, "refusal": "I won't."}, "finish_reason": "stop"})),
                 NoWords::Refused("I won't.".to_owned()),

@@ -99,10 +99,9 @@ impl Failure {
             401 => Failure::for_good(format!("{message}; check {}", origin.key)),
             _ if complaint.of_the_key() => Failure::for_good(format!("{message}; check {}", origin.key)),
             403 => Failure::for_good(format!("{message}; check that {} may use the model {model:?}", origin.key)),
-            404 => Failure::for_good(format!(
-                "{message}; check the name of the model, {model:?}, and {}",
-                origin.address
-            )),
+            404 => {
+                Failure::for_good(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
+            }
             // Groq's word for a model that missed the schema this time.
             400 if complaint.code == "json_validate_failed" => Failure::for_now(message, Next::Again(None)),
             429 => Failure::for_now(message, Next::Slower(asked(reply, complaint, clock))),
@@ -137,7 +136,8 @@ impl Failure {
 
     /// Whoever waits gives up: nothing was let through for so long. `last` is the refusal that it knows, if any.
     pub(super) fn of_storm(last: Option<LlmError>, model: &str) -> Failure {
-        let what = format!("the rate limit lets nothing through for the model {model:?}; nothing more is asked of it now");
+        let what =
+            format!("the rate limit lets nothing through for the model {model:?}; nothing more is asked of it now");
         let message = last.map_or(what.clone(), |last| format!("{}; {what}", last.message));
         Failure { error: LlmError { message, transient: true }, next: Next::SentAway }
     }

@@ -118,8 +118,7 @@ mod tests {
     use crate::evidence::{Message, ReplySchema, Role};
     use crate::llm::{Effort, LlmRole};
 
-    const OPTIONS: ModelOptions =
-        ModelOptions { max_tokens: Some(500), effort: Some(Effort::Low), rng_seed: Some(7) };
+    const OPTIONS: ModelOptions = ModelOptions { max_tokens: Some(500), effort: Some(Effort::Low), rng_seed: Some(7) };
 
     fn request() -> LlmRequest {
         LlmRequest {

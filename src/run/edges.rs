@@ -94,7 +94,19 @@ impl Edges {
         };
         let (credentials, commons) = (credentials.clone(), Commons::new(chance));
         let empty_graph = OnceLock::new();
-        Ok(Edges { persona, judge, endpoints, model_keys: keys, http, credentials, clock, empty_graph, neo4j, query_limit, commons })
+        Ok(Edges {
+            persona,
+            judge,
+            endpoints,
+            model_keys: keys,
+            http,
+            credentials,
+            clock,
+            empty_graph,
+            neo4j,
+            query_limit,
+            commons,
+        })
     }
 
     /// Where our own models are asked, if not at their providers' own addresses.

@@ -49,7 +49,14 @@ impl<'a> Persona<'a> {
             temperature: job.persona.temperature,
             schema: Some(reply_schema()),
         };
-        Ok(Some(Persona { llm, signoff: &job.persona.signoff, request, turns: 0, usage: Usage::default(), notes: Vec::new() }))
+        Ok(Some(Persona {
+            llm,
+            signoff: &job.persona.signoff,
+            request,
+            turns: 0,
+            usage: Usage::default(),
+            notes: Vec::new(),
+        }))
     }
 
     /// Asks the persona what it says next.

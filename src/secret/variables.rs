@@ -23,6 +23,8 @@ impl Variables {
 impl<Name: Into<String>, Value: Into<String>> FromIterator<(Name, Value)> for Variables {
     fn from_iter<I: IntoIterator<Item = (Name, Value)>>(variables: I) -> Variables {
         let pairs = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        Variables(pairs.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, Secret::new(value))).collect())
+        Variables(
+            pairs.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, Secret::new(value))).collect(),
+        )
     }
 }

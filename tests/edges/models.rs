@@ -102,8 +102,11 @@ pub fn score() -> LlmRequest {
 
 /// The persona has greeted: a conversation that begins with the model.
 fn opened() -> LlmRequest {
-    let messages =
-        vec![Message::new(Role::System, "You pose as a user."), Message::new(Role::Assistant, "Hello"), Message::new(Role::User, "Hi!")];
+    let messages = vec![
+        Message::new(Role::System, "You pose as a user."),
+        Message::new(Role::Assistant, "Hello"),
+        Message::new(Role::User, "Hi!"),
+    ];
     LlmRequest { role: LlmRole::Persona, messages, temperature: 0.5, schema: None }
 }
 
@@ -134,7 +137,8 @@ async fn anthropic_conversations_begin_with_the_user_and_options_are_sent() {
     let server = Server::with(vec![ANTHROPIC.answer(200, "reply-text")]).await;
     assert_eq!(claude(&server.url).complete(&talk()).await.unwrap().text, "Hi, can you help me?");
     claude(&server.url).complete(&opened()).await.unwrap();
-    let options = ModelSettings { options: OPTIONS, ..settings(&server.url, "sk-hush", "claude-sonnet-4-5", "ANTHROPIC") };
+    let options =
+        ModelSettings { options: OPTIONS, ..settings(&server.url, "sk-hush", "claude-sonnet-4-5", "ANTHROPIC") };
     let client = anthropic::client(options, HttpClient::new()).unwrap();
     let notes = client.complete(&score()).await.unwrap().notes;
     assert_eq!(notes, ["the model refuses rngSeed; it was left out"]);
@@ -176,11 +180,8 @@ async fn gemini_is_asked_by_a_schema_and_its_thoughts_are_no_words() {
     let server = Server::with(vec![GEMINI.answer(200, "reply-json")]).await;
     let reply = flash(&server.url).complete(&score()).await.unwrap();
     assert_eq!(reply.text, SCORE);
-    let usage = Usage {
-        cached_input_tokens: Some(1024),
-        reasoning_tokens: Some(64),
-        ..Usage::of_call(Some(1200), Some(90))
-    };
+    let usage =
+        Usage { cached_input_tokens: Some(1024), reasoning_tokens: Some(64), ..Usage::of_call(Some(1200), Some(90)) };
     assert_eq!(reply.usage, usage);
     let sent = &server.received()[0];
     assert_eq!(sent.target, "/v1beta/models/gemini-2.5-flash:generateContent");
@@ -199,7 +200,8 @@ async fn gemini_is_asked_for_less_where_it_can_less() {
         GEMINI.answer(200, "reply-fenced"),
     ];
     let server = Server::with(answers).await;
-    let options = ModelSettings { options: OPTIONS, ..settings(&server.url, "sk-hush", "models/gemini-2.5-flash", "GEMINI") };
+    let options =
+        ModelSettings { options: OPTIONS, ..settings(&server.url, "sk-hush", "models/gemini-2.5-flash", "GEMINI") };
     let client = gemini::client(options, HttpClient::new()).unwrap();
     client.complete(&talk()).await.unwrap();
     client.complete(&opened()).await.unwrap();
@@ -271,7 +273,12 @@ fn common() -> Vec<Case> {
         (Answer::of_type(200, "text/html", "<html>"), 1, false, "text/html instead of JSON: \"<html>\"; check "),
         (Answer::of_type(200, "text/event-stream", "data: {}\n\n"), 1, false, "text/event-stream instead of JSON"),
         (Answer::json(302, "").with("location", "https://x.example/"), 1, false, "to https://x.example; redirects"),
-        (Answer::json(200, r#"{"error":{"message":"no sk-hush","code":429}}"#), 5, true, "answered with an error: \"no ***\""),
+        (
+            Answer::json(200, r#"{"error":{"message":"no sk-hush","code":429}}"#),
+            5,
+            true,
+            "answered with an error: \"no ***\"",
+        ),
         (Answer::json(200, "{}"), 1, true, "the reply holds no choices; check "),
         (Answer::Close, 5, true, "the connection broke"),
     ]

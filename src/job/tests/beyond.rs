@@ -52,12 +52,12 @@ job.yml:6:1: there is no template `eval/socrates`
 #[test]
 fn a_model_of_an_unknown_provider() {
     problems(
-        &least_and("evaluator: {model: anthropic/claude}\nscorer: {model: ' gpt'}\n"),
+        &least_and("evaluator: {model: acme/large}\nscorer: {model: ' gpt'}\n"),
         "
-job.yml:6:20: `anthropic` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint
+job.yml:6:20: `acme` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint
   |
-6 | evaluator: {model: anthropic/claude}
-  |                    ^^^^^^^^^^^^^^^^
+6 | evaluator: {model: acme/large}
+  |                    ^^^^^^^^^^
 
 job.yml:7:17: a model's name is empty or has spaces around it
   |

@@ -96,10 +96,9 @@ fn parts(messages: &[Message]) -> (Option<Cow<'_, str>>, Vec<WireMessage<'_>>) {
     let role = |role| if role == Role::Assistant { "assistant" } else { "user" };
     let opens = rest.first().is_none_or(|first| first.role == Role::Assistant);
     let opening = opens.then_some(WireMessage { role: "user", content: Cow::Borrowed(OPENING) });
-    let rest = rest.iter().map(|message| WireMessage {
-        role: role(message.role),
-        content: Cow::Borrowed(message.content.as_str()),
-    });
+    let rest = rest
+        .iter()
+        .map(|message| WireMessage { role: role(message.role), content: Cow::Borrowed(message.content.as_str()) });
     (system, opening.into_iter().chain(rest).collect())
 }
 
@@ -220,7 +219,10 @@ mod tests {
     fn cached_tokens_are_counted_once() {
         let usage = json!({"input_tokens": 10, "cache_creation_input_tokens": 200, "cache_read_input_tokens": 3000, "output_tokens": 5});
         let usage = reply(json!({"usage": usage})).usage();
-        assert_eq!((usage.input_tokens, usage.cached_input_tokens, usage.output_tokens), (Some(3210), Some(3000), Some(5)));
+        assert_eq!(
+            (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens),
+            (Some(3210), Some(3000), Some(5))
+        );
         let usage = reply(json!({"usage": {"input_tokens": 10, "cache_read_input_tokens": null}})).usage();
         assert_eq!((usage.input_tokens, usage.cached_input_tokens, usage.output_tokens), (Some(10), None, None));
     }

@@ -67,7 +67,8 @@ impl<'a> GenerateRequest<'a> {
             ..GenerationConfig::default()
         };
         if let Some(schema) = &request.schema {
-            generation_config.response_mime_type = (manner.structured != Structured::Words).then_some("application/json");
+            generation_config.response_mime_type =
+                (manner.structured != Structured::Words).then_some("application/json");
             if manner.structured == Structured::Schema {
                 generation_config.response_json_schema = Some(&schema.schema);
             } else if let Some(first) = system_instruction.as_mut().or(contents.first_mut()) {

@@ -94,9 +94,11 @@ pub(super) struct Gate {
 
 impl Gate {
     pub(super) fn new(pauses: Pauses, rng_seed: u64) -> Gate {
+        // Six requests a minute are always dared, by the pauses that are usual.
+        let least = 0.1 / pauses.first;
         Gate {
-            requests: Pace::new(1.0),
-            tokens: Pace::new(1000.0),
+            requests: Pace::new(1.0, least),
+            tokens: Pace::new(1000.0, 1000.0 * least),
             pauses,
             chance: fastrand::Rng::with_seed(rng_seed),
             paused_until: 0.0,

@@ -31,6 +31,8 @@ const DOUBLING: u32 = 4;
 pub(super) struct Pace {
     /// What one request takes at least.
     unit: f64,
+    /// Units a second that are always dared.
+    least: f64,
     /// Units a second; `None` while nothing was ever refused.
     rate: Option<f64>,
     /// The rate that was refused last; infinite until the limit was met twice.
@@ -59,9 +61,10 @@ struct Left {
 }
 
 impl Pace {
-    pub(super) fn new(unit: f64) -> Pace {
+    pub(super) fn new(unit: f64, least: f64) -> Pace {
         Pace {
             unit,
+            least,
             rate: None,
             ceiling: f64::INFINITY,
             step: 0.0,
@@ -86,7 +89,9 @@ impl Pace {
                 // What is counted by the minute comes back at this pace, however the endpoint counts.
                 let comes_back = left.limit.filter(|_| seconds <= MINUTE).map_or(0.0, |limit| RETURNS * limit / MINUTE);
                 let free = left.remaining - (self.sent - left.sent) + comes_back * (now - left.counted).max(0.0);
-                if free < self.unit {
+                if free < self.unit && comes_back > 0.0 {
+                    left.until.min(now + (self.unit - free) / comes_back + 0.001)
+                } else if free < self.unit {
                     left.until
                 } else {
                     self.last_departure + self.last_units / (free / seconds).max(comes_back)
@@ -100,7 +105,13 @@ impl Pace {
     fn left_at(&mut self, now: f64) -> Option<Left> {
         let left = self.left?;
         if now >= left.until {
-            let full = |limit| Left { remaining: limit, until: left.until.max(now - MINUTE) + MINUTE, sent: self.sent, counted: now, ..left };
+            let full = |limit| Left {
+                remaining: limit,
+                until: left.until.max(now - MINUTE) + MINUTE,
+                sent: self.sent,
+                counted: now,
+                ..left
+            };
             self.left = left.limit.map(full);
         }
         self.left
@@ -134,11 +145,8 @@ impl Pace {
         let Some(rate) = self.rate else { return };
         let quiet = now - self.quiet_since;
         let doubles = self.ceiling.is_infinite();
-        let enough = if doubles {
-            self.quiet_count >= DOUBLING
-        } else {
-            quiet >= QUIET.0 && self.quiet_count >= QUIET.1
-        };
+        let enough =
+            if doubles { self.quiet_count >= DOUBLING } else { quiet >= QUIET.0 && self.quiet_count >= QUIET.1 };
         if !enough {
             return;
         }
@@ -169,8 +177,8 @@ impl Pace {
         let observed = in_the_last_minute / MINUTE;
         match self.rate {
             None => {
-                // What went through until now came in a burst; six of the smallest requests a minute are always dared.
-                self.rate = Some(observed.max(6.0 * self.unit / MINUTE));
+                // What went through until now came in a burst.
+                self.rate = Some(observed.max(self.least));
             }
             Some(rate) => {
                 let limit = observed.clamp(rate / 2.0, rate);

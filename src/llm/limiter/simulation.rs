@@ -100,7 +100,7 @@ struct Scene {
     tokens_each: (f64, f64),
 }
 
-/// What was seen after ten minutes, for half an hour.
+/// What was seen after ten minutes, for twenty minutes.
 #[derive(Debug)]
 struct Seen {
     refused: f64,
@@ -117,7 +117,7 @@ struct Reply {
 }
 
 const WARM: f64 = 600.0;
-const END: f64 = WARM + 1800.0;
+const END: f64 = WARM + 1200.0;
 
 fn play(scene: &Scene) -> Seen {
     let mut gate = Gate::new(Pauses::MODEL, 7);
@@ -141,7 +141,8 @@ fn play(scene: &Scene) -> Seen {
                     requests.move_to(now);
                     tokens.move_to(now);
                     let fits = requests.left() >= 1.0 && tokens.left() >= cost;
-                    let asked = requests.wait(now, 1.0).max(if tokens.left() < cost { tokens.wait(now, cost) } else { 0.0 });
+                    let asked =
+                        requests.wait(now, 1.0).max(if tokens.left() < cost { tokens.wait(now, cost) } else { 0.0 });
                     if fits {
                         requests.take(now, 1.0);
                         tokens.take(now, cost);
@@ -198,11 +199,10 @@ fn check(counts: Counts, says: Says) {
                 Scene { counts, says, requests, tokens, callers: 120, seconds_each, tokens_each: (500.0, 1500.0) };
             let seen = play(&scene);
             let what = format!("{counts:?} {says:?} {requests}/min {tokens} tokens/min {seconds_each:?}: {seen:?}");
-            println!("{what}");
             // With so few requests there is not much to learn from, and a minute can't be divided by them.
             let least = if requests < 60.0 && says != Says::Headers { 0.8 } else { 0.9 };
             assert!(seen.used >= least, "{what}");
-            assert!(seen.refused <= 0.02, "{what}");
+            assert!(seen.refused <= if least < 0.9 { 0.03 } else { 0.02 }, "{what}");
             assert_eq!(seen.storms, 0, "{what}");
         }
     }

@@ -45,8 +45,8 @@ struct Granted {
 
 impl Tokens {
     pub(super) fn of(settings: &ModelSettings, url: &str, http: HttpClient) -> Result<Tokens, LlmError> {
-        let url = BaseUrl::parse(url)
-            .map_err(|error| LlmError { message: format!("{FROM}: {error}"), transient: false })?;
+        let url =
+            BaseUrl::parse(url).map_err(|error| LlmError { message: format!("{FROM}: {error}"), transient: false })?;
         Ok(Tokens {
             url,
             key: settings.key.clone().unwrap_or_else(|| Secret::new("")),
@@ -64,7 +64,8 @@ impl Tokens {
     pub(super) async fn current(&self, refused: Option<&Secret>) -> Result<Secret, Failure> {
         let mut held = self.held.lock().await;
         let is_good = |held: &Held| {
-            held.since.elapsed_ms() / 1000.0 < held.seconds - MARGIN && refused.is_none_or(|refused| *refused != held.token)
+            held.since.elapsed_ms() / 1000.0 < held.seconds - MARGIN
+                && refused.is_none_or(|refused| *refused != held.token)
         };
         if let Some(held) = held.as_ref().filter(|held| is_good(held)) {
             return Ok(held.token.clone());

@@ -35,12 +35,7 @@ struct Watsonx {
 ///
 /// # Errors
 /// What is wrong with an address; [`super::check`] finds the same.
-pub fn client(
-    settings: ModelSettings,
-    payer: Payer,
-    iam_url: &str,
-    http: HttpClient,
-) -> Result<Client, LlmError> {
+pub fn client(settings: ModelSettings, payer: Payer, iam_url: &str, http: HttpClient) -> Result<Client, LlmError> {
     let tokens = iam::Tokens::of(&settings, iam_url, http.clone())?;
     let dialect = Watsonx { base: settings.base()?, model: settings.model.clone(), payer, tokens };
     Ok(Client::new("watsonx", Box::new(dialect), settings, http))

@@ -110,8 +110,6 @@ fn wire_message(message: &Message) -> WireMessage<'_> {
         Role::System => WireMessage { role: "system", content: Content::Text(text) },
         Role::Assistant => WireMessage { role: "assistant", content: Content::Text(text) },
         // A tool's result must name the call that it answers; without one it is only words.
-        Role::User | Role::Tool => {
-            WireMessage { role: "user", content: Content::Parts([Part { kind: "text", text }]) }
-        }
+        Role::User | Role::Tool => WireMessage { role: "user", content: Content::Parts([Part { kind: "text", text }]) },
     }
 }
