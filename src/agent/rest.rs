@@ -134,7 +134,12 @@ impl Caller {
             body_cap: BODY_CAP,
         };
         let stopwatch: Stopwatch = settings.clock.start();
-        let extra = Extra { headers: &settings.headers, accept: request.accept, stopwatch: Some(stopwatch) };
+        let extra = Extra {
+            headers: &settings.headers,
+            accept: request.accept,
+            stopwatch: Some(stopwatch),
+            ..Extra::default()
+        };
         let reply = self.http.exchange_with(call, extra).await;
         let latency_ms = stopwatch.elapsed_ms();
         let reply = reply.map_err(|fault| self.failed(fault))?;

@@ -79,11 +79,11 @@ pub(super) struct RunArgs {
           value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: Vec<String>,
 
-    /// The persona's model instead of the job's: openai/MODEL or scripted
+    /// The persona's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
     #[arg(long, env = "EVAL_JOB_EVALUATOR_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
     pub(super) evaluator_model: Option<ModelName>,
 
-    /// The judge's model instead of the job's: openai/MODEL or scripted
+    /// The judge's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
     #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
     pub(super) scorer_model: Option<ModelName>,
 
@@ -98,6 +98,10 @@ pub(super) struct RunArgs {
     /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
     #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
+
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(super) env_file: Option<PathBuf>,
 
     /// How many conversations may be held at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
@@ -140,6 +144,10 @@ pub(super) struct ValidateArgs {
     /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
     #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
+
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(super) env_file: Option<PathBuf>,
 
     /// Also ask the agent for a session and look at the graph, without a word and without a model: could a run begin,
     /// and can each assertion fail? On a database of your own the setups are left out

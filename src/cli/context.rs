@@ -2,10 +2,11 @@
 
 use std::io::IsTerminal;
 
+use super::env_file::EnvFile;
 use crate::clock::Clock;
 use crate::report::Ink;
 use crate::run::Credentials;
-use crate::secret::Secret;
+use crate::secret::{Secret, Variables};
 
 /// The process's surroundings.
 pub(super) struct Context {
@@ -24,15 +25,16 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// Reads the surroundings of this process.
-    pub(super) fn of_process() -> Context {
+    /// Reads the surroundings of this process. What the file says fills in what the environment leaves open.
+    pub(super) fn of_process(file: &EnvFile) -> Context {
+        let variables = variables(file);
+        let env = |name: &str| variables.text(name).map(str::to_owned);
         let colourless = env("NO_COLOR").is_some() || env("TERM").as_deref() == Some("dumb");
         let ink = |tty: bool| if tty && !colourless { Ink::Colour } else { Ink::None };
         let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none();
         Context {
             credentials: Credentials {
-                openai_key: env("OPENAI_API_KEY").map(Secret::new),
-                openai_base_url: env("OPENAI_BASE_URL"),
+                variables: variables.clone(),
                 agent_api_key: env("EVAL_JOB_AGENT_API_KEY").map(Secret::new),
                 neo4j_uri: env("NEO_URI"),
                 neo4j_username: env("NEO_USERNAME"),
@@ -42,7 +44,7 @@ impl Context {
             stdout_ink: ink(std::io::stdout().is_terminal()),
             stderr_ink: ink(std::io::stderr().is_terminal()),
             stderr_is_tty,
-            width: width(),
+            width: width(env("COLUMNS")),
         }
     }
 
@@ -56,16 +58,19 @@ impl Context {
 }
 
 /// What the user says, else what the terminal says, else 100; a report narrower than 60 can't be read.
-fn width() -> usize {
-    let said = env("COLUMNS").and_then(|columns| columns.parse().ok());
+fn width(columns: Option<String>) -> usize {
+    let said = columns.and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
     said.or_else(terminal).unwrap_or(100).max(60)
 }
 
-/// An environment variable, unless it is empty or not text.
+/// All variables that are text, the file's too. One that is set is never overridden, also if it is empty.
 #[expect(clippy::disallowed_methods, reason = "the one place")]
-fn env(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+fn variables(file: &EnvFile) -> Variables {
+    let of_file = file.iter().filter(|(name, _)| std::env::var_os(name).is_none());
+    let of_file = of_file.map(|(name, value)| (name.clone(), value.clone()));
+    let set = std::env::vars_os();
+    set.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).chain(of_file).collect()
 }
 
 /// Whether an environment variable is there without a value.

@@ -15,6 +15,10 @@ use crate::store::folder::StoreError;
 pub(super) enum CliError {
     /// A job file can't be read.
     Unreadable { path: PathBuf, source: io::Error },
+    /// The file of variables can't be read.
+    UnreadableEnvFile { path: PathBuf, source: io::Error },
+    /// The file of variables has a mistake. Nothing of the line is repeated: it can hold a key.
+    InvalidEnvFile { path: PathBuf, line: usize, what: &'static str },
     /// There is no folder where `--prompts` says.
     NoPrompts(PathBuf),
     /// Job files have problems.
@@ -56,6 +60,8 @@ impl CliError {
         match self {
             CliError::Unreadable { .. }
             | CliError::NoPrompts(_)
+            | CliError::UnreadableEnvFile { .. }
+            | CliError::InvalidEnvFile { .. }
             | CliError::InvalidJobs(_)
             | CliError::Refused { .. }
             | CliError::Unprepared(_)
@@ -84,6 +90,13 @@ impl CliError {
             }
             CliError::Unreadable { path, source } => {
                 format!("{error} {} can't be read: {source}", plain(&path.display().to_string()))
+            }
+            CliError::UnreadableEnvFile { path, source } => {
+                let path = plain(&path.display().to_string());
+                format!("{error} {path} can't be read: {source}\n  try: --env-file FILE, with lines such as NAME=value")
+            }
+            CliError::InvalidEnvFile { path, line, what } => {
+                format!("{error} {}:{line}: {what}", plain(&path.display().to_string()))
             }
             CliError::NoPrompts(path) => {
                 let path = plain(&path.display().to_string());

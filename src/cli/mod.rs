@@ -6,6 +6,7 @@
 mod args;
 mod context;
 mod demo_agent;
+mod env_file;
 mod error;
 mod graph;
 mod jobs;
@@ -22,8 +23,9 @@ mod validate;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{Args, Command, GraphCommand};
+use args::{Args, Command, GraphCommand, RunArgs, ValidateArgs};
 use context::Context;
+use env_file::EnvFile;
 use error::CliError;
 use printer::Printer;
 
@@ -38,8 +40,18 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(status);
         }
     };
-    let context = Context::of_process();
+    let file = match &args.command {
+        Command::Run(RunArgs { env_file, .. }) | Command::Validate(ValidateArgs { env_file, .. }) => {
+            env_file::read(env_file.as_deref())
+        }
+        _ => Ok(EnvFile::new()),
+    };
+    let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()));
     let printer = std::sync::Arc::new(Printer::new(&context));
+    if let Err(error) = file {
+        printer.error(&error);
+        return ExitCode::from(error.exit_status());
+    }
     let result = match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),

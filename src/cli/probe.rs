@@ -44,7 +44,7 @@ fn probe_one(loaded: Loaded, context: &Context, printer: &Arc<Printer>) -> Resul
     let plan = Plan::of(job, wanted, surroundings(context)).map_err(|refusals| CliError::Refused { file, refusals })?;
     let chance = Box::new(Context::chance);
     let rng_seed = Context::chance();
-    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance };
+    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, telling: None };
     let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
     let engine = Engine {
         id: "probe".to_owned(),

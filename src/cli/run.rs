@@ -13,6 +13,7 @@ use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use crate::agent::{any_group_is_left, kill_all_groups};
+use crate::llm::limiter::Telling;
 use crate::plan::{Plan, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
@@ -75,11 +76,7 @@ fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, Cl
 
 /// What decides whether a plan can work.
 pub(super) fn surroundings(context: &Context) -> Surroundings {
-    Surroundings {
-        has_openai_key: context.credentials.openai_key.is_some(),
-        openai_base_url: context.credentials.openai_base_url.clone(),
-        neo4j_uri: context.credentials.neo4j_uri.clone(),
-    }
+    Surroundings { variables: context.credentials.variables.clone(), neo4j_uri: context.credentials.neo4j_uri.clone() }
 }
 
 async fn run_one(
@@ -91,8 +88,14 @@ async fn run_one(
 ) -> Result<Verdict, CliError> {
     let Planned { loaded, plan } = planned;
     let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
-    let means =
-        Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance: Box::new(Context::chance) };
+    let shown = context.stderr_is_tty || args.verbose;
+    let means = Means {
+        credentials: &context.credentials,
+        clock: context.clock,
+        rng_seed,
+        chance: Box::new(Context::chance),
+        telling: (shown && !args.no_progress).then(|| waiting_line(printer.clone())),
+    };
     let edges = Edges::of(&plan, means).map_err(|error| CliError::Internal(error.to_string()))?;
     let provenance = run::provenance(&plan, &loaded.file, &loaded.templates, &edges, rng_seed);
     let mut chance = fastrand::Rng::with_seed(Context::chance());
@@ -132,6 +135,11 @@ async fn run_one(
     printer.note(&kept_words(&record, args, &folder.path.display().to_string()));
     written?;
     Ok(record.verdict)
+}
+
+/// Tells how long the models' queue waits.
+fn waiting_line(printer: Arc<Printer>) -> Arc<Telling> {
+    Arc::new(move |wait| printer.note(&format!("waiting for the rate limit, {:.0} s", wait.as_secs_f64().ceil())))
 }
 
 /// Keeps what happens: on disk first, then on the screen.

@@ -60,14 +60,14 @@ async fn live(
     let Loaded { file, job, templates } = loaded;
     // No model is asked, so none needs a key.
     let wanted = Wanted {
-        evaluator_model: job.persona.mind.model().map(|_| ModelName::Scripted),
+        evaluator_model: job.persona.mind.model().is_some().then_some(ModelName::Scripted),
         scorer_model: Some(ModelName::Scripted),
         ..Wanted::default()
     };
     let plan = Plan::of(job, wanted, surroundings(context))
         .map_err(|refusals| CliError::Refused { file: file.clone(), refusals })?;
     let chance = Box::new(Context::chance);
-    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed: 0, chance };
+    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed: 0, chance, telling: None };
     let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
     let engine = Engine {
         id: "validate".to_owned(),

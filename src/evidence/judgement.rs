@@ -43,4 +43,7 @@ pub struct Judgement {
     pub rejected: Vec<(String, String)>,
     /// Tokens and calls of all tries.
     pub usage: Usage,
+    /// What the model was asked for and refuses, a sentence each: a temperature, a schema.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }

@@ -91,6 +91,9 @@ pub struct Evidence {
     pub empty: Option<State>,
     /// Tokens and calls of the persona in this trial.
     pub persona_usage: Usage,
+    /// What the persona's model was asked for and refuses, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub persona_notes: Vec<String>,
 }
 
 impl Evidence {
@@ -109,6 +112,7 @@ impl Evidence {
             before: None,
             empty: None,
             persona_usage: Usage::default(),
+            persona_notes: Vec::new(),
         }
     }
 

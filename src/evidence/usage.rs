@@ -16,9 +16,31 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     /// Those of them that were spent on reasoning.
     pub reasoning_tokens: Option<u64>,
+    /// Tokens of the longest single request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_input_tokens: Option<u64>,
+    /// Tokens of the longest single reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_output_tokens: Option<u64>,
+    /// Tokens of the longest request together with its reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_total_tokens: Option<u64>,
 }
 
 impl Usage {
+    /// One answered request of which nothing is known but these two sums.
+    pub fn of_call(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Usage {
+        Usage {
+            calls: 1,
+            input_tokens,
+            output_tokens,
+            largest_input_tokens: input_tokens,
+            largest_output_tokens: output_tokens,
+            largest_total_tokens: input_tokens.zip(output_tokens).map(|(input, output)| input.saturating_add(output)),
+            ..Usage::default()
+        }
+    }
+
     /// Both together: a number that only one side knows is the sum of what is known.
     pub fn plus(self, other: Usage) -> Usage {
         let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
@@ -31,6 +53,33 @@ impl Usage {
             cached_input_tokens: add(self.cached_input_tokens, other.cached_input_tokens),
             output_tokens: add(self.output_tokens, other.output_tokens),
             reasoning_tokens: add(self.reasoning_tokens, other.reasoning_tokens),
+            // Nothing is less than anything.
+            largest_input_tokens: self.largest_input_tokens.max(other.largest_input_tokens),
+            largest_output_tokens: self.largest_output_tokens.max(other.largest_output_tokens),
+            largest_total_tokens: self.largest_total_tokens.max(other.largest_total_tokens),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_keep_the_unknown_apart_from_zero_and_the_largest_of_each() {
+        let known = Usage { reasoning_tokens: Some(0), ..Usage::of_call(Some(100), Some(5)) };
+        let sum = known.plus(Usage::of_call(Some(40), Some(50))).plus(Usage::of_call(None, Some(1)));
+        assert_eq!((sum.calls, sum.input_tokens, sum.output_tokens), (3, Some(140), Some(56)));
+        assert_eq!((sum.cached_input_tokens, sum.reasoning_tokens), (None, Some(0)));
+        let largest = (sum.largest_input_tokens, sum.largest_output_tokens, sum.largest_total_tokens);
+        assert_eq!(largest, (Some(100), Some(50), Some(105)));
+    }
+
+    #[test]
+    fn what_an_earlier_version_kept_is_read() {
+        let kept = r#"{"calls":2,"inputTokens":10,"cachedInputTokens":null,"outputTokens":3,"reasoningTokens":null}"#;
+        let usage: Usage = serde_json::from_str(kept).unwrap();
+        assert_eq!((usage.calls, usage.input_tokens, usage.largest_input_tokens), (2, Some(10), None));
+        assert_eq!(serde_json::to_string(&usage).unwrap(), kept);
     }
 }

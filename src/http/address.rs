@@ -42,6 +42,12 @@ impl BaseUrl {
         url
     }
 
+    /// Whether its path ends in this segment.
+    pub fn ends_with(&self, segment: &str) -> bool {
+        let mut segments = self.0.path_segments().into_iter().flatten().filter(|segment| !segment.is_empty());
+        segments.next_back() == Some(segment)
+    }
+
     /// Whether this machine itself is meant, for which no proxy is ever right.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.0)

@@ -1,6 +1,6 @@
 //! A reply that was read to its end.
 
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,6 +24,7 @@ pub struct HttpReply {
     pub body: Vec<u8>,
     content_type: Option<String>,
     encoding: Option<String>,
+    headers: HeaderMap,
     secrets: Vec<Secret>,
     pub(super) arrivals: Arrivals,
 }
@@ -40,9 +41,15 @@ impl HttpReply {
             body: Vec::new(),
             content_type: header(CONTENT_TYPE),
             encoding: header(CONTENT_ENCODING),
+            headers: response.headers().clone(),
             secrets,
             arrivals: Arrivals::default(),
         }
+    }
+
+    /// The text of a header, by its name in lower case: somebody else's words.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
     /// Whether the status is a success (2xx).
@@ -210,6 +217,7 @@ mod tests {
             body: body.to_vec(),
             content_type: content_type.map(str::to_owned),
             encoding: None,
+            headers: HeaderMap::new(),
             secrets: vec![Secret::new("hush")],
             arrivals: Arrivals::default(),
         }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Model;
 use crate::agent::TransportConfig;
 use crate::agent::managed::StartConfig;
 use crate::assertion::AssertionCheck;
@@ -103,16 +104,16 @@ pub struct Persona {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mind {
     /// A model, or the scripted rules.
-    Model(ModelName),
+    Model(Model),
     /// Fixed lines, said one after the other.
     Lines(Vec<String>),
 }
 
 impl Mind {
     /// The model, where it is one.
-    pub fn model(&self) -> Option<&ModelName> {
+    pub fn model(&self) -> Option<&Model> {
         match self {
-            Mind::Model(name) => Some(name),
+            Mind::Model(model) => Some(model),
             Mind::Lines(_) => None,
         }
     }
@@ -126,47 +127,7 @@ pub struct Judge {
     /// 0 to 2.
     pub temperature: f64,
     /// The model, or the scripted rules.
-    pub model: ModelName,
-}
-
-/// One of our own models, as the job file or a flag spells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModelName {
-    /// Rules that stand in for a language model: only when named, never a fallback.
-    Scripted,
-    /// `openai/…`: any endpoint that speaks OpenAI's chat completions.
-    OpenAi(String),
-}
-
-impl ModelName {
-    /// The persona's and the judge's model unless the job names another.
-    pub const DEFAULT: &'static str = "openai/gpt-4.1-mini";
-
-    /// Reads `scripted` or `provider/model`; a name without a provider is OpenAI's.
-    ///
-    /// # Errors
-    /// A sentence that names the providers there are.
-    pub fn parse(text: &str) -> Result<ModelName, String> {
-        match text.split_once('/') {
-            _ if text == "scripted" => Ok(ModelName::Scripted),
-            _ if text.trim() != text || text.is_empty() => {
-                Err("a model's name is empty or has spaces around it".to_owned())
-            }
-            Some(("openai", model)) if !model.is_empty() => Ok(ModelName::OpenAi(model.to_owned())),
-            None => Ok(ModelName::OpenAi(text.to_owned())),
-            Some((provider, _)) => Err(format!(
-                "`{provider}` is not a provider; there are `openai/MODEL` (any OpenAI-compatible endpoint, by OPENAI_BASE_URL) and `scripted`"
-            )),
-        }
-    }
-
-    /// As the job file spells it.
-    pub fn spelled(&self) -> String {
-        match self {
-            ModelName::Scripted => "scripted".to_owned(),
-            ModelName::OpenAi(model) => format!("openai/{model}"),
-        }
-    }
+    pub model: Model,
 }
 
 /// The agent under test and how it is reached.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::written::{
-    AssertionFile, EvaluatorFile, GateFile, GraphFile, JobFile, ScorerFile, SeedFile, TargetFile, TaskFile,
+    AssertionFile, EvaluatorFile, GateFile, GraphFile, JobFile, ModelFile, ModelMapping, ScorerFile, SeedFile,
+    TargetFile, TaskFile,
 };
-use super::{Assertion, Gate, Job, Judge, Limits, Mind, ModelName, Persona, Seed, Setup, Target, Task};
+use super::{Assertion, Gate, Job, Judge, Limits, Mind, Model, ModelName, Persona, Seed, Setup, Target, Task};
 use crate::agent::TransportConfig;
 use crate::assertion::AssertionCheck;
 use crate::assertion::changes::ChangesCheck;
@@ -61,8 +62,18 @@ fn folder(file_name: &str) -> PathBuf {
     Path::new(file_name).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
-fn model(written: Option<String>) -> Result<ModelName, String> {
-    ModelName::parse(written.as_deref().unwrap_or(ModelName::DEFAULT))
+fn model(written: Option<ModelFile>) -> Result<Model, String> {
+    let Some(written) = written else {
+        return Ok(Model { is_named: false, ..Model::of(ModelName::parse(ModelName::DEFAULT)?) });
+    };
+    match written {
+        ModelFile::Name(name) => Ok(Model::of(ModelName::parse(&name)?)),
+        ModelFile::Mapping(mapping) => {
+            let ModelMapping { name, base_url, api_key_env, max_tokens, reasoning_effort, rng_seed } = *mapping;
+            let name = ModelName::parse(&name)?;
+            Ok(Model { name, is_named: true, base_url, api_key_env, max_tokens, reasoning_effort, rng_seed })
+        }
+    }
 }
 
 fn persona(written: EvaluatorFile) -> Result<Persona, String> {

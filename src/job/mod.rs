@@ -14,6 +14,7 @@ mod load;
 mod mask;
 mod meaning;
 mod meant;
+mod model;
 mod nearest;
 mod problem;
 mod render;
@@ -26,9 +27,9 @@ mod written;
 
 pub use load::load;
 pub use meaning::{
-    Assertion, Facts, Gate, Isolation, Job, Judge, Limits, Mind, ModelName, Persona, Seed, Setup, Target, Task,
-    TaskKind, TimingOn,
+    Assertion, Facts, Gate, Isolation, Job, Judge, Limits, Mind, Persona, Seed, Setup, Target, Task, TaskKind, TimingOn,
 };
+pub use model::{Model, ModelName, Provider, ReasoningEffort};
 pub use problem::{Problem, Problems};
 pub use render::render_problems;
 pub use schema::schema;

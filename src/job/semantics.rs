@@ -14,10 +14,8 @@ use crate::assertion::expression::{ExpressionProblem, compile_problem};
 /// Reports what is wrong beyond the structure.
 pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &Node) {
     for part in ["evaluator", "scorer"] {
-        if let Some((name, node)) = text_at(root, part, "model")
-            && let Err(message) = ModelName::parse(name)
-        {
-            report.add(node.span, message);
+        if let Some(node) = root.get(part).and_then(|part| part.get("model")) {
+            model(report, node);
         }
     }
     let default = EvaluatorFile::default().prompt;
@@ -39,6 +37,23 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
         if let Some(node) = assertion.get("changes") {
             change_lines::check(report, node);
         }
+    }
+}
+
+/// A model's name, or the mapping that holds one.
+fn model(report: &mut Report<'_>, node: &Node) {
+    let name = node.get("name").unwrap_or(node);
+    let Some(text) = name.text() else { return };
+    match ModelName::parse(text) {
+        Err(message) => {
+            report.add(name.span, message);
+        }
+        Ok(ModelName::Scripted) => {
+            if let Some(entry) = node.entries().iter().find(|entry| entry.key.text != "name") {
+                report.add(entry.key.span, format!("`scripted` is no model: it takes no `{}`", entry.key.text));
+            }
+        }
+        Ok(ModelName::Of { .. }) => {}
     }
 }
 
@@ -79,11 +94,6 @@ fn report_script(report: &mut Report<'_>, node: &Node, problem: ExpressionProble
         None => report.add(node.span, format!("{message} (line {line}, column {column} of the script)")),
     }
     .try_this(help);
-}
-
-fn text_at<'n>(root: &'n Node, part: &str, key: &str) -> Option<(&'n str, &'n Node)> {
-    let node = root.get(part)?.get(key)?;
-    node.text().map(|text| (text, node))
 }
 
 #[cfg(test)]

@@ -1,14 +1,37 @@
 //! Our own models, the persona's and the judge's: one folder a provider.
 //!
-//! Invariants: a model is chosen by name and never replaced by another; a reply says what it cost; a key never leaves
-//! this room but in the request's header.
+//! Invariants: a model is chosen by name and never replaced by another; a reply says what it cost and what the model
+//! would not take; a key never leaves this room but in the request's header, and never for another host than the one it
+//! was meant for.
+//!
+//! Requests are built here, on the program's one HTTP client, and by no client crate. Of those that know several
+//! providers, `genai` leaves out a schema or a seed in silence for some of them, adds Anthropic's cached tokens where they
+//! can't be told apart, and brings a second TLS stack; a crate for each provider brings a retry and a timeout of its own
+//! each. What is left to do is small: a provider is a [`Dialect`], two pure functions; [`client`] does the rest for all.
 
+pub mod anthropic;
+mod client;
+mod complaint;
+mod completion;
+mod dialect;
+mod failure;
+pub mod gemini;
+pub mod limiter;
+mod manner;
 pub mod openai;
 mod repair;
 pub mod scripted;
+mod settings;
 pub mod structured;
+pub mod watsonx;
 
+pub use client::Client;
+pub use complaint::Complaint;
+pub use completion::CompletionReply;
+pub use dialect::{Dialect, NoWords, Outgoing, Said};
+pub use manner::{Manner, MaxTokens};
 pub use repair::repair;
+pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 
 use async_trait::async_trait;
 
@@ -53,6 +76,8 @@ pub struct LlmReply {
     pub text: String,
     /// What it cost.
     pub usage: Usage,
+    /// What was asked for and had to be left out because the model refuses it, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Why a model gave no reply.

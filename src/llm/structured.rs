@@ -1,8 +1,6 @@
 //! The ways of asking for JSON, from the strictest down. Independent of any provider.
 //!
-//! An endpoint that refuses one way is asked the next, and that is remembered for its client.
-
-use std::sync::atomic::{AtomicU8, Ordering};
+//! An endpoint that refuses one way is asked the next; `manner` remembers that.
 
 use crate::evidence::ReplySchema;
 
@@ -11,7 +9,8 @@ use crate::evidence::ReplySchema;
 pub enum Structured {
     /// The endpoint holds the model to a JSON Schema.
     Schema,
-    /// The endpoint holds the model to JSON; the words name the schema.
+    /// The endpoint holds the model to JSON, by a mode or by a tool that it must use; the words name the schema where
+    /// nothing else does.
     Json,
     /// Only the words name the schema.
     Words,
@@ -25,29 +24,6 @@ impl Structured {
             Structured::Json => Some(Structured::Words),
             Structured::Words => None,
         }
-    }
-}
-
-/// What an endpoint is known to refuse; shared by all requests of a client.
-#[derive(Debug, Default)]
-pub struct Ladder(AtomicU8);
-
-impl Ladder {
-    /// The strictest way that has not been refused.
-    pub fn strictest(&self) -> Structured {
-        match self.0.load(Ordering::Relaxed) {
-            0 => Structured::Schema,
-            1 => Structured::Json,
-            _ => Structured::Words,
-        }
-    }
-
-    /// Remembers that this way was refused; says whether there is a weaker one.
-    pub fn refuse(&self, way: Structured) -> bool {
-        let Some(weaker) = way.weaker() else { return false };
-        // Requests in flight may come back late with a refusal that is known already.
-        self.0.fetch_max(weaker as u8, Ordering::Relaxed);
-        true
     }
 }
 
@@ -65,26 +41,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn a_refused_way_is_not_tried_again_and_the_last_one_stays() {
-        let ladder = Ladder::default();
-        assert_eq!(ladder.strictest(), Structured::Schema);
-        assert!(ladder.refuse(Structured::Schema));
-        assert_eq!(ladder.strictest(), Structured::Json);
-        assert!(ladder.refuse(Structured::Json));
-        assert_eq!(ladder.strictest(), Structured::Words);
-        assert!(!ladder.refuse(Structured::Words));
-        assert_eq!(ladder.strictest(), Structured::Words);
-    }
-
-    #[test]
-    fn a_late_refusal_does_not_climb_back() {
-        let ladder = Ladder::default();
-        ladder.refuse(Structured::Json);
-        ladder.refuse(Structured::Schema);
-        assert_eq!(ladder.strictest(), Structured::Words);
-    }
 
     #[test]
     fn the_schema_stands_after_the_text() {

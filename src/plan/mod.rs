@@ -4,6 +4,7 @@
 
 mod apart;
 mod lanes;
+mod models;
 mod refusal;
 
 use crate::agent::TransportConfig;
@@ -15,9 +16,11 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Isolation, Job, Mind, ModelName};
+use crate::job::{Isolation, Job, ModelName};
 use crate::score::Score;
+use crate::secret::Variables;
 
+pub use models::{Access, access};
 pub use refusal::Refusal;
 
 /// What the command line asks for beyond the job.
@@ -38,10 +41,8 @@ pub struct Wanted {
 /// What the surroundings offer, as far as it decides what can work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Whether there is a key for OpenAI-compatible endpoints.
-    pub has_openai_key: bool,
-    /// The endpoint instead of OpenAI's own.
-    pub openai_base_url: Option<String>,
+    /// The environment's variables: keys and addresses of our own models.
+    pub variables: Variables,
     /// `NEO_URI`.
     pub neo4j_uri: Option<String>,
 }
@@ -75,12 +76,7 @@ impl Plan {
     /// Everything that cannot work, all at once.
     pub fn of(job: Job, wanted: Wanted, surroundings: Surroundings) -> Result<Plan, Vec<Refusal>> {
         let mut job = job;
-        if let Some(model) = wanted.evaluator_model {
-            job.persona.mind = Mind::Model(model);
-        }
-        if let Some(model) = wanted.scorer_model {
-            job.judge.model = model;
-        }
+        let misnamed = models::choose(&mut job, &wanted, &surroundings.variables);
         job.gate.min_score = wanted.min_score.or(job.gate.min_score);
         let models = if wanted.models.is_empty() {
             vec![default_model(&job.target.transport).to_owned()]
@@ -92,7 +88,9 @@ impl Plan {
         let conditions = if wanted.conditions.is_empty() { Condition::ALL.to_vec() } else { wanted.conditions };
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
         let lanes = lanes::lanes(&models, &conditions, share_state);
-        let mut refusals = refusal::refusals(&job, &models, graph.as_ref(), &surroundings);
+        let mut refusals = misnamed;
+        refusals.extend(models::refusals(&job, &surroundings.variables));
+        refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &surroundings));
         let apart = apart::Apart { isolation, several_at_once: lanes.len() > 1 };
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {

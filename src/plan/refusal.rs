@@ -5,8 +5,7 @@ use crate::agent::demo::DemoConfig;
 use crate::agent::{Ability, TransportConfig};
 use crate::graph::GraphConfig;
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
-use crate::job::{Job, Mind, ModelName, TimingOn};
-use crate::llm::openai::check as check_endpoint;
+use crate::job::{Job, TimingOn};
 
 /// Something that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,19 +26,6 @@ pub(super) fn refusals(
     let mut refusals = Vec::new();
     let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });
 
-    let roles = roles_of_openai(job);
-    if !roles.is_empty() && !surroundings.has_openai_key {
-        refuse(
-            format!("OPENAI_API_KEY is not set, but needed for {}", roles.join(" and ")),
-            "set OPENAI_API_KEY (with OPENAI_BASE_URL for another endpoint), or name the rules that stand in for a \
-             model: --evaluator-model scripted --scorer-model scripted",
-        );
-    }
-    if !roles.is_empty()
-        && let Some(problem) = surroundings.openai_base_url.as_deref().and_then(|url| check_endpoint(url).err())
-    {
-        refuse(problem, "correct it in the environment");
-    }
     if let Some(GraphConfig::Neo4j(config)) = graph {
         let (address, name, help) = match (&config.uri, &surroundings.neo4j_uri) {
             (Some(own), _) => (own.as_str(), "graph.neo4j.uri", "correct it in the job file"),
@@ -107,16 +93,4 @@ pub(super) fn refusals(
         refuse(format!("the model `{model}` is named twice"), "name each model once in --model");
     }
     refusals
-}
-
-/// Which of our own roles an OpenAI-compatible model plays, in words.
-fn roles_of_openai(job: &Job) -> Vec<String> {
-    let mut roles = Vec::new();
-    if let Mind::Model(model @ ModelName::OpenAi(_)) = &job.persona.mind {
-        roles.push(format!("the persona ({})", model.spelled()));
-    }
-    if let model @ ModelName::OpenAi(_) = &job.judge.model {
-        roles.push(format!("the judge ({})", model.spelled()));
-    }
-    roles
 }

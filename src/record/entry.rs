@@ -90,6 +90,9 @@ pub enum Entry {
         changes: Option<Observed<Vec<Change>>>,
         /// What the persona cost.
         persona_usage: Usage,
+        /// What the persona's model refuses.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        persona_notes: Vec<String>,
     },
     /// The judge has answered.
     Judged {
@@ -135,6 +138,7 @@ impl Entry {
             queries: Vec::new(),
             changes: None,
             persona_usage,
+            persona_notes: Vec::new(),
         }
     }
 }

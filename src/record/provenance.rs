@@ -32,7 +32,8 @@ pub struct Provenance {
     pub judge_model: String,
     /// The judge's temperature.
     pub judge_temperature: f64,
-    /// Where persona and judge were asked instead of OpenAI's own address, without credentials.
+    /// Where persona and judge were asked instead of their providers' own addresses, without credentials; two addresses
+    /// where they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_endpoint: Option<String>,
     /// What kept the trials apart, as the job file spells it; empty in what an earlier version kept.

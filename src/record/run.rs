@@ -108,7 +108,15 @@ impl RunRecord {
                     }
                 }
             }
-            Entry::ConversationEnded { trial, ending, object_context, queries, changes, persona_usage } => {
+            Entry::ConversationEnded {
+                trial,
+                ending,
+                object_context,
+                queries,
+                changes,
+                persona_usage,
+                persona_notes,
+            } => {
                 if let Some(evidence) = self.evidence(trial) {
                     evidence.ending = ending;
                     evidence.object_context = object_context;
@@ -116,6 +124,7 @@ impl RunRecord {
                     // A conversation that was cut off keeps what was seen while it went on.
                     evidence.changes = changes.or(evidence.changes.take());
                     evidence.persona_usage = persona_usage;
+                    evidence.persona_notes = persona_notes;
                 }
             }
             Entry::Judged { trial, judgement } => {

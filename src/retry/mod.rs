@@ -32,9 +32,9 @@ impl RetryPolicy {
         retry_after_cap: Duration::from_secs(30),
     };
 
-    /// For our own models: 6 tries, patient enough for a rate limit that is counted by the minute.
+    /// For our own models: 5 tries. A rate limit has waits of its own, which are longer (`llm/limiter`).
     pub const MODEL: RetryPolicy = RetryPolicy {
-        tries: 6,
+        tries: 5,
         first_delay: Duration::from_millis(500),
         max_delay: Duration::from_secs(20),
         retry_after_cap: Duration::from_secs(60),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::commons::Commons;
 use super::ground::neo4j_graph;
+use super::models::{Models, Surround};
 use super::{Chance, Engine};
 use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
 use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
@@ -20,21 +21,18 @@ use crate::graph::embedded::{self, EmbeddedGraph};
 use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
 use crate::graph::{GraphConfig, GraphError};
 use crate::http::HttpClient;
-use crate::job::{Isolation, Mind, ModelName};
+use crate::job::Isolation;
 use crate::llm::Llm;
-use crate::llm::openai::{OpenAi, OpenAiSettings};
-use crate::llm::scripted::Scripted;
+use crate::llm::limiter::Telling;
 use crate::plan::Plan;
 use crate::retry::RetryPolicy;
-use crate::secret::Secret;
+use crate::secret::{Secret, Variables};
 
 /// Keys, passwords and addresses, as the environment gives them.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
-    /// `OPENAI_API_KEY`.
-    pub openai_key: Option<Secret>,
-    /// `OPENAI_BASE_URL`.
-    pub openai_base_url: Option<String>,
+    /// All variables, among them the keys and addresses of our own models.
+    pub variables: Variables,
     /// `EVAL_JOB_AGENT_API_KEY`.
     pub agent_api_key: Option<Secret>,
     /// `NEO_URI`.
@@ -51,6 +49,8 @@ pub struct Edges {
     pub persona: Option<Arc<dyn Llm>>,
     /// The judge's model.
     pub judge: Arc<dyn Llm>,
+    endpoints: Vec<String>,
+    pub(super) model_keys: Vec<Secret>,
     http: HttpClient,
     pub(super) credentials: Credentials,
     /// Stands for "nothing there": made when an assertion is first looked at on it, never written to.
@@ -74,10 +74,9 @@ pub struct Means<'a> {
     pub rng_seed: u64,
     /// What tokens and passwords are drawn from.
     pub chance: Box<Chance>,
+    /// Hears how long the models' queue waits for a rate limit.
+    pub telling: Option<Arc<Telling>>,
 }
-
-/// How long one request to one of our own models may take.
-const MODEL_LIMIT: Duration = Duration::from_secs(120);
 
 impl Edges {
     /// The clients of a plan.
@@ -85,14 +84,10 @@ impl Edges {
     /// # Errors
     /// What a client can't be made of: an address that is none.
     pub fn of(plan: &Plan, means: Means<'_>) -> Result<Edges, String> {
-        let Means { credentials, clock, rng_seed, chance } = means;
+        let Means { credentials, clock, rng_seed, chance, telling } = means;
         let http = HttpClient::new();
-        let model = |name: &ModelName| model(name, credentials, clock, rng_seed, &http);
-        let persona = match &plan.job.persona.mind {
-            Mind::Lines(_) => None,
-            Mind::Model(name) => Some(model(name)?),
-        };
-        let judge = model(&plan.job.judge.model)?;
+        let surround = Surround { variables: &credentials.variables, clock, rng_seed, http: &http, telling };
+        let Models { persona, judge, endpoints, keys } = Models::of(&plan.job, &surround)?;
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
         let neo4j = match &plan.graph {
             Some(GraphConfig::Neo4j(config)) => {
@@ -103,12 +98,24 @@ impl Edges {
         };
         let (credentials, commons) = (credentials.clone(), Commons::new(chance));
         let empty_graph = OnceLock::new();
-        Ok(Edges { persona, judge, http, credentials, clock, empty_graph, neo4j, query_limit, commons })
+        Ok(Edges {
+            persona,
+            judge,
+            endpoints,
+            model_keys: keys,
+            http,
+            credentials,
+            clock,
+            empty_graph,
+            neo4j,
+            query_limit,
+            commons,
+        })
     }
 
-    /// Where our own models are asked, if the environment says.
-    pub(super) fn model_endpoint(&self) -> Option<&str> {
-        self.credentials.openai_base_url.as_deref()
+    /// Where our own models are asked, if not at their providers' own addresses.
+    pub(super) fn model_endpoints(&self) -> &[String] {
+        &self.endpoints
     }
 
     /// The graph with nothing in it.
@@ -205,11 +212,11 @@ impl Edges {
             }
             TransportConfig::Command(config) => {
                 let credentials = &self.credentials;
-                let ours = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
+                let ours = [&credentials.agent_api_key, &credentials.neo4j_password];
                 let settings = CommandSettings {
                     config: config.clone(),
                     folder: engine.plan.job.folder.clone(),
-                    secrets: ours.into_iter().flatten().cloned().collect(),
+                    secrets: ours.into_iter().flatten().chain(&self.model_keys).cloned().collect(),
                     user: self.user(&engine.plan, id),
                     model: id.model.clone(),
                     turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
@@ -242,31 +249,6 @@ impl Edges {
             retry: RetryPolicy::AGENT,
         };
         Ok(Box::new(EmbabelAgent::new(settings, self.http.clone())?))
-    }
-}
-
-fn model(
-    name: &ModelName,
-    credentials: &Credentials,
-    clock: Clock,
-    rng_seed: u64,
-    http: &HttpClient,
-) -> Result<Arc<dyn Llm>, String> {
-    match name {
-        ModelName::Scripted => Ok(Arc::new(Scripted)),
-        ModelName::OpenAi(model) => {
-            let api_key = credentials.openai_key.clone().ok_or("there is no OPENAI_API_KEY")?;
-            let settings = OpenAiSettings {
-                base_url: credentials.openai_base_url.clone().unwrap_or_else(|| OpenAiSettings::BASE_URL.to_owned()),
-                api_key,
-                model: model.clone(),
-                time_limit: MODEL_LIMIT,
-                rng_seed,
-                clock,
-                retry: RetryPolicy::MODEL,
-            };
-            Ok(Arc::new(OpenAi::new(settings, http.clone()).map_err(|error| error.message)?))
-        }
     }
 }
 

@@ -45,10 +45,16 @@ async fn ask(engine: &Engine, case: &Case, question: Question) -> Judgement {
     };
     let mut rejected: Vec<(String, String)> = Vec::new();
     let mut usage = Usage::default();
+    let mut notes: Vec<String> = Vec::new();
     let reply = loop {
         let raw = match judge.complete(&request).await {
             Ok(reply) => {
                 usage = usage.plus(reply.usage);
+                for note in reply.notes {
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
                 reply.text
             }
             Err(error) => break Observed::Failed(format!("the judge's model: {error}")),
@@ -64,5 +70,5 @@ async fn ask(engine: &Engine, case: &Case, question: Question) -> Judgement {
             format!("That verdict could not be used: {why}. Reply again with the whole verdict, and nothing else."),
         ));
     };
-    Judgement { metric: question.metric, model: judge.name().to_owned(), reply, rejected, usage }
+    Judgement { metric: question.metric, model: judge.name().to_owned(), reply, rejected, usage, notes }
 }

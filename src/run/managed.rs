@@ -31,14 +31,14 @@ impl Edges {
         let transport = &plan.job.target.transport;
         let address = transport.base_url();
         let credentials = &self.credentials;
-        let own = [&credentials.openai_key, &credentials.agent_api_key, &credentials.neo4j_password];
+        let own = [&credentials.agent_api_key, &credentials.neo4j_password];
         let in_file = transport.keys().into_iter().map(Secret::new);
         StartSettings {
             config: start.clone(),
             folder: plan.job.folder.clone(),
             port: start.ready.port.and_then(|port| port.number()).or_else(|| address.and_then(loopback_port)),
             graph,
-            secrets: own.into_iter().flatten().cloned().chain(in_file).collect(),
+            secrets: own.into_iter().flatten().chain(&self.model_keys).cloned().chain(in_file).collect(),
         }
     }
 

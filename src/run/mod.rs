@@ -9,6 +9,7 @@ mod edges;
 mod ground;
 mod judge;
 mod managed;
+mod models;
 mod observe;
 mod persona;
 mod prepare;

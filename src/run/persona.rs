@@ -21,6 +21,8 @@ pub(super) struct Persona<'a> {
     turns: usize,
     /// What it has cost so far.
     pub(super) usage: Usage,
+    /// What its model refuses.
+    pub(super) notes: Vec<String>,
 }
 
 impl<'a> Persona<'a> {
@@ -47,7 +49,14 @@ impl<'a> Persona<'a> {
             temperature: job.persona.temperature,
             schema: Some(reply_schema()),
         };
-        Ok(Some(Persona { llm, signoff: &job.persona.signoff, request, turns: 0, usage: Usage::default() }))
+        Ok(Some(Persona {
+            llm,
+            signoff: &job.persona.signoff,
+            request,
+            turns: 0,
+            usage: Usage::default(),
+            notes: Vec::new(),
+        }))
     }
 
     /// Asks the persona what it says next.
@@ -67,6 +76,11 @@ impl<'a> Persona<'a> {
             let reply = self.llm.complete(&self.request).await;
             let reply = reply.map_err(|error| Stop::broken(format!("the persona's model: {error}")))?;
             self.usage = self.usage.plus(reply.usage);
+            for note in reply.notes {
+                if !self.notes.contains(&note) {
+                    self.notes.push(note);
+                }
+            }
             match read_persona_reply(&reply.text, self.signoff) {
                 Ok(said) if said.done && said.message.is_none() && transcript.turns.len() <= 1 => {
                     unusable = "it said goodbye before it had asked for anything".to_owned();

@@ -38,12 +38,15 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         persona: job.persona.name.clone(),
         persona_model: match &job.persona.mind {
             Mind::Lines(_) => "script".to_owned(),
-            Mind::Model(name) => name.spelled(),
+            Mind::Model(model) => model.name.spelled(),
         },
         persona_temperature: job.persona.temperature,
-        judge_model: job.judge.model.spelled(),
+        judge_model: job.judge.model.name.spelled(),
         judge_temperature: job.judge.temperature,
-        model_endpoint: edges.model_endpoint().map(without_user),
+        model_endpoint: {
+            let addresses: Vec<String> = edges.model_endpoints().iter().map(|url| without_user(url)).collect();
+            (!addresses.is_empty()).then(|| addresses.join(" and "))
+        },
         isolation: plan.isolation.word().to_owned(),
         graph: plan.graph.as_ref().map(|graph| match graph {
             GraphConfig::Embedded(_) => "embedded".to_owned(),

@@ -101,6 +101,7 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     evidence.transcript = talk.conversation.into_transcript();
     evidence.ending = talk.ending;
     evidence.persona_usage = talk.persona_usage;
+    evidence.persona_notes = talk.persona_notes;
     observe::observe(engine, id, stage, session.as_mut(), &mut evidence).await;
     let down = match &evidence.ending {
         Ending::AgentFailed { error } => observe::graph_trouble(stage).await.map(|trouble| (error.clone(), trouble)),
@@ -116,6 +117,7 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
         queries: evidence.queries.clone(),
         changes: evidence.changes.clone(),
         persona_usage: evidence.persona_usage,
+        persona_notes: evidence.persona_notes.clone(),
     })?;
     // Whose fault it was can't be told, and the agent is not blamed for a database that is gone.
     match down {
@@ -143,6 +145,7 @@ struct Talk {
     conversation: Conversation,
     ending: Ending,
     persona_usage: Usage,
+    persona_notes: Vec<String>,
 }
 
 async fn converse(
@@ -170,8 +173,9 @@ async fn converse(
     loop {
         match conversation.next() {
             Next::Done(ending) => {
-                let persona_usage = persona.map(|persona| persona.usage).unwrap_or_default();
-                return Ok(Talk { conversation, ending, persona_usage });
+                let (persona_usage, persona_notes) =
+                    persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+                return Ok(Talk { conversation, ending, persona_usage, persona_notes });
             }
             Next::AskPersona => {
                 let Some(persona) = &mut persona else {

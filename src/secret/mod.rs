@@ -1,5 +1,9 @@
 //! Keys and passwords: text that no log, report or store ever shows.
 
+mod variables;
+
+pub use variables::Variables;
+
 use std::fmt;
 
 /// A key or a password. `Debug` hides it; only [`Secret::expose`] gives it away, and only clients call that.

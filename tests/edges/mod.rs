@@ -6,6 +6,7 @@ mod embabel;
 mod http;
 mod http_agent;
 mod neo4j;
+mod models;
 mod openai;
 mod openai_agent;
 pub mod server;

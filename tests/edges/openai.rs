@@ -1,38 +1,23 @@
 //! Chat completions against an endpoint that can little, fails, or answers nonsense. Replies are the bytes that
-//! `scripts/openai-types` serialised from the types of OpenAI's own package; the requests recorded beside them are what
+//! `scripts/model-types` serialised from the types of OpenAI's own package; the requests recorded beside them are what
 //! it validates, and what is sent is compared with them.
 
-use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use eval_job::clock::Clock;
-use eval_job::evidence::{Message, ReplySchema, Role, Usage};
+use eval_job::evidence::Usage;
 use eval_job::http::HttpClient;
-use eval_job::llm::openai::{OpenAi, OpenAiSettings, check};
-use eval_job::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole};
+use eval_job::llm::{Client, Effort, Llm, LlmError, LlmReply, LlmRequest, ModelOptions, ModelSettings, openai};
 use eval_job::retry::RetryPolicy;
-use eval_job::secret::Secret;
-use serde_json::json;
 
+use super::models::{Fixtures, QUICK, score, settings, talk};
 use super::server::{Answer, Received, Server};
-
-/// Six tries and hardly a wait between them.
-const QUICK: RetryPolicy = RetryPolicy {
-    tries: 6,
-    first_delay: Duration::from_millis(1),
-    max_delay: Duration::from_millis(2),
-    retry_after_cap: Duration::from_millis(2),
-};
 
 const SCORE: &str = r#"{"reason":"It asked for the time zone.","score":0.9}"#;
 
-fn folder() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "fixtures", "openai"].iter().collect()
-}
+const FIXTURES: Fixtures = Fixtures("openai");
 
 fn recorded(name: &str) -> String {
-    fs::read_to_string(folder().join(format!("{name}.json"))).unwrap()
+    FIXTURES.recorded(name)
 }
 
 fn ok(name: &str) -> Answer {
@@ -43,52 +28,13 @@ fn error(status: u16, name: &str) -> Answer {
     Answer::json(status, recorded(name))
 }
 
-/// What was sent is what the script validated. A request that is not recorded yet is, to be validated and committed.
 fn assert_recorded(request: &Received, name: &str) {
-    let path = folder().join(format!("{name}.json"));
-    if !path.exists() {
-        fs::write(&path, format!("{}\n", request.body)).unwrap();
-        panic!("{} is new: run scripts/openai-types/check.py, then this test again", path.display());
-    }
-    assert_eq!(request.body, recorded(name).trim_end(), "{name} differs; delete the file to record it anew");
+    FIXTURES.assert_recorded(request, name);
 }
 
-fn client(url: &str) -> OpenAi {
-    let settings = OpenAiSettings {
-        base_url: format!("{url}/v1/"),
-        api_key: Secret::new("sk-hush"),
-        model: "gpt-4.1-mini".to_owned(),
-        time_limit: Duration::from_secs(20),
-        rng_seed: 1,
-        clock: Clock::system(),
-        retry: QUICK,
-    };
-    OpenAi::new(settings, HttpClient::new()).unwrap()
-}
-
-fn talk() -> LlmRequest {
-    let messages = vec![
-        Message::new(Role::System, "You pose as a user."),
-        Message::new(Role::User, "Hello, how can I help?"),
-        Message::new(Role::Assistant, "Hi \"there\"\n"),
-        Message::new(Role::Tool, "A note from a tool."),
-    ];
-    LlmRequest { role: LlmRole::Persona, messages, temperature: 0.5, schema: None }
-}
-
-fn score() -> LlmRequest {
-    let schema = json!({
-        "type": "object",
-        "properties": {"reason": {"type": "string"}, "score": {"type": "number"}},
-        "required": ["reason", "score"],
-        "additionalProperties": false
-    });
-    LlmRequest {
-        role: LlmRole::Judge,
-        messages: vec![Message::new(Role::User, "Score the conversation.")],
-        temperature: 0.0,
-        schema: Some(ReplySchema { name: "verdict".to_owned(), schema }),
-    }
+fn client(url: &str) -> Client {
+    let settings = settings(&format!("{url}/v1/"), "sk-hush", "gpt-4.1-mini", "OPENAI");
+    openai::client(settings, HttpClient::new()).unwrap()
 }
 
 async fn ask(answers: Vec<Answer>, request: &LlmRequest) -> (Result<LlmReply, LlmError>, Vec<Received>) {
@@ -110,14 +56,9 @@ async fn a_plain_question_is_the_recorded_bytes() {
 #[tokio::test]
 async fn a_schema_is_sent_natively_and_the_cost_is_read() {
     let (reply, sent) = ask(vec![ok("reply-json")], &score()).await;
-    let usage = Usage {
-        calls: 1,
-        input_tokens: Some(1200),
-        cached_input_tokens: Some(1024),
-        output_tokens: Some(90),
-        reasoning_tokens: Some(64),
-    };
-    assert_eq!(reply.unwrap(), LlmReply { text: SCORE.to_owned(), usage });
+    let usage =
+        Usage { cached_input_tokens: Some(1024), reasoning_tokens: Some(64), ..Usage::of_call(Some(1200), Some(90)) };
+    assert_eq!(reply.unwrap(), LlmReply { text: SCORE.to_owned(), usage, notes: Vec::new() });
     assert_recorded(&sent[0], "request-schema");
 }
 
@@ -141,7 +82,8 @@ async fn a_temperature_that_a_model_refuses_is_dropped_once_for_all() {
     let server = Server::with(vec![error(400, "error-temperature"), ok("reply-text")]).await;
     let client = client(&server.url);
     for _ in 0..2 {
-        client.complete(&talk()).await.unwrap();
+        let notes = client.complete(&talk()).await.unwrap().notes;
+        assert_eq!(notes, ["the model refuses a temperature; it was left out"]);
     }
     let sent = server.received();
     assert_eq!(sent.len(), 3);
@@ -188,22 +130,22 @@ fn cases() -> Vec<Case> {
         |code: &str| Answer::json(200, format!(r#"{{"error":{{"message":"upstream sk-hush","code":{code}}}}}"#));
     let missed = r#"{"error":{"message":"Failed to generate JSON.","code":"json_validate_failed"}}"#;
     vec![
-        case(Answer::json(400, missed), 6, true, "Failed to generate JSON."),
+        case(Answer::json(400, missed), 5, true, "Failed to generate JSON."),
         case(error(401, "error-key"), 1, false, r#"401: "Incorrect API key provided."; check OPENAI_API_KEY"#),
         case(Answer::json(403, ""), 1, false, r#"may use the model "gpt-4.1-mini""#),
         case(error(404, "error-model"), 1, false, r#"check the name of the model, "gpt-4.1-mini""#),
         case(error(400, "error-length"), 1, false, "maximum context length is 8192 tokens"),
         case(error(429, "error-quota"), 1, false, "no credit left: check its billing"),
-        case(error(429, "error-rate"), 6, true, r#"answered 429: "Rate limit reached for requests.""#),
-        case(Answer::json(408, ""), 6, true, "answered 408 Request Timeout"),
-        case(Answer::json(500, "sk-hush"), 6, true, r#"answered 500 Internal Server Error: "***""#),
-        case(Answer::json(503, ""), 6, true, "answered 503 Service Unavailable"),
-        case(Answer::Close, 6, true, "the connection broke before a reply came"),
-        case(Answer::Cut { declared: 99, body: b"{".to_vec() }, 6, true, "broke in the middle of the reply"),
-        case(Answer::json(200, "{\"choices\":["), 6, true, "stops in the middle of its JSON"),
-        case(Answer::json(200, b"{\"\xff\":1}"), 6, true, "not valid UTF-8"),
-        case(Answer::json(200, "[]"), 6, true, "JSON, but no object"),
-        case(Answer::json(200, r#"{"choices":5}"#), 6, true, "not of the expected shape"),
+        case(error(429, "error-rate"), 5, true, r#"answered 429: "Rate limit reached for requests.""#),
+        case(Answer::json(408, ""), 5, true, "answered 408 Request Timeout"),
+        case(Answer::json(500, "sk-hush"), 5, true, r#"answered 500 Internal Server Error: "***""#),
+        case(Answer::json(503, ""), 5, true, "answered 503 Service Unavailable"),
+        case(Answer::Close, 5, true, "the connection broke before a reply came"),
+        case(Answer::Cut { declared: 99, body: b"{".to_vec() }, 5, true, "broke in the middle of the reply"),
+        case(Answer::json(200, "{\"choices\":["), 5, true, "stops in the middle of its JSON"),
+        case(Answer::json(200, b"{\"\xff\":1}"), 5, true, "not valid UTF-8"),
+        case(Answer::json(200, "[]"), 5, true, "JSON, but no object"),
+        case(Answer::json(200, r#"{"choices":5}"#), 5, true, "not of the expected shape"),
         case(
             Answer::of_type(200, "text/html", "<html>"),
             1,
@@ -211,14 +153,14 @@ fn cases() -> Vec<Case> {
             "text/html instead of JSON: \"<html>\"; check OPENAI_BASE_URL",
         ),
         case(Answer::json(301, "").with("location", "https://x.example/"), 1, false, "to https://x.example; redirects"),
-        case(in_band("429"), 6, true, r#"answered with an error: "upstream ***""#),
-        case(in_band("\"server_error\""), 6, true, "answered with an error"),
+        case(in_band("429"), 5, true, r#"answered with an error: "upstream ***""#),
+        case(in_band("\"server_error\""), 5, true, "answered with an error"),
         case(in_band("402"), 1, false, "answered with an error"),
         case(error(200, "error-length"), 1, false, "answered with an error: \"This model's maximum"),
         case(ok("reply-refusal"), 1, false, r#"the model refuses: "I'm sorry, I can't help with that.""#),
         case(ok("reply-length"), 1, false, "cut off at the model's token limit"),
         case(ok("reply-content-filter"), 1, false, "content filter"),
-        case(ok("reply-null"), 6, true, "the reply holds no text"),
+        case(ok("reply-null"), 5, true, "the reply holds no text"),
         case(Answer::json(200, r#"{"choices":[]}"#), 1, true, "the reply holds no choices"),
     ]
 }
@@ -257,25 +199,65 @@ async fn an_endpoint_that_is_not_there_can_work_later() {
 #[tokio::test]
 async fn silence_ends_at_the_time_limit() {
     let server = Server::with(vec![Answer::Hang]).await;
-    let settings = OpenAiSettings {
-        base_url: server.url.clone(),
-        api_key: Secret::new(""),
-        model: "m".to_owned(),
+    let settings = ModelSettings {
+        key: None,
         time_limit: Duration::from_millis(50),
-        rng_seed: 1,
-        clock: Clock::system(),
         retry: RetryPolicy { tries: 2, ..QUICK },
+        ..settings(&server.url, "", "m", "OPENAI")
     };
-    let client = OpenAi::new(settings, HttpClient::new()).unwrap();
+    let client = openai::client(settings, HttpClient::new()).unwrap();
     assert_eq!(client.name(), "openai/m");
     let error = client.complete(&talk()).await.unwrap_err();
     assert!(error.transient && error.message.ends_with("no reply within 50ms"), "{error}");
     assert_eq!(server.received().len(), 2);
-    assert_eq!(server.received()[0].header("authorization"), None, "an empty key is not sent");
+    assert_eq!(server.received()[0].header("authorization"), None, "no key is sent");
 }
 
-#[test]
-fn an_address_that_cannot_work_is_found_before_anything_is_sent() {
-    assert_eq!(check(OpenAiSettings::BASE_URL), Ok(()));
-    assert!(check("api.openai.com").unwrap_err().starts_with("OPENAI_BASE_URL: the address can't be read"));
+#[tokio::test]
+async fn what_a_job_says_of_a_model_is_sent_and_each_part_can_be_refused() {
+    let refused = |param: &str| {
+        Answer::json(400, format!(r#"{{"error":{{"message":"Unsupported parameter: '{param}'","param":"{param}"}}}}"#))
+    };
+    let server = Server::with(vec![
+        ok("reply-text"),
+        refused("seed"),
+        refused("reasoning_effort"),
+        refused("max_tokens"),
+        ok("reply-text"),
+    ])
+    .await;
+    let options = ModelOptions { max_tokens: Some(500), effort: Some(Effort::Low), rng_seed: Some(7) };
+    let settings = ModelSettings { options, ..settings(&server.url, "sk-hush", "m", "OPENAI") };
+    let client = openai::client(settings, HttpClient::new()).unwrap();
+    assert!(client.complete(&talk()).await.unwrap().notes.is_empty());
+    let notes = client.complete(&talk()).await.unwrap().notes;
+    assert_eq!(notes.len(), 2, "the longest reply has another name, which is no loss: {notes:?}");
+    let sent = server.received();
+    assert_recorded(&sent[0], "request-options");
+    assert!(sent[4].body.contains("\"max_completion_tokens\":500"), "{}", sent[4].body);
+    assert!(!sent[4].body.contains("seed") && !sent[4].body.contains("effort"), "{}", sent[4].body);
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_gets_no_key() {
+    let other = Server::with(vec![ok("reply-text")]).await;
+    let away = Answer::json(307, "").with("location", &format!("{}/v1/chat/completions", other.url));
+    let server = Server::with(vec![away]).await;
+    let error = client(&server.url).complete(&talk()).await.unwrap_err();
+    assert!(!error.transient && error.message.contains("redirects are not followed"), "{error}");
+    assert!(other.received().is_empty());
+}
+
+#[tokio::test]
+async fn a_storm_of_refusals_ends_for_all_callers_with_few_requests() {
+    let server = Server::with(vec![error(429, "error-rate")]).await;
+    let client = client(&server.url);
+    let talk = talk();
+    let calls: Vec<_> = (0..40).map(|_| client.complete(&talk)).collect();
+    for reply in futures_util::future::join_all(calls).await {
+        let error = reply.unwrap_err();
+        assert!(error.transient, "{error}");
+    }
+    let sent = server.received().len();
+    assert!((5..=20).contains(&sent), "{sent} requests of 40 callers with five tries each");
 }

@@ -17,7 +17,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("metric", &["evidence", "score", "prompt"]),
     ("assertion", &["evidence", "score"]),
     ("job", &["evidence", "score", "agent::Config", "graph::Config", "assertion::Config"]),
-    ("plan", &["evidence", "score", "job", "assertion::Config", "agent::Config", "graph::Config", "llm::Config"]),
+    (
+        "plan",
+        &["evidence", "score", "secret", "job", "assertion::Config", "agent::Config", "graph::Config", "llm::Config"],
+    ),
     ("grade", &["evidence", "score", "job", "metric", "assertion"]),
     ("record", &["evidence", "score"]),
     ("report", &["evidence", "score", "record"]),

@@ -64,8 +64,11 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
     plan.lanes = (1..=CROWD).map(|number| vec![trial(number)]).collect();
     let (clock, drawn) = (Clock::system(), AtomicU64::new(1));
     let chance = move || fastrand::Rng::with_seed(drawn.fetch_add(1, Ordering::Relaxed)).u64(..1 << 53);
-    let edges =
-        Edges::of(&plan, Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(chance) }).unwrap();
+    let edges = Edges::of(
+        &plan,
+        Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(chance), telling: None },
+    )
+    .unwrap();
     let provenance = run::provenance(&plan, "crowd.yml", &templates, &edges, 1);
     let entries: Arc<Mutex<Vec<Entry>>> = Arc::default();
     let kept = entries.clone();

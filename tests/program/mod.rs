@@ -4,6 +4,7 @@ mod golden;
 mod graph_serve;
 mod kill;
 mod neo4j;
+mod providers;
 mod readme;
 mod wire;
 

@@ -109,3 +109,38 @@ fn text(value: &Value) -> String {
 fn between(text: &str, open: &str, close: &str) -> Vec<String> {
     text.split(open).skip(1).filter_map(|rest| Some(rest.split_once(close)?.0.to_owned())).collect()
 }
+
+/// Starts a server that speaks as Anthropic and as Gemini do, with models that behave like this.
+pub fn start_others(behaviour: &str) -> Server {
+    let behaviour = behaviour.to_owned();
+    Server::start(move |request| {
+        let body = request.json();
+        let is_anthropic = request.path == "/v1/messages";
+        let (system, said) = if is_anthropic {
+            (text(&body["system"]), "/messages")
+        } else {
+            (text(&body["systemInstruction"]["parts"][0]["text"]), "/contents")
+        };
+        let said = body.pointer(said).and_then(Value::as_array).cloned().unwrap_or_default();
+        let content = |message: &Value| match &message["content"] {
+            Value::Null => text(&message["parts"][0]["text"]),
+            content => text(content),
+        };
+        let role = |message: &Value| text(&message["role"]).replace("model", "assistant");
+        let mut messages: Vec<(String, String)> =
+            said.iter().map(|message| (role(message), content(message))).collect();
+        if !system.is_empty() {
+            messages.insert(0, ("system".to_owned(), system));
+        }
+        let is_judge = messages.iter().any(|(_, content)| content.contains("<transcript>"));
+        let words = if is_judge { judge(&behaviour, &messages) } else { persona(&behaviour, &messages) };
+        let (recorded, place) = if is_anthropic {
+            (include_str!("../fixtures/anthropic/reply-text.json"), "/content/0/text")
+        } else {
+            (include_str!("../fixtures/gemini/reply-text.json"), "/candidates/0/content/parts/0/text")
+        };
+        let mut reply: Value = serde_json::from_str(recorded).unwrap();
+        *reply.pointer_mut(place).unwrap() = words.into();
+        Reply::Json(200, reply)
+    })
+}

@@ -155,11 +155,9 @@ impl Completion {
 fn usage_of(usage: &Value) -> Usage {
     let number = |path: &str| usage.pointer(path).and_then(Value::as_u64);
     Usage {
-        calls: 1,
-        input_tokens: number("/prompt_tokens"),
         cached_input_tokens: number("/prompt_tokens_details/cached_tokens"),
-        output_tokens: number("/completion_tokens"),
         reasoning_tokens: number("/completion_tokens_details/reasoning_tokens"),
+        ..Usage::of_call(number("/prompt_tokens"), number("/completion_tokens"))
     }
 }
 

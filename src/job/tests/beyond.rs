@@ -52,12 +52,12 @@ job.yml:6:1: there is no template `eval/socrates`
 #[test]
 fn a_model_of_an_unknown_provider() {
     problems(
-        &least_and("evaluator: {model: anthropic/claude}\nscorer: {model: ' gpt'}\n"),
+        &least_and("evaluator: {model: acme/large}\nscorer: {model: ' gpt'}\n"),
         "
-job.yml:6:20: `anthropic` is not a provider; there are `openai/MODEL` (any OpenAI-compatible endpoint, by OPENAI_BASE_URL) and `scripted`
+job.yml:6:20: `acme` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint
   |
-6 | evaluator: {model: anthropic/claude}
-  |                    ^^^^^^^^^^^^^^^^
+6 | evaluator: {model: acme/large}
+  |                    ^^^^^^^^^^
 
 job.yml:7:17: a model's name is empty or has spaces around it
   |
@@ -90,7 +90,7 @@ job.yml:7:46: `temperature`: expected a number, found the string \"x\"
 7 | evaluator: {prompt: eval/plato, temperature: x}
   |                                              ^
 
-job.yml:8:17: `a` is not a provider; there are `openai/MODEL` (any OpenAI-compatible endpoint, by OPENAI_BASE_URL) and `scripted`
+job.yml:8:17: `a` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint
   |
 8 | scorer: {model: a/b}
   |                 ^^^

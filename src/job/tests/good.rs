@@ -36,9 +36,9 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
         prompt: "eval/socrates".to_owned(),
         temperature: 0.5,
         signoff: "So Long, and Thanks for All the Fish".to_owned(),
-        mind: Mind::Model(ModelName::OpenAi("gpt-4.1-mini".to_owned())),
+        mind: Mind::Model(Model { is_named: false, ..Model::of(ModelName::openai("gpt-4.1-mini")) }),
     };
-    let model = ModelName::OpenAi("gpt-4.1-mini".to_owned());
+    let model = Model { is_named: false, ..Model::of(ModelName::openai("gpt-4.1-mini")) };
     assert_eq!(job.name, "nightly.v2");
     assert_eq!(job.persona, persona);
     assert_eq!(job.judge, Judge { prompt: "eval/score".to_owned(), temperature: 0.0, model });
@@ -57,7 +57,7 @@ fn every_key_is_understood() {
     assert_eq!((job.name.as_str(), job.description.as_deref()), ("everything", Some("All keys at once")));
     assert_eq!(job.tags, ["nightly", "demo"]);
     assert_eq!(job.persona.mind, Mind::Lines(vec!["First line".to_owned(), "2".to_owned()]));
-    assert_eq!(job.judge.model, ModelName::Scripted);
+    assert_eq!(job.judge.model, Model::of(ModelName::Scripted));
     assert_eq!(job.target.transport, TransportConfig::Demo(DemoConfig {}));
     let neo4j = Neo4jConfig { uri: Some("bolt://db:7687".to_owned()), ..Neo4jConfig::default() };
     assert_eq!(job.graph, Some(GraphConfig::Neo4j(neo4j)));

@@ -5,12 +5,14 @@
 //! is the key that is present, never a tag and never `untagged`.
 
 mod assertion;
+mod model;
 mod people;
 mod preparation;
 mod rules;
 mod target;
 
 pub use assertion::AssertionFile;
+pub use model::{ModelFile, ModelMapping};
 pub use people::{EvaluatorFile, ScorerFile};
 pub use preparation::{SeedFile, SetupFile, TaskFile};
 pub use target::{GraphFile, TargetFile};

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use super::rules;
+use super::{ModelFile, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,9 +24,12 @@ pub struct EvaluatorFile {
     /// The phrase that ends the conversation; case is ignored.
     #[schemars(regex(pattern = r"\S"))]
     pub signoff: String,
-    /// What thinks for it: `openai/MODEL` (any OpenAI-compatible endpoint) or `scripted` (rules, no model). Default: openai/gpt-4.1-mini
+    /// What thinks for it: `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`,
+    /// `watsonx/MODEL` or `scripted` (rules, no model); or a mapping that says how it is reached. Default:
+    /// openai/gpt-4.1-mini
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+    #[schemars(with = "ModelFile")]
+    pub model: Option<ModelFile>,
     /// Fixed lines, said one after the other, instead of a model.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
@@ -62,9 +65,11 @@ pub struct ScorerFile {
     /// How freely its model chooses its words, 0 to 2.
     #[schemars(range(min = 0, max = 2))]
     pub temperature: f64,
-    /// `openai/MODEL` (any OpenAI-compatible endpoint) or `scripted` (rules, no model). Default: openai/gpt-4.1-mini
+    /// `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` or `scripted`
+    /// (rules, no model); or a mapping that says how it is reached. Default: openai/gpt-4.1-mini
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+    #[schemars(with = "ModelFile")]
+    pub model: Option<ModelFile>,
 }
 
 impl Default for ScorerFile {

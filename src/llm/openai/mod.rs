@@ -1,12 +1,56 @@
-//! OpenAI's chat completions, which many other endpoints speak as well.
+//! OpenAI's chat completions, which many other endpoints speak as well: vLLM, Ollama's `/v1`, LM Studio, LiteLLM,
+//! OpenRouter, Azure's and Amazon Bedrock's `/v1`.
 //!
 //! Invariants: the same question is the same bytes, so that prompt caches hit; what an endpoint can't do is found out
 //! once and remembered; a refusal, a cut answer and an error in a success's clothing are errors, never words.
 
-mod client;
-mod fault;
-mod settings;
 pub mod wire;
 
-pub use client::OpenAi;
-pub use settings::{OpenAiSettings, check};
+use wire::CompletionRequest;
+
+use super::{Client, CompletionReply, Dialect, LlmError, LlmRequest, Manner, MaxTokens, ModelOptions, ModelSettings};
+use super::{Outgoing, Said};
+use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply};
+
+/// OpenAI's own address: what stands before `/chat/completions`.
+pub const BASE_URL: &str = "https://api.openai.com/v1";
+
+struct OpenAi {
+    base: BaseUrl,
+    model: String,
+    is_openais_own: bool,
+}
+
+/// A model behind OpenAI's chat completions, or behind any endpoint that speaks them. Nothing is sent yet.
+///
+/// # Errors
+/// What is wrong with the address; [`super::check`] finds the same.
+pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
+    let dialect = OpenAi {
+        base: settings.base()?,
+        model: settings.model.clone(),
+        is_openais_own: settings.base_url.trim_end_matches('/') == BASE_URL,
+    };
+    Ok(Client::new("openai", Box::new(dialect), settings, http))
+}
+
+impl Dialect for OpenAi {
+    fn outgoing(&self, request: &LlmRequest, options: &ModelOptions, manner: Manner) -> Outgoing {
+        let body = CompletionRequest::of(&self.model, request, options, manner);
+        Outgoing {
+            url: self.base.join(["chat", "completions"]),
+            headers: &[],
+            body: serde_json::to_vec(&body).unwrap_or_default(),
+        }
+    }
+
+    fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault> {
+        Ok(reply.object::<CompletionReply>()?.said(wants_json))
+    }
+
+    fn first_manner(&self) -> Manner {
+        // OpenAI's reasoning models refuse the old name; many others pass over the new one in silence.
+        let max_tokens = if self.is_openais_own { MaxTokens::Modern } else { MaxTokens::Classic };
+        Manner { max_tokens, ..Manner::WHOLE }
+    }
+}

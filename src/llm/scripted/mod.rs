@@ -37,6 +37,6 @@ impl Llm for Scripted {
             LlmRole::Judge => judge::reply(&request.messages),
         }
         .map_err(|missing| LlmError { message: missing.sentence(), transient: false })?;
-        Ok(LlmReply { text, usage: Usage { calls: 1, ..Usage::default() } })
+        Ok(LlmReply { text, usage: Usage { calls: 1, ..Usage::default() }, notes: Vec::new() })
     }
 }

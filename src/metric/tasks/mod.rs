@@ -102,7 +102,14 @@ mod tests {
     use crate::metric::case::example;
 
     fn judgement(reply: Observed<String>) -> Judgement {
-        Judgement { metric: "tasks".into(), model: "m".into(), reply, rejected: Vec::new(), usage: Usage::default() }
+        Judgement {
+            metric: "tasks".into(),
+            model: "m".into(),
+            reply,
+            rejected: Vec::new(),
+            usage: Usage::default(),
+            notes: Vec::new(),
+        }
     }
 
     fn seen(reply: serde_json::Value) -> Judgement {

@@ -49,12 +49,12 @@ impl UsageMetadata {
     /// Gemini counts thoughts beside the candidates, and results of its own tools beside the prompt.
     fn usage(self) -> Usage {
         let sum = |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_add(b.unwrap_or(0))).or(b);
+        let input = sum(self.prompt_token_count, self.tool_use_prompt_token_count);
+        let output = sum(self.candidates_token_count, self.thoughts_token_count);
         Usage {
-            calls: 1,
-            input_tokens: sum(self.prompt_token_count, self.tool_use_prompt_token_count),
             cached_input_tokens: self.cached_content_token_count,
-            output_tokens: sum(self.candidates_token_count, self.thoughts_token_count),
             reasoning_tokens: self.thoughts_token_count,
+            ..Usage::of_call(input, output)
         }
     }
 }

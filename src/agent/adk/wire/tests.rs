@@ -14,13 +14,8 @@ fn stream(text: &str) -> Result<Run, String> {
 }
 
 fn usage(calls: u64) -> Option<Usage> {
-    Some(Usage {
-        calls,
-        input_tokens: Some(12 * calls),
-        cached_input_tokens: Some(3 * calls),
-        output_tokens: Some(5 * calls),
-        reasoning_tokens: None,
-    })
+    let call = Usage { cached_input_tokens: Some(3), ..Usage::of_call(Some(12), Some(5)) };
+    Some((1..calls).fold(call, |sum, _| sum.plus(call)))
 }
 
 #[test]

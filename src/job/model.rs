@@ -1,0 +1,225 @@
+//! One of our own models: its provider, its name there, and what a job says of it beyond that.
+
+/// Who offers a model, and by which variables the environment says how to reach it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Provider {
+    /// OpenAI's chat completions, or any endpoint that speaks them.
+    OpenAi,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// IBM watsonx.ai.
+    Watsonx,
+}
+
+impl Provider {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Provider; 4] = [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Watsonx];
+
+    /// As it is written before the slash.
+    pub fn word(self) -> &'static str {
+        match self {
+            Provider::OpenAi => "openai",
+            Provider::Anthropic => "anthropic",
+            Provider::Gemini => "gemini",
+            Provider::Watsonx => "watsonx",
+        }
+    }
+
+    fn of(word: &str) -> Option<Provider> {
+        match word {
+            "google" => Some(Provider::Gemini),
+            word => Provider::ALL.into_iter().find(|provider| provider.word() == word),
+        }
+    }
+
+    /// The variables that can hold its key; the first that is set counts, the first of all is the one to name.
+    pub fn key_variables(self) -> &'static [&'static str] {
+        match self {
+            Provider::OpenAi => &["OPENAI_API_KEY"],
+            Provider::Anthropic => &["ANTHROPIC_API_KEY"],
+            Provider::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+            Provider::Watsonx => &["WATSONX_APIKEY", "WATSONX_API_KEY"],
+        }
+    }
+
+    /// The variable that can hold its address.
+    pub fn address_variable(self) -> &'static str {
+        match self {
+            Provider::OpenAi => "OPENAI_BASE_URL",
+            Provider::Anthropic => "ANTHROPIC_BASE_URL",
+            Provider::Gemini => "GEMINI_BASE_URL",
+            Provider::Watsonx => "WATSONX_URL",
+        }
+    }
+}
+
+/// One of our own models, as the job file or a flag spells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelName {
+    /// Rules that stand in for a language model: only when named, never a fallback.
+    Scripted,
+    /// `provider/model`.
+    Of {
+        /// Who offers it.
+        provider: Provider,
+        /// Its name there; it may hold slashes.
+        model: String,
+    },
+}
+
+impl ModelName {
+    /// The persona's and the judge's model unless the job names another.
+    pub const DEFAULT: &'static str = "openai/gpt-4.1-mini";
+
+    /// A model of OpenAI's, or of any endpoint that speaks as OpenAI does.
+    pub fn openai(model: impl Into<String>) -> ModelName {
+        ModelName::Of { provider: Provider::OpenAi, model: model.into() }
+    }
+
+    /// Reads `scripted` or `provider/model`; a name without a provider is OpenAI's.
+    ///
+    /// # Errors
+    /// A sentence that names the providers there are.
+    pub fn parse(text: &str) -> Result<ModelName, String> {
+        match text.split_once('/') {
+            _ if text == "scripted" => Ok(ModelName::Scripted),
+            _ if text.trim() != text || text.is_empty() => {
+                Err("a model's name is empty or has spaces around it".to_owned())
+            }
+            None => Ok(ModelName::openai(text)),
+            Some((word, model)) => match Provider::of(word) {
+                Some(provider) if !model.is_empty() => Ok(ModelName::Of { provider, model: model.to_owned() }),
+                Some(_) => Err(format!("there is no model behind `{text}`; write `{text}MODEL`")),
+                None => Err(format!("`{word}` is not a provider; there are {}", ModelName::choices())),
+            },
+        }
+    }
+
+    /// Reads `MODEL_OVERRIDE`: a name whose first part is no provider is one of watsonx.ai's, as in IBM's own framework.
+    ///
+    /// # Errors
+    /// A name that is empty or has spaces around it.
+    pub fn parse_override(text: &str) -> Result<ModelName, String> {
+        match text.split_once('/') {
+            Some((word, _)) if Provider::of(word).is_none() && text.trim() == text => {
+                Ok(ModelName::Of { provider: Provider::Watsonx, model: text.to_owned() })
+            }
+            _ => ModelName::parse(text),
+        }
+    }
+
+    fn choices() -> String {
+        let providers: Vec<String> =
+            Provider::ALL.iter().map(|provider| format!("`{}/MODEL`", provider.word())).collect();
+        format!("{} and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint", providers.join(", "))
+    }
+
+    /// As the job file spells it.
+    pub fn spelled(&self) -> String {
+        match self {
+            ModelName::Scripted => "scripted".to_owned(),
+            ModelName::Of { provider, model } => format!("{}/{model}", provider.word()),
+        }
+    }
+}
+
+/// One of our own models, and what the job says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// Which.
+    pub name: ModelName,
+    /// Whether the job names it; else the environment may (`LLM_ID`).
+    pub is_named: bool,
+    /// Where it is reached instead of the provider's own address or the environment's.
+    pub base_url: Option<String>,
+    /// The variable that holds its key, instead of the provider's own.
+    pub api_key_env: Option<String>,
+    /// The longest reply, in tokens, reasoning included.
+    pub max_tokens: Option<u32>,
+    /// How much it thinks before it speaks.
+    pub reasoning_effort: Option<ReasoningEffort>,
+    /// The seed of its choices.
+    pub rng_seed: Option<u32>,
+}
+
+impl Model {
+    /// A model of which only the name is known.
+    pub fn of(name: ModelName) -> Model {
+        Model {
+            name,
+            is_named: true,
+            base_url: None,
+            api_key_env: None,
+            max_tokens: None,
+            reasoning_effort: None,
+            rng_seed: None,
+        }
+    }
+
+    /// The provider, where it is no set of rules.
+    pub fn provider(&self) -> Option<Provider> {
+        match &self.name {
+            ModelName::Scripted => None,
+            ModelName::Of { provider, .. } => Some(*provider),
+        }
+    }
+}
+
+/// How much a model thinks before it speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReasoningEffort {
+    /// As little as possible.
+    Minimal,
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(provider: Provider, model: &str) -> ModelName {
+        ModelName::Of { provider, model: model.to_owned() }
+    }
+
+    #[test]
+    fn names_are_read_and_spelled() {
+        for (text, name, spelled) in [
+            ("scripted", ModelName::Scripted, "scripted"),
+            ("gpt-4.1", of(Provider::OpenAi, "gpt-4.1"), "openai/gpt-4.1"),
+            ("openai/meta/llama", of(Provider::OpenAi, "meta/llama"), "openai/meta/llama"),
+            ("anthropic/claude-x", of(Provider::Anthropic, "claude-x"), "anthropic/claude-x"),
+            ("google/gemini-x", of(Provider::Gemini, "gemini-x"), "gemini/gemini-x"),
+            ("watsonx/ibm/granite", of(Provider::Watsonx, "ibm/granite"), "watsonx/ibm/granite"),
+        ] {
+            assert_eq!(ModelName::parse(text).as_ref(), Ok(&name), "{text}");
+            assert_eq!(name.spelled(), spelled);
+            assert_eq!(ModelName::parse(spelled), Ok(name));
+        }
+    }
+
+    #[test]
+    fn an_unknown_provider_is_told_which_there_are() {
+        let error = ModelName::parse("acme/large").unwrap_err();
+        assert!(error.starts_with("`acme` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`"), "{error}");
+        assert!(ModelName::parse("openai/").unwrap_err().contains("`openai/MODEL`"));
+        for text in ["", " gpt", "gpt "] {
+            assert!(ModelName::parse(text).is_err() && ModelName::parse_override(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_override_without_a_known_provider_is_a_model_of_watsonx() {
+        let llama = "meta-llama/llama-3-3-70b-instruct";
+        assert_eq!(ModelName::parse_override(llama), Ok(of(Provider::Watsonx, llama)));
+        assert_eq!(ModelName::parse_override("gemini/g"), Ok(of(Provider::Gemini, "g")));
+        assert_eq!(ModelName::parse_override("gpt-x"), Ok(of(Provider::OpenAi, "gpt-x")));
+    }
+}

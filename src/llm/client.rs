@@ -1,0 +1,194 @@
+//! The request of any provider, with its retries, its ways down and its place in the queue.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use super::failure::{Failure, Next, Whom};
+use super::limiter::{Concerns, Permit, Told, Visit};
+use super::{Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, Manner, ModelSettings, Outgoing, Said};
+use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method};
+use crate::secret::Secret;
+
+/// A reply is expected to cost so many tokens until the first came.
+const EXPECTED_REPLY: f64 = 150.0;
+
+/// A model of any provider.
+pub struct Client {
+    name: String,
+    dialect: Box<dyn Dialect>,
+    settings: ModelSettings,
+    http: HttpClient,
+    /// What is known of the model, for all requests.
+    manner: Mutex<Manner>,
+    /// How many requests there were: each draws its own jitter.
+    calls: AtomicU64,
+}
+
+/// What a failed try leads to.
+enum Then {
+    /// The same question in another manner, at once.
+    Differently,
+    /// The same question with another key, at once.
+    WithAnotherKey(Secret),
+    /// What the retries decide.
+    Failed(Failure),
+}
+
+impl Client {
+    pub(super) fn new(provider: &str, dialect: Box<dyn Dialect>, settings: ModelSettings, http: HttpClient) -> Client {
+        Client {
+            name: format!("{provider}/{}", settings.model),
+            manner: Mutex::new(dialect.first_manner()),
+            dialect,
+            settings,
+            http,
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    fn manner(&self) -> Manner {
+        *self.manner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn whom(&self) -> Whom<'_> {
+        Whom { model: &self.settings.model, origin: &self.settings.origin, clock: self.settings.clock }
+    }
+
+    async fn once(
+        &self,
+        request: &LlmRequest,
+        manner: Manner,
+        visit: Visit,
+        refused_key: Option<&Secret>,
+    ) -> Result<LlmReply, Then> {
+        let settings = &self.settings;
+        let token = self.dialect.token(refused_key).await.map_err(Then::Failed)?;
+        let key = token.as_ref().or(settings.key.as_ref()).filter(|key| !key.expose().is_empty());
+        let Outgoing { url, headers, body } = self.dialect.outgoing(request, &settings.options, manner);
+        let estimated = body.len() as f64 / 4.0 + EXPECTED_REPLY;
+        let permit = match settings.limiter.admit(visit, estimated).await {
+            Ok(permit) => permit,
+            Err(_) => return Err(Then::Failed(Failure::of_storm(None, &settings.model))),
+        };
+        let (name, before) = self.dialect.key_header();
+        let call = Call {
+            method: Method::POST,
+            url,
+            key: key.map(|key| KeyHeader { name, before, key }),
+            body: Some(body),
+            time_limit: settings.time_limit,
+            body_cap: BODY_CAP,
+        };
+        // The key itself never travels where a token stands for it, but an error could name it.
+        let beside = Extra { plain: headers, secret: settings.key.as_ref(), ..Extra::default() };
+        let reply = self.http.exchange_with(call, beside).await;
+        let reply = reply.map_err(|fault| Then::Failed(Failure::of_fault(fault, &settings.origin)))?;
+        if reply.is_success() {
+            return self.read(&reply, request, manner, permit).map_err(Then::Failed);
+        }
+        let complaint = Complaint::of_body(&reply.body);
+        if matches!(reply.status, 400 | 422) && self.learns(&complaint, request, manner) {
+            permit.accepted(Some(0), &self.told(&reply));
+            return Err(Then::Differently);
+        }
+        if let (401, Some(token), None) = (reply.status, token, refused_key) {
+            return Err(Then::WithAnotherKey(token));
+        }
+        let failure = Failure::of_status(&reply, &complaint, self.whom());
+        self.settle(permit, &reply, &complaint, &failure);
+        Err(Then::Failed(failure))
+    }
+
+    fn read(
+        &self,
+        reply: &HttpReply,
+        request: &LlmRequest,
+        manner: Manner,
+        permit: Permit<'_>,
+    ) -> Result<LlmReply, Failure> {
+        let origin = &self.settings.origin;
+        let said = self.dialect.said(reply, request.schema.is_some());
+        match said.map_err(|fault| Failure::of_fault(fault, origin))? {
+            Said::Words(text, usage) => {
+                let tokens = usage.input_tokens.zip(usage.output_tokens).map(|(input, output)| input + output);
+                permit.accepted(tokens, &self.told(reply));
+                Ok(LlmReply { text, usage, notes: manner.notes(request, &self.settings.options) })
+            }
+            Said::Nothing(why) => {
+                permit.accepted(None, &self.told(reply));
+                Err(Failure::of_silence(reply, &why, origin))
+            }
+            Said::Error(complaint) => {
+                let failure = Failure::in_band(reply, &complaint, self.whom());
+                self.settle(permit, reply, &complaint, &failure);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Tells the queue what came of a request.
+    fn settle(&self, permit: Permit<'_>, reply: &HttpReply, complaint: &Complaint, failure: &Failure) {
+        if let Next::Slower(asked) = failure.next {
+            permit.refused(Concerns::of(&complaint.message), asked, &self.told(reply));
+        }
+    }
+
+    fn told(&self, reply: &HttpReply) -> Told {
+        Told::of(|name| reply.header(name), self.settings.clock.wall())
+    }
+
+    /// Whether a refusal names something that was sent and can be left out; it is remembered for all later requests.
+    fn learns(&self, complaint: &Complaint, request: &LlmRequest, manner: Manner) -> bool {
+        let first = self.dialect.first_manner();
+        let Some(weaker) = manner.without_refused(complaint, request, &self.settings.options, first) else {
+            return false;
+        };
+        // Requests in flight may come back late with a refusal that is known already.
+        let mut known = self.manner.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = known.and(weaker, first);
+        true
+    }
+}
+
+#[async_trait]
+impl Llm for Client {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError> {
+        let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
+        let visit = self.settings.limiter.arrive();
+        let mut refused_key = None;
+        let mut last = None;
+        loop {
+            let Failure { error, next } = match self.once(request, self.manner(), visit, refused_key.as_ref()).await {
+                Ok(reply) => return Ok(reply),
+                // Each change takes something away for good, so there are few.
+                Err(Then::Differently) => continue,
+                Err(Then::WithAnotherKey(refused)) => {
+                    refused_key = Some(refused);
+                    continue;
+                }
+                Err(Then::Failed(failure)) => failure,
+            };
+            let asked = match next {
+                // Whoever was sent away from the queue tells why: the words of the last refusal.
+                Next::SentAway => return Err(Failure::of_storm(last, &self.settings.model).error),
+                Next::End => return Err(error),
+                Next::Again(asked) | Next::Slower(asked) => asked,
+            };
+            // A refusal by a rate limit uses up a try too, but its wait is the queue's.
+            let Some(delay) = delays.next(asked) else { return Err(error) };
+            if let Next::Again(_) = next {
+                tokio::time::sleep(delay).await;
+                last = None;
+            } else {
+                last = Some(error);
+            }
+        }
+    }
+}

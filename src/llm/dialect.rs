@@ -1,0 +1,82 @@
+//! What differs from provider to provider: how a question is written and how a reply is read.
+
+use async_trait::async_trait;
+
+use super::failure::Failure;
+use super::{Complaint, LlmRequest, Manner, ModelOptions};
+use crate::evidence::Usage;
+use crate::http::{HttpFault, HttpReply, Url};
+use crate::secret::Secret;
+
+/// A provider's way of speaking. All but the key is pure: bytes in, bytes out.
+#[async_trait]
+pub trait Dialect: Send + Sync {
+    /// The request in this manner.
+    fn outgoing(&self, request: &LlmRequest, options: &ModelOptions, manner: Manner) -> Outgoing;
+
+    /// Reads the body of a success. The fault says in which way it can't be read.
+    fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault>;
+
+    /// The manner in which the first request is put.
+    fn first_manner(&self) -> Manner {
+        Manner::WHOLE
+    }
+
+    /// Which field carries the key, and what stands before it there.
+    fn key_header(&self) -> (&'static str, &'static str) {
+        ("authorization", "Bearer ")
+    }
+
+    /// What goes into that field where it is not the key itself. `refused` is one that was not taken: it is stale.
+    async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, Failure> {
+        let _ = refused;
+        Ok(None)
+    }
+}
+
+/// A request before it has a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Where it goes.
+    pub url: Url,
+    /// The provider's own headers.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The JSON text. The same question is the same bytes, so that prompt caches hit.
+    pub body: Vec<u8>,
+}
+
+/// What the body of a success says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// Words, and what they cost.
+    Words(String, Usage),
+    /// Nothing that could be used.
+    Nothing(NoWords),
+    /// An error in a success's clothing.
+    Error(Complaint),
+}
+
+impl Said {
+    /// The words, or why there are none.
+    pub fn of(words: Result<String, NoWords>, usage: Usage) -> Said {
+        match words {
+            Ok(text) => Said::Words(text, usage),
+            Err(why) => Said::Nothing(why),
+        }
+    }
+}
+
+/// Why a success holds no words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoWords {
+    /// The model refuses, in its words; they may be empty.
+    Refused(String),
+    /// The provider's filter took the words away; its own word for why, if it has one.
+    Filtered(String),
+    /// The reply hit a token limit.
+    Cut,
+    /// There is no text.
+    Nothing,
+    /// There is no reply in it at all.
+    NoChoice,
+}

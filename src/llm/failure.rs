@@ -1,0 +1,152 @@
+//! What a failed request means: whether it is worth another try, and what a person can do about it.
+
+use std::time::Duration;
+
+use super::{Complaint, LlmError, NoWords, Origin};
+use crate::clock::Clock;
+use crate::http::{HttpFault, HttpFaultKind, HttpReply};
+use crate::retry::retry_after;
+
+/// One try that brought nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What to tell.
+    pub(super) error: LlmError,
+    /// What comes next.
+    pub(super) next: Next,
+}
+
+/// What comes after a try that brought nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing: the same request fails again.
+    End,
+    /// Another try, after the wait that the endpoint asks for.
+    Again(Option<Duration>),
+    /// Nothing: the queue was sent away.
+    SentAway,
+    /// Another try when the rate limit allows it; the wait that the endpoint asks for.
+    Slower(Option<Duration>),
+}
+
+/// Whom a failure concerns.
+#[derive(Clone, Copy)]
+pub(super) struct Whom<'a> {
+    pub(super) model: &'a str,
+    pub(super) origin: &'a Origin,
+    pub(super) clock: Clock,
+}
+
+impl Failure {
+    fn for_good(message: String) -> Failure {
+        Failure { error: LlmError { message, transient: false }, next: Next::End }
+    }
+
+    fn for_now(message: String, next: Next) -> Failure {
+        Failure { error: LlmError { message, transient: true }, next }
+    }
+
+    /// No reply, or none that can be read.
+    pub(super) fn of_fault(fault: HttpFault, origin: &Origin) -> Failure {
+        let address = &origin.address;
+        match fault.kind {
+            HttpFaultKind::Unreachable => {
+                Failure::for_now(format!("{}; check {address} and the network", fault.message), Next::Again(None))
+            }
+            HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable => {
+                Failure::for_now(fault.message, Next::Again(None))
+            }
+            HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {
+                Failure::for_good(format!("{}; check {address}", fault.message))
+            }
+            HttpFaultKind::Unsendable => Failure::for_good(fault.message),
+        }
+    }
+
+    /// A status that is not a success.
+    pub(super) fn of_status(reply: &HttpReply, complaint: &Complaint, whom: Whom<'_>) -> Failure {
+        Failure::of_complaint(reply, reply.status, complaint, whom)
+    }
+
+    /// An error that came with the status of a success.
+    pub(super) fn in_band(reply: &HttpReply, complaint: &Complaint, whom: Whom<'_>) -> Failure {
+        // Without a status of its own it is the fault of the model behind a gateway.
+        let presumed = match complaint.kind.as_str() {
+            "invalid_request_error" => 400,
+            "rate_limit_error" => 429,
+            _ => 502,
+        };
+        let status = complaint.code.parse().unwrap_or(presumed);
+        Failure::of_complaint(reply, status, complaint, whom)
+    }
+
+    fn of_complaint(reply: &HttpReply, status: u16, complaint: &Complaint, whom: Whom<'_>) -> Failure {
+        let Whom { model, origin, clock } = whom;
+        let message = if reply.is_success() {
+            format!("{}: answered with an error: {}", reply.place, reply.quote(&complaint.message))
+        } else if complaint.message.is_empty() {
+            reply.refusal()
+        } else {
+            format!("{}: answered {status}: {}", reply.place, reply.quote(&complaint.message))
+        };
+        match status {
+            _ if complaint.out_of_money() => {
+                Failure::for_good(format!("{message}; the account has no credit left: check its billing"))
+            }
+            _ if complaint.until_tomorrow() => {
+                Failure::for_good(format!("{message}; this limit is counted by the day: try again tomorrow"))
+            }
+            401 => Failure::for_good(format!("{message}; check {}", origin.key)),
+            _ if complaint.of_the_key() => Failure::for_good(format!("{message}; check {}", origin.key)),
+            403 => Failure::for_good(format!("{message}; check that {} may use the model {model:?}", origin.key)),
+            404 => {
+                Failure::for_good(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
+            }
+            // Groq's word for a model that missed the schema this time.
+            400 if complaint.code == "json_validate_failed" => Failure::for_now(message, Next::Again(None)),
+            429 => Failure::for_now(message, Next::Slower(asked(reply, complaint, clock))),
+            408 | 500.. => Failure::for_now(message, Next::Again(asked(reply, complaint, clock))),
+            _ => Failure::for_good(message),
+        }
+    }
+
+    /// A success without words. A model that said nothing at all may say something when it is asked again.
+    pub(super) fn of_silence(reply: &HttpReply, why: &NoWords, origin: &Origin) -> Failure {
+        let (what, transient) = match why {
+            NoWords::Refused(words) if words.is_empty() => ("the model refuses to answer".to_owned(), false),
+            NoWords::Refused(words) => (format!("the model refuses: {}", reply.quote(words)), false),
+            NoWords::Filtered(why) if why.is_empty() => {
+                ("the provider's content filter took the reply away".to_owned(), false)
+            }
+            NoWords::Filtered(why) => {
+                (format!("the provider's content filter took the reply away ({})", reply.quote(why)), false)
+            }
+            NoWords::Cut => (
+                "the reply was cut off at the model's token limit; try a larger maxTokens or a model with a larger limit"
+                    .to_owned(),
+                false,
+            ),
+            NoWords::Nothing => ("the reply holds no text".to_owned(), true),
+            NoWords::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
+        };
+        let error = LlmError { message: format!("{}: {what}", reply.place), transient };
+        let next = if *why == NoWords::Nothing { Next::Again(None) } else { Next::End };
+        Failure { error, next }
+    }
+
+    /// Whoever waits gives up: nothing was let through for so long. `last` is the refusal that it knows, if any.
+    pub(super) fn of_storm(last: Option<LlmError>, model: &str) -> Failure {
+        let what =
+            format!("the rate limit lets nothing through for the model {model:?}; nothing more is asked of it now");
+        let message = last.map_or(what.clone(), |last| format!("{}; {what}", last.message));
+        Failure { error: LlmError { message, transient: true }, next: Next::SentAway }
+    }
+}
+
+/// The wait that an endpoint asks for: `retry-after-ms` (OpenAI's, Azure's), `Retry-After`, or what the body says.
+fn asked(reply: &HttpReply, complaint: &Complaint, clock: Clock) -> Option<Duration> {
+    let exact = reply.header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok());
+    let exact = exact.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());
+    let usual = || reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
+    exact.or_else(usual).or(complaint.wait)
+}

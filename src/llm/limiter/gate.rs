@@ -1,0 +1,234 @@
+//! Who may send when: the two paces, the pauses after refusals, and the end of a storm. Seconds since the gate was made are
+//! an argument of everything.
+
+use super::Told;
+use super::pace::Pace;
+
+/// How long everybody waits after a refusal, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pauses {
+    /// After the first, where the endpoint asks for nothing.
+    pub first: f64,
+    /// How much longer after each further one with nothing accepted in between.
+    pub factor: f64,
+    /// The longest of our own choice.
+    pub longest: f64,
+    /// The longest that an endpoint can ask for.
+    pub asked_cap: f64,
+}
+
+impl Pauses {
+    /// 1, 4, 16 and 60 s: in all more than the minute by which providers count.
+    pub const MODEL: Pauses = Pauses { first: 1.0, factor: 4.0, longest: 60.0, asked_cap: 90.0 };
+}
+
+/// Which limit refused a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Concerns {
+    /// The one on requests.
+    Requests,
+    /// The one on tokens.
+    Tokens,
+    /// It does not say.
+    Unknown,
+}
+
+impl Concerns {
+    /// Reads it from the words of the refusal: `requests per min (RPM)`, `input tokens per minute`.
+    pub fn of(words: &str) -> Concerns {
+        let words = words.to_lowercase();
+        if words.contains("tokens per") || words.contains("tpm") {
+            Concerns::Tokens
+        } else if words.contains("requests per") || words.contains("rpm") {
+            Concerns::Requests
+        } else {
+            Concerns::Unknown
+        }
+    }
+}
+
+/// Refusals one after the other, with nothing accepted in between, that make a storm.
+const STORM: u32 = 5;
+
+/// As many requests may be on their way before anything came back.
+const FIRST_FLIGHT: u64 = 8;
+
+/// What the gate says to the first of the queue.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// It may send.
+    Go(Ticket),
+    /// It may ask again at this moment.
+    At(f64),
+    /// It may ask again when something has come back.
+    AfterAReply,
+}
+
+/// A request on its way.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    departed: f64,
+    estimated: f64,
+    reserved: f64,
+    /// What had left with it, of requests and of tokens.
+    sent: (f64, f64),
+}
+
+/// The rules.
+#[derive(Debug)]
+pub(super) struct Gate {
+    requests: Pace,
+    tokens: Pace,
+    pauses: Pauses,
+    chance: fastrand::Rng,
+    paused_until: f64,
+    /// When the last refusal that counted came; whatever left before it tells nothing new.
+    refused_at: f64,
+    strikes: u32,
+    storms: u64,
+    on_their_way: u64,
+    accepted: u64,
+    /// How many tokens a request costs for each that was estimated.
+    tokens_per_estimated: f64,
+}
+
+impl Gate {
+    pub(super) fn new(pauses: Pauses, rng_seed: u64) -> Gate {
+        // Six requests a minute are always dared, by the pauses that are usual.
+        let least = 0.1 / pauses.first;
+        Gate {
+            requests: Pace::new(1.0, least),
+            tokens: Pace::new(1000.0, 1000.0 * least),
+            pauses,
+            chance: fastrand::Rng::with_seed(rng_seed),
+            paused_until: 0.0,
+            refused_at: f64::NEG_INFINITY,
+            strikes: 0,
+            storms: 0,
+            on_their_way: 0,
+            accepted: 0,
+            tokens_per_estimated: 1.0,
+        }
+    }
+
+    /// How many storms there were.
+    pub(super) fn storms(&self) -> u64 {
+        self.storms
+    }
+
+    pub(super) fn ask(&mut self, now: f64, estimated: f64) -> Verdict {
+        let is_probing = self.strikes >= 2;
+        if is_probing && self.on_their_way > 0 || self.on_their_way >= FIRST_FLIGHT + self.accepted {
+            return Verdict::AfterAReply;
+        }
+        let reserved = estimated.max(1.0) * self.tokens_per_estimated;
+        let ready = self.paused_until.max(self.requests.ready_at(now)).max(self.tokens.ready_at(now));
+        if ready > now {
+            return Verdict::At(ready);
+        }
+        self.on_their_way += 1;
+        self.requests.departed(now, 1.0);
+        self.tokens.departed(now, reserved);
+        let sent = (self.requests.sent(), self.tokens.sent());
+        Verdict::Go(Ticket { departed: now, estimated: estimated.max(1.0), reserved, sent })
+    }
+
+    pub(super) fn accepted(&mut self, now: f64, ticket: Ticket, tokens: Option<f64>, told: &Told) {
+        self.on_their_way = self.on_their_way.saturating_sub(1);
+        self.accepted += 1;
+        let spent = tokens.unwrap_or(ticket.reserved);
+        if tokens.is_some() {
+            let ratio = (spent / ticket.estimated).clamp(0.05, 20.0);
+            self.tokens_per_estimated += 0.2 * (ratio - self.tokens_per_estimated);
+        }
+        let is_news = ticket.departed >= self.refused_at;
+        self.requests.arrived(now, 1.0, is_news);
+        self.tokens.arrived(now, spent, is_news);
+        if is_news {
+            self.strikes = 0;
+        }
+        self.told(now, &ticket, told);
+    }
+
+    pub(super) fn refused(&mut self, now: f64, ticket: Ticket, concerns: Concerns, asked: Option<f64>, told: &Told) {
+        self.on_their_way = self.on_their_way.saturating_sub(1);
+        self.told(now, &ticket, told);
+        let asked = asked.map(|asked| asked.clamp(0.0, self.pauses.asked_cap));
+        if ticket.departed < self.refused_at {
+            // It left before everybody was told to slow down; only its wish counts.
+            self.paused_until = self.paused_until.max(now + asked.unwrap_or(0.0));
+            return;
+        }
+        self.refused_at = now;
+        self.strikes += 1;
+        // With nothing accepted since the last one, it is not the pace that is wrong; only waiting helps.
+        if self.strikes == 1 && concerns != Concerns::Tokens {
+            self.requests.slow_down(now);
+        }
+        if self.strikes == 1 && concerns != Concerns::Requests {
+            self.tokens.slow_down(now);
+        }
+        let own = self.pauses.first * self.pauses.factor.powi(self.strikes as i32 - 1);
+        let own = own.min(self.pauses.longest);
+        let pause = match asked {
+            Some(asked) if self.strikes == 1 => asked,
+            Some(asked) => asked.max(own),
+            None => own,
+        };
+        // Only ever later, so that nobody knocks before the time.
+        self.paused_until = self.paused_until.max(now + pause * (1.0 + 0.1 * self.chance.f64()));
+        if self.strikes >= STORM {
+            self.storms += 1;
+            // Whoever comes next tries once.
+            self.strikes = STORM - 1;
+        }
+    }
+
+    /// Nothing came back of it.
+    pub(super) fn lost(&mut self, _: Ticket) {
+        self.on_their_way = self.on_their_way.saturating_sub(1);
+    }
+
+    fn told(&mut self, now: f64, ticket: &Ticket, told: &Told) {
+        // Somewhere between departure and reply.
+        let counted = (ticket.departed + now) / 2.0;
+        if let Some(allowance) = &told.requests {
+            self.requests.told(counted, ticket.sent.0, allowance);
+        }
+        if let Some(allowance) = &told.tokens {
+            self.tokens.told(counted, ticket.sent.1, allowance);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_its_limit_or_none() {
+        for (words, concerns) in [
+            ("Rate limit reached for gpt-4 on tokens per min (TPM): Limit 10000, Requested 300.", Concerns::Tokens),
+            ("This request would exceed your rate limit of 30,000 input tokens per minute.", Concerns::Tokens),
+            ("Rate limit reached on requests per min (RPM): Limit 3.", Concerns::Requests),
+            ("Too many requests", Concerns::Unknown),
+        ] {
+            assert_eq!(Concerns::of(words), concerns, "{words}");
+        }
+    }
+
+    #[test]
+    fn refusals_of_what_left_together_slow_down_once() {
+        let mut gate = Gate::new(Pauses::MODEL, 1);
+        let mut go = || match gate.ask(0.0, 100.0) {
+            Verdict::Go(ticket) => ticket,
+            other => panic!("{other:?}"),
+        };
+        let tickets = [go(), go(), go()];
+        for ticket in tickets {
+            gate.refused(1.0, ticket, Concerns::Unknown, None, &Told::default());
+        }
+        assert_eq!(gate.strikes, 1);
+        assert!((2.0..2.2).contains(&gate.paused_until), "{}", gate.paused_until);
+    }
+}

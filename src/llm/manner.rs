@@ -1,0 +1,181 @@
+//! How a request is put to a model of which something is known: what it refuses is left out from then on.
+
+use super::complaint::Part;
+use super::structured::Structured;
+use super::{Complaint, LlmRequest, ModelOptions};
+
+/// How a request is put. Only ever weaker than before: what was refused once is not sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// How JSON is asked for, if it is.
+    pub structured: Structured,
+    /// Whether the temperature is sent.
+    pub temperature: bool,
+    /// Whether the seed of its choices is sent.
+    pub rng_seed: bool,
+    /// Whether the effort is sent.
+    pub effort: bool,
+    /// Under which name the longest reply is sent.
+    pub max_tokens: MaxTokens,
+}
+
+/// Under which name the longest reply is sent; providers that know one name send that one for both of the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaxTokens {
+    /// `max_completion_tokens`, OpenAI's name of today.
+    Modern,
+    /// `max_tokens`, which most other endpoints know.
+    Classic,
+    /// Both were refused.
+    Omitted,
+}
+
+impl Manner {
+    /// Everything is sent.
+    pub const WHOLE: Manner = Manner {
+        structured: Structured::Schema,
+        temperature: true,
+        rng_seed: true,
+        effort: true,
+        max_tokens: MaxTokens::Modern,
+    };
+
+    /// The manner without what this refusal names, if it names something that was sent and can be left out.
+    pub fn without_refused(
+        self,
+        complaint: &Complaint,
+        request: &LlmRequest,
+        options: &ModelOptions,
+        first: Manner,
+    ) -> Option<Manner> {
+        let refused = |part| complaint.concerns(part);
+        if self.temperature && refused(Part::Temperature) {
+            return Some(Manner { temperature: false, ..self });
+        }
+        if self.effort && options.effort.is_some() && refused(Part::Effort) {
+            return Some(Manner { effort: false, ..self });
+        }
+        if self.rng_seed && options.rng_seed.is_some() && refused(Part::RngSeed) {
+            return Some(Manner { rng_seed: false, ..self });
+        }
+        if self.max_tokens != MaxTokens::Omitted && options.max_tokens.is_some() && refused(Part::MaxTokens) {
+            let other = match first.max_tokens {
+                MaxTokens::Modern => MaxTokens::Classic,
+                _ => MaxTokens::Modern,
+            };
+            let max_tokens = if self.max_tokens == first.max_tokens { other } else { MaxTokens::Omitted };
+            return Some(Manner { max_tokens, ..self });
+        }
+        if request.schema.is_some() && refused(Part::Structure) {
+            return Some(Manner { structured: self.structured.weaker()?, ..self });
+        }
+        None
+    }
+
+    /// What both leave out.
+    pub fn and(self, other: Manner, first: Manner) -> Manner {
+        let spelled = |manner: Manner| match manner.max_tokens {
+            MaxTokens::Omitted => 2,
+            name if name == first.max_tokens => 0,
+            _ => 1,
+        };
+        Manner {
+            structured: self.structured.max(other.structured),
+            temperature: self.temperature && other.temperature,
+            rng_seed: self.rng_seed && other.rng_seed,
+            effort: self.effort && other.effort,
+            max_tokens: if spelled(self) >= spelled(other) { self.max_tokens } else { other.max_tokens },
+        }
+    }
+
+    /// What this request should have said and did not, a sentence each.
+    pub fn notes(self, request: &LlmRequest, options: &ModelOptions) -> Vec<String> {
+        let structure = match self.structured {
+            Structured::Schema => None,
+            Structured::Json => Some("the model refuses a JSON Schema; its JSON was only held to be JSON"),
+            Structured::Words => Some("the model refuses a JSON Schema; JSON was asked for in words"),
+        };
+        [
+            (!self.temperature).then_some("the model refuses a temperature; it was left out"),
+            (!self.effort && options.effort.is_some()).then_some("the model refuses reasoningEffort; it was left out"),
+            (!self.rng_seed && options.rng_seed.is_some()).then_some("the model refuses rngSeed; it was left out"),
+            (self.max_tokens == MaxTokens::Omitted && options.max_tokens.is_some())
+                .then_some("the model refuses maxTokens; it was left out"),
+            structure.filter(|_| request.schema.is_some()),
+        ]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::evidence::{Message, ReplySchema, Role};
+    use crate::llm::{Effort, LlmRole};
+
+    const OPTIONS: ModelOptions = ModelOptions { max_tokens: Some(500), effort: Some(Effort::Low), rng_seed: Some(7) };
+
+    fn request() -> LlmRequest {
+        LlmRequest {
+            role: LlmRole::Judge,
+            messages: vec![Message::new(Role::User, "x")],
+            temperature: 0.0,
+            schema: Some(ReplySchema { name: "s".to_owned(), schema: json!({}) }),
+        }
+    }
+
+    fn refuse(manner: Manner, words: &str) -> Option<Manner> {
+        let complaint = Complaint { message: words.to_owned(), ..Complaint::default() };
+        manner.without_refused(&complaint, &request(), &OPTIONS, Manner::WHOLE)
+    }
+
+    #[test]
+    fn each_part_is_left_out_once_and_then_no_more() {
+        for (words, times) in [
+            ("Unsupported value: 'temperature'", 1),
+            ("Unrecognized request argument supplied: seed", 1),
+            ("Unknown parameter: 'reasoning_effort'", 1),
+            ("Unsupported parameter: 'max_completion_tokens'", 2),
+            ("response_format is not supported", 2),
+            ("You are too late.", 0),
+        ] {
+            let mut manner = Manner::WHOLE;
+            let mut steps = 0;
+            while let Some(weaker) = refuse(manner, words) {
+                assert_ne!(weaker, manner);
+                manner = weaker;
+                steps += 1;
+            }
+            assert_eq!(steps, times, "{words}");
+            assert_eq!(manner.notes(&request(), &OPTIONS).len(), usize::from(times > 0), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_neither_left_out_nor_noted() {
+        let plain = LlmRequest { schema: None, ..request() };
+        for words in ["seed", "effort", "max_tokens", "response_format"] {
+            let complaint = Complaint { message: words.to_owned(), ..Complaint::default() };
+            let none = ModelOptions::default();
+            assert_eq!(Manner::WHOLE.without_refused(&complaint, &plain, &none, Manner::WHOLE), None, "{words}");
+        }
+        let weakest = Manner { structured: Structured::Words, rng_seed: false, ..Manner::WHOLE };
+        assert_eq!(weakest.notes(&plain, &ModelOptions::default()), [""; 0]);
+    }
+
+    #[test]
+    fn a_late_refusal_does_not_climb_back() {
+        let without_temperature = Manner { temperature: false, ..Manner::WHOLE };
+        let in_words = Manner { structured: Structured::Words, ..Manner::WHOLE };
+        let both = Manner { temperature: false, structured: Structured::Words, ..Manner::WHOLE };
+        assert_eq!(without_temperature.and(in_words, Manner::WHOLE), both);
+        let classic = Manner { max_tokens: MaxTokens::Classic, ..Manner::WHOLE };
+        assert_eq!(Manner::WHOLE.and(classic, Manner::WHOLE).max_tokens, MaxTokens::Classic);
+        assert_eq!(Manner::WHOLE.and(classic, classic).max_tokens, MaxTokens::Modern);
+    }
+}

@@ -1,0 +1,109 @@
+//! What the client has to know, and whether it can work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::LlmError;
+use super::limiter::RateLimiter;
+use crate::clock::Clock;
+use crate::http::BaseUrl;
+use crate::retry::RetryPolicy;
+use crate::secret::Secret;
+
+/// What the client of any provider has to know. It has no `Debug`: an address can hold a password.
+#[derive(Clone)]
+pub struct ModelSettings {
+    /// Where the provider's paths begin.
+    pub base_url: String,
+    /// The key; without one none is sent, for local endpoints that want none.
+    pub key: Option<Secret>,
+    /// Where key and address come from, for error messages.
+    pub origin: Origin,
+    /// The model, without the provider: `gpt-4.1-mini`.
+    pub model: String,
+    /// What else the job says of the model.
+    pub options: ModelOptions,
+    /// How long one try may take.
+    pub time_limit: Duration,
+    /// Draws the jitter between tries.
+    pub rng_seed: u64,
+    /// Dates `Retry-After`.
+    pub clock: Clock,
+    /// How often and when a request is tried again; usually [`RetryPolicy::MODEL`].
+    pub retry: RetryPolicy,
+    /// The one limiter of this endpoint and key.
+    pub limiter: Arc<RateLimiter>,
+}
+
+/// Where key and address come from, in an author's words: `OPENAI_API_KEY`, `evaluator.model.baseUrl`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The key's variable.
+    pub key: String,
+    /// The address's variable, or its place in the job file.
+    pub address: String,
+}
+
+/// What a job can say of a model beyond its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// The longest reply, in tokens, reasoning included; 1 or more.
+    pub max_tokens: Option<u32>,
+    /// How much it thinks before it speaks.
+    pub effort: Option<Effort>,
+    /// Makes its choices repeatable, as far as the provider can.
+    pub rng_seed: Option<u32>,
+}
+
+/// How much a model thinks before it speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// As little as possible.
+    Minimal,
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
+impl Effort {
+    /// As OpenAI, and everything that speaks it, spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Effort::Minimal => "minimal",
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+        }
+    }
+}
+
+/// What is wrong with an endpoint's address, in a sentence that begins with where it comes from. Touches no network.
+pub fn check(base_url: &str, from: &str) -> Result<(), String> {
+    parse(base_url, from).map(drop)
+}
+
+fn parse(base_url: &str, from: &str) -> Result<BaseUrl, String> {
+    BaseUrl::parse(base_url).map_err(|error| format!("{from}: {error}"))
+}
+
+impl ModelSettings {
+    /// The address. The error says what is wrong with it; [`check`] finds the same.
+    pub fn base(&self) -> Result<BaseUrl, LlmError> {
+        parse(&self.base_url, &self.origin.address).map_err(|message| LlmError { message, transient: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_work_is_found_before_anything_is_sent() {
+        assert_eq!(check("https://api.openai.com/v1", "OPENAI_BASE_URL"), Ok(()));
+        let problem = check("api.openai.com", "scorer.model.baseUrl").unwrap_err();
+        assert!(problem.starts_with("scorer.model.baseUrl: the address can't be read"), "{problem}");
+    }
+}

@@ -1,0 +1,207 @@
+//! Which of our own models are asked, where and with which key: the job, the flags and the environment taken together.
+//!
+//! A key travels only where it was meant for: the provider's own variable goes with the provider's address or with the
+//! address of its own variable; an address that a job names gets the key that the job names, or none.
+
+use super::{Refusal, Wanted};
+use crate::job::{Job, Mind, Model, ModelName, Provider};
+use crate::llm::check as check_address;
+use crate::secret::{Secret, Variables};
+
+/// How a model is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// The provider.
+    pub provider: Provider,
+    /// The model's name there.
+    pub model: String,
+    /// The address; `None` is the provider's own.
+    pub base_url: Option<String>,
+    /// Where the address comes from, or could: a variable, or a place in the job.
+    pub address_from: String,
+    /// The key, if there is one.
+    pub key: Option<Secret>,
+    /// Where the key comes from, or could.
+    pub key_from: String,
+    /// What pays, for watsonx.ai: the variable that was set, with its value.
+    pub payer: Option<(&'static str, String)>,
+    /// Where watsonx.ai's tokens come from, if the environment says.
+    pub iam_url: Option<String>,
+}
+
+/// Puts the models in place that go before the job's: a flag, then `MODEL_OVERRIDE`; `LLM_ID` where the job names none.
+pub(super) fn choose(job: &mut Job, wanted: &Wanted, variables: &Variables) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let mut read = |name: &str, parse: fn(&str) -> Result<ModelName, String>| {
+        let parsed = parse(variables.text(name)?);
+        parsed.map_err(|error| refusals.push(refusal(format!("{name}: {error}"), "correct it in the environment"))).ok()
+    };
+    let forced = read("MODEL_OVERRIDE", ModelName::parse_override);
+    // Whatever the endpoint calls its model: the name may hold slashes.
+    let usual = speaks_by_llm(variables).then(|| read("LLM_ID", |text| Ok(ModelName::openai(text.trim())))).flatten();
+    let place = |model: &mut Model, flag: &Option<ModelName>| {
+        let is_rules = model.name == ModelName::Scripted;
+        if let Some(name) = flag {
+            *model = Model::of(name.clone());
+        } else if let Some(name) = forced.clone().filter(|_| !is_rules) {
+            *model = Model::of(name);
+        } else if let Some(name) = usual.clone().filter(|_| !model.is_named) {
+            *model = Model::of(name);
+        }
+    };
+    match (&mut job.persona.mind, &wanted.evaluator_model) {
+        (Mind::Model(model), flag) => place(model, flag),
+        (mind @ Mind::Lines(_), Some(name)) => *mind = Mind::Model(Model::of(name.clone())),
+        (Mind::Lines(_), None) => {}
+    }
+    place(&mut job.judge.model, &wanted.scorer_model);
+    refusals
+}
+
+/// Everything about the job's models that cannot work.
+pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
+    let mut lacking: Vec<(String, Option<Provider>, Vec<String>)> = Vec::new();
+    let mut refusals: Vec<Refusal> = Vec::new();
+    let persona = job.persona.mind.model().map(|model| ("evaluator", "the persona", model));
+    for (part, role, model) in persona.into_iter().chain([("scorer", "the judge", &job.judge.model)]) {
+        let Some(access) = access(model, part, variables) else { continue };
+        let who = format!("{role} ({})", model.name.spelled());
+        let mut lacks = |what: String, provider| match lacking.iter_mut().find(|(name, ..)| *name == what) {
+            Some((_, _, roles)) => roles.push(who.clone()),
+            None => lacking.push((what, provider, vec![who.clone()])),
+        };
+        let own_variable = model.api_key_env.is_none().then_some(access.provider);
+        let needs_key =
+            model.api_key_env.is_some() || access.base_url.is_none() || access.provider == Provider::Watsonx;
+        if access.key.is_none() && needs_key {
+            lacks(access.key_from.clone(), own_variable);
+        }
+        if access.provider == Provider::Watsonx && access.payer.is_none() {
+            lacks("WATSONX_PROJECT_ID (or WATSONX_SPACE_ID)".to_owned(), Some(access.provider));
+        }
+        let addresses = [
+            (access.base_url.as_deref(), access.address_from.as_str()),
+            (access.iam_url.as_deref(), "WATSONX_IAM_URL"),
+        ];
+        for (address, from) in addresses {
+            let problem = address.and_then(|address| check_address(address, from).err());
+            let help = if from.contains('.') { "correct it in the job file" } else { "correct it in the environment" };
+            let new = problem.map(|problem| refusal(problem, help)).filter(|new| !refusals.contains(new));
+            refusals.extend(new);
+        }
+    }
+    let missing = lacking.into_iter().map(|(what, provider, roles)| {
+        let elsewhere = match provider {
+            Some(Provider::OpenAi) => " (with OPENAI_BASE_URL for another endpoint)",
+            _ => "",
+        };
+        let help = format!(
+            "set {what}{elsewhere}, or name the rules that stand in for a model: --evaluator-model scripted \
+             --scorer-model scripted"
+        );
+        refusal(format!("{what} is not set, but needed for {}", roles.join(" and ")), &help)
+    });
+    missing.chain(refusals).collect()
+}
+
+fn refusal(what: String, help: &str) -> Refusal {
+    Refusal { what, help: help.to_owned() }
+}
+
+/// How a model is reached; `None` for rules. `part` is the key of the job that names it: `evaluator` or `scorer`.
+pub fn access(model: &Model, part: &str, variables: &Variables) -> Option<Access> {
+    let ModelName::Of { provider, model: name } = &model.name else { return None };
+    let provider = *provider;
+    let by_llm = provider == Provider::OpenAi && speaks_by_llm(variables);
+    let (address_variable, key_variables) = if by_llm {
+        ("LLM_URL", &["LLM_API_TOKEN"][..])
+    } else {
+        (provider.address_variable(), provider.key_variables())
+    };
+    let usual_key = || {
+        let set = key_variables.iter().find_map(|name| Some((*name, variables.secret(name)?)));
+        set.map_or((key_variables[0], None), |(name, key)| (name, Some(key.clone())))
+    };
+    let in_job = model.base_url.is_some();
+    let (key_from, key) = match &model.api_key_env {
+        Some(name) => (name.clone(), variables.secret(name).cloned()),
+        // IBM's key goes to IBM's token service, wherever the model is.
+        None if in_job && provider != Provider::Watsonx => (format!("{part}.model.apiKeyEnv"), None),
+        None => {
+            let (name, key) = usual_key();
+            (name.to_owned(), key)
+        }
+    };
+    let text = |name: &str| variables.text(name).map(str::to_owned);
+    let is_watsonx = provider == Provider::Watsonx;
+    let payer = ["WATSONX_PROJECT_ID", "WATSONX_SPACE_ID"].into_iter().find_map(|name| Some((name, text(name)?)));
+    Some(Access {
+        provider,
+        model: name.clone(),
+        base_url: model.base_url.clone().or_else(|| text(address_variable)),
+        address_from: if in_job { format!("{part}.model.baseUrl") } else { address_variable.to_owned() },
+        key,
+        key_from,
+        payer: payer.filter(|_| is_watsonx),
+        iam_url: text("WATSONX_IAM_URL").filter(|_| is_watsonx),
+    })
+}
+
+/// Whether `LLM_URL`, `LLM_API_TOKEN` and `LLM_ID` speak for OpenAI's variables, of which none is set: the two families are
+/// never mixed, or a key would go to the other's address.
+fn speaks_by_llm(variables: &Variables) -> bool {
+    let is_set = |name| variables.secret(name).is_some();
+    !is_set("OPENAI_API_KEY") && !is_set("OPENAI_BASE_URL") && (is_set("LLM_URL") || is_set("LLM_API_TOKEN"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> Variables {
+        pairs.iter().copied().collect()
+    }
+
+    fn named(name: &str) -> Model {
+        Model::of(ModelName::parse(name).unwrap())
+    }
+
+    fn reached(model: &Model, pairs: &[(&str, &str)]) -> (Option<String>, Option<String>, String) {
+        let access = access(model, "scorer", &variables(pairs)).unwrap();
+        (access.base_url, access.key.map(|key| key.expose().to_owned()), access.key_from)
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn openai_goes_before_llm_and_the_two_are_never_mixed() {
+        let llm = [("LLM_URL", "http://llm"), ("LLM_API_TOKEN", "t")];
+        assert_eq!(reached(&named("m"), &llm), (some("http://llm"), some("t"), "LLM_API_TOKEN".to_owned()));
+        let both = [("LLM_URL", "http://llm"), ("LLM_API_TOKEN", "t"), ("OPENAI_API_KEY", "k")];
+        assert_eq!(reached(&named("m"), &both), (None, some("k"), "OPENAI_API_KEY".to_owned()));
+        let address = [("LLM_API_TOKEN", "t"), ("OPENAI_BASE_URL", "http://o")];
+        assert_eq!(reached(&named("m"), &address), (some("http://o"), None, "OPENAI_API_KEY".to_owned()));
+        assert_eq!(reached(&named("anthropic/c"), &llm), (None, None, "ANTHROPIC_API_KEY".to_owned()));
+    }
+
+    #[test]
+    fn an_address_of_the_job_gets_the_key_that_the_job_names_or_none() {
+        let keys = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://o"), ("OLLAMA_KEY", "o")];
+        let local = Model { base_url: some("http://localhost:11434/v1"), ..named("openai/qwen3") };
+        assert_eq!(reached(&local, &keys), (local.base_url.clone(), None, "scorer.model.apiKeyEnv".to_owned()));
+        let with_key = Model { api_key_env: some("OLLAMA_KEY"), ..local.clone() };
+        assert_eq!(reached(&with_key, &keys), (local.base_url.clone(), some("o"), "OLLAMA_KEY".to_owned()));
+        let only_key = Model { base_url: None, ..with_key };
+        assert_eq!(reached(&only_key, &keys), (some("http://o"), some("o"), "OLLAMA_KEY".to_owned()));
+    }
+
+    #[test]
+    fn the_second_name_of_a_key_counts_where_the_first_is_not_set() {
+        let google = [("GOOGLE_API_KEY", "g")];
+        assert_eq!(reached(&named("gemini/g"), &google), (None, some("g"), "GOOGLE_API_KEY".to_owned()));
+        assert_eq!(reached(&named("gemini/g"), &[]).2, "GEMINI_API_KEY");
+        assert_eq!(access(&named("scripted"), "scorer", &variables(&google)), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! The clients of persona and judge.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::http::HttpClient;
+use crate::job::{Job, Mind, Model, Provider, ReasoningEffort};
+use crate::llm::limiter::{Limiters, Telling};
+use crate::llm::scripted::Scripted;
+use crate::llm::watsonx::Payer;
+use crate::llm::{Effort, Llm, LlmError, ModelOptions, ModelSettings, Origin};
+use crate::llm::{anthropic, gemini, openai, watsonx};
+use crate::plan::{Access, access};
+use crate::retry::RetryPolicy;
+use crate::secret::{Secret, Variables};
+
+/// How long one request to one of our own models may take.
+const MODEL_LIMIT: Duration = Duration::from_secs(120);
+
+/// The clients of persona and judge; they share a gate where they share endpoint and key.
+pub(super) struct Models {
+    /// `None` where it says fixed lines.
+    pub(super) persona: Option<Arc<dyn Llm>>,
+    pub(super) judge: Arc<dyn Llm>,
+    /// Where they are asked instead of their providers' own addresses.
+    pub(super) endpoints: Vec<String>,
+    /// The keys that they use.
+    pub(super) keys: Vec<Secret>,
+}
+
+/// What every client needs.
+pub(super) struct Surround<'a> {
+    pub(super) variables: &'a Variables,
+    pub(super) clock: Clock,
+    pub(super) rng_seed: u64,
+    pub(super) http: &'a HttpClient,
+    pub(super) telling: Option<Arc<Telling>>,
+}
+
+impl Models {
+    pub(super) fn of(job: &Job, surround: &Surround<'_>) -> Result<Models, String> {
+        let mut limiters = Limiters::new(surround.clock, surround.rng_seed, surround.telling.clone());
+        let (mut endpoints, mut keys) = (Vec::new(), Vec::new());
+        let mut make = |model: &Model, part: &str| {
+            let Some(access) = access(model, part, surround.variables) else {
+                return Ok(Arc::new(Scripted) as Arc<dyn Llm>);
+            };
+            keys.extend(access.key.clone());
+            endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
+            client(model, access, &mut limiters, surround).map_err(|error| error.message)
+        };
+        let persona = match &job.persona.mind {
+            Mind::Lines(_) => None,
+            Mind::Model(model) => Some(make(model, "evaluator")?),
+        };
+        let judge = make(&job.judge.model, "scorer")?;
+        Ok(Models { persona, judge, endpoints, keys })
+    }
+}
+
+fn client(
+    model: &Model,
+    access: Access,
+    limiters: &mut Limiters,
+    surround: &Surround<'_>,
+) -> Result<Arc<dyn Llm>, LlmError> {
+    let own = match access.provider {
+        Provider::OpenAi => openai::BASE_URL,
+        Provider::Anthropic => anthropic::BASE_URL,
+        Provider::Gemini => gemini::BASE_URL,
+        Provider::Watsonx => watsonx::BASE_URL,
+    };
+    let base_url = access.base_url.unwrap_or_else(|| own.to_owned());
+    let settings = ModelSettings {
+        limiter: limiters.of(&base_url, access.key.as_ref()),
+        base_url,
+        key: access.key,
+        origin: Origin { key: access.key_from, address: access.address_from },
+        model: access.model,
+        options: ModelOptions {
+            max_tokens: model.max_tokens,
+            effort: model.reasoning_effort.map(effort),
+            rng_seed: model.rng_seed,
+        },
+        time_limit: MODEL_LIMIT,
+        rng_seed: surround.rng_seed,
+        clock: surround.clock,
+        retry: RetryPolicy::MODEL,
+    };
+    let http = surround.http.clone();
+    let client = match access.provider {
+        Provider::OpenAi => openai::client(settings, http)?,
+        Provider::Anthropic => anthropic::client(settings, http)?,
+        Provider::Gemini => gemini::client(settings, http)?,
+        Provider::Watsonx => {
+            let payer = match access.payer {
+                Some(("WATSONX_SPACE_ID", id)) => Payer::SpaceId(id),
+                payer => Payer::ProjectId(payer.map(|(_, id)| id).unwrap_or_default()),
+            };
+            watsonx::client(settings, payer, access.iam_url.as_deref().unwrap_or(watsonx::IAM_URL), http)?
+        }
+    };
+    Ok(Arc::new(client))
+}
+
+fn effort(written: ReasoningEffort) -> Effort {
+    match written {
+        ReasoningEffort::Minimal => Effort::Minimal,
+        ReasoningEffort::Low => Effort::Low,
+        ReasoningEffort::Medium => Effort::Medium,
+        ReasoningEffort::High => Effort::High,
+    }
+}
