@@ -51,7 +51,10 @@ fn environment(line: &str, within: bool) -> Vec<String> {
     for entry in inner.split(',') {
         // Without a colon it is the rest of a value that has a comma or a line break in it.
         let value = entry.split_once(':').map_or(entry, |(_, value)| value).trim();
-        found.extend([value.to_owned(), value.trim_matches(['"', '\'']).to_owned()]);
+        let bare = value.trim_matches(['"', '\'']);
+        // The key in `Bearer KEY`, wherever it is repeated without the word before it.
+        let last = bare.rsplit_once(' ').map(|(_, last)| last.to_owned());
+        found.extend([value.to_owned(), bare.to_owned()].into_iter().chain(last));
     }
     found
 }
