@@ -208,7 +208,7 @@ fn check(counts: Counts, says: Says) {
             // Ten requests a minute are little to learn from: there one more or less is a tenth.
             // And a server that does not even say when to come back costs some waiting in vain.
             let least = match says {
-                _ if requests < 60.0 => 0.8,
+                _ if requests < 60.0 => 0.75,
                 Says::Nothing => 0.85,
                 Says::RetryAfter | Says::Headers => 0.9,
             };
