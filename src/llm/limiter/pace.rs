@@ -21,7 +21,7 @@ const RETURNS: f64 = 0.97;
 const MINUTE: f64 = 60.0;
 
 /// A step up needs so much quiet, in seconds, and so many accepted requests.
-const QUIET: (f64, u32) = (10.0, 10);
+const QUIET: (f64, u32) = (15.0, 10);
 
 /// Until the limit was met for the second time, the rate doubles after so many accepted requests.
 const DOUBLING: u32 = 4;
@@ -181,7 +181,9 @@ impl Pace {
                 self.rate = Some(observed.max(self.least));
             }
             Some(rate) => {
-                let limit = observed.clamp(rate / 2.0, rate);
+                // Pauses are part of the last minute: once the limit is known, it is not taken to be far below.
+                let least = if self.ceiling.is_infinite() { 0.5 } else { 0.8 };
+                let limit = observed.clamp(least * rate, rate);
                 self.ceiling = limit;
                 self.rate = Some(DECREASE * limit);
             }

@@ -100,7 +100,7 @@ struct Scene {
     tokens_each: (f64, f64),
 }
 
-/// What was seen after ten minutes, for twenty minutes.
+/// What was seen after ten minutes, for an hour.
 #[derive(Debug)]
 struct Seen {
     refused: f64,
@@ -117,7 +117,7 @@ struct Reply {
 }
 
 const WARM: f64 = 600.0;
-const END: f64 = WARM + 1200.0;
+const END: f64 = WARM + 3600.0;
 
 fn play(scene: &Scene) -> Seen {
     let mut gate = Gate::new(Pauses::MODEL, 7);
@@ -192,6 +192,11 @@ fn play(scene: &Scene) -> Seen {
     Seen { refused: refused as f64 / sent as f64, used, storms: gate.storms() }
 }
 
+#[expect(clippy::print_stdout, reason = "the figures, for `--nocapture`")]
+fn show(what: &str) {
+    println!("{what}");
+}
+
 fn check(counts: Counts, says: Says) {
     for (requests, tokens) in [(60.0, 1e9), (10.0, 1e9), (600.0, 1e9), (1e9, 60_000.0), (100.0, 100_000.0)] {
         for seconds_each in [(0.3, 0.6), (1.0, 8.0)] {
@@ -199,10 +204,16 @@ fn check(counts: Counts, says: Says) {
                 Scene { counts, says, requests, tokens, callers: 120, seconds_each, tokens_each: (500.0, 1500.0) };
             let seen = play(&scene);
             let what = format!("{counts:?} {says:?} {requests}/min {tokens} tokens/min {seconds_each:?}: {seen:?}");
-            // With so few requests there is not much to learn from, and a minute can't be divided by them.
-            let least = if requests < 60.0 && says != Says::Headers { 0.8 } else { 0.9 };
+            show(&what);
+            // Ten requests a minute are little to learn from: there one more or less is a tenth.
+            // And a server that does not even say when to come back costs some waiting in vain.
+            let least = match says {
+                _ if requests < 60.0 => 0.75,
+                Says::Nothing => 0.85,
+                Says::RetryAfter | Says::Headers => 0.9,
+            };
             assert!(seen.used >= least, "{what}");
-            assert!(seen.refused <= if least < 0.9 { 0.03 } else { 0.02 }, "{what}");
+            assert!(seen.refused <= if requests < 60.0 { 0.03 } else { 0.02 }, "{what}");
             assert_eq!(seen.storms, 0, "{what}");
         }
     }
