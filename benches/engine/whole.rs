@@ -9,7 +9,7 @@ use eval_job::plan::{Plan, Surroundings, Wanted};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
 use eval_job::run::{self, Credentials, Edges, Engine, Means};
-use eval_job::secret::Secret;
+use eval_job::secret::Variables;
 use eval_job::store::folder::RunsFolder;
 
 struct NoTemplates;
@@ -55,7 +55,9 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let with_graph = is_demo || !job.setups.is_empty();
     job.watch.max_nodes = (!watched).then_some(0);
     let graph = with_graph.then(|| eval_job::graph::GraphConfig::Embedded(Default::default()));
-    let surroundings = Surroundings { has_openai_key: true, ..Surroundings::default() };
+    let base_url = model_endpoint(text).unwrap_or_default();
+    let variables: Variables = [("OPENAI_API_KEY", "sk-bench"), ("OPENAI_BASE_URL", &base_url)].into_iter().collect();
+    let surroundings = Surroundings { variables: variables.clone(), ..Surroundings::default() };
     let model = if is_demo { "demo-careful" } else { "mock" };
     let mut plan = Plan::of(job, Wanted { models: vec![model.to_owned()], ..Wanted::default() }, surroundings).unwrap();
     plan.graph = graph;
@@ -66,14 +68,10 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
             vec![TrialId { number, model: model.to_owned(), condition, repeat: number.div_ceil(2) }]
         })
         .collect();
-    let credentials = Credentials {
-        openai_key: Some(Secret::new("sk-bench")),
-        openai_base_url: model_endpoint(text),
-        ..Credentials::default()
-    };
+    let credentials = Credentials { variables, ..Credentials::default() };
     let clock = Clock::system();
-    let edges =
-        Edges::of(&plan, Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(|| 1) }).unwrap();
+    let means = Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(|| 1), telling: None };
+    let edges = Edges::of(&plan, means).unwrap();
     let templates = Templates::embedded();
     let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);
     let folder = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ pub struct Header {
 /// What came of a call whose reply is read while it comes.
 pub enum Opened {
     /// A status that is no success, with the start of its body.
-    Refused(HttpReply),
+    Refused(Box<HttpReply>),
     /// A success, of which the body is still to come.
     Streaming(Box<HttpStream>),
 }
@@ -84,7 +84,7 @@ impl HttpClient {
         let mut head = HttpReply::of_head(&response, place, secrets);
         if !head.is_success() {
             head.body = read_start(response).await;
-            return Ok(Opened::Refused(head));
+            return Ok(Opened::Refused(Box::new(head)));
         }
         let sent = sent.get().copied().unwrap_or(before);
         let (time_limit, cap) = (call.time_limit, call.body_cap);
