@@ -216,7 +216,13 @@ impl Edges {
                 let settings = CommandSettings {
                     config: config.clone(),
                     folder: engine.plan.job.folder.clone(),
-                    secrets: ours.into_iter().flatten().chain(&self.model_keys).cloned().collect(),
+                    secrets: ours
+                        .into_iter()
+                        .flatten()
+                        .chain(&self.model_keys)
+                        .chain(credentials.variables.secrets())
+                        .cloned()
+                        .collect(),
                     user: self.user(&engine.plan, id),
                     model: id.model.clone(),
                     turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),

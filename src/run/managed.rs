@@ -38,7 +38,14 @@ impl Edges {
             folder: plan.job.folder.clone(),
             port: start.ready.port.and_then(|port| port.number()).or_else(|| address.and_then(loopback_port)),
             graph,
-            secrets: own.into_iter().flatten().chain(&self.model_keys).cloned().chain(in_file).collect(),
+            secrets: own
+                .into_iter()
+                .flatten()
+                .chain(&self.model_keys)
+                .chain(credentials.variables.secrets())
+                .cloned()
+                .chain(in_file)
+                .collect(),
         }
     }
 

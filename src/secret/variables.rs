@@ -14,6 +14,14 @@ impl Variables {
         self.0.get(name)
     }
 
+    /// All that are keys or passwords by their names, whoever they are for. Short values are left out: they would take
+    /// innocent words with them.
+    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        const ENDINGS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"];
+        let is_secret = |name: &str| ENDINGS.iter().any(|ending| name.to_uppercase().ends_with(ending));
+        self.0.iter().filter(move |(name, value)| is_secret(name) && value.expose().len() >= 8).map(|(_, value)| value)
+    }
+
     /// Something that may be shown: an address, a model's name.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(Secret::expose)

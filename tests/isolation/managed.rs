@@ -31,7 +31,8 @@ fn a_shared_process_serves_the_whole_run() {
     for more in ["isolation: shared", "isolation: user"] {
         let folder = tempfile::tempdir().unwrap();
         let (_, record) = run(folder.path(), &job("good", "", more), &[], &[]);
-        assert!(record.trials.iter().all(|trial| trial.outcome == Some(Outcome::Graded)), "{more}");
+        let outcomes: Vec<_> = record.trials.iter().map(|trial| trial.outcome.clone()).collect();
+        assert!(outcomes.iter().all(|outcome| *outcome == Some(Outcome::Graded)), "{more}: {outcomes:?}");
         nothing_is_left(folder.path(), 1);
     }
 }
