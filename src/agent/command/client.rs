@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::config::CommandConfig;
@@ -78,7 +79,7 @@ impl Agent for CommandAgent {
             return Err(unreachable("the command has no standard input and output".to_owned()));
         };
         let heard = Arc::new(Mutex::new(Vec::new()));
-        tokio::spawn(listen(stderr, Arc::clone(&heard)));
+        let listener = tokio::spawn(listen(stderr, Arc::clone(&heard)));
         Ok(Box::new(CommandSession {
             greeting_is_due: settings.config.greeting,
             asks_tokens: settings.config.tokens,
@@ -89,6 +90,7 @@ impl Agent for CommandAgent {
             stdin,
             stdout: BufReader::new(stdout),
             heard,
+            listener,
             counted: Usage::default(),
         }))
     }
@@ -140,6 +142,7 @@ struct CommandSession {
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     heard: Arc<Mutex<Vec<u8>>>,
+    listener: JoinHandle<()>,
     greeting_is_due: bool,
     asks_tokens: bool,
     /// The tokens that belong to earlier turns.
@@ -287,6 +290,10 @@ impl CommandSession {
             Ok(Ok(status)) => format!(" ({status})"),
             _ => String::new(),
         };
+        if !self.listener.is_finished() {
+            // Its last words may still be on their way; a grandchild may hold the line for ever.
+            let _ = timeout(DYING, &mut self.listener).await;
+        }
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let heard = String::from_utf8_lossy(&heard);
         let last = heard.lines().rev().find(|line| !line.trim().is_empty());
