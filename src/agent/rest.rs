@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::tries::{Again, Failure, fail};
 use super::{AgentError, AgentErrorKind, Tries};
 use crate::clock::{Clock, Stopwatch};
-use crate::evidence::FailedTry;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, Url};
-use crate::retry::{RetryPolicy, retry_after};
+use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
 /// What every client of an agent has to know. It has no `Debug`: headers can hold keys.
@@ -72,18 +72,6 @@ pub(super) struct Caller {
     pub(super) calls: AtomicU64,
 }
 
-/// One try that brought nothing.
-struct Failure {
-    error: AgentError,
-    maybe_received: bool,
-    again: Again,
-}
-
-enum Again {
-    Never,
-    After(Option<Duration>),
-}
-
 impl Caller {
     pub(super) fn new(settings: RestSettings, http: HttpClient, word: &'static str) -> Caller {
         Caller { settings, http, word, calls: AtomicU64::new(0) }
@@ -100,18 +88,10 @@ impl Caller {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
         loop {
-            let Failure { error, maybe_received, again } = match self.once(request, &read).await {
+            match self.once(request, &read).await {
                 Ok(reply) => return Ok(reply),
-                Err(failure) => failure,
-            };
-            tries.failures.push(FailedTry { error: error.message.clone(), maybe_received });
-            let delay = match again {
-                Again::Never => None,
-                Again::After(asked) => delays.next(asked),
-            };
-            let Some(delay) = delay else { return Err(error) };
-            tries.maybe_delivered |= maybe_received;
-            tokio::time::sleep(delay).await;
+                Err(failure) => fail(failure, &mut delays, tries).await?,
+            }
         }
     }
 
@@ -155,42 +135,21 @@ impl Caller {
 
     /// No reply, or none that can be read.
     fn failed(&self, fault: HttpFault) -> Failure {
-        let usual = Again::After(None);
-        let (kind, again) = match fault.kind {
-            HttpFaultKind::Unsendable => (AgentErrorKind::Unreachable, Again::Never),
-            HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
-            HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
-            HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
-            HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::BadReply, usual),
-        };
-        let hint = match fault.kind {
-            HttpFaultKind::Unreachable => {
-                format!("; is the agent running? target.{}.baseUrl says where it is looked for", self.word)
-            }
-            _ => String::new(),
-        };
-        let error = AgentError { kind, message: format!("{}{hint}", fault.message) };
-        Failure { error, maybe_received: fault.kind.maybe_received(), again }
+        let nobody_listens = fault.kind == HttpFaultKind::Unreachable;
+        Failure::of_fault(fault).with_hint(|_| match nobody_listens {
+            true => format!("; is the agent running? target.{}.baseUrl says where it is looked for", self.word),
+            false => String::new(),
+        })
     }
 
     /// A status that is not a success.
     fn refused(&self, reply: &HttpReply, request: &Request) -> Failure {
-        let clock = self.settings.clock;
-        let asked = || reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
-        let (kind, maybe_received, again) = match reply.status {
-            401 | 403 => (AgentErrorKind::Unauthorized, false, Again::Never),
-            404 => (AgentErrorKind::NotFound, false, Again::Never),
-            429 | 503 => (AgentErrorKind::Busy, false, Again::After(asked())),
-            status @ 500.. => (AgentErrorKind::Status(status), true, Again::After(asked())),
-            status => (AgentErrorKind::Status(status), false, Again::Never),
-        };
-        let hint = match kind {
+        Failure::of_status(reply, self.settings.clock).with_hint(|kind| match kind {
             AgentErrorKind::Unauthorized => {
                 format!("; check the agent's key (target.{}.headers or EVAL_JOB_AGENT_API_KEY)", self.word)
             }
             AgentErrorKind::NotFound => request.if_not_found.to_owned(),
             _ => String::new(),
-        };
-        Failure { error: AgentError { kind, message: format!("{}{hint}", reply.refusal()) }, maybe_received, again }
+        })
     }
 }

@@ -60,8 +60,8 @@ impl Failure {
     }
 
     /// The same with what to try, where there is something to try.
-    pub(super) fn with_hint(mut self, hint: impl FnOnce(AgentErrorKind) -> &'static str) -> Failure {
-        self.error.message.push_str(hint(self.error.kind));
+    pub(super) fn with_hint<Hint: AsRef<str>>(mut self, hint: impl FnOnce(AgentErrorKind) -> Hint) -> Failure {
+        self.error.message.push_str(hint(self.error.kind).as_ref());
         self
     }
 }

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::fault::{Again, Failure, Purpose};
+use super::fault::{Purpose, failed, refused};
 use super::settings::{chat_url, named};
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, object_context_of};
 use super::{EmbabelSettings, KnowledgeConfig};
+use crate::agent::tries::{Failure, fail};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
-use crate::evidence::{FailedTry, ObjectContext};
+use crate::evidence::ObjectContext;
 use crate::http::{BODY_CAP, BaseUrl, Call, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url};
 
 /// An agent that speaks Embabel's protocol.
@@ -176,18 +177,10 @@ impl Caller {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
         loop {
-            let Failure { error, maybe_received, again } = match self.once(&request, &read).await {
+            match self.once(&request, &read).await {
                 Ok(reply) => return Ok(reply),
-                Err(failure) => failure,
-            };
-            tries.failures.push(FailedTry { error: error.message.clone(), maybe_received });
-            let delay = match again {
-                Again::Never => None,
-                Again::After(asked) => delays.next(asked),
-            };
-            let Some(delay) = delay else { return Err(error) };
-            tries.maybe_delivered |= maybe_received;
-            tokio::time::sleep(delay).await;
+                Err(failure) => fail(failure, &mut delays, tries).await?,
+            }
         }
     }
 
@@ -208,11 +201,11 @@ impl Caller {
         let stopwatch = settings.clock.start();
         let reply = self.http.exchange(call).await;
         let latency_ms = stopwatch.elapsed_ms();
-        let reply = reply.map_err(|fault| Failure::of_fault(fault, request.purpose))?;
+        let reply = reply.map_err(|fault| failed(fault, request.purpose))?;
         if !reply.is_success() {
-            return Err(Failure::of_status(&reply, request.purpose, settings.clock));
+            return Err(refused(&reply, request.purpose, settings.clock));
         }
-        let read = read(&reply).map_err(|fault| Failure::of_fault(fault, request.purpose))?;
+        let read = read(&reply).map_err(|fault| failed(fault, request.purpose))?;
         Ok((read, latency_ms))
     }
 }

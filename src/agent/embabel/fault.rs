@@ -1,29 +1,9 @@
-//! What a failed call means: its kind, whether the message can have arrived, whether it is worth another try.
+//! What there is to try when a call of Embabel's protocol fails.
 
-use std::time::Duration;
-
-use crate::agent::{AgentError, AgentErrorKind};
+use crate::agent::AgentErrorKind;
+use crate::agent::tries::Failure;
 use crate::clock::Clock;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
-use crate::retry::retry_after;
-
-/// One try that brought nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub(super) error: AgentError,
-    /// Whether the agent can have received the request all the same.
-    pub(super) maybe_received: bool,
-    pub(super) again: Again,
-}
-
-/// Whether a failed try is worth another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
-    /// The same request will fail the same way.
-    Never,
-    /// After the usual wait, or the longer one that the agent asks for.
-    After(Option<Duration>),
-}
 
 /// Which call failed; it decides what there is to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,34 +16,15 @@ pub(super) enum Purpose {
     Knowledge,
 }
 
-impl Failure {
-    /// No reply, or none that can be read.
-    pub(super) fn of_fault(fault: HttpFault, purpose: Purpose) -> Failure {
-        let usual = Again::After(None);
-        let (kind, again) = match fault.kind {
-            HttpFaultKind::Unsendable => (AgentErrorKind::Unreachable, Again::Never),
-            HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
-            HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
-            HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
-            HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::BadReply, usual),
-        };
-        let message = format!("{}{}", fault.message, hint(kind, fault.kind, purpose));
-        Failure { error: AgentError { kind, message }, maybe_received: fault.kind.maybe_received(), again }
-    }
+/// No reply, or none that can be read.
+pub(super) fn failed(fault: HttpFault, purpose: Purpose) -> Failure {
+    let of = fault.kind;
+    Failure::of_fault(fault).with_hint(|kind| hint(kind, of, purpose))
+}
 
-    /// A status that is not a success.
-    pub(super) fn of_status(reply: &HttpReply, purpose: Purpose, clock: Clock) -> Failure {
-        let asked = || reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
-        let (kind, maybe_received, again) = match reply.status {
-            401 | 403 => (AgentErrorKind::Unauthorized, false, Again::Never),
-            404 => (AgentErrorKind::NotFound, false, Again::Never),
-            429 | 503 => (AgentErrorKind::Busy, false, Again::After(asked())),
-            status @ 500.. => (AgentErrorKind::Status(status), true, Again::After(asked())),
-            status => (AgentErrorKind::Status(status), false, Again::Never),
-        };
-        let message = format!("{}{}", reply.refusal(), hint(kind, HttpFaultKind::Unreadable, purpose));
-        Failure { error: AgentError { kind, message }, maybe_received, again }
-    }
+/// A status that is not a success.
+pub(super) fn refused(reply: &HttpReply, purpose: Purpose, clock: Clock) -> Failure {
+    Failure::of_status(reply, clock).with_hint(|kind| hint(kind, HttpFaultKind::Unreadable, purpose))
 }
 
 /// What to try, where there is something to try.
