@@ -3,6 +3,7 @@
 mod conclusion;
 mod parts;
 mod table;
+mod tokens;
 
 use std::fmt::Write;
 
@@ -22,6 +23,7 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
         trouble(&mut page, record, trial, ink, width);
     }
     unwatched(&mut page, record, ink, width);
+    tokens::tokens(&mut page, record, ink);
     conclusion::conclusion(&mut page, record, ink, width);
     page
 }
