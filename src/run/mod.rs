@@ -10,6 +10,7 @@ mod contamination;
 mod edges;
 mod ground;
 mod judge;
+mod lanes;
 mod managed;
 mod models;
 mod observe;
@@ -23,15 +24,11 @@ mod watch;
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::sync::Semaphore;
-use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::managed::Listener;
-use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
+use lanes::{Limits, TimeLimit};
 
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use probe::{ProbeError, Sighting, probe};
@@ -76,91 +73,17 @@ pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: Cancell
         provenance: Box::new(provenance),
         trials: engine.plan.trials(),
     })?;
-    let time = TimeLimit::of(&engine);
-    let slots = Arc::new(Semaphore::new(engine.max_concurrency.max(1)));
-    let mut lanes = JoinSet::new();
-    for lane in engine.plan.lanes.clone() {
-        let limits = (interrupt.clone(), time.up.clone());
-        lanes.spawn(run_lane(engine.clone(), lane, slots.clone(), limits));
-    }
-    let mut failure = None;
-    while let Some(lane) = lanes.join_next().await {
-        let result = lane.unwrap_or_else(|panic| Err(io::Error::other(format!("eval-job itself failed: {panic}"))));
-        if let Err(error) = result {
-            // Whatever the other lanes have in flight could not be kept either.
-            lanes.abort_all();
-            failure.get_or_insert(error);
-        }
-    }
-    time.watch.abort();
+    let limits = Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run.seconds) };
+    let carried_out = lanes::carry_out(&engine, &limits).await;
+    limits.time.stop();
     engine.edges.close().await;
-    if let Some(error) = failure {
-        return Err(error);
-    }
-    let interrupted = interrupt.is_cancelled();
+    let whole = carried_out?;
+    let interrupted = limits.interrupt.is_cancelled();
     let shortfall = engine.edges.budget.purse.shortfall().map(|shortfall| shortfall.to_string());
-    if let Some(why) = time.up.is_cancelled().then(|| time.words()).or(shortfall) {
+    let out_of_time = (!whole && limits.time.is_up()).then(|| limits.time.words());
+    if let Some(why) = out_of_time.or(shortfall) {
         (engine.sink)(Entry::LimitReached { at: engine.clock.wall(), why })?;
     }
     (engine.sink)(Entry::RunFinished { at: engine.clock.wall(), interrupted })?;
     Ok(interrupted)
-}
-
-async fn run_lane(
-    engine: Arc<Engine>,
-    lane: Vec<TrialId>,
-    slots: Arc<Semaphore>,
-    (interrupt, time_up): (CancellationToken, CancellationToken),
-) -> io::Result<()> {
-    let Ok(_slot) = slots.acquire().await else { return Ok(()) };
-    for id in lane {
-        let listener = Listener::default();
-        // Dropping a trial's future cancels whatever it waits for.
-        let result = tokio::select! {
-            biased;
-            () = interrupt.cancelled() => return trial::keep_output(&engine, &id, &listener),
-            () = time_up.cancelled() => return trial::keep_output(&engine, &id, &listener),
-            result = admit_and_run(&engine, &id, &listener) => result,
-        };
-        engine.edges.budget.is_over(id.number);
-        if !result? {
-            return Ok(());
-        }
-    }
-    Ok(())
-}
-
-/// Runs a trial if it can be paid; whether it could.
-async fn admit_and_run(engine: &Engine, id: &TrialId, listener: &Listener) -> io::Result<bool> {
-    if !engine.edges.budget.admits(id.number).await {
-        return Ok(false);
-    }
-    trial::run_trial(engine, id, listener).await?;
-    Ok(true)
-}
-
-/// `limits.time`, as it runs down.
-struct TimeLimit {
-    seconds: Option<f64>,
-    up: CancellationToken,
-    watch: AbortHandle,
-}
-
-impl TimeLimit {
-    /// Begins now.
-    fn of(engine: &Engine) -> TimeLimit {
-        let seconds = engine.plan.job.limits.run.seconds;
-        let up = CancellationToken::new();
-        let token = up.clone();
-        let watch = tokio::spawn(async move {
-            let Some(seconds) = seconds else { return };
-            tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
-            token.cancel();
-        });
-        TimeLimit { seconds, up, watch: watch.abort_handle() }
-    }
-
-    fn words(&self) -> String {
-        format!("limits.time ({} s) ran out", self.seconds.unwrap_or_default())
-    }
 }

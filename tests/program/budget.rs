@@ -168,3 +168,40 @@ fn the_token_file_has_the_shape_that_red_hats_tools_read_and_null_for_what_is_un
     assert_eq!(detailed.len() as u64, calls);
     assert_eq!((&detailed[0]["total_tokens"], &detailed[0]["model"]), (&28.into(), &"openai/gpt-4.1-mini".into()));
 }
+
+#[test]
+fn whatever_the_limit_what_begins_is_a_beginning_of_the_plan() {
+    let (model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let own = "{model: {name: openai/gpt-4.1-mini, maxTokens: 10}}";
+    let job = format!(
+        "target: {{user: u, chatbot: c, demo: {{}}}}\nevaluator: {own}\nscorer: {own}\nfacts: [\"F\"]\n\
+         tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\n"
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let mut begun_of = std::collections::BTreeSet::new();
+    let limits = [1_000, 4_000, 4_100, 4_200, 7_000, 100_000];
+    for (limit, at_once) in limits.into_iter().flat_map(|limit| [(limit, "1"), (limit, "3")]) {
+        let mut command = eval_job(folder.path());
+        command.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "sk-test");
+        command.args(["run", "job.yml", "--model", "demo-careful,demo-sloppy", "-j", at_once, "-o", "run.json"]);
+        let output = command.arg(format!("--token-limit={limit}")).output().unwrap();
+        let record = read(&folder.path().join("run.json"));
+        let trials = record["trials"].as_array().unwrap();
+        let begun = trials.iter().take_while(|trial| !trial["startedAt"].is_null()).count();
+        assert!(trials[begun..].iter().all(|trial| trial["startedAt"].is_null()), "{limit}: a later one overtook");
+        let spent: u64 = trials
+            .iter()
+            .flat_map(|trial| trial["calls"].as_array().cloned().unwrap_or_default())
+            .map(|call| {
+                call["usage"]["inputTokens"].as_u64().unwrap() + call["usage"]["outputTokens"].as_u64().unwrap()
+            })
+            .sum();
+        assert!(spent <= limit, "{spent} of {limit}");
+        let whole = trials.iter().all(|trial| trial["outcome"]["kind"] == "graded");
+        assert_eq!(output.status.code(), Some(if whole { 0 } else { 102 }), "{}", text(&output.stdout));
+        begun_of.insert(begun);
+    }
+    assert!(begun_of.len() > 1 && begun_of.contains(&4), "{begun_of:?}");
+    assert!(!model.requests().is_empty());
+}
