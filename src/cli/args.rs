@@ -1,11 +1,12 @@
 //! What can be typed.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{FalseyValueParser, NonEmptyStringValueParser, Resettable};
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use super::env_file::EnvFile;
 use crate::evidence::Condition;
 use crate::job::ModelName;
 use crate::money::Dollars;
@@ -21,15 +22,42 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// What was typed, with the environment's twins where nothing was.
+    /// What was typed, with the environment's twins where nothing was, and the file's where the environment says nothing.
     ///
     /// # Errors
     /// clap's words, which are help, the version or what is wrong.
-    pub(super) fn typed(typed: impl IntoIterator<Item = OsString>) -> Result<Args, clap::Error> {
-        let command = Args::command().mut_subcommands(|command| {
-            command.mut_args(unset_where_empty).mut_subcommands(|inner| inner.mut_args(unset_where_empty))
-        });
+    pub(super) fn typed(typed: &[OsString], file: &EnvFile) -> Result<Args, clap::Error> {
+        let twin = |arg: Arg| of_file(unset_where_empty(arg), file);
+        let command = Args::command()
+            .mut_subcommands(|command| command.mut_args(twin).mut_subcommands(|inner| inner.mut_args(twin)));
         Args::from_arg_matches(&command.try_get_matches_from(typed)?)
+    }
+
+    /// The file of variables that a subcommand reads: `None` where it reads none, `Some(None)` for the usual one.
+    pub(super) fn env_file(&self) -> Option<Option<&Path>> {
+        match &self.command {
+            Command::Run(args) => Some(args.env_file.as_deref()),
+            Command::Validate(args) => Some(args.env_file.as_deref()),
+            Command::Probe(args) => Some(args.env_file.as_deref()),
+            _ => None,
+        }
+    }
+}
+
+/// What the file says of an argument's twin, which goes before a default only. A variable that is set, though it be empty,
+/// is the environment's word.
+fn of_file(arg: Arg, file: &EnvFile) -> Arg {
+    let value = arg.get_env().and_then(|name| Some((name, file.get(name.to_str()?)?)));
+    match value {
+        Some((name, value)) if !value.is_empty() && !super::context::is_set(name) => {
+            let delimiter = arg.get_value_delimiter();
+            let values: Vec<String> = match delimiter {
+                Some(delimiter) => value.split(delimiter).map(str::to_owned).collect(),
+                None => vec![value.clone()],
+            };
+            arg.default_values(values)
+        }
+        _ => arg,
     }
 }
 
@@ -179,6 +207,10 @@ pub(super) struct ProbeArgs {
     /// The job file
     #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
     pub(super) file: PathBuf,
+
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(super) env_file: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -73,6 +73,12 @@ fn variables(file: &EnvFile) -> Variables {
     set.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).chain(of_file).collect()
 }
 
+/// Whether an environment variable is there.
+#[expect(clippy::disallowed_methods, reason = "the one place")]
+pub(super) fn is_set(name: &std::ffi::OsStr) -> bool {
+    std::env::var_os(name).is_some()
+}
+
 /// Whether an environment variable is there without a value.
 #[expect(clippy::disallowed_methods, reason = "the one place")]
 pub(super) fn is_empty(name: &std::ffi::OsStr) -> bool {

@@ -31,19 +31,17 @@ use printer::Printer;
 
 /// The whole program: what was typed → context → subcommand → exit status.
 pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args = match Args::typed(typed) {
+    let typed: Vec<OsString> = typed.into_iter().collect();
+    let args = match Args::typed(&typed, &EnvFile::new()) {
         Ok(args) => args,
-        Err(usage) => {
-            // Help and version go to stdout with status 0, wrong usage to stderr with status 2.
-            let status = if usage.use_stderr() { CliError::USAGE } else { 0 };
-            let _ = usage.print();
-            return ExitCode::from(status);
-        }
+        Err(usage) => return said(&usage),
     };
-    let file = match &args.command {
-        Command::Run(args) => env_file::read(args.env_file.as_deref()),
-        Command::Validate(args) => env_file::read(args.env_file.as_deref()),
-        _ => Ok(EnvFile::new()),
+    let file = args.env_file().map_or_else(|| Ok(EnvFile::new()), env_file::read);
+    // Where the file was found is typed or set, so the second reading finds the same.
+    let args = match file.as_ref().map(|file| Args::typed(&typed, file)) {
+        Ok(Ok(with_file)) => with_file,
+        Ok(Err(usage)) => return said(&usage),
+        Err(_) => args,
     };
     let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()));
     let printer = std::sync::Arc::new(Printer::new(&context));
@@ -68,4 +66,11 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.exit_status())
         }
     }
+}
+
+/// What clap has to say. Help and version go to stdout with status 0, wrong usage to stderr with status 2.
+fn said(usage: &clap::Error) -> ExitCode {
+    let status = if usage.use_stderr() { CliError::USAGE } else { 0 };
+    let _ = usage.print();
+    ExitCode::from(status)
 }

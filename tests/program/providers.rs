@@ -93,3 +93,27 @@ fn an_endpoint_of_ones_own_is_named_by_three_variables_or_in_the_job_and_needs_n
     assert!(requests[before..].iter().all(|request| request.header("authorization").is_none()));
     assert!(requests.len() > before && requests[before..].iter().all(|request| request.json()["model"] == "qwen3"));
 }
+
+#[test]
+fn flags_stand_in_the_file_too_and_what_is_typed_or_set_goes_before() {
+    let (_agent, agent_address) = agent::start("good");
+    let (_model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let status = |file: &str, arguments: &[&str], set: Option<&str>| {
+        std::fs::write(folder.path().join(".env"), file).unwrap();
+        let mut command = run(folder.path(), &job(&agent_address, "", ""));
+        command.env("OPENAI_API_KEY", "sk-hush").env("OPENAI_BASE_URL", &base).args(arguments);
+        if let Some(set) = set {
+            command.env("EVAL_JOB_MIN_SCORE", set);
+        }
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(status("EVAL_JOB_MIN_SCORE=1\nEVAL_JOB_MODEL=small,large\n", &[], None).0, Some(100));
+    assert_eq!(record(folder.path())["provenance"]["models"], serde_json::json!(["small", "large"]));
+    assert_eq!(status("EVAL_JOB_MIN_SCORE=1\n", &["--min-score", "0"], None).0, Some(0));
+    assert_eq!(status("EVAL_JOB_MIN_SCORE=1\n", &[], Some("0")).0, Some(0));
+    assert_eq!(status("EVAL_JOB_MIN_SCORE=1\n", &[], Some("")).0, Some(0), "an empty one is set");
+    let (code, stderr) = status("EVAL_JOB_MIN_SCORE=7\n", &[], None);
+    assert!(code == Some(2) && stderr.contains("invalid value '7' for '--min-score"), "{stderr}");
+}
