@@ -7,6 +7,7 @@ mod http;
 mod http_agent;
 mod neo4j;
 mod models;
+mod money;
 mod openai;
 mod openai_agent;
 pub mod server;
