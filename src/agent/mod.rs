@@ -13,8 +13,10 @@ pub mod embabel;
 mod group;
 pub mod http;
 pub mod managed;
-mod rest;
 pub mod openai;
+mod program;
+mod rest;
+mod streamed;
 mod tries;
 
 pub use ability::Ability;

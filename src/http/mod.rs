@@ -26,7 +26,7 @@ pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
 pub use sse::{SseEvent, SseReader, TooLong};
-pub use stream::{Header, HttpStream, Opened};
+pub use stream::{HttpStream, Opened};
 
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;

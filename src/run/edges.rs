@@ -168,12 +168,8 @@ impl Edges {
                 let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
                 let settings = OpenAiAgentSettings {
                     config: OpenAiConfig { base_url, ..config.clone() },
-                    api_key: api_key(&config.api_key),
                     model: id.model.clone(),
-                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
-                    clock: engine.clock,
-                    retry: RetryPolicy::AGENT,
+                    rest: rest(&BTreeMap::new(), &config.api_key),
                 };
                 Ok(Box::new(OpenAiAgent::new(settings, self.http.clone())?))
             }
@@ -184,10 +180,8 @@ impl Edges {
                     user: self.user(&engine.plan, id),
                     chatbot: target.chatbot.clone(),
                     model: id.model.clone(),
-                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
-                    clock: engine.clock,
-                    retry: RetryPolicy::AGENT,
+                    // Its keys are where its templates say, and nowhere else.
+                    rest: RestSettings { api_key: None, ..rest(&BTreeMap::new(), &None) },
                 };
                 Ok(Box::new(HttpAgent::new(settings, self.http.clone())?))
             }

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::template::Parts;
+
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
 /// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is started).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -135,11 +137,16 @@ impl HttpConfig {
     /// The model where `--model` names none.
     pub const MODEL: &'static str = "default";
 
+    /// Its requests, each with the key under which it stands.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, Parts<'_>)> {
+        let open = self.open.iter().map(|open| ("open", open.parts()));
+        let state = self.state.iter().map(|state| ("state", state.parts()));
+        open.chain([("say", self.say.parts())]).chain(state)
+    }
+
     /// The values of its headers, which may be keys.
     pub fn header_values(&self) -> impl Iterator<Item = &str> {
-        let open = self.open.iter().flat_map(|open| open.headers.values());
-        let state = self.state.iter().flat_map(|state| state.headers.values());
-        open.chain(self.say.headers.values()).chain(state).map(String::as_str)
+        self.parts().flat_map(|(_, parts)| parts.headers.values()).map(String::as_str)
     }
 
     /// Whether a template tells the agent which model to use.
@@ -149,5 +156,26 @@ impl HttpConfig {
         let addresses = [Some(&self.say.url), self.open.as_ref().map(|open| &open.url)];
         let in_headers = self.say.headers.values().any(|value| value.contains("model"));
         in_body || in_headers || addresses.into_iter().flatten().any(|url| url.contains("model"))
+    }
+}
+
+// Four keys stand in each of the three: serde can't refuse unknown keys in what is flattened, and the loader's words for
+// them are worth more.
+
+impl OpenConfig {
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+    }
+}
+
+impl SayConfig {
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+    }
+}
+
+impl StateConfig {
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
     }
 }
