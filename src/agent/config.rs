@@ -8,6 +8,7 @@ use super::demo::DemoConfig;
 use super::embabel::EmbabelConfig;
 use super::http::{HttpConfig, StreamConfig};
 use super::openai::OpenAiConfig;
+use super::responses::ResponsesConfig;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,8 @@ pub enum TransportConfig {
     Adk(AdkConfig),
     /// `target.openai`: a bare model behind chat completions.
     OpenAi(OpenAiConfig),
+    /// `target.responses`: a bare model behind the Responses API, which keeps the conversation.
+    Responses(Box<ResponsesConfig>),
     /// `target.http`: any agent with a REST interface.
     Http(Box<HttpConfig>),
     /// `target.command`: standard input and output of a command.
@@ -35,7 +38,7 @@ impl TransportConfig {
             TransportConfig::Embabel(_) | TransportConfig::Demo(_) => {
                 vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
             }
-            TransportConfig::OpenAi(_) => {
+            TransportConfig::OpenAi(_) | TransportConfig::Responses(_) => {
                 vec![Ability::ChoosesModel, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
             }
             TransportConfig::Http(config) => those(&[
@@ -66,6 +69,7 @@ impl TransportConfig {
             TransportConfig::Adk(_) => "adk",
             TransportConfig::A2a(_) => "a2a",
             TransportConfig::OpenAi(_) => "openai",
+            TransportConfig::Responses(_) => "responses",
             TransportConfig::Http(_) => "http",
             TransportConfig::Command(_) => "command",
         }
@@ -76,6 +80,7 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => config.base_url.as_deref(),
             TransportConfig::OpenAi(config) => config.base_url.as_deref(),
+            TransportConfig::Responses(config) => config.base_url.as_deref(),
             TransportConfig::Adk(config) => config.base_url.as_deref(),
             TransportConfig::A2a(config) => config.base_url.as_deref(),
             TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
@@ -87,6 +92,7 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => super::embabel::check(config),
             TransportConfig::OpenAi(config) => super::openai::check(config),
+            TransportConfig::Responses(config) => super::responses::check(config),
             TransportConfig::Http(config) => super::http::check(config),
             TransportConfig::Command(config) => super::command::check(config),
             TransportConfig::Adk(config) => super::adk::check(config),
@@ -105,6 +111,7 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => Some(config.base_url()),
             TransportConfig::OpenAi(config) => Some(config.base_url()),
+            TransportConfig::Responses(config) => Some(config.base_url()),
             TransportConfig::Adk(config) => Some(config.base_url()),
             TransportConfig::A2a(config) => Some(config.base_url()),
             // A query can hold a key.
@@ -118,6 +125,9 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => config.api_key.as_deref().into_iter().collect(),
             TransportConfig::OpenAi(config) => config.api_key.as_deref().into_iter().collect(),
+            TransportConfig::Responses(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
             TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
             TransportConfig::A2a(config) => {
                 config.headers.values().chain(&config.api_key).map(String::as_str).collect()

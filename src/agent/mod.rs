@@ -16,7 +16,9 @@ pub mod managed;
 pub mod openai;
 mod program;
 mod rest;
+pub mod responses;
 mod streamed;
+pub mod tools;
 mod tries;
 
 pub use ability::Ability;

@@ -196,3 +196,15 @@ impl Caller {
         })
     }
 }
+
+/// What to try where a model's endpoint fails.
+pub(super) fn endpoint_hint(word: &str, kind: AgentErrorKind) -> String {
+    match kind {
+        AgentErrorKind::Unreachable => format!("; target.{word}.baseUrl says where the agent is looked for"),
+        AgentErrorKind::Unauthorized => {
+            format!("; check the agent's API key (target.{word}.apiKey or EVAL_JOB_AGENT_API_KEY)")
+        }
+        AgentErrorKind::NotFound => format!("; check target.{word}.baseUrl, and the model's name (--model)"),
+        _ => String::new(),
+    }
+}

@@ -14,6 +14,7 @@ use crate::agent::command::{CommandAgent, CommandSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
 use crate::agent::http::{HttpAgent, HttpAgentSettings};
 use crate::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
+use crate::agent::responses::{ResponsesAgent, ResponsesAgentSettings, ResponsesConfig};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
@@ -172,6 +173,15 @@ impl Edges {
                     rest: rest(&BTreeMap::new(), &config.api_key),
                 };
                 Ok(Box::new(OpenAiAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::Responses(config) => {
+                let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
+                let settings = ResponsesAgentSettings {
+                    config: ResponsesConfig { base_url, ..(**config).clone() },
+                    model: id.model.clone(),
+                    rest: rest(&config.headers, &config.api_key),
+                };
+                Ok(Box::new(ResponsesAgent::new(settings, self.http.clone())?))
             }
             TransportConfig::Http(config) => {
                 let settings = HttpAgentSettings {

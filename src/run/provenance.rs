@@ -27,6 +27,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
             TransportConfig::Demo(_) => "the demo agent, on loopback".to_owned(),
             TransportConfig::Embabel(config) => at(job, config.base_url()),
             TransportConfig::OpenAi(config) => at(job, config.base_url()),
+            TransportConfig::Responses(config) => at(job, config.base_url()),
             TransportConfig::Adk(config) => at(job, config.base_url()),
             TransportConfig::A2a(config) => at(job, config.base_url()),
             // A query can hold a key.

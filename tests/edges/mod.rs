@@ -9,6 +9,7 @@ mod neo4j;
 mod models;
 mod openai;
 mod openai_agent;
+mod responses_agent;
 pub mod server;
 
 use std::time::Duration;

@@ -7,17 +7,14 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::OpenAiConfig;
-use super::mock::returned;
 use super::wire::{Completion, Manner, error_of, request};
-use crate::agent::rest::{Caller, Request};
+use crate::agent::rest::{Caller, Request, endpoint_hint};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
+use crate::agent::tools::{ROUNDS, Rounds};
 use crate::agent::tries::{Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
-use crate::evidence::{Event, ObjectContext, ToolCall};
+use crate::evidence::ObjectContext;
 use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpReply, HttpStream, Method, Opened};
-
-/// In how many rounds of one turn the model may call functions.
-const ROUNDS: usize = 10;
 
 /// What the client has to know. It has no `Debug`: an address can hold a password.
 #[derive(Clone)]
@@ -114,42 +111,22 @@ impl Session for OpenAiSession {
 impl OpenAiSession {
     /// Asks until the model has no more calls. Times and tokens are those of all rounds together.
     async fn rounds(&mut self) -> Result<Reply, AgentError> {
-        let mut reply =
-            Reply { text: String::new(), events: Vec::new(), latency_ms: 0.0, first_token_ms: None, usage: None };
+        let mut rounds = Rounds::new();
         for _ in 0..=ROUNDS {
-            let Answer { completion, times: Times { first_ms, last_ms } } =
-                self.shared.ask(&self.history, &mut self.tries).await?;
-            if let (None, Some(first_ms)) = (reply.first_token_ms, first_ms) {
-                reply.first_token_ms = Some(reply.latency_ms + first_ms);
-            }
-            reply.latency_ms += last_ms;
-            reply.usage = match (reply.usage, completion.usage) {
-                (Some(one), Some(other)) => Some(one.plus(other)),
-                (one, other) => one.or(other),
-            };
+            let Answer { completion, times } = self.shared.ask(&self.history, &mut self.tries).await?;
             let words = if completion.text.trim().is_empty() { &completion.refusal } else { &completion.text };
-            if !words.trim().is_empty() {
-                if !reply.text.is_empty() {
-                    reply.text.push_str("\n\n");
-                }
-                reply.text.push_str(words);
-            }
+            rounds.take(words, times, completion.usage);
             if completion.calls.is_empty() {
                 self.history.push(json!({"role": "assistant", "content": words}));
-                return Ok(reply);
+                return Ok(rounds.reply);
             }
             self.history.push(completion.message());
             for call in &completion.calls {
-                let args = call.args();
-                let output = returned(&self.shared.settings.config.tools, &call.name, &args);
-                let content = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+                let content = rounds.call(&self.shared.settings.config.tools, call);
                 self.history.push(json!({"role": "tool", "tool_call_id": call.id, "content": content}));
-                reply.events.push(Event::FunctionCall(ToolCall { function: call.name.clone(), args }));
-                reply.events.push(Event::FunctionResponse { output });
             }
         }
-        let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");
-        Err(AgentError { kind: AgentErrorKind::BadReply, message })
+        Err(Rounds::endless())
     }
 }
 
@@ -167,7 +144,9 @@ impl Shared {
     async fn in_any_manner(&self, history: &[Value]) -> Result<Answer, Failure> {
         loop {
             // The endpoint refused a part that can be left out: three of them, each once.
-            if let Some(answer) = self.once(history).await.map_err(|failure| failure.with_hint(hint))? {
+            if let Some(answer) =
+                self.once(history).await.map_err(|failure| failure.with_hint(|kind| endpoint_hint("openai", kind)))?
+            {
                 return Ok(answer);
             }
         }
@@ -260,13 +239,4 @@ fn usable(completion: Completion, reply: &HttpReply) -> Result<Completion, Failu
         Some("length") => reply.amiss("the reply hit the bound of tokens before its first word; raise maxTokens"),
         _ => reply.amiss("the agent's message is empty"),
     }))
-}
-
-fn hint(kind: AgentErrorKind) -> &'static str {
-    match kind {
-        AgentErrorKind::Unreachable => "; target.openai.baseUrl says where the agent is looked for",
-        AgentErrorKind::Unauthorized => "; check the agent's API key (target.openai.apiKey or EVAL_JOB_AGENT_API_KEY)",
-        AgentErrorKind::NotFound => "; check target.openai.baseUrl, and the model's name (--model)",
-        _ => "",
-    }
 }
