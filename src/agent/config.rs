@@ -9,6 +9,7 @@ use super::embabel::EmbabelConfig;
 use super::http::{HttpConfig, StreamConfig};
 use super::openai::OpenAiConfig;
 use super::responses::ResponsesConfig;
+use super::websocket::WebSocketConfig;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub enum TransportConfig {
     Responses(Box<ResponsesConfig>),
     /// `target.http`: any agent with a REST interface.
     Http(Box<HttpConfig>),
+    /// `target.websocket`: any agent behind a WebSocket.
+    WebSocket(Box<WebSocketConfig>),
     /// `target.command`: standard input and output of a command.
     Command(CommandConfig),
     /// `target.a2a`: Agent2Agent.
@@ -47,6 +50,12 @@ impl TransportConfig {
                 (config.say.stream != StreamConfig::Json, Ability::Streams),
                 (config.say.events.is_some(), Ability::ReportsTools),
                 (config.say.usage.is_some(), Ability::ReportsUsage),
+            ]),
+            TransportConfig::WebSocket(config) => those(&[
+                (config.tells_model(), Ability::ChoosesModel),
+                (config.reply.delta.is_some(), Ability::Streams),
+                (config.reply.events.is_some(), Ability::ReportsTools),
+                (config.reply.usage.is_some(), Ability::ReportsUsage),
             ]),
             TransportConfig::Command(config) => {
                 those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
@@ -71,6 +80,7 @@ impl TransportConfig {
             TransportConfig::OpenAi(_) => "openai",
             TransportConfig::Responses(_) => "responses",
             TransportConfig::Http(_) => "http",
+            TransportConfig::WebSocket(_) => "websocket",
             TransportConfig::Command(_) => "command",
         }
     }
@@ -83,7 +93,10 @@ impl TransportConfig {
             TransportConfig::Responses(config) => config.base_url.as_deref(),
             TransportConfig::Adk(config) => config.base_url.as_deref(),
             TransportConfig::A2a(config) => config.base_url.as_deref(),
-            TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
+            TransportConfig::Demo(_)
+            | TransportConfig::Http(_)
+            | TransportConfig::WebSocket(_)
+            | TransportConfig::Command(_) => None,
         }
     }
 
@@ -94,6 +107,7 @@ impl TransportConfig {
             TransportConfig::OpenAi(config) => super::openai::check(config),
             TransportConfig::Responses(config) => super::responses::check(config),
             TransportConfig::Http(config) => super::http::check(config),
+            TransportConfig::WebSocket(config) => super::websocket::check(config),
             TransportConfig::Command(config) => super::command::check(config),
             TransportConfig::Adk(config) => super::adk::check(config),
             TransportConfig::A2a(config) => super::a2a::check(config),
@@ -116,6 +130,7 @@ impl TransportConfig {
             TransportConfig::A2a(config) => Some(config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => config.say.url.split('?').next(),
+            TransportConfig::WebSocket(config) => config.url.split('?').next(),
             TransportConfig::Demo(_) | TransportConfig::Command(_) => None,
         }
     }
@@ -133,6 +148,7 @@ impl TransportConfig {
                 config.headers.values().chain(&config.api_key).map(String::as_str).collect()
             }
             TransportConfig::Http(config) => config.header_values().collect(),
+            TransportConfig::WebSocket(config) => config.headers.values().map(String::as_str).collect(),
             TransportConfig::Demo(_) | TransportConfig::Command(_) => Vec::new(),
         }
     }

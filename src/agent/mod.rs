@@ -10,6 +10,7 @@ pub mod command;
 mod config;
 pub mod demo;
 pub mod embabel;
+pub mod freeform;
 mod group;
 pub mod http;
 pub mod managed;
@@ -20,6 +21,7 @@ pub mod responses;
 mod streamed;
 pub mod tools;
 mod tries;
+pub mod websocket;
 
 pub use ability::Ability;
 pub use config::TransportConfig;

@@ -12,6 +12,7 @@ mod extra;
 mod fault;
 mod port;
 mod reply;
+mod socket;
 mod sse;
 mod stream;
 
@@ -25,6 +26,7 @@ pub use fault::{HttpFault, HttpFaultKind};
 pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
+pub use socket::{Connected, Frame, Handshake, Socket};
 pub use sse::{SseEvent, SseReader, TooLong};
 pub use stream::{HttpStream, Opened};
 

@@ -12,9 +12,11 @@ use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
 use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
 use crate::agent::command::{CommandAgent, CommandSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
+use crate::agent::freeform::Known;
 use crate::agent::http::{HttpAgent, HttpAgentSettings};
 use crate::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
 use crate::agent::responses::{ResponsesAgent, ResponsesAgentSettings, ResponsesConfig};
+use crate::agent::websocket::{WebSocketAgent, WebSocketAgentSettings};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
@@ -157,6 +159,8 @@ impl Edges {
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
         };
+        // Of an agent without a protocol, keys are where its templates say, and nowhere else.
+        let without_key = RestSettings { api_key: None, ..rest(&BTreeMap::new(), &None) };
         match &target.transport {
             TransportConfig::Embabel(config) => {
                 let own = EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() };
@@ -184,16 +188,14 @@ impl Edges {
                 Ok(Box::new(ResponsesAgent::new(settings, self.http.clone())?))
             }
             TransportConfig::Http(config) => {
-                let settings = HttpAgentSettings {
-                    config: (**config).clone(),
-                    base_url,
-                    user: self.user(&engine.plan, id),
-                    chatbot: target.chatbot.clone(),
-                    model: id.model.clone(),
-                    // Its keys are where its templates say, and nowhere else.
-                    rest: RestSettings { api_key: None, ..rest(&BTreeMap::new(), &None) },
-                };
+                let (config, known) = ((**config).clone(), self.known(engine, id, base_url));
+                let settings = HttpAgentSettings { config, known, rest: without_key };
                 Ok(Box::new(HttpAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::WebSocket(config) => {
+                let (config, known) = ((**config).clone(), self.known(engine, id, base_url));
+                let settings = WebSocketAgentSettings { config, known, rest: without_key };
+                Ok(Box::new(WebSocketAgent::new(settings, self.http.clone())?))
             }
             TransportConfig::A2a(config) => {
                 let settings = A2aSettings {
@@ -236,6 +238,12 @@ impl Edges {
                 Ok(Box::new(CommandAgent::new(settings)))
             }
         }
+    }
+
+    /// What the templates of a trial may name.
+    fn known(&self, engine: &Engine, id: &TrialId, base_url: Option<String>) -> Known {
+        let chatbot = engine.plan.job.target.chatbot.clone();
+        Known { base_url, user: self.user(&engine.plan, id), chatbot, model: id.model.clone() }
     }
 
     fn embabel_agent(

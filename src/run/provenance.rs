@@ -32,6 +32,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
             TransportConfig::A2a(config) => at(job, config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => at(job, config.say.url.split('?').next().unwrap_or_default()),
+            TransportConfig::WebSocket(config) => at(job, config.url.split('?').next().unwrap_or_default()),
             // Its arguments can.
             TransportConfig::Command(config) => format!("command `{}`", config.command),
         },

@@ -9,18 +9,11 @@ use eval_job::evidence::Event;
 use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
-use super::quick;
 use super::server::{Answer, Server};
+use super::{known, quick};
 
 fn settings(url: &str, config: Value) -> HttpAgentSettings {
-    HttpAgentSettings {
-        config: serde_json::from_value(config).unwrap(),
-        base_url: Some(url.to_owned()),
-        user: "ann".to_owned(),
-        chatbot: "shop".to_owned(),
-        model: "m".to_owned(),
-        rest: quick(None),
-    }
+    HttpAgentSettings { config: serde_json::from_value(config).unwrap(), known: known(url), rest: quick(None) }
 }
 
 fn say(stream: &str) -> Value {

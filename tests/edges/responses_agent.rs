@@ -94,8 +94,15 @@ async fn each_response_goes_on_from_the_one_before() {
 
     let bodies = bodies(&server);
     let before: Vec<&Value> = bodies.iter().map(|body| &body["previous_response_id"]).collect();
-    assert_eq!(before, [&Value::Null, &json!("resp_1"), &json!("resp_2"), &json!("resp_2")], "a failed turn is no turn");
-    assert_eq!(bodies[1]["input"], json!([{"type": "function_call_output", "call_id": "c1", "output": "{\"euros\":5}"}]));
+    assert_eq!(
+        before,
+        [&Value::Null, &json!("resp_1"), &json!("resp_2"), &json!("resp_2")],
+        "a failed turn is no turn"
+    );
+    assert_eq!(
+        bodies[1]["input"],
+        json!([{"type": "function_call_output", "call_id": "c1", "output": "{\"euros\":5}"}])
+    );
     assert_eq!(bodies[3]["input"], json!([{"role": "user", "content": "Thanks"}]));
     assert!(bodies.iter().all(|body| body["instructions"] == "Be brief." && body["store"] == true));
     let request = &server.received()[0];

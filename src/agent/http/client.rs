@@ -7,30 +7,22 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
-use super::config::{HttpConfig, StreamConfig};
-use super::pick::{Picked, Picks, path, state, text};
-use super::template::{Filled, Parts};
+use super::config::{HttpConfig, SayConfig, StreamConfig};
+use crate::agent::freeform::{Filled, Known, Parts, Picked, Picks, Said, path, state, text};
 use crate::agent::rest::{Caller, Request};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tries::{Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
 use crate::evidence::ObjectContext;
 use crate::http::{BODY_CAP, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream};
-use crate::secret::Secret;
 
 /// What the client has to know. It has no `Debug`: a header can hold a key.
 #[derive(Clone)]
 pub struct HttpAgentSettings {
     /// What the job says.
     pub config: HttpConfig,
-    /// Where the agent that eval-job started listens.
-    pub base_url: Option<String>,
-    /// The user.
-    pub user: String,
-    /// The chatbot.
-    pub chatbot: String,
-    /// The model.
-    pub model: String,
+    /// What templates may name whatever is said.
+    pub known: Known,
     /// What every client has to know. Headers and keys are those of the templates: these here stay empty.
     pub rest: RestSettings,
 }
@@ -51,7 +43,7 @@ struct Shared {
 
 /// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
 pub fn check(config: &HttpConfig) -> Vec<String> {
-    let mut problems: Vec<String> = Picks::of(&config.say).err().into_iter().collect();
+    let mut problems: Vec<String> = picks(&config.say).err().into_iter().collect();
     for (key, parts) in config.parts() {
         problems.extend(parts.problem().map(|problem| format!("target.http.{key}.{problem}")));
     }
@@ -61,11 +53,15 @@ pub fn check(config: &HttpConfig) -> Vec<String> {
     problems
 }
 
+fn picks(say: &SayConfig) -> Result<Picks, String> {
+    Picks::of("target.http.say", ("reply", Some(&say.reply)), say.events.as_ref(), say.usage.as_ref())
+}
+
 impl HttpAgent {
     /// A client; nothing is sent yet. The error says which path is none; [`check`] finds the same.
     pub fn new(settings: HttpAgentSettings, http: HttpClient) -> Result<HttpAgent, AgentError> {
         let unusable = |message| AgentError { kind: AgentErrorKind::Unreachable, message };
-        let picks = Picks::of(&settings.config.say).map_err(unusable)?;
+        let picks = picks(&settings.config.say).map_err(unusable)?;
         let open = settings.config.open.as_ref();
         let session_path = open.map(|open| path("target.http.open.sessionId", &open.session_id));
         let session_path = session_path.transpose().map_err(unusable)?;
@@ -83,7 +79,7 @@ impl Agent for HttpAgent {
         let nth = shared.sessions.fetch_add(1, Ordering::Relaxed);
         let mut id = own_session_id(settings.rest.rng_seed, nth);
         if let (Some(open), Some(session_path)) = (&settings.config.open, &shared.session_path) {
-            let values = shared.values(("", "", 0), &[]);
+            let values = settings.known.values(Said { session_id: "", message: "", turn: 0, history: &[] });
             let reply = shared.document("open", open.parts(), &values).await?;
             id = session_path.query(&reply).all().first().map(|node| text(node)).unwrap_or_default();
             if id.is_empty() {
@@ -115,7 +111,7 @@ impl Session for HttpSession {
         self.tries = Tries::default();
         self.turn += 1;
         let shared = &self.shared;
-        let values = shared.values((&self.id, message, self.turn), &self.history);
+        let values = self.values(message);
         let reply = shared.caller.retried(&mut self.tries, || shared.talk(&values)).await;
         if let Ok(reply) = &reply {
             self.history.push(json!({"role": "user", "content": message}));
@@ -134,24 +130,19 @@ impl Session for HttpSession {
             let message = "the job does not say where the agent shows its state (target.http.state)".to_owned();
             return Err(AgentError { kind: AgentErrorKind::NotFound, message });
         };
-        let values = shared.values((&self.id, "", self.turn), &self.history);
+        let values = self.values("");
         shared.document("state", config.parts(), &values).await.map(state)
     }
 }
 
-impl Shared {
-    fn values(&self, (session_id, message, turn): (&str, &str, u32), history: &[Value]) -> Value {
-        let settings = &self.settings;
-        let mut values = json!({
-            "user": settings.user, "chatbot": settings.chatbot, "model": settings.model, "sessionId": session_id,
-            "message": message, "turn": turn, "history": history,
-        });
-        if let Some(base_url) = &settings.base_url {
-            values["baseUrl"] = base_url.as_str().into();
-        }
-        values
+impl HttpSession {
+    fn values(&self, message: &str) -> Value {
+        let said = Said { session_id: &self.id, message, turn: self.turn, history: &self.history };
+        self.shared.settings.known.values(said)
     }
+}
 
+impl Shared {
     /// One try of a message.
     async fn talk(&self, values: &Value) -> Result<Reply, Failure> {
         let stream = self.send("say", self.settings.config.say.parts(), values).await?;
@@ -172,8 +163,6 @@ impl Shared {
             let message = format!("target.http.{key}.{problem}");
             Failure::of_fault(HttpFault { kind: HttpFaultKind::Unsendable, message })
         })?;
-        let headers: Vec<(String, Secret)> =
-            headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
         let request = Request { body, ..Request::to(method, url) };
         self.caller.stream(&request, &headers).await.map_err(|failure| failure.with_hint(hint))
     }

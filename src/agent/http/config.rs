@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::template::Parts;
+use crate::agent::freeform::{MethodConfig, Parts, UsageConfig};
 
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
 /// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is started).
@@ -87,18 +87,6 @@ pub struct StateConfig {
     pub body: Value,
 }
 
-/// `target.http.say.usage`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct UsageConfig {
-    /// Where the tokens of the agent's requests are, as JSONPath.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
-    /// Where the tokens of its replies are, as JSONPath.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
-}
-
 /// How a reply comes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -110,27 +98,6 @@ pub enum StreamConfig {
     Sse,
     /// As lines of JSON.
     Ndjson,
-}
-
-/// The method of a request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum MethodConfig {
-    /// GET.
-    Get,
-    /// POST.
-    #[default]
-    Post,
-    /// PUT.
-    Put,
-    /// PATCH.
-    Patch,
-}
-
-impl MethodConfig {
-    fn get() -> MethodConfig {
-        MethodConfig::Get
-    }
 }
 
 impl HttpConfig {
