@@ -21,6 +21,9 @@ use super::exchange::{read_start, redirect, size};
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, excerpt};
 use crate::secret::Secret;
 
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
 /// What opens a connection. It has no `Debug`: an address can hold a password.
 pub struct Handshake<'a> {
     /// `ws:`, `wss:`, or the same as `http:`, `https:`.
@@ -52,11 +55,12 @@ pub enum Frame {
     Closed(Option<(u16, String)>),
 }
 
-/// A connection of which both sides send frames. Dropping it drops the connection.
+/// A connection of which both sides send frames. Dropping it says goodbye, as far as there is still time.
 pub struct Socket {
     /// The connection, as messages name it.
     pub place: String,
-    frames: WebSocketStream<Upgraded>,
+    /// There until it is dropped.
+    frames: Option<WebSocketStream<Upgraded>>,
     secrets: Vec<Secret>,
     cap: usize,
 }
@@ -98,7 +102,7 @@ impl HttpClient {
         let cap = handshake.cap;
         let config = WebSocketConfig::default().max_message_size(Some(cap)).max_frame_size(Some(cap));
         let frames = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
-        Ok(Connected::Open(Box::new(Socket { place, frames, secrets, cap })))
+        Ok(Connected::Open(Box::new(Socket { place, frames: Some(frames), secrets, cap })))
     }
 }
 
@@ -140,14 +144,18 @@ fn agreed(response: &Response, handshake: &Handshake<'_>, key: &str, place: &str
 impl Socket {
     /// Sends a text. The error says that the connection broke.
     pub async fn send(&mut self, text: String) -> Result<(), HttpFault> {
-        let sent = self.frames.send(Message::text(text)).await;
+        let sent = match &mut self.frames {
+            Some(frames) => frames.send(Message::text(text)).await,
+            None => Err(Error::AlreadyClosed),
+        };
         sent.map_err(|_| self.fault(HttpFaultKind::Broken, "the connection broke while a message was sent"))
     }
 
     /// The next text, or the end; pings are answered on the way.
     pub async fn next(&mut self) -> Result<Frame, HttpFault> {
         loop {
-            match self.frames.next().await {
+            let Some(frames) = &mut self.frames else { return Ok(Frame::Closed(None)) };
+            match frames.next().await {
                 None => return Ok(Frame::Closed(None)),
                 Some(Ok(Message::Text(text))) => return Ok(Frame::Text(text.to_string())),
                 Some(Ok(Message::Binary(bytes))) => {
@@ -190,5 +198,14 @@ impl Socket {
     /// Somebody else's words about this connection, in a form that can be shown.
     pub fn quote(&self, words: &str) -> String {
         excerpt(words, &self.secrets)
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let (Some(mut frames), Ok(runtime)) = (self.frames.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        runtime.spawn(async move { tokio::time::timeout(GOODBYE, frames.close(None)).await });
     }
 }

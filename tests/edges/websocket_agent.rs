@@ -11,6 +11,7 @@ use eval_job::http::HttpClient;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
@@ -36,6 +37,8 @@ struct Peer {
     url: String,
     received: Arc<Mutex<Vec<String>>>,
     headers: Arc<Mutex<Vec<(String, String)>>>,
+    /// Told when a client says goodbye.
+    goodbye: Arc<Notify>,
 }
 
 impl Peer {
@@ -85,8 +88,12 @@ impl Peer {
                     Do::Drop => return None,
                 }
             }
-            let text = socket.next().await?.ok()?.into_text().ok()?.to_string();
-            self.received.lock().unwrap().push(text);
+            let message = socket.next().await?.ok()?;
+            if message.is_close() {
+                self.goodbye.notify_one();
+                return None;
+            }
+            self.received.lock().unwrap().push(message.into_text().ok()?.to_string());
             due = answers[number.min(answers.len() - 1)].clone();
             number += 1;
         }
@@ -175,6 +182,9 @@ async fn plain_frames_are_replies_and_each_conversation_has_a_connection() {
         assert_eq!((reply.text.as_str(), reply.first_token_ms, reply.usage), ("You said it.", None, None));
     }
     assert_eq!(peer.received(), ["Hello", "Hello"]);
+    drop(one);
+    peer.goodbye.notified().await;
+    assert_eq!(other.say("Still there?").await.reply.unwrap().text, "You said it.");
 }
 
 #[tokio::test]
@@ -240,6 +250,15 @@ async fn a_refused_handshake_is_told_by_its_status() {
     let error = open(settings(json_frames(&nobody))).await.err().unwrap();
     assert_eq!(error.kind, Unreachable);
     assert!(error.message.contains("nothing listens there; target.websocket.url says"), "{error}");
+    let plain = Server::with(vec![Answer::Close]).await.url.replace("http:", "wss:");
+    let error = open(settings(json_frames(&plain))).await.err().unwrap();
+    assert!(error.kind == Unreachable && error.message.contains("TLS failed"), "{error}");
+
+    let peer = Peer::start(vec![], vec![vec![]]).await;
+    let mut config = json_frames(&peer.url);
+    config["subprotocols"] = json!(["other.v1"]);
+    let error = open(settings(config)).await.err().unwrap();
+    assert!(error.message.contains("the server chose the subprotocol \"chat.v1\", which nobody offered"), "{error}");
 }
 
 #[tokio::test]

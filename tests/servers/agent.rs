@@ -46,6 +46,7 @@ fn answer(behaviour: &str, request: &Request, sessions: &AtomicUsize) -> Reply {
         },
         "/v1/chat/completions" => completion(request),
         "/v1/responses" => response(request),
+        "/v1/conversations" => Reply::Json(200, json!({"id": "conv_1", "object": "conversation"})),
         "/talks" => Reply::Json(201, json!({"talk": {"id": 7}})),
         "/talks/7/words" => words(request),
         _ => Reply::Json(404, json!({"error": "no such path"})),
@@ -78,8 +79,10 @@ fn response(request: &Request) -> Reply {
     let input = &body["input"][0];
     let stream = if input["type"] == "function_call_output" {
         // The id of the response before is what it has kept.
-        let said = body["previous_response_id"].as_str().unwrap_or_default();
-        let words = format!("You said: {said}");
+        let words = match (body["previous_response_id"].as_str(), body["conversation"].as_str()) {
+            (Some(said), _) => format!("You said: {said}"),
+            (None, conversation) => format!("You said it in {}", conversation.unwrap_or("nothing")),
+        };
         let message = json!({"type": "message", "content": [{"type": "output_text", "text": words}]});
         let delta = json!({"type": "response.output_text.delta", "delta": words});
         format!("data: {delta}\n\ndata: {}\n\n", completed("answered", &message))

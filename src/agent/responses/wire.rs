@@ -140,9 +140,9 @@ impl Response {
         if messages.is_empty() { self.streamed.clone() } else { messages.join("\n\n") }
     }
 
-    /// The calls that wait for their results.
+    /// The calls that wait for their results; one that was cut off is none.
     pub(super) fn calls(&self) -> Vec<Called> {
-        self.items.iter().filter_map(called).collect()
+        self.items.iter().filter(|_| self.incomplete.is_none()).filter_map(called).collect()
     }
 
     /// What it did beside: hosted tools, and whatever else is no message and no call of the job's functions.

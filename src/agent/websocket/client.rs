@@ -12,7 +12,7 @@ use super::wire::{Heard, Reading};
 use crate::agent::freeform::{Known, Picked, Said, address, fill_all, headers_of};
 use crate::agent::rest::Caller;
 use crate::agent::streamed::Took;
-use crate::agent::tries::{Failure, own_session_id};
+use crate::agent::tries::{Again, Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
 use crate::clock::Stopwatch;
 use crate::evidence::{FailedTry, ObjectContext};
@@ -186,37 +186,25 @@ impl Session for WebSocketSession {
             return Ok(None);
         }
         let stopwatch = self.shared.settings.rest.clock.start();
-        let reply = self.within_limit(None, stopwatch).await?;
+        let reply = self.within_limit(None, stopwatch).await.map_err(|failure| failure.error)?;
         self.history.push(json!({"role": "assistant", "content": reply.text}));
         Ok(Some(reply))
     }
 
     async fn say(&mut self, message: &str) -> Exchange {
-        let mut tries = Tries::default();
-        if let Some(error) = &self.is_over {
-            return Exchange { reply: Err(error.clone()), tries };
-        }
-        self.turn += 1;
-        let said = Said { session_id: &self.id, message, turn: self.turn, history: &self.history };
-        let settings = &self.shared.settings;
-        let values = settings.known.values(said);
-        let reply = match frame_of("say", &settings.config.say, &values) {
-            Ok(frame) => {
-                let stopwatch = settings.rest.clock.start();
-                self.within_limit(Some(frame), stopwatch).await
-            }
-            Err(fault) => Err(Failure::of_fault(fault).error),
-        };
-        match &reply {
+        let reply = self.talk(message).await.map_err(|failure| {
+            let Failure { error, maybe_received, .. } = failure;
+            let failures = vec![FailedTry { error: error.message.clone(), maybe_received }];
+            (error, Tries { failures, ..Tries::default() })
+        });
+        match reply {
             Ok(reply) => {
                 self.history.push(json!({"role": "user", "content": message}));
                 self.history.push(json!({"role": "assistant", "content": reply.text}));
+                Exchange { reply: Ok(reply), tries: Tries::default() }
             }
-            Err(error) => {
-                tries.failures.push(FailedTry { error: error.message.clone(), maybe_received: true });
-            }
+            Err((error, tries)) => Exchange { reply: Err(error), tries },
         }
-        Exchange { reply, tries }
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
@@ -226,8 +214,20 @@ impl Session for WebSocketSession {
 }
 
 impl WebSocketSession {
+    async fn talk(&mut self, message: &str) -> Result<Reply, Failure> {
+        if let Some(error) = &self.is_over {
+            return Err(Failure { error: error.clone(), maybe_received: false, again: Again::Never });
+        }
+        self.turn += 1;
+        let said = Said { session_id: &self.id, message, turn: self.turn, history: &self.history };
+        let settings = &self.shared.settings;
+        let frame = frame_of("say", &settings.config.say, &settings.known.values(said)).map_err(Failure::of_fault)?;
+        let stopwatch = settings.rest.clock.start();
+        self.within_limit(Some(frame), stopwatch).await
+    }
+
     /// One reply. After a failure nobody can tell which frames would belong to which reply: the conversation is over.
-    async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, AgentError> {
+    async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, Failure> {
         let limit = self.shared.settings.rest.turn_limit;
         let reply = tokio::time::timeout(limit, self.exchange(frame, stopwatch)).await;
         let reply = reply.unwrap_or_else(|_| {
@@ -235,10 +235,11 @@ impl WebSocketSession {
             Err(self.socket.fault(HttpFaultKind::Timeout, &what))
         });
         reply.map_err(|fault| {
-            let error = Failure::of_fault(fault).error;
-            let message = format!("the connection was given up after a failure: {}", error.message);
-            self.is_over = Some(AgentError { message, ..error });
-            error
+            let failure = Failure::of_fault(fault);
+            let AgentError { kind, message } = &failure.error;
+            let message = format!("the connection was given up after a failure: {message}");
+            self.is_over = Some(AgentError { kind: *kind, message });
+            failure
         })
     }
 

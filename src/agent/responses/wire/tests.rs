@@ -118,6 +118,10 @@ fn refusals_and_what_was_cut_off_keep_their_words() {
     ]);
     assert_eq!((cut.words().as_str(), cut.incomplete.as_deref()), ("Once upon", Some("max_output_tokens")));
     assert_eq!(cut.events(), [Event::Other { data: json!({"incomplete": "max_output_tokens"}) }]);
+    let half =
+        json!({"type": "function_call", "call_id": "c", "name": "price", "arguments": "{\"it", "status": "incomplete"});
+    let (cut, _) = taken(&[json!({"status": "incomplete", "output": [half]})]);
+    assert!(cut.calls().is_empty() && cut.incomplete.is_some(), "half a call is none");
 }
 
 #[test]
