@@ -103,8 +103,7 @@ impl Session for OpenAiSession {
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        let message = "a bare model has no state to show".to_owned();
-        Err(AgentError { kind: AgentErrorKind::NotFound, message })
+        Err(Rounds::no_state())
     }
 }
 

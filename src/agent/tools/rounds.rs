@@ -71,6 +71,11 @@ impl Rounds {
         told
     }
 
+    /// Where somebody asks for the state of a bare model.
+    pub(in crate::agent) fn no_state() -> AgentError {
+        AgentError { kind: AgentErrorKind::NotFound, message: "a bare model has no state to show".to_owned() }
+    }
+
     /// After the last of [`ROUNDS`], with calls again.
     pub(in crate::agent) fn endless() -> AgentError {
         let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");

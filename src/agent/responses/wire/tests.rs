@@ -3,6 +3,14 @@
 
 use super::*;
 
+/// What `scripts/model-types` serialised from the types of the `openai` Python package, or validated by them.
+macro_rules! recorded {
+    ($name:literal) => {
+        serde_json::from_str::<Value>(include_str!(concat!("../../../../tests/fixtures/responses/", $name, ".json")))
+            .unwrap()
+    };
+}
+
 fn taken(pieces: &[Value]) -> (Response, Vec<Took>) {
     let mut response = Response::default();
     let took = pieces.iter().map(|piece| response.take(piece)).collect();
@@ -18,21 +26,28 @@ fn a_request_holds_what_the_job_says_and_what_it_goes_on_from() {
     let tools = json!([{"name": "get_current_weather", "description": "d", "parameters": {"type": "object"}}]);
     let all = config(json!({"instructions": "Be brief.", "temperature": 0.5, "maxTokens": 9, "reasoningEffort": "low",
                             "tools": tools}));
-    assert_eq!(
-        request(&all, "gpt-4.1", &Before::Response("resp_1".to_owned()), &[message("Hi")]),
-        json!({"model": "gpt-4.1", "input": [{"role": "user", "content": "Hi"}], "instructions": "Be brief.",
-               "tools": [{"type": "function", "name": "get_current_weather", "description": "d",
-                          "parameters": {"type": "object"}, "strict": false}],
-               "previous_response_id": "resp_1", "temperature": 0.5, "max_output_tokens": 9,
-               "reasoning": {"effort": "low"}, "store": true, "stream": true})
-    );
-    let conversation = Before::Conversation("conv_1".to_owned());
+    let sent = request(&all, "gpt-4.1", &Before::Response("resp_1".to_owned()), &[message("Hi")]);
+    assert_eq!(sent, recorded!("request-turn"));
     let call = Called { id: "call_1".to_owned(), ..Called::default() };
-    assert_eq!(
-        request(&config(json!({})), "m", &conversation, &[returned(&call, "{\"eur\":5}")]),
-        json!({"model": "m", "input": [{"type": "function_call_output", "call_id": "call_1", "output": "{\"eur\":5}"}],
-               "conversation": "conv_1", "store": true, "stream": true})
-    );
+    let conversation = Before::Conversation("conv_1".to_owned());
+    let sent = request(&config(json!({})), "m", &conversation, &[returned(&call, "{\"eur\":5}")]);
+    assert_eq!(sent, recorded!("request-result"));
+}
+
+#[test]
+fn streams_of_the_official_types_are_read() {
+    let read = |events: Value| taken(events.as_array().unwrap()).0;
+    let hi = read(recorded!("reply-words"));
+    assert_eq!((hi.id.as_str(), hi.words().as_str(), hi.has_ended), ("resp_1", "Hi there!", true));
+    let usage = hi.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.cached_input_tokens), (Some(37), Some(5)));
+    assert_eq!((usage.output_tokens, usage.reasoning_tokens), (Some(11), Some(2)));
+    assert_eq!(read(recorded!("reply-refusal")).words(), "I can't.");
+    let tools = read(recorded!("reply-tools"));
+    assert_eq!((tools.calls().len(), tools.events().len()), (1, 6));
+    let cut = read(recorded!("reply-incomplete"));
+    assert_eq!((cut.words().as_str(), cut.incomplete.as_deref()), ("Once upon", Some("max_output_tokens")));
+    assert_eq!(status_of(&read(recorded!("reply-failed")).error.unwrap()), 429);
 }
 
 #[test]
