@@ -9,6 +9,7 @@ use reqwest::header::{
     SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use reqwest::{Response, StatusCode, Upgraded, Url};
+use tokio::sync::{mpsc, oneshot};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
@@ -20,6 +21,9 @@ use super::address::{password, shown};
 use super::exchange::{read_start, redirect, size};
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, excerpt};
 use crate::secret::Secret;
+
+/// How many frames may wait to be read.
+const HELD: usize = 8;
 
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -55,14 +59,23 @@ pub enum Frame {
     Closed(Option<(u16, String)>),
 }
 
-/// A connection of which both sides send frames. Dropping it says goodbye, as far as there is still time.
+/// A connection of which both sides send frames. It is read all the time, so that pings are answered while nobody speaks;
+/// dropping it says goodbye, as far as there is still time.
 pub struct Socket {
     /// The connection, as messages name it.
-    pub place: String,
-    /// There until it is dropped.
-    frames: Option<WebSocketStream<Upgraded>>,
+    place: String,
     secrets: Vec<Secret>,
-    cap: usize,
+    outgoing: mpsc::Sender<Outgoing>,
+    incoming: mpsc::Receiver<Result<Frame, Flaw>>,
+}
+
+/// A text, and who is told that it left.
+type Outgoing = (String, oneshot::Sender<()>);
+
+/// Why nothing more can be read.
+struct Flaw {
+    kind: HttpFaultKind,
+    what: String,
 }
 
 impl HttpClient {
@@ -102,7 +115,9 @@ impl HttpClient {
         let cap = handshake.cap;
         let config = WebSocketConfig::default().max_message_size(Some(cap)).max_frame_size(Some(cap));
         let frames = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
-        Ok(Connected::Open(Box::new(Socket { place, frames: Some(frames), secrets, cap })))
+        let ((outgoing, to_send), (arrived, incoming)) = (mpsc::channel(1), mpsc::channel(HELD));
+        tokio::spawn(carry(frames, cap, to_send, arrived));
+        Ok(Connected::Open(Box::new(Socket { place, secrets, outgoing, incoming })))
     }
 }
 
@@ -142,52 +157,21 @@ fn agreed(response: &Response, handshake: &Handshake<'_>, key: &str, place: &str
 }
 
 impl Socket {
-    /// Sends a text. The error says that the connection broke.
+    /// Sends a text and waits until it has left. The error says that the connection broke.
     pub async fn send(&mut self, text: String) -> Result<(), HttpFault> {
-        let sent = match &mut self.frames {
-            Some(frames) => frames.send(Message::text(text)).await,
-            None => Err(Error::AlreadyClosed),
-        };
-        sent.map_err(|_| self.fault(HttpFaultKind::Broken, "the connection broke while a message was sent"))
+        let (told, has_left) = oneshot::channel();
+        let sent = self.outgoing.send((text, told)).await.is_ok() && has_left.await.is_ok();
+        let broken = || self.fault(HttpFaultKind::Broken, "the connection broke before a message was sent");
+        if sent { Ok(()) } else { Err(broken()) }
     }
 
-    /// The next text, or the end; pings are answered on the way.
+    /// The next text, or the end.
     pub async fn next(&mut self) -> Result<Frame, HttpFault> {
-        loop {
-            let Some(frames) = &mut self.frames else { return Ok(Frame::Closed(None)) };
-            match frames.next().await {
-                None => return Ok(Frame::Closed(None)),
-                Some(Ok(Message::Text(text))) => return Ok(Frame::Text(text.to_string())),
-                Some(Ok(Message::Binary(bytes))) => {
-                    let what = format!("a binary frame of {} bytes came; only texts can be read", bytes.len());
-                    return Err(self.fault(HttpFaultKind::Unreadable, &what));
-                }
-                Some(Ok(Message::Close(frame))) => {
-                    return Ok(Frame::Closed(frame.map(|frame| (frame.code.into(), frame.reason.to_string()))));
-                }
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
-                Some(Err(Error::ConnectionClosed | Error::AlreadyClosed)) => return Ok(Frame::Closed(None)),
-                Some(Err(error)) => return Err(self.broken(&error)),
-            }
+        match self.incoming.recv().await {
+            None => Ok(Frame::Closed(None)),
+            Some(Ok(frame)) => Ok(frame),
+            Some(Err(Flaw { kind, what })) => Err(self.fault(kind, &self.hidden(&what))),
         }
-    }
-
-    fn broken(&self, error: &Error) -> HttpFault {
-        let (kind, what) = match error {
-            Error::Capacity(_) => {
-                let what = format!("a frame is longer than {}; reading stopped there", size(self.cap));
-                (HttpFaultKind::Unreadable, what)
-            }
-            Error::Utf8(_) => (HttpFaultKind::Unreadable, "a text frame is not valid UTF-8".to_owned()),
-            Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-                (HttpFaultKind::Broken, "the connection broke".to_owned())
-            }
-            other => (
-                HttpFaultKind::Unreadable,
-                format!("what came is no WebSocket frame ({})", self.quote(&other.to_string())),
-            ),
-        };
-        self.fault(kind, &what)
     }
 
     /// A fault of this connection.
@@ -199,13 +183,71 @@ impl Socket {
     pub fn quote(&self, words: &str) -> String {
         excerpt(words, &self.secrets)
     }
+
+    fn hidden(&self, words: &str) -> String {
+        self.quote(words).trim_matches('"').to_owned()
+    }
 }
 
-impl Drop for Socket {
-    fn drop(&mut self) {
-        let (Some(mut frames), Ok(runtime)) = (self.frames.take(), tokio::runtime::Handle::try_current()) else {
-            return;
+/// Carries frames both ways until one side is done. Nothing is read that nobody has room for.
+async fn carry(
+    mut frames: WebSocketStream<Upgraded>,
+    cap: usize,
+    mut to_send: mpsc::Receiver<Outgoing>,
+    arrived: mpsc::Sender<Result<Frame, Flaw>>,
+) {
+    loop {
+        let room_then_frame = async {
+            match arrived.reserve().await {
+                Ok(room) => Some((room, frames.next().await)),
+                Err(_) => None,
+            }
         };
-        runtime.spawn(async move { tokio::time::timeout(GOODBYE, frames.close(None)).await });
+        tokio::select! {
+            outgoing = to_send.recv() => match outgoing {
+                Some((text, told)) => {
+                    if frames.send(Message::text(text)).await.is_ok() {
+                        let _ = told.send(());
+                    }
+                    // What broke it is read next.
+                }
+                None => {
+                    let _ = tokio::time::timeout(GOODBYE, frames.close(None)).await;
+                    return;
+                }
+            },
+            read = room_then_frame => match read {
+                Some((_, Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))))) => {}
+                Some((room, Some(Ok(Message::Text(text))))) => room.send(Ok(Frame::Text(text.to_string()))),
+                Some((room, last)) => {
+                    room.send(end(last, cap));
+                    let farewell = async { while let Some(Ok(_)) = frames.next().await {} };
+                    let _ = tokio::time::timeout(GOODBYE, farewell).await;
+                    return;
+                }
+                None => return,
+            },
+        }
+    }
+}
+
+/// What the last thing that came means.
+fn end(last: Option<Result<Message, Error>>, cap: usize) -> Result<Frame, Flaw> {
+    let flaw = |kind, what| Err(Flaw { kind, what });
+    match last {
+        Some(Ok(Message::Close(Some(frame)))) => Ok(Frame::Closed(Some((frame.code.into(), frame.reason.to_string())))),
+        Some(Ok(Message::Binary(bytes))) => {
+            let what = format!("a binary frame of {} bytes came; only texts can be read", bytes.len());
+            flaw(HttpFaultKind::Unreadable, what)
+        }
+        None | Some(Ok(_) | Err(Error::ConnectionClosed | Error::AlreadyClosed)) => Ok(Frame::Closed(None)),
+        Some(Err(Error::Capacity(_))) => {
+            flaw(HttpFaultKind::Unreadable, format!("a frame is longer than {}; reading stopped there", size(cap)))
+        }
+        Some(Err(Error::Utf8(_))) => flaw(HttpFaultKind::Unreadable, "a text frame is not valid UTF-8".to_owned()),
+        Some(Err(Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake))) => {
+            flaw(HttpFaultKind::Broken, "the connection broke".to_owned())
+        }
+        Some(Err(other)) => flaw(HttpFaultKind::Unreadable, format!("what came is no WebSocket frame: {other}")),
     }
 }

@@ -37,6 +37,8 @@ struct Peer {
     url: String,
     received: Arc<Mutex<Vec<String>>>,
     headers: Arc<Mutex<Vec<(String, String)>>>,
+    /// Told when a ping was answered.
+    pong: Arc<Notify>,
     /// Told when a client says goodbye.
     goodbye: Arc<Notify>,
 }
@@ -78,6 +80,7 @@ impl Peer {
                     Do::Ping => {
                         socket.send(Message::Ping("are you there?".into())).await.ok()?;
                         let Some(Ok(Message::Pong(_))) = socket.next().await else { return None };
+                        self.pong.notify_one();
                     }
                     Do::Close(code, reason) => {
                         let frame = CloseFrame { code: code.into(), reason: reason.into() };
@@ -188,6 +191,19 @@ async fn plain_frames_are_replies_and_each_conversation_has_a_connection() {
 }
 
 #[tokio::test]
+async fn pings_are_answered_while_nobody_speaks_and_a_leave_is_told_when_somebody_does() {
+    let reply = || Do::Send("You said it.".to_owned());
+    let peer = Peer::start(vec![], vec![vec![reply(), Do::Ping], vec![reply(), Do::Close(1001, "going away")]]).await;
+    let mut session = open(settings(json!({"url": peer.url}))).await.unwrap();
+    session.say("Hello").await.reply.unwrap();
+    peer.pong.notified().await;
+    session.say("And again").await.reply.unwrap();
+    let error = session.say("Still there?").await.reply.unwrap_err();
+    assert!(error.message.contains("closed the connection before"), "{error}");
+    assert!(error.message.contains("(code 1001, \"going away\")"), "{error}");
+}
+
+#[tokio::test]
 async fn each_failure_is_told_and_ends_the_conversation() {
     let he = || send(json!({"delta": "He"}));
     let cases: Vec<(Vec<Do>, AgentErrorKind, &str)> = vec![
@@ -196,7 +212,7 @@ async fn each_failure_is_told_and_ends_the_conversation() {
             BadReply,
             "closed the connection in the middle of its reply (code 1011, \"out of memory ***\")",
         ),
-        (vec![Do::Close(4001, "")], BadReply, "in the middle of its reply (code 4001)"),
+        (vec![Do::Close(4001, "")], BadReply, "closed the connection before its reply came (code 4001)"),
         (vec![he(), Do::Drop], Timeout, "the connection broke"),
         (vec![Do::Binary(vec![0, 255])], BadReply, "a binary frame of 2 bytes came; only texts can be read"),
         (vec![Do::Send("nope".to_owned())], BadReply, "a frame is not JSON: \"nope\""),

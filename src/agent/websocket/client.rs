@@ -246,7 +246,10 @@ impl WebSocketSession {
     async fn exchange(&mut self, frame: Option<String>, mut stopwatch: Stopwatch) -> Result<Reply, HttpFault> {
         let shared = &self.shared;
         if let Some(frame) = frame {
-            self.socket.send(frame).await?;
+            if let Err(broken) = self.socket.send(frame).await {
+                // An agent that has gone may have said why.
+                return Err(shared.next(&mut self.socket, "before the message was sent").await.err().unwrap_or(broken));
+            }
             // From here on the time is the agent's.
             stopwatch = shared.settings.rest.clock.start();
         }
@@ -254,6 +257,7 @@ impl WebSocketSession {
         loop {
             let frame = match self.held.pop_front() {
                 Some(frame) => frame,
+                None if size == 0 => shared.next(&mut self.socket, "before its reply came").await?,
                 None => shared.next(&mut self.socket, "in the middle of its reply").await?,
             };
             size += frame.len();
