@@ -16,13 +16,14 @@ from pathlib import Path
 import anthropic_types
 import gemini_types
 import openai_types
+import responses_types
 
 FIXTURES = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
 
 
 def main():
     refused = False
-    for provider in (openai_types, anthropic_types, gemini_types):
+    for provider in (openai_types, responses_types, anthropic_types, gemini_types):
         name = provider.__name__.removesuffix("_types")
         folder = FIXTURES / name
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,8 @@ use super::demo::DemoConfig;
 use super::embabel::EmbabelConfig;
 use super::http::{HttpConfig, StreamConfig};
 use super::openai::OpenAiConfig;
+use super::responses::ResponsesConfig;
+use super::websocket::WebSocketConfig;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +22,12 @@ pub enum TransportConfig {
     Adk(AdkConfig),
     /// `target.openai`: a bare model behind chat completions.
     OpenAi(OpenAiConfig),
+    /// `target.responses`: a bare model behind the Responses API, which keeps the conversation.
+    Responses(Box<ResponsesConfig>),
     /// `target.http`: any agent with a REST interface.
     Http(Box<HttpConfig>),
+    /// `target.websocket`: any agent behind a WebSocket.
+    WebSocket(Box<WebSocketConfig>),
     /// `target.command`: standard input and output of a command.
     Command(CommandConfig),
     /// `target.a2a`: Agent2Agent.
@@ -35,7 +41,7 @@ impl TransportConfig {
             TransportConfig::Embabel(_) | TransportConfig::Demo(_) => {
                 vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
             }
-            TransportConfig::OpenAi(_) => {
+            TransportConfig::OpenAi(_) | TransportConfig::Responses(_) => {
                 vec![Ability::ChoosesModel, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
             }
             TransportConfig::Http(config) => those(&[
@@ -44,6 +50,12 @@ impl TransportConfig {
                 (config.say.stream != StreamConfig::Json, Ability::Streams),
                 (config.say.events.is_some(), Ability::ReportsTools),
                 (config.say.usage.is_some(), Ability::ReportsUsage),
+            ]),
+            TransportConfig::WebSocket(config) => those(&[
+                (config.tells_model(), Ability::ChoosesModel),
+                (config.reply.delta.is_some(), Ability::Streams),
+                (config.reply.events.is_some(), Ability::ReportsTools),
+                (config.reply.usage.is_some(), Ability::ReportsUsage),
             ]),
             TransportConfig::Command(config) => {
                 those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
@@ -66,7 +78,9 @@ impl TransportConfig {
             TransportConfig::Adk(_) => "adk",
             TransportConfig::A2a(_) => "a2a",
             TransportConfig::OpenAi(_) => "openai",
+            TransportConfig::Responses(_) => "responses",
             TransportConfig::Http(_) => "http",
+            TransportConfig::WebSocket(_) => "websocket",
             TransportConfig::Command(_) => "command",
         }
     }
@@ -76,9 +90,13 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => config.base_url.as_deref(),
             TransportConfig::OpenAi(config) => config.base_url.as_deref(),
+            TransportConfig::Responses(config) => config.base_url.as_deref(),
             TransportConfig::Adk(config) => config.base_url.as_deref(),
             TransportConfig::A2a(config) => config.base_url.as_deref(),
-            TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
+            TransportConfig::Demo(_)
+            | TransportConfig::Http(_)
+            | TransportConfig::WebSocket(_)
+            | TransportConfig::Command(_) => None,
         }
     }
 
@@ -87,7 +105,9 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => super::embabel::check(config),
             TransportConfig::OpenAi(config) => super::openai::check(config),
+            TransportConfig::Responses(config) => super::responses::check(config),
             TransportConfig::Http(config) => super::http::check(config),
+            TransportConfig::WebSocket(config) => super::websocket::check(config),
             TransportConfig::Command(config) => super::command::check(config),
             TransportConfig::Adk(config) => super::adk::check(config),
             TransportConfig::A2a(config) => super::a2a::check(config),
@@ -105,10 +125,12 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => Some(config.base_url()),
             TransportConfig::OpenAi(config) => Some(config.base_url()),
+            TransportConfig::Responses(config) => Some(config.base_url()),
             TransportConfig::Adk(config) => Some(config.base_url()),
             TransportConfig::A2a(config) => Some(config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => config.say.url.split('?').next(),
+            TransportConfig::WebSocket(config) => config.url.split('?').next(),
             TransportConfig::Demo(_) | TransportConfig::Command(_) => None,
         }
     }
@@ -118,11 +140,15 @@ impl TransportConfig {
         match self {
             TransportConfig::Embabel(config) => config.api_key.as_deref().into_iter().collect(),
             TransportConfig::OpenAi(config) => config.api_key.as_deref().into_iter().collect(),
+            TransportConfig::Responses(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
             TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
             TransportConfig::A2a(config) => {
                 config.headers.values().chain(&config.api_key).map(String::as_str).collect()
             }
             TransportConfig::Http(config) => config.header_values().collect(),
+            TransportConfig::WebSocket(config) => config.headers.values().map(String::as_str).collect(),
             TransportConfig::Demo(_) | TransportConfig::Command(_) => Vec::new(),
         }
     }

@@ -11,7 +11,10 @@ use serde_json::Value;
 use super::tries::{Again, Failure, fail};
 use super::{AgentError, AgentErrorKind, Tries};
 use crate::clock::{Clock, Stopwatch};
-use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, Url};
+use crate::http::{
+    BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, KeyHeader, Method, Opened,
+    STREAM_CAP, Url,
+};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -43,6 +46,13 @@ pub(super) struct Request {
     pub(super) key: (&'static str, &'static str),
     /// What to try where the reply is 404.
     pub(super) if_not_found: &'static str,
+}
+
+impl Request {
+    /// A request with a bearer key and nothing beside.
+    pub(super) fn to(method: Method, url: Url) -> Request {
+        Request { method, url, body: None, accept: None, key: BEARER, if_not_found: "" }
+    }
 }
 
 /// `Authorization: Bearer`, where nothing else is said.
@@ -82,37 +92,70 @@ impl Caller {
     pub(super) async fn call<T>(
         &self,
         request: &Request,
-        read: impl Fn(&HttpReply) -> Result<T, Flaw> + Send,
+        read: impl Fn(&HttpReply) -> Result<T, Flaw> + Send + Sync,
         tries: &mut Tries,
     ) -> Result<(T, f64), AgentError> {
+        self.retried(tries, || self.once(request, &read)).await
+    }
+
+    /// Tries something to the end of the retries. The tries that failed are told as they fail.
+    pub(super) async fn retried<T, Try>(
+        &self,
+        tries: &mut Tries,
+        once: impl Fn() -> Try + Send,
+    ) -> Result<T, AgentError>
+    where
+        Try: Future<Output = Result<T, Failure>> + Send,
+    {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
         loop {
-            match self.once(request, &read).await {
+            match once().await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => fail(failure, &mut delays, tries).await?,
             }
         }
     }
 
-    async fn once<T>(
-        &self,
-        request: &Request,
-        read: &(impl Fn(&HttpReply) -> Result<T, Flaw> + Send),
-    ) -> Result<(T, f64), Failure> {
+    /// Sends a request once; what comes back is read while it comes, or is a refusal. `more` are headers of this request
+    /// alone.
+    pub(super) async fn open(&self, request: &Request, more: &[(String, Secret)]) -> Result<Opened, Failure> {
+        let headers = [&self.settings.headers, more].concat();
+        let extra = Extra { headers: &headers, accept: request.accept, ..Extra::default() };
+        let call = self.sent(request, STREAM_CAP);
+        self.http.open(call, extra, self.settings.clock).await.map_err(Failure::of_fault)
+    }
+
+    /// The same where a refusal is a failure.
+    pub(super) async fn stream(&self, request: &Request, more: &[(String, Secret)]) -> Result<HttpStream, Failure> {
+        match self.open(request, more).await? {
+            Opened::Refused(reply) => Err(Failure::of_status(&reply, self.settings.clock)),
+            Opened::Streaming(stream) => Ok(*stream),
+        }
+    }
+
+    fn sent<'a>(&'a self, request: &'a Request, body_cap: usize) -> Call<'a> {
         let settings = &self.settings;
         let (name, before) = request.key;
         // A header that the user names is the user's own.
         let is_named = settings.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
-        let key = settings.api_key.as_ref().filter(|_| !is_named);
-        let call = Call {
+        let key = settings.api_key.as_ref().filter(|key| !is_named && !key.expose().is_empty());
+        Call {
             method: request.method.clone(),
             url: request.url.clone(),
             key: key.map(|key| KeyHeader { name, before, key }),
             body: request.body.as_ref().map(|body| body.to_string().into_bytes()),
             time_limit: settings.turn_limit,
-            body_cap: BODY_CAP,
-        };
+            body_cap,
+        }
+    }
+
+    async fn once<T>(
+        &self,
+        request: &Request,
+        read: &(impl Fn(&HttpReply) -> Result<T, Flaw> + Sync),
+    ) -> Result<(T, f64), Failure> {
+        let settings = &self.settings;
         let stopwatch: Stopwatch = settings.clock.start();
         let extra = Extra {
             headers: &settings.headers,
@@ -120,7 +163,7 @@ impl Caller {
             stopwatch: Some(stopwatch),
             ..Extra::default()
         };
-        let reply = self.http.exchange_with(call, extra).await;
+        let reply = self.http.exchange_with(self.sent(request, BODY_CAP), extra).await;
         let latency_ms = stopwatch.elapsed_ms();
         let reply = reply.map_err(|fault| self.failed(fault))?;
         if !reply.is_success() {
@@ -151,5 +194,17 @@ impl Caller {
             AgentErrorKind::NotFound => request.if_not_found.to_owned(),
             _ => String::new(),
         })
+    }
+}
+
+/// What to try where a model's endpoint fails.
+pub(super) fn endpoint_hint(word: &str, kind: AgentErrorKind) -> String {
+    match kind {
+        AgentErrorKind::Unreachable => format!("; target.{word}.baseUrl says where the agent is looked for"),
+        AgentErrorKind::Unauthorized => {
+            format!("; check the agent's API key (target.{word}.apiKey or EVAL_JOB_AGENT_API_KEY)")
+        }
+        AgentErrorKind::NotFound => format!("; check target.{word}.baseUrl, and the model's name (--model)"),
+        _ => String::new(),
     }
 }

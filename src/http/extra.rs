@@ -36,21 +36,29 @@ impl Extra<'_> {
             headers.insert(*name, value);
         }
         for (name, value) in self.headers {
-            let unfit = || {
-                let what = format!("the header {name:?} can't be sent: its name or its value holds what none may hold");
-                HttpFault::new(HttpFaultKind::Unsendable, place, what)
-            };
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
-            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| unfit())?;
+            let unfit =
+                |what: &str| HttpFault::new(HttpFaultKind::Unsendable, place, format!("the header `{name}` {what}"));
+            let key =
+                HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit("has a name that no header can have"))?;
+            let mut value = HeaderValue::from_str(value.expose())
+                .map_err(|_| unfit("holds a character that no header can carry; is there a line break in it?"))?;
             value.set_sensitive(true);
-            headers.insert(name, value);
+            headers.insert(key, value);
         }
         Ok(())
     }
 
-    /// What a server might echo and nobody may read.
+    /// What a server might echo and nobody may read: values, and what follows their scheme (`Bearer …`).
     pub(super) fn secrets(&self) -> impl Iterator<Item = Secret> {
-        let values = self.headers.iter().map(|(_, value)| value);
-        values.filter(|value| value.expose().len() >= SHORTEST_SECRET).chain(self.secret).cloned()
+        let parts = self.headers.iter().flat_map(|(_, value)| {
+            let rest = value.expose().split_once(' ').map(|(_, rest)| rest);
+            [Some(value.expose()), rest].into_iter().flatten().filter(|part| is_secret(part)).map(Secret::new)
+        });
+        parts.chain(self.secret.cloned())
     }
+}
+
+/// Whether blotting it out hides something, and does not spoil every message.
+fn is_secret(part: &str) -> bool {
+    part.len() >= SHORTEST_SECRET && !part.starts_with("application/") && !part.starts_with("text/")
 }

@@ -12,6 +12,7 @@ mod extra;
 mod fault;
 mod port;
 mod reply;
+mod socket;
 mod sse;
 mod stream;
 
@@ -25,8 +26,9 @@ pub use fault::{HttpFault, HttpFaultKind};
 pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
+pub use socket::{Connected, Frame, Handshake, Socket};
 pub use sse::{SseEvent, SseReader, TooLong};
-pub use stream::{Header, HttpStream, Opened};
+pub use stream::{HttpStream, Opened};
 
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;

@@ -107,11 +107,11 @@ impl HttpReply {
         self.arrivals.events(&self.body).map_err(|TooLong| self.amiss("an event of the stream is too long"))
     }
 
-    /// The data of a server-sent event as JSON.
-    pub fn event_json(&self, event: &TimedEvent) -> Result<Value, HttpFault> {
-        serde_json::from_str(&event.data).map_err(|error| {
+    /// The data of a stream's event as JSON.
+    pub fn event_json(&self, data: &str) -> Result<Value, HttpFault> {
+        serde_json::from_str(data).map_err(|error| {
             let how = if error.classify() == Category::Eof { "stops in the middle of its JSON" } else { "is not JSON" };
-            let what = format!("an event of the stream {how}: {}", self.quote(&event.data));
+            let what = format!("an event of the stream {how}: {}", self.quote(data));
             HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
         })
     }

@@ -6,24 +6,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream;
-use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_LENGTH, HeaderValue};
 use reqwest::{Body, Response};
 use tokio::time::Sleep;
 
 use super::address::{password, shown};
 use super::exchange::{headers, read_start, redirect, size};
-use super::{Call, HttpClient, HttpFault, HttpFaultKind, HttpReply};
+use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::clock::{Clock, Stopwatch};
-use crate::secret::Secret;
-
-/// A header that a call has beside its usual ones; it wins over them. Its value counts as secret.
-#[derive(Debug, Clone)]
-pub struct Header {
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    pub value: Secret,
-}
 
 /// What came of a call whose reply is read while it comes.
 pub enum Opened {
@@ -49,12 +39,12 @@ pub struct HttpStream {
 impl HttpClient {
     /// Sends a request once and reads the reply's head. As with [`HttpClient::exchange`], redirects are faults, and the
     /// time limit is for the whole reply.
-    pub async fn open(&self, call: Call<'_>, more: &[Header], clock: Clock) -> Result<Opened, HttpFault> {
+    pub async fn open(&self, call: Call<'_>, extra: Extra<'_>, clock: Clock) -> Result<Opened, HttpFault> {
         let place = format!("{} {}", call.method, shown(&call.url));
         let mut headers = headers(&call, &place)?;
-        add(&mut headers, more, &place)?;
-        let secrets = call.key.iter().map(|header| header.key.clone()).chain(password(&call.url));
-        let secrets = secrets.chain(more.iter().flat_map(|header| parts(&header.value))).collect();
+        extra.add_to(&mut headers, &place)?;
+        let secrets = call.key.iter().map(|header| header.key.clone());
+        let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
         let mut request = self.reqwest(&call.url, &place)?.request(call.method, call.url.clone());
         let sent = Arc::new(OnceLock::new());
         if let Some(body) = call.body {
@@ -127,27 +117,4 @@ impl HttpStream {
     pub fn elapsed_ms(&self) -> f64 {
         self.sent.elapsed_ms()
     }
-}
-
-/// A value as a whole, and what follows its scheme: `Bearer …`. Short ones are no secrets, and would blot out everything.
-fn parts(value: &Secret) -> impl Iterator<Item = Secret> {
-    let text = value.expose();
-    let rest = text.split_once(' ').map(|(_, rest)| rest);
-    let kept = [Some(text), rest].into_iter().flatten().filter(|part| part.len() >= 6 && !part.contains('/'));
-    kept.map(Secret::new).collect::<Vec<_>>().into_iter()
-}
-
-fn add(headers: &mut HeaderMap, more: &[Header], place: &str) -> Result<(), HttpFault> {
-    for header in more {
-        let unsendable = |what: &str| {
-            HttpFault::new(HttpFaultKind::Unsendable, place, format!("the header `{}` {what}", header.name))
-        };
-        let name =
-            HeaderName::try_from(header.name.as_str()).map_err(|_| unsendable("has a name that none can have"))?;
-        let mut value = HeaderValue::from_str(header.value.expose())
-            .map_err(|_| unsendable("holds a character that no header can carry; is there a line break in it?"))?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
-    Ok(())
 }

@@ -106,7 +106,9 @@ fn target(written: TargetFile) -> Target {
         .demo
         .map(TransportConfig::Demo)
         .or(written.openai.map(TransportConfig::OpenAi))
+        .or(written.responses.map(Box::new).map(TransportConfig::Responses))
         .or(written.http.map(Box::new).map(TransportConfig::Http))
+        .or(written.websocket.map(Box::new).map(TransportConfig::WebSocket))
         .or(written.command.map(TransportConfig::Command))
         .or(written.adk.map(TransportConfig::Adk))
         .or(written.a2a.map(TransportConfig::A2a))

@@ -13,6 +13,8 @@ use crate::agent::command::CommandConfig;
 use crate::agent::demo::DemoConfig;
 use crate::agent::http::HttpConfig;
 use crate::agent::openai::OpenAiConfig;
+use crate::agent::responses::ResponsesConfig;
+use crate::agent::websocket::WebSocketConfig;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -118,7 +120,9 @@ fn default_model(transport: &TransportConfig) -> &'static str {
         // Whichever the agent was made with.
         TransportConfig::Adk(_) | TransportConfig::A2a(_) => "own",
         TransportConfig::OpenAi(_) => OpenAiConfig::MODEL,
+        TransportConfig::Responses(_) => ResponsesConfig::MODEL,
         TransportConfig::Http(_) => HttpConfig::MODEL,
+        TransportConfig::WebSocket(_) => WebSocketConfig::MODEL,
         TransportConfig::Command(_) => CommandConfig::MODEL,
     }
 }

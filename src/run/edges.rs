@@ -13,8 +13,11 @@ use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
 use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
 use crate::agent::command::{CommandAgent, CommandSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
+use crate::agent::freeform::Known;
 use crate::agent::http::{HttpAgent, HttpAgentSettings};
 use crate::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
+use crate::agent::responses::{ResponsesAgent, ResponsesAgentSettings, ResponsesConfig};
+use crate::agent::websocket::{WebSocketAgent, WebSocketAgentSettings};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
@@ -162,6 +165,8 @@ impl Edges {
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
         };
+        // Of an agent without a protocol, keys are where its templates say, and nowhere else.
+        let without_key = RestSettings { api_key: None, ..rest(&BTreeMap::new(), &None) };
         match &target.transport {
             TransportConfig::Embabel(config) => {
                 let own = EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() };
@@ -174,28 +179,29 @@ impl Edges {
                 let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
                 let settings = OpenAiAgentSettings {
                     config: OpenAiConfig { base_url, ..config.clone() },
-                    api_key: api_key(&config.api_key),
                     model: id.model.clone(),
-                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
-                    clock: engine.clock,
-                    retry: RetryPolicy::AGENT,
+                    rest: rest(&BTreeMap::new(), &config.api_key),
                 };
                 Ok(Box::new(OpenAiAgent::new(settings, self.http.clone())?))
             }
-            TransportConfig::Http(config) => {
-                let settings = HttpAgentSettings {
-                    config: (**config).clone(),
-                    base_url,
-                    user: self.user(&engine.plan, id),
-                    chatbot: target.chatbot.clone(),
+            TransportConfig::Responses(config) => {
+                let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
+                let settings = ResponsesAgentSettings {
+                    config: ResponsesConfig { base_url, ..(**config).clone() },
                     model: id.model.clone(),
-                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
-                    clock: engine.clock,
-                    retry: RetryPolicy::AGENT,
+                    rest: rest(&config.headers, &config.api_key),
                 };
+                Ok(Box::new(ResponsesAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::Http(config) => {
+                let (config, known) = ((**config).clone(), self.known(engine, id, base_url));
+                let settings = HttpAgentSettings { config, known, rest: without_key };
                 Ok(Box::new(HttpAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::WebSocket(config) => {
+                let (config, known) = ((**config).clone(), self.known(engine, id, base_url));
+                let settings = WebSocketAgentSettings { config, known, rest: without_key };
+                Ok(Box::new(WebSocketAgent::new(settings, self.http.clone())?))
             }
             TransportConfig::A2a(config) => {
                 let settings = A2aSettings {
@@ -238,6 +244,12 @@ impl Edges {
                 Ok(Box::new(CommandAgent::new(settings)))
             }
         }
+    }
+
+    /// What the templates of a trial may name.
+    fn known(&self, engine: &Engine, id: &TrialId, base_url: Option<String>) -> Known {
+        let chatbot = engine.plan.job.target.chatbot.clone();
+        Known { base_url, user: self.user(&engine.plan, id), chatbot, model: id.model.clone() }
     }
 
     fn embabel_agent(

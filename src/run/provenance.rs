@@ -30,10 +30,12 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
             TransportConfig::Demo(_) => "the demo agent, on loopback".to_owned(),
             TransportConfig::Embabel(config) => at(job, config.base_url()),
             TransportConfig::OpenAi(config) => at(job, config.base_url()),
+            TransportConfig::Responses(config) => at(job, config.base_url()),
             TransportConfig::Adk(config) => at(job, config.base_url()),
             TransportConfig::A2a(config) => at(job, config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => at(job, config.say.url.split('?').next().unwrap_or_default()),
+            TransportConfig::WebSocket(config) => at(job, config.url.split('?').next().unwrap_or_default()),
             // Its arguments can.
             TransportConfig::Command(config) => format!("command `{}`", config.command),
         },

@@ -111,7 +111,7 @@ async fn a_flood_on_the_error_stream_is_in_nobodys_way() {
 async fn what_can_not_be_started_is_told() {
     for (more, words) in [
         (json!({"command": "no-such-program"}), "`no-such-program` could not be started"),
-        (json!({"cwd": "nowhere-at-all"}), "(target.command.cwd)"),
+        (json!({"cwd": "nowhere-at-all"}), "no such folder; target.command.cwd"),
     ] {
         let error = CommandAgent::new(settings("", more)).open().await.err().unwrap();
         assert_eq!(error.kind, Unreachable);

@@ -4,34 +4,16 @@ use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
 use eval_job::agent::http::{HttpAgent, HttpAgentSettings, check};
-use eval_job::agent::{Agent, AgentErrorKind, Session};
-use eval_job::clock::Clock;
+use eval_job::agent::{Agent, AgentErrorKind, RestSettings, Session};
 use eval_job::evidence::Event;
 use eval_job::http::HttpClient;
-use eval_job::retry::RetryPolicy;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-
-const QUICK: RetryPolicy = RetryPolicy {
-    tries: 4,
-    first_delay: Duration::from_millis(1),
-    max_delay: Duration::from_millis(2),
-    retry_after_cap: Duration::from_millis(2),
-};
+use super::{known, quick};
 
 fn settings(url: &str, config: Value) -> HttpAgentSettings {
-    HttpAgentSettings {
-        config: serde_json::from_value(config).unwrap(),
-        base_url: Some(url.to_owned()),
-        user: "ann".to_owned(),
-        chatbot: "shop".to_owned(),
-        model: "m".to_owned(),
-        turn_limit: Duration::from_secs(20),
-        rng_seed: 1,
-        clock: Clock::system(),
-        retry: QUICK,
-    }
+    HttpAgentSettings { config: serde_json::from_value(config).unwrap(), known: known(url), rest: quick(None) }
 }
 
 fn say(stream: &str) -> Value {
@@ -137,7 +119,13 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
 #[tokio::test]
 async fn silence_ends_and_what_can_not_be_sent_is_told_without_the_key() {
     let server = Server::with(vec![Answer::Hang]).await;
-    let limited = HttpAgentSettings { turn_limit: Duration::from_millis(60), ..settings(&server.url, say("json")) };
+    let limited = {
+        let usual = settings(&server.url, say("json"));
+        HttpAgentSettings {
+            rest: RestSettings { turn_limit: Duration::from_millis(60), ..usual.rest.clone() },
+            ..usual
+        }
+    };
     assert_eq!(session(limited).await.say("Hi").await.reply.unwrap_err().kind, Timeout);
 
     let mut config = say("json");

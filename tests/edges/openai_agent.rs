@@ -4,34 +4,22 @@ use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized};
 use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
-use eval_job::agent::{Agent, AgentErrorKind, Session};
-use eval_job::clock::Clock;
+use eval_job::agent::{Agent, AgentErrorKind, RestSettings, Session};
 use eval_job::evidence::Event;
 use eval_job::http::HttpClient;
-use eval_job::retry::RetryPolicy;
 use eval_job::secret::Secret;
 use serde_json::{Value, json};
 
+use super::quick;
 use super::server::{Answer, Server};
-
-const QUICK: RetryPolicy = RetryPolicy {
-    tries: 4,
-    first_delay: Duration::from_millis(1),
-    max_delay: Duration::from_millis(2),
-    retry_after_cap: Duration::from_millis(2),
-};
 
 fn settings(url: &str) -> OpenAiAgentSettings {
     let config = json!({"baseUrl": format!("{url}/v1"), "tools": [{"name": "price", "returns": {"euros": 5}}],
                         "maxTokens": 9, "temperature": 0.5});
     OpenAiAgentSettings {
         config: serde_json::from_value::<OpenAiConfig>(config).unwrap(),
-        api_key: Some(Secret::new("hush-key")),
         model: "m".to_owned(),
-        turn_limit: Duration::from_secs(20),
-        rng_seed: 1,
-        clock: Clock::system(),
-        retry: QUICK,
+        rest: quick(Some(Secret::new("hush-key"))),
     }
 }
 
@@ -159,7 +147,13 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
 async fn silence_ends_at_the_time_limit() {
     for answer in [Answer::Hang, Answer::Stall { declared: 99, body: b"{".to_vec() }] {
         let server = Server::with(vec![answer]).await;
-        let settings = OpenAiAgentSettings { turn_limit: Duration::from_millis(60), ..settings(&server.url) };
+        let settings = {
+            let usual = settings(&server.url);
+            OpenAiAgentSettings {
+                rest: RestSettings { turn_limit: Duration::from_millis(60), ..usual.rest.clone() },
+                ..usual
+            }
+        };
         let exchange = session(settings).await.say("Hi").await;
         assert_eq!(exchange.reply.unwrap_err().kind, Timeout);
         assert!(exchange.tries.maybe_delivered);

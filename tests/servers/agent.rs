@@ -45,6 +45,8 @@ fn answer(behaviour: &str, request: &Request, sessions: &AtomicUsize) -> Reply {
             _ => Reply::Json(200, object_context()),
         },
         "/v1/chat/completions" => completion(request),
+        "/v1/responses" => response(request),
+        "/v1/conversations" => Reply::Json(200, json!({"id": "conv_1", "object": "conversation"})),
         "/talks" => Reply::Json(201, json!({"talk": {"id": 7}})),
         "/talks/7/words" => words(request),
         _ => Reply::Json(404, json!({"error": "no such path"})),
@@ -69,6 +71,33 @@ fn completion(request: &Request) -> Reply {
         json!({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5}})
     );
     Reply::Body(200, "text/event-stream", stream.into_bytes())
+}
+
+/// A model behind the Responses API, which keeps what was said; it calls `echo` before its first reply.
+fn response(request: &Request) -> Reply {
+    let body = request.json();
+    let input = &body["input"][0];
+    let stream = if input["type"] == "function_call_output" {
+        // The id of the response before is what it has kept.
+        let words = match (body["previous_response_id"].as_str(), body["conversation"].as_str()) {
+            (Some(said), _) => format!("You said: {said}"),
+            (None, conversation) => format!("You said it in {}", conversation.unwrap_or("nothing")),
+        };
+        let message = json!({"type": "message", "content": [{"type": "output_text", "text": words}]});
+        let delta = json!({"type": "response.output_text.delta", "delta": words});
+        format!("data: {delta}\n\ndata: {}\n\n", completed("answered", &message))
+    } else {
+        let said = input["content"].as_str().unwrap_or_default();
+        let arguments = json!({"text": said}).to_string();
+        let call = json!({"type": "function_call", "call_id": "call-1", "name": "echo", "arguments": arguments});
+        format!("data: {}\n\n", completed(said, &call))
+    };
+    Reply::Body(200, "text/event-stream", stream.into_bytes())
+}
+
+fn completed(id: &str, item: &serde_json::Value) -> serde_json::Value {
+    let usage = json!({"input_tokens": 10, "output_tokens": 5});
+    json!({"type": "response.completed", "response": {"id": id, "status": "completed", "output": [item], "usage": usage}})
 }
 
 /// An agent of nobody's protocol: a line of JSON for each word.

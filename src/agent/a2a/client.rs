@@ -42,12 +42,8 @@ impl A2aAgent {
     async fn card(&self) -> Result<Card, AgentError> {
         let caller = Caller::new(self.settings.rest.clone(), self.http.clone(), "a2a");
         let request = |file: &str| Request {
-            method: Method::GET,
-            url: self.base.join([".well-known", file]),
-            body: None,
-            accept: None,
-            key: BEARER,
             if_not_found: "; no agent card is there: check target.a2a.baseUrl",
+            ..Request::to(Method::GET, self.base.join([".well-known", file]))
         };
         let read = |reply: &HttpReply| {
             let card: Value = reply.object()?;
@@ -229,7 +225,7 @@ fn read(reply: &HttpReply) -> Result<(Progress, Option<f64>), Flaw> {
         return Ok((progress, None));
     }
     for event in reply.events()?.iter().filter(|event| !event.data.is_empty()) {
-        let body = reply.event_json(event)?;
+        let body = reply.event_json(&event.data)?;
         let has_words = progress.take_in(result(reply, &body)?).map_err(unknown)?;
         if has_words && first_ms.is_none() {
             first_ms = event.at_ms;

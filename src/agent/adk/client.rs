@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::AdkSettings;
 use super::settings::base;
 use super::wire::{AdkEvent, Run, run_of, run_request, session_request, took_body_for_state};
-use crate::agent::rest::{BEARER, Caller, Flaw, Request};
+use crate::agent::rest::{Caller, Flaw, Request};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url};
@@ -53,12 +53,9 @@ impl Agent for AdkAgent {
 impl Shared {
     async fn create(&self, body: Option<Value>) -> Result<Value, AgentError> {
         let request = Request {
-            method: Method::POST,
-            url: self.session_url(None),
             body,
-            accept: None,
-            key: BEARER,
             if_not_found: "; check target.adk.baseUrl and target.adk.app: is this an `adk api_server`?",
+            ..Request::to(Method::POST, self.session_url(None))
         };
         let read = |reply: &HttpReply| {
             let session: Value = reply.object()?;
@@ -96,12 +93,10 @@ impl Session for AdkSession {
         let AdkSettings { app, user, streaming, .. } = &self.shared.settings;
         let streaming = *streaming;
         let request = Request {
-            method: Method::POST,
-            url: self.shared.base.join([if streaming { "run_sse" } else { "run" }]),
             body: Some(run_request(app, user, &self.id, message, streaming)),
             accept: streaming.then_some("text/event-stream"),
-            key: BEARER,
             if_not_found: "; does the server know the app of target.adk.app?",
+            ..Request::to(Method::POST, self.shared.base.join([if streaming { "run_sse" } else { "run" }]))
         };
         let read = |reply: &HttpReply| if streaming { stream(reply) } else { list(reply) };
         self.tries = Tries::default();
@@ -122,14 +117,7 @@ impl Session for AdkSession {
 
     /// The session's state is the context; ADK has no resources and no functions to show.
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        let request = Request {
-            method: Method::GET,
-            url: self.shared.session_url(Some(&self.id)),
-            body: None,
-            accept: None,
-            key: BEARER,
-            if_not_found: "",
-        };
+        let request = Request::to(Method::GET, self.shared.session_url(Some(&self.id)));
         let read = |reply: &HttpReply| Ok(reply.object::<Value>()?);
         let (mut session, _) = self.shared.caller.call(&request, read, &mut Tries::default()).await?;
         let context = session.get_mut("state").map(Value::take).unwrap_or_default();
@@ -165,7 +153,7 @@ fn list(reply: &HttpReply) -> Result<(Run, Option<f64>), Flaw> {
 fn stream(reply: &HttpReply) -> Result<(Run, Option<f64>), Flaw> {
     let (mut events, mut first_words) = (Vec::new(), None);
     for event in reply.events()? {
-        let json = reply.event_json(&event)?;
+        let json = reply.event_json(&event.data)?;
         let read: AdkEvent = serde_json::from_value(json).map_err(|error| {
             reply.unreadable(&format!("an event can't be read ({})", reply.quote(&error.to_string())))
         })?;

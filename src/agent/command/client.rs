@@ -1,6 +1,6 @@
 //! A conversation with a process of its own. Nothing is ever said twice: a line that was written is a message.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::config::CommandConfig;
 use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of};
 use crate::agent::group::Group;
+use crate::agent::program::Program;
 use crate::agent::tries::own_session_id;
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::clock::Clock;
@@ -113,22 +114,11 @@ async fn listen(mut stderr: ChildStderr, heard: Arc<Mutex<Vec<u8>>>) {
 
 impl CommandSettings {
     fn command(&self) -> Result<Command, String> {
-        let config = &self.config;
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        let folder =
-            std::path::absolute(folder).map_err(|error| format!("the job file's folder can't be told: {error}"))?;
-        let cwd = config.cwd.as_ref().map_or(folder.clone(), |cwd| folder.join(cwd));
-        if !cwd.is_dir() {
-            return Err(format!("there is no folder {} (target.command.cwd)", cwd.display()));
-        }
-        let program =
-            if config.command.contains('/') { folder.join(&config.command) } else { config.command.clone().into() };
-        let mut command = Command::new(program);
         let filled = |arg: &String| arg.replace("{user}", &self.user).replace("{model}", &self.model);
-        command.args(config.args.iter().map(filled)).current_dir(cwd).envs(&config.env);
+        let args: Vec<String> = self.config.args.iter().map(filled).collect();
+        let mut command = Program { args: &args, ..self.config.program() }.command(&self.folder)?;
         command.env("USER_ID", &self.user).env("AUTHORITATIVE_USER_ID", &self.user);
-        command.env("AGENT_MESSAGE_TERMINATOR", &config.terminator);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("AGENT_MESSAGE_TERMINATOR", &self.config.terminator).stdin(Stdio::piped());
         Ok(command)
     }
 }

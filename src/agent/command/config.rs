@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::program::Program;
+
 /// `target.command`: a command that reads a line for each message and prints `agent: …`, more lines, and a terminator.
 /// Each conversation has a process of its own. `oc exec`, `kubectl exec`, `docker exec` and `ssh` are commands too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +52,11 @@ impl CommandConfig {
         true
     }
 
+    pub(super) fn program(&self) -> Program<'_> {
+        let CommandConfig { command, args, env, cwd, .. } = self;
+        Program { key: "target.command", command, args, env, cwd: cwd.as_deref() }
+    }
+
     /// Whether an argument tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
         self.args.iter().any(|arg| arg.contains("{model}"))
@@ -58,16 +65,7 @@ impl CommandConfig {
 
 /// Everything in the configuration that can't work, each in a sentence that names its key. Touches nothing.
 pub fn check(config: &CommandConfig) -> Vec<String> {
-    let mut problems = Vec::new();
-    if config.command.contains('\0') || config.args.iter().any(|arg| arg.contains('\0')) {
-        problems.push("target.command: a command can't hold a NUL character".to_owned());
-    }
-    let unfit =
-        |(name, value): (&String, &String)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
-    if config.env.iter().any(unfit) {
-        problems
-            .push("target.command.env: a name is empty or has a `=`, or a NUL character stands somewhere".to_owned());
-    }
+    let mut problems = config.program().problems();
     if config.terminator.contains(['\n', '\r', '\0']) {
         problems.push("target.command.terminator: it must be a part of one line".to_owned());
     }

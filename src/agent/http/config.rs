@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent::freeform::{MethodConfig, Parts, UsageConfig};
+
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
 /// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is started).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,18 +87,6 @@ pub struct StateConfig {
     pub body: Value,
 }
 
-/// `target.http.say.usage`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct UsageConfig {
-    /// Where the tokens of the agent's requests are, as JSONPath.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
-    /// Where the tokens of its replies are, as JSONPath.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
-}
-
 /// How a reply comes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -110,36 +100,20 @@ pub enum StreamConfig {
     Ndjson,
 }
 
-/// The method of a request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum MethodConfig {
-    /// GET.
-    Get,
-    /// POST.
-    #[default]
-    Post,
-    /// PUT.
-    Put,
-    /// PATCH.
-    Patch,
-}
-
-impl MethodConfig {
-    fn get() -> MethodConfig {
-        MethodConfig::Get
-    }
-}
-
 impl HttpConfig {
     /// The model where `--model` names none.
     pub const MODEL: &'static str = "default";
 
+    /// Its requests, each with the key under which it stands.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, Parts<'_>)> {
+        let open = self.open.iter().map(|open| ("open", open.parts()));
+        let state = self.state.iter().map(|state| ("state", state.parts()));
+        open.chain([("say", self.say.parts())]).chain(state)
+    }
+
     /// The values of its headers, which may be keys.
     pub fn header_values(&self) -> impl Iterator<Item = &str> {
-        let open = self.open.iter().flat_map(|open| open.headers.values());
-        let state = self.state.iter().flat_map(|state| state.headers.values());
-        open.chain(self.say.headers.values()).chain(state).map(String::as_str)
+        self.parts().flat_map(|(_, parts)| parts.headers.values()).map(String::as_str)
     }
 
     /// Whether a template tells the agent which model to use.
@@ -149,5 +123,26 @@ impl HttpConfig {
         let addresses = [Some(&self.say.url), self.open.as_ref().map(|open| &open.url)];
         let in_headers = self.say.headers.values().any(|value| value.contains("model"));
         in_body || in_headers || addresses.into_iter().flatten().any(|url| url.contains("model"))
+    }
+}
+
+// Four keys stand in each of the three: serde can't refuse unknown keys in what is flattened, and the loader's words for
+// them are worth more.
+
+impl OpenConfig {
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+    }
+}
+
+impl SayConfig {
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+    }
+}
+
+impl StateConfig {
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
     }
 }

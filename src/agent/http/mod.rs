@@ -5,8 +5,6 @@
 
 mod client;
 mod config;
-mod pick;
-mod template;
 
 pub use client::{HttpAgent, HttpAgentSettings, check};
-pub use config::{HttpConfig, MethodConfig, OpenConfig, SayConfig, StateConfig, StreamConfig, UsageConfig};
+pub use config::{HttpConfig, OpenConfig, SayConfig, StateConfig, StreamConfig};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::program::Program;
 use crate::http::PortConfig;
 
 /// `target.start`: how eval-job starts the agent under test, waits for it, and ends it.
@@ -96,6 +97,13 @@ pub enum SignalConfig {
     Quit,
 }
 
+impl StartConfig {
+    pub(super) fn program(&self) -> Program<'_> {
+        let StartConfig { command, args, env, cwd, .. } = self;
+        Program { key: "target.start", command, args, env, cwd: cwd.as_deref() }
+    }
+}
+
 /// Why this is no pattern for [`ReadyConfig::log`]; `None` if it is one.
 pub fn pattern_problem(pattern: &str) -> Option<String> {
     let error = regex::Regex::new(pattern).err()?;
@@ -116,21 +124,7 @@ pub fn check(config: &StartConfig) -> Vec<String> {
     if let Some(problem) = config.ready.http.as_deref().and_then(address_problem) {
         problems.push(format!("target.start.ready.http: {problem}"));
     }
-    if config.command.contains('\0') || config.args.iter().any(|arg| arg.contains('\0')) {
-        problems.push("target.start: a command can't hold a NUL character".to_owned());
-    }
-    for (name, value) in &config.env {
-        // What stands behind the `=` was meant to be a value, and may be secret.
-        let own = name.split('=').next().unwrap_or_default();
-        if own.is_empty() {
-            problems.push("target.start.env: a variable needs a name".to_owned());
-        } else if name.contains('=') {
-            problems
-                .push(format!("target.start.env: a name can't hold a `=`; write `{own}: VALUE`, not `{own}=VALUE`"));
-        } else if name.contains('\0') || value.contains('\0') {
-            problems.push(format!("target.start.env: `{}` holds a NUL character", own.replace('\0', "")));
-        }
-    }
+    problems.extend(config.program().problems());
     problems
 }
 

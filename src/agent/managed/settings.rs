@@ -1,7 +1,6 @@
 //! With what an agent is started: its command, its place, its environment, and what of that is secret.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use regex::bytes::Regex;
@@ -41,22 +40,8 @@ pub struct GraphAccess {
 impl StartSettings {
     /// The command, with its place and its environment.
     pub(super) fn command(&self, port: u16) -> Result<Command, String> {
-        let unknown = |error: io::Error| format!("the job file's folder can't be told: {error}");
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        let folder = std::path::absolute(folder).map_err(unknown)?;
-        let config = &self.config;
-        let cwd = config.cwd.as_ref().map_or(folder.clone(), |cwd| folder.join(cwd));
-        if !cwd.is_dir() {
-            return Err(format!(
-                "the agent can't be started in {}: there is no such folder; target.start.cwd names one relative to the \
-                 job file's",
-                cwd.display()
-            ));
-        }
-        let program =
-            if config.command.contains('/') { folder.join(&config.command) } else { config.command.clone().into() };
-        let mut command = Command::new(program);
-        command.args(&config.args).current_dir(cwd).envs(&config.env).env("PORT", port.to_string());
+        let mut command = self.config.program().command(&self.folder)?;
+        command.env("PORT", port.to_string()).stdin(Stdio::null());
         if let Some(graph) = &self.graph {
             command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
             command.env("NEO_PASSWORD", graph.password.expose());
@@ -66,7 +51,6 @@ impl StartSettings {
                 None => command.env_remove("NEO_DATABASE"),
             };
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }
 
@@ -107,6 +91,8 @@ fn login(value: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use std::collections::BTreeMap;
 
     use super::*;

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::agent::tools::{ToolConfig, tool_problems};
 use crate::http::BaseUrl;
 
 /// `target.openai`: a model behind any endpoint that speaks OpenAI's chat completions. `--model` names it.
@@ -32,25 +32,6 @@ pub struct OpenAiConfig {
     pub tools: Vec<ToolConfig>,
 }
 
-/// `target.openai.tools`: a function that the model may call, and what it returns. Nothing is ever really called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ToolConfig {
-    /// Its name.
-    #[schemars(regex(pattern = r"\S"))]
-    pub name: String,
-    /// What the model is told that it does.
-    #[serde(default)]
-    pub description: String,
-    /// Its parameters, as JSON Schema. Without them it takes none.
-    #[serde(default)]
-    pub parameters: Value,
-    /// What it returns: a value; or a list of `{when: {argument: value}, returns: value}`, of which the first counts whose
-    /// `when` agrees with the arguments (without `when`: always).
-    #[serde(default)]
-    pub returns: Value,
-}
-
 impl OpenAiConfig {
     /// OpenAI's own address.
     pub const BASE_URL: &'static str = "https://api.openai.com/v1";
@@ -69,24 +50,6 @@ pub fn check(config: &OpenAiConfig) -> Vec<String> {
     if let Err(problem) = BaseUrl::parse(config.base_url()) {
         problems.push(format!("target.openai.baseUrl: {problem}"));
     }
-    let mut names = std::collections::BTreeSet::new();
-    for tool in &config.tools {
-        let name = &tool.name;
-        // As OpenAI's API reference has it: letters, digits, underscores and dashes, at most 64.
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if !name.chars().all(fits) || name.len() > 64 {
-            problems.push(format!(
-                "target.openai.tools: a function can't be called `{name}`: only letters, digits, _ and -, at most 64"
-            ));
-        }
-        if !names.insert(name) {
-            problems.push(format!("target.openai.tools: there are two functions `{name}`"));
-        }
-        if !matches!(tool.parameters, Value::Null | Value::Object(_)) {
-            problems.push(format!(
-                "target.openai.tools: the parameters of `{name}` are no JSON Schema; write {{type: object, properties: …}}"
-            ));
-        }
-    }
+    problems.extend(tool_problems("target.openai.tools", &config.tools));
     problems
 }

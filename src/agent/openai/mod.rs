@@ -6,8 +6,7 @@
 
 mod client;
 mod config;
-mod mock;
 mod wire;
 
 pub use client::{OpenAiAgent, OpenAiAgentSettings};
-pub use config::{OpenAiConfig, ToolConfig, check};
+pub use config::{OpenAiConfig, check};

@@ -4,7 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{OpenAiConfig, ToolConfig};
+use super::OpenAiConfig;
+use crate::agent::tools::{Called, ToolConfig};
 use crate::evidence::Usage;
 
 /// How a request is put to an endpoint of which something is known.
@@ -43,30 +44,8 @@ pub(super) fn request(config: &OpenAiConfig, model: &str, history: &[Value], man
 }
 
 fn tool(tool: &ToolConfig) -> Value {
-    let parameters = match &tool.parameters {
-        Value::Null => json!({"type": "object", "properties": {}}),
-        schema => schema.clone(),
-    };
+    let parameters = tool.schema();
     json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": parameters}})
-}
-
-/// A call of a function, as the model wrote it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) name: String,
-    /// JSON in a string, which may be broken.
-    pub(super) arguments: String,
-}
-
-impl Call {
-    /// The arguments as JSON; text that is none stays text, and none at all are an empty mapping.
-    pub(super) fn args(&self) -> Value {
-        if self.arguments.trim().is_empty() {
-            return json!({});
-        }
-        serde_json::from_str(&self.arguments).unwrap_or_else(|_| self.arguments.clone().into())
-    }
 }
 
 /// A completion, as far as it has come.
@@ -74,7 +53,7 @@ impl Call {
 pub(super) struct Completion {
     pub(super) text: String,
     pub(super) refusal: String,
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<Called>,
     pub(super) finish_reason: Option<String>,
     pub(super) usage: Option<Usage>,
     /// What the endpoint says instead of a reply.
@@ -116,7 +95,7 @@ impl Completion {
             None => self.calls.iter().position(|call| call.id == id),
         };
         let at = known.unwrap_or_else(|| {
-            self.calls.push(Call::default());
+            self.calls.push(Called::default());
             self.indexes.push(index);
             self.calls.len() - 1
         });

@@ -12,6 +12,8 @@ use crate::agent::embabel::EmbabelConfig;
 use crate::agent::http::HttpConfig;
 use crate::agent::managed::StartConfig;
 use crate::agent::openai::OpenAiConfig;
+use crate::agent::responses::ResponsesConfig;
+use crate::agent::websocket::WebSocketConfig;
 use crate::graph::WatchConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
@@ -40,10 +42,17 @@ pub struct TargetFile {
     /// foretells.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub openai: Option<OpenAiConfig>,
+    /// A bare model behind OpenAI's Responses API, which keeps the conversation itself.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub responses: Option<ResponsesConfig>,
     /// Any agent with a REST interface: its requests as templates, its replies by JSONPath.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "HttpConfig")]
     pub http: Option<HttpConfig>,
+    /// Any agent behind a WebSocket: what is sent as templates, what comes by JSONPath.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "WebSocketConfig")]
+    pub websocket: Option<WebSocketConfig>,
     /// Any command that reads messages from standard input and prints its own.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CommandConfig")]
@@ -59,7 +68,8 @@ pub struct TargetFile {
 
 fn one_transport(schema: &mut Schema) {
     // The demo agent is started anyway, and so is a command.
-    const TRANSPORTS: [&str; 7] = ["embabel", "demo", "openai", "http", "command", "adk", "a2a"];
+    const TRANSPORTS: [&str; 9] =
+        ["embabel", "demo", "openai", "responses", "http", "websocket", "command", "adk", "a2a"];
     let pairs = rules::pairs(&TRANSPORTS);
     rules::apart(schema, &[pairs, vec![["demo", "start"], ["command", "start"]]].concat());
 }

@@ -77,7 +77,7 @@ fn calls_side_by_side_are_told_apart_with_and_without_numbers() {
         let read: Vec<(&str, Value)> = calls.iter().map(|call| (call.name.as_str(), call.args())).collect();
         assert_eq!(read, [("f", json!({"x": 1})), ("g", json!({}))]);
     }
-    assert_eq!(Call { arguments: "{broken".to_owned(), ..Call::default() }.args(), json!("{broken"));
+    assert_eq!(Called { arguments: "{broken".to_owned(), ..Called::default() }.args(), json!("{broken"));
 }
 
 #[test]

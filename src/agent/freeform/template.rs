@@ -7,56 +7,41 @@ use minijinja::value::{Serde, Value as Filling};
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior};
 use serde_json::{Value, json};
 
-use super::config::MethodConfig;
+use super::MethodConfig;
 use crate::http::Url;
+use crate::secret::Secret;
 
 /// What templates may name.
-pub(super) const NAMES: [&str; 8] = ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl"];
+pub(in crate::agent) const NAMES: [&str; 8] =
+    ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl"];
 
 /// A request's four parts, as the job has them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts<'a> {
-    pub(super) method: MethodConfig,
-    pub(super) url: &'a str,
-    pub(super) headers: &'a BTreeMap<String, String>,
-    pub(super) body: &'a Value,
+pub(in crate::agent) struct Parts<'a> {
+    pub(in crate::agent) method: MethodConfig,
+    pub(in crate::agent) url: &'a str,
+    pub(in crate::agent) headers: &'a BTreeMap<String, String>,
+    pub(in crate::agent) body: &'a Value,
 }
 
 /// A request, filled in.
-#[derive(Debug)]
-pub(super) struct Filled {
-    pub(super) method: crate::http::Method,
-    pub(super) url: Url,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Option<Vec<u8>>,
+pub(in crate::agent) struct Filled {
+    pub(in crate::agent) method: crate::http::Method,
+    pub(in crate::agent) url: Url,
+    pub(in crate::agent) headers: Vec<(String, Secret)>,
+    pub(in crate::agent) body: Option<Value>,
 }
 
 impl Parts<'_> {
     /// Fills everything in. The error says which part can't be and holds none of the values.
-    pub(super) fn fill(&self, values: &Value) -> Result<Filled, String> {
-        let (encoding, plain) = (environment(true), environment(false));
-        let everywhere = Filling::from(Serde(values));
-        let mut in_address = values.clone();
-        // The one value that is an address itself.
-        let base = in_address["baseUrl"].take();
-        let mut in_address = Filling::from(Serde(&in_address));
-        if let Some(base) = base.as_str() {
-            let base = Filling::from_safe_string(base.to_owned());
-            in_address = minijinja::context! { baseUrl => base, ..in_address };
-        }
-        let url = encoding.render_str(self.url, in_address).map_err(|error| format!("url: {}", words(&error)))?;
-        let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let url = url.ok_or("url: that is no address; write it like http://localhost:8080/chat/{{ sessionId }}")?;
-        let mut headers = Vec::new();
-        for (name, value) in self.headers {
-            let value = plain
-                .render_str(value, everywhere.clone())
-                .map_err(|error| format!("headers.{name}: {}", words(&error)))?;
-            headers.push((name.clone(), value));
-        }
+    pub(in crate::agent) fn fill(&self, values: &Value) -> Result<Filled, String> {
+        let example = "http://localhost:8080/chat/{{ sessionId }}";
+        let url =
+            address(self.url, values, &["http", "https"], example).map_err(|problem| format!("url: {problem}"))?;
+        let headers = headers_of(self.headers, values)?;
         let body = match self.body {
             Value::Null => None,
-            body => Some(fill(&plain, body, &everywhere).map_err(|error| format!("body: {}", words(&error)))?),
+            body => Some(fill_all(body, values).map_err(|problem| format!("body: {problem}"))?),
         };
         let method = match self.method {
             MethodConfig::Get => crate::http::Method::GET,
@@ -64,17 +49,91 @@ impl Parts<'_> {
             MethodConfig::Put => crate::http::Method::PUT,
             MethodConfig::Patch => crate::http::Method::PATCH,
         };
-        Ok(Filled { method, url, headers, body: body.map(|body| body.to_string().into_bytes()) })
+        Ok(Filled { method, url, headers, body })
     }
 
     /// What is wrong with it, whatever the values.
-    pub(super) fn problem(&self) -> Option<String> {
-        let stand_in = json!({
-            "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
-            "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
-        });
-        self.fill(&stand_in).err()
+    pub(in crate::agent) fn problem(&self) -> Option<String> {
+        self.fill(&stand_in()).err()
     }
+}
+
+/// Values of every name, to see whether templates can be filled in.
+pub(in crate::agent) fn stand_in() -> Value {
+    json!({
+        "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
+        "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
+    })
+}
+
+/// What is known whatever is said. It has no `Debug`: an address can hold a password.
+#[derive(Clone)]
+pub struct Known {
+    /// Where the agent that eval-job started listens.
+    pub base_url: Option<String>,
+    /// The user.
+    pub user: String,
+    /// The chatbot.
+    pub chatbot: String,
+    /// The model.
+    pub model: String,
+}
+
+/// What is said, and after what.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::agent) struct Said<'a> {
+    pub(in crate::agent) session_id: &'a str,
+    pub(in crate::agent) message: &'a str,
+    pub(in crate::agent) turn: u32,
+    /// What was said before, as `{role, content}`.
+    pub(in crate::agent) history: &'a [Value],
+}
+
+impl Known {
+    /// The values that templates may name.
+    pub(in crate::agent) fn values(&self, said: Said<'_>) -> Value {
+        let Said { session_id, message, turn, history } = said;
+        let mut values = json!({
+            "user": self.user, "chatbot": self.chatbot, "model": self.model, "sessionId": session_id,
+            "message": message, "turn": turn, "history": history,
+        });
+        if let Some(base_url) = &self.base_url {
+            values["baseUrl"] = base_url.as_str().into();
+        }
+        values
+    }
+}
+
+/// Fills in an address of one of these schemes; each value is percent-encoded but `baseUrl`, which is an address itself.
+pub(in crate::agent) fn address(text: &str, values: &Value, schemes: &[&str], example: &str) -> Result<Url, String> {
+    let mut values = values.clone();
+    let base = values["baseUrl"].take();
+    let mut filling = Filling::from(Serde(&values));
+    if let Some(base) = base.as_str() {
+        let base = Filling::from_safe_string(base.to_owned());
+        filling = minijinja::context! { baseUrl => base, ..filling };
+    }
+    let url = environment(true).render_str(text, filling).map_err(|error| words(&error))?;
+    let url = Url::parse(url.trim()).ok().filter(|url| schemes.contains(&url.scheme()) && url.has_host());
+    url.ok_or_else(|| format!("that is no address; write it like {example}"))
+}
+
+/// Fills in headers.
+pub(in crate::agent) fn headers_of(
+    headers: &BTreeMap<String, String>,
+    values: &Value,
+) -> Result<Vec<(String, Secret)>, String> {
+    let (plain, values) = (environment(false), Filling::from(Serde(values)));
+    let fill = |(name, value): (&String, &String)| match plain.render_str(value, values.clone()) {
+        Ok(value) => Ok((name.clone(), Secret::new(value))),
+        Err(error) => Err(format!("headers.{name}: {}", words(&error))),
+    };
+    headers.iter().map(fill).collect()
+}
+
+/// Fills in every text of a JSON value.
+pub(in crate::agent) fn fill_all(body: &Value, values: &Value) -> Result<Value, String> {
+    fill(&environment(false), body, &Filling::from(Serde(values))).map_err(|error| words(&error))
 }
 
 fn environment(is_address: bool) -> Environment<'static> {
@@ -166,10 +225,10 @@ mod tests {
             request.url.as_str(),
             "http://127.0.0.1:9/s/a%2Fb%20%3F%C3%A4?m=Say%20%22hi%22%0A%7B%7B%20x%20%7D%7D"
         );
-        assert_eq!(request.headers, [("X-User".to_owned(), "is ann".to_owned())]);
-        let body: Value = serde_json::from_slice(&request.body.unwrap()).unwrap();
+        let (name, value) = &request.headers[0];
+        assert_eq!((name.as_str(), value.expose()), ("X-User", "is ann"));
         assert_eq!(
-            body,
+            request.body.unwrap(),
             json!({"say": "Say \"hi\"\n{{ x }}", "all": [{"role": "user", "content": "Hi"}], "turn": 2, "n": 5,
                    "{{ k }}": null, "in": ["ann: Say \"hi\"\n{{ x }}"]})
         );
@@ -185,7 +244,7 @@ mod tests {
             ("http://h", json!({"a": ["{{ nope }}"]}), "body: a name in it is not known"),
             ("http://h", json!("s3cret {{ user | nope }}"), "body: it uses something that templates do not have"),
         ] {
-            let problem = filled(url, body).unwrap_err();
+            let problem = filled(url, body).err().unwrap();
             assert!(problem.starts_with(words) && !problem.contains("s3cret"), "{url}: {problem}");
         }
     }
@@ -198,8 +257,7 @@ mod tests {
                 method: MethodConfig::Post, url: "http://h/a/{{ message }}?q={{ message }}&z=1", headers: &headers, body: &body,
             };
             let request = parts.fill(&values(&message)).unwrap();
-            let sent: Value = serde_json::from_slice(&request.body.unwrap()).unwrap();
-            prop_assert_eq!(sent, json!({"a": &message, "b": format!("x{message}")}));
+            prop_assert_eq!(request.body.unwrap(), json!({"a": &message, "b": format!("x{message}")}));
             prop_assert_eq!(request.url.query_pairs().count(), 2);
             prop_assert_eq!(request.url.host_str(), Some("h"));
         }

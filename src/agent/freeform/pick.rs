@@ -3,13 +3,13 @@
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::config::{SayConfig, UsageConfig};
+use super::UsageConfig;
 use crate::evidence::{Event, Function, ObjectContext, Resource, ToolCall, Usage};
 
 /// The paths of a reply.
 #[derive(Debug, Clone)]
-pub(super) struct Picks {
-    reply: JsonPath,
+pub(in crate::agent) struct Picks {
+    words: Option<JsonPath>,
     events: Option<JsonPath>,
     input: Option<JsonPath>,
     output: Option<JsonPath>,
@@ -17,34 +17,41 @@ pub(super) struct Picks {
 
 /// A reply, as far as it has come.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Picked {
-    pub(super) text: String,
-    pub(super) events: Vec<Event>,
-    pub(super) usage: Option<Usage>,
+pub(in crate::agent) struct Picked {
+    pub(in crate::agent) text: String,
+    pub(in crate::agent) events: Vec<Event>,
+    pub(in crate::agent) usage: Option<Usage>,
 }
 
 /// Reads a path; the error names its key.
-pub(super) fn path(key: &str, text: &str) -> Result<JsonPath, String> {
+pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, String> {
     JsonPath::parse(text).map_err(|_| format!("{key}: `{text}` is no JSONPath; write it like $.message.content"))
 }
 
 impl Picks {
-    /// The paths of a job; the error names the key of the first that is none.
-    pub(super) fn of(config: &SayConfig) -> Result<Picks, String> {
-        let optional = |key: &str, text: Option<&String>| text.map(|text| path(key, text)).transpose();
-        let UsageConfig { input, output } = config.usage.clone().unwrap_or_default();
+    /// The paths of a job; the error names the key of the first that is none. `place` is the key above all of them, `words`
+    /// the one of the agent's words.
+    pub(in crate::agent) fn of(
+        place: &str,
+        words: (&str, Option<&String>),
+        events: Option<&String>,
+        usage: Option<&UsageConfig>,
+    ) -> Result<Picks, String> {
+        let optional =
+            |key: &str, text: Option<&String>| text.map(|text| path(&format!("{place}.{key}"), text)).transpose();
+        let UsageConfig { input, output } = usage.cloned().unwrap_or_default();
         Ok(Picks {
-            reply: path("target.http.say.reply", &config.reply)?,
-            events: optional("target.http.say.events", config.events.as_ref())?,
-            input: optional("target.http.say.usage.input", input.as_ref())?,
-            output: optional("target.http.say.usage.output", output.as_ref())?,
+            words: optional(words.0, words.1)?,
+            events: optional("events", events)?,
+            input: optional("usage.input", input.as_ref())?,
+            output: optional("usage.output", output.as_ref())?,
         })
     }
 
     /// Takes in a document, or an event of a stream. Returns whether words were in it.
-    pub(super) fn take(&self, document: &Value, picked: &mut Picked) -> bool {
+    pub(in crate::agent) fn take(&self, document: &Value, picked: &mut Picked) -> bool {
         let before = picked.text.len();
-        for node in self.reply.query(document).all() {
+        for node in self.words.iter().flat_map(|path| path.query(document).all()) {
             picked.text.push_str(&text(node));
         }
         for node in self.events.iter().flat_map(|path| path.query(document).all()) {
@@ -66,7 +73,7 @@ impl Picks {
 }
 
 /// The words of a node: texts as they are, those of lists put together, numbers as their digits.
-pub(super) fn text(node: &Value) -> String {
+pub(in crate::agent) fn text(node: &Value) -> String {
     match node {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
@@ -91,7 +98,7 @@ fn event(node: &Value) -> Event {
 }
 
 /// A state in Embabel's shape; whatever else a state is, is its `context`.
-pub(super) fn state(body: Value) -> ObjectContext {
+pub(in crate::agent) fn state(body: Value) -> ObjectContext {
     let list = |key: &str| body.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let resources: Vec<Resource> =
         list("resources").into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect();
@@ -110,13 +117,10 @@ mod tests {
 
     #[test]
     fn words_events_and_tokens_are_picked() {
-        let config: SayConfig = serde_json::from_value(json!({
-            "url": "u", "reply": "$.parts[*].text", "events": "$.steps",
-            "usage": {"input": "$.tokens.in", "output": "$..out"},
-        }))
-        .unwrap();
+        let usage = serde_json::from_value(json!({"input": "$.tokens.in", "output": "$..out"})).unwrap();
+        let (words, events) = ("$.parts[*].text".to_owned(), "$.steps".to_owned());
         let mut picked = Picked::default();
-        let picks = Picks::of(&config).unwrap();
+        let picks = Picks::of("p", ("reply", Some(&words)), Some(&events), Some(&usage)).unwrap();
         assert!(picks.take(
             &json!({"parts": [{"text": "Hel"}, {"text": "lo"}, {"image": 1}], "tokens": {"in": 3, "out": 4},
                     "steps": [{"name": "f", "args": {"a": 1}}, {"function": {"name": "g", "arguments": "{\"b\":2}"}},
@@ -143,7 +147,7 @@ mod tests {
     #[test]
     fn a_path_that_is_none_is_named_with_its_key() {
         let config = |reply: &str, events: &str| {
-            Picks::of(&serde_json::from_value(json!({"url": "u", "reply": reply, "events": events})).unwrap())
+            Picks::of("target.http.say", ("reply", Some(&reply.to_owned())), Some(&events.to_owned()), None)
         };
         assert!(config("message", "$").unwrap_err().starts_with("target.http.say.reply: `message` is no JSONPath"));
         assert!(config("$.a", "$[").unwrap_err().starts_with("target.http.say.events: "));

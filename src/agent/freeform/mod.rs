@@ -1,0 +1,13 @@
+//! Agents of nobody's protocol: templates for what is sent, JSONPath for what comes back.
+//!
+//! Invariants: what is filled in stays in its place, whatever it holds; events are carried and never interpreted beyond
+//! their shape.
+
+mod config;
+mod pick;
+mod template;
+
+pub use config::{MethodConfig, UsageConfig};
+pub(super) use pick::{Picked, Picks, path, state, text};
+pub use template::Known;
+pub(super) use template::{Filled, Parts, Said, address, fill_all, headers_of, stand_in};

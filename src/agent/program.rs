@@ -1,0 +1,61 @@
+//! A program that a job names: whether it can be started, and the command that starts it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+/// A program as a job names it.
+#[derive(Clone, Copy)]
+pub(super) struct Program<'a> {
+    /// The key under which it stands: `target.start`.
+    pub(super) key: &'a str,
+    pub(super) command: &'a str,
+    pub(super) args: &'a [String],
+    pub(super) env: &'a BTreeMap<String, String>,
+    pub(super) cwd: Option<&'a str>,
+}
+
+impl Program<'_> {
+    /// Everything that can't work, each in a sentence that names its key. Touches nothing.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let (key, mut problems) = (self.key, Vec::new());
+        if self.command.contains('\0') || self.args.iter().any(|arg| arg.contains('\0')) {
+            problems.push(format!("{key}: a command can't hold a NUL character"));
+        }
+        for (name, value) in self.env {
+            // What stands behind the `=` was meant to be a value, and may be secret.
+            let own = name.split('=').next().unwrap_or_default();
+            if own.is_empty() {
+                problems.push(format!("{key}.env: a variable needs a name"));
+            } else if name.contains('=') {
+                problems.push(format!("{key}.env: a name can't hold a `=`; write `{own}: VALUE`, not `{own}=VALUE`"));
+            } else if name.contains('\0') || value.contains('\0') {
+                problems.push(format!("{key}.env: `{}` holds a NUL character", own.replace('\0', "")));
+            }
+        }
+        problems
+    }
+
+    /// The command, with its output piped. Paths are relative to the job file's folder; a program without a slash is
+    /// looked for on the PATH. The error says which folder is not there.
+    pub(super) fn command(&self, folder: &Path) -> Result<Command, String> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let folder =
+            std::path::absolute(folder).map_err(|error| format!("the job file's folder can't be told: {error}"))?;
+        let cwd = self.cwd.map_or(folder.clone(), |cwd| folder.join(cwd));
+        if !cwd.is_dir() {
+            return Err(format!(
+                "the agent can't be started in {}: there is no such folder; {}.cwd names one relative to the job file's",
+                cwd.display(),
+                self.key
+            ));
+        }
+        let program = if self.command.contains('/') { folder.join(self.command) } else { self.command.into() };
+        let mut command = Command::new(program);
+        command.args(self.args).current_dir(cwd).envs(self.env);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(command)
+    }
+}

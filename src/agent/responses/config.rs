@@ -1,0 +1,83 @@
+//! What the YAML says of a model behind OpenAI's Responses API.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::tools::{ToolConfig, tool_problems};
+use crate::http::BaseUrl;
+
+/// `target.responses`: a model behind any endpoint that speaks OpenAI's Responses API and keeps the conversation. `--model`
+/// names it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ResponsesConfig {
+    /// The address before `/responses`. Default: https://api.openai.com/v1, or the agent that is started
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The key. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    /// Headers with every request.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Each conversation is made as one at the endpoint (`/conversations`), to which responses are then added. Otherwise
+    /// each response names the one before it.
+    #[serde(default)]
+    pub conversation: bool,
+    /// The temperature. Without it, the endpoint's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 2))]
+    pub temperature: Option<f64>,
+    /// The most tokens of one response, those of reasoning too. Without it, the endpoint's own bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub max_tokens: Option<u32>,
+    /// How much a reasoning model thinks. Without it, the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<EffortConfig>,
+    /// The functions that the model may call, and what they return. None is ever really called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolConfig>,
+}
+
+/// How much a reasoning model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EffortConfig {
+    /// Not at all.
+    None,
+    /// Hardly.
+    Minimal,
+    /// A little.
+    Low,
+    /// As usual.
+    Medium,
+    /// Much.
+    High,
+    /// As much as it can.
+    XHigh,
+}
+
+impl ResponsesConfig {
+    /// OpenAI's own address.
+    pub const BASE_URL: &'static str = "https://api.openai.com/v1";
+    /// The model where `--model` names none.
+    pub const MODEL: &'static str = "gpt-4.1-mini";
+
+    /// The address before `/responses`.
+    pub fn base_url(&self) -> &str {
+        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}
+
+/// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
+pub fn check(config: &ResponsesConfig) -> Vec<String> {
+    let address = BaseUrl::parse(config.base_url()).err();
+    let address = address.map(|problem| format!("target.responses.baseUrl: {problem}"));
+    address.into_iter().chain(tool_problems("target.responses.tools", &config.tools)).collect()
+}

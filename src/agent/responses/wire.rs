@@ -1,0 +1,191 @@
+//! The Responses API: what is said → their JSON; their JSON, whole or as events → words, calls, events and tokens. Shapes as
+//! in OpenAI's API reference, "Create a model response", "The response object" and "Streaming events"; reading tolerates
+//! what other endpoints leave out or add.
+
+mod item;
+
+use serde_json::{Map, Value, json};
+
+use super::ResponsesConfig;
+use crate::agent::streamed::Took;
+use crate::agent::tools::{Called, ToolConfig};
+use crate::evidence::{Event, Usage};
+
+pub(super) use item::called;
+
+/// What a response goes on from; the endpoint keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Before {
+    Nothing,
+    /// The response with this id.
+    Response(String),
+    /// The conversation with this id.
+    Conversation(String),
+}
+
+/// The body of `POST /responses`.
+pub(super) fn request(config: &ResponsesConfig, model: &str, before: &Before, input: &[Value]) -> Value {
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    put("model", model.into());
+    put("input", input.into());
+    // Neither these nor the functions are carried over from the response before.
+    if let Some(instructions) = &config.instructions {
+        put("instructions", instructions.as_str().into());
+    }
+    if !config.tools.is_empty() {
+        put("tools", config.tools.iter().map(tool).collect());
+    }
+    match before {
+        Before::Nothing => {}
+        Before::Response(id) => drop(put("previous_response_id", id.as_str().into())),
+        Before::Conversation(id) => drop(put("conversation", id.as_str().into())),
+    }
+    if let Some(temperature) = config.temperature {
+        put("temperature", temperature.into());
+    }
+    if let Some(tokens) = config.max_tokens {
+        put("max_output_tokens", tokens.into());
+    }
+    if let Some(effort) = config.reasoning_effort {
+        put("reasoning", json!({ "effort": effort }));
+    }
+    put("store", true.into());
+    put("stream", true.into());
+    body.into()
+}
+
+/// Not strict: strict functions must require every parameter, and the job's schemas are the user's own.
+fn tool(tool: &ToolConfig) -> Value {
+    json!({"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema(),
+           "strict": false})
+}
+
+/// What the user says.
+pub(super) fn message(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+/// What a call returned.
+pub(super) fn returned(call: &Called, output: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": call.id, "output": output})
+}
+
+/// A response, as far as it has come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Response {
+    pub(super) id: String,
+    /// Whether its end has come: completed, failed or incomplete.
+    pub(super) has_ended: bool,
+    pub(super) usage: Option<Usage>,
+    /// Why it is incomplete: `max_output_tokens`, `content_filter`.
+    pub(super) incomplete: Option<String>,
+    /// What the endpoint says instead of a response.
+    pub(super) error: Option<Value>,
+    items: Vec<Value>,
+    streamed: String,
+}
+
+impl Response {
+    /// Takes in an event of the stream, or a whole response.
+    pub(super) fn take(&mut self, piece: &Value) -> Took {
+        let words = |key: &str| piece.get(key).and_then(Value::as_str).unwrap_or_default();
+        match words("type") {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.streamed.push_str(words("delta"));
+                return if words("delta").is_empty() { Took::Nothing } else { Took::Words };
+            }
+            "response.output_item.done" => self.items.extend(piece.get("item").cloned()),
+            // Its words are less than those of the `response.failed` that may follow.
+            "error" => self.error = Some(piece.get("error").filter(|error| error.is_object()).unwrap_or(piece).clone()),
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.end(piece.get("response").unwrap_or(&Value::Null));
+                return Took::End;
+            }
+            "response.created" => {
+                if let Some(id) = piece.pointer("/response/id").and_then(Value::as_str) {
+                    self.id = id.to_owned();
+                }
+            }
+            "" if piece.get("output").is_some() || piece.get("error").is_some() => self.end(piece),
+            _ => {}
+        }
+        Took::Nothing
+    }
+
+    fn end(&mut self, response: &Value) {
+        self.has_ended = true;
+        if let Some(id) = response.get("id").and_then(Value::as_str) {
+            self.id = id.to_owned();
+        }
+        if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
+            self.error = Some(error.clone());
+        } else if response.get("status").and_then(Value::as_str) == Some("failed") && self.error.is_none() {
+            self.error = Some(json!({"message": "the response failed, and the endpoint does not say why"}));
+        }
+        if let Some(items) = response.get("output").and_then(Value::as_array).filter(|items| !items.is_empty()) {
+            self.items.clone_from(items);
+        }
+        self.usage = response.get("usage").filter(|usage| usage.is_object()).map(usage_of);
+        let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
+        let is_incomplete = response.get("status").and_then(Value::as_str) == Some("incomplete");
+        self.incomplete = reason
+            .map(str::to_owned)
+            .or_else(|| is_incomplete.then(|| "for a reason that it does not tell".to_owned()));
+    }
+
+    /// Its words: its messages, or its refusal, or what had come of them.
+    pub(super) fn words(&self) -> String {
+        let messages: Vec<String> = self.items.iter().map(item::words).filter(|text| !text.trim().is_empty()).collect();
+        if messages.is_empty() { self.streamed.clone() } else { messages.join("\n\n") }
+    }
+
+    /// The calls that wait for their results; one that was cut off is none.
+    pub(super) fn calls(&self) -> Vec<Called> {
+        self.items.iter().filter(|_| self.incomplete.is_none()).filter_map(called).collect()
+    }
+
+    /// What it did beside: hosted tools, and whatever else is no message and no call of the job's functions.
+    pub(super) fn events(&self) -> Vec<Event> {
+        let cut = self.incomplete.as_ref().map(|reason| Event::Other { data: json!({"incomplete": reason}) });
+        self.items.iter().flat_map(item::events).chain(cut).collect()
+    }
+}
+
+fn usage_of(usage: &Value) -> Usage {
+    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+    Usage {
+        cached_input_tokens: number("/input_tokens_details/cached_tokens"),
+        reasoning_tokens: number("/output_tokens_details/reasoning_tokens"),
+        ..Usage::of_call(number("/input_tokens"), number("/output_tokens"))
+    }
+}
+
+/// The status that an error within a success stands for, by its number or its code.
+pub(super) fn status_of(error: &Value) -> u16 {
+    let code = error.get("code").or_else(|| error.get("status"));
+    let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+    if let Some(status) = number.and_then(|number| u16::try_from(number).ok()).filter(|it| (400..600).contains(it)) {
+        return status;
+    }
+    let names =
+        |word: &str| ["code", "type"].iter().any(|key| error[*key].as_str().is_some_and(|it| it.contains(word)));
+    match () {
+        () if names("rate_limit") => 429,
+        () if names("not_found") => 404,
+        () if names("server_error") || names("timeout") => 500,
+        // Of the input: a prompt, an image, a parameter.
+        () if names("invalid") || names("image") || names("unsupported") => 400,
+        () => 500,
+    }
+}
+
+/// Whether these are an endpoint's words for a response or a conversation that it no longer has.
+pub(super) fn tells_of_loss(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    let names_it = ["previous response", "previous_response", "conversation"].iter().any(|name| words.contains(name));
+    words.contains("previous_response_not_found") || (names_it && words.contains("not found"))
+}
+
+#[cfg(test)]
+mod tests;

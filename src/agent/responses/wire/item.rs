@@ -1,0 +1,63 @@
+//! One item of a response's output: a message, a call, a hosted tool's work.
+
+use serde_json::{Value, json};
+
+use crate::agent::tools::Called;
+use crate::evidence::{Event, ToolCall};
+
+fn kind(item: &Value) -> &str {
+    item.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn text<'a>(item: &'a Value, key: &str) -> &'a str {
+    item.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A message's words: texts, or its refusal.
+pub(super) fn words(item: &Value) -> String {
+    if kind(item) != "message" {
+        return String::new();
+    }
+    let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+    parts.map(|part| if kind(part) == "refusal" { text(part, "refusal") } else { text(part, "text") }).collect()
+}
+
+/// A call of one of the job's functions.
+pub(in crate::agent::responses) fn called(item: &Value) -> Option<Called> {
+    (kind(item) == "function_call").then(|| Called {
+        id: text(item, "call_id").to_owned(),
+        name: text(item, "name").to_owned(),
+        arguments: text(item, "arguments").to_owned(),
+    })
+}
+
+/// What it reports of work that the endpoint itself did.
+pub(super) fn events(item: &Value) -> Vec<Event> {
+    match kind(item) {
+        // Calls of the job's functions become events when they are answered.
+        "message" | "function_call" => Vec::new(),
+        "reasoning" if item["summary"].as_array().is_none_or(Vec::is_empty) => Vec::new(),
+        kind if kind.ends_with("_call") => hosted(kind.trim_end_matches("_call"), item),
+        _ => vec![Event::Other { data: item.clone() }],
+    }
+}
+
+/// A hosted tool's call and, where it is shown, its result.
+fn hosted(tool: &str, item: &Value) -> Vec<Event> {
+    let known = |keys: &[&str]| keys.iter().find_map(|key| item.get(key).filter(|value| !value.is_null()));
+    let (function, args) = match tool {
+        "mcp" => (text(item, "name").to_owned(), parsed(text(item, "arguments"))),
+        "web_search" => (tool.to_owned(), known(&["action"]).cloned().unwrap_or_else(|| json!({}))),
+        "file_search" => (tool.to_owned(), json!({"queries": item["queries"]})),
+        "code_interpreter" => (tool.to_owned(), json!({"code": item["code"]})),
+        _ => (tool.to_owned(), known(&["action", "input", "arguments"]).cloned().unwrap_or_else(|| json!({}))),
+    };
+    let call = Event::FunctionCall(ToolCall { function, args });
+    let result = known(&["error", "results", "outputs", "output"]);
+    let result = result.map(|output| Event::FunctionResponse { output: output.clone() });
+    [Some(call), result].into_iter().flatten().collect()
+}
+
+fn parsed(arguments: &str) -> Value {
+    serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into())
+}

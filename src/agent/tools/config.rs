@@ -1,0 +1,59 @@
+//! What the YAML says of a function that a bare model may call.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A function that the model may call, and what it returns. Nothing is ever really called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ToolConfig {
+    /// Its name.
+    #[schemars(regex(pattern = r"\S"))]
+    pub name: String,
+    /// What the model is told that it does.
+    #[serde(default)]
+    pub description: String,
+    /// Its parameters, as JSON Schema. Without them it takes none.
+    #[serde(default)]
+    pub parameters: Value,
+    /// What it returns: a value; or a list of `{when: {argument: value}, returns: value}`, of which the first counts whose
+    /// `when` agrees with the arguments (without `when`: always).
+    #[serde(default)]
+    pub returns: Value,
+}
+
+/// Everything in a list of functions that can't work, each in a sentence that names its key. Touches nothing.
+pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<String> {
+    let (mut problems, mut names) = (Vec::new(), BTreeSet::new());
+    for tool in tools {
+        let name = &tool.name;
+        // As OpenAI's API reference has it: letters, digits, underscores and dashes, at most 64.
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !name.chars().all(fits) || name.len() > 64 {
+            problems
+                .push(format!("{key}: a function can't be called `{name}`: only letters, digits, _ and -, at most 64"));
+        }
+        if !names.insert(name) {
+            problems.push(format!("{key}: there are two functions `{name}`"));
+        }
+        if !matches!(tool.parameters, Value::Null | Value::Object(_)) {
+            problems.push(format!(
+                "{key}: the parameters of `{name}` are no JSON Schema; write {{type: object, properties: …}}"
+            ));
+        }
+    }
+    problems
+}
+
+impl ToolConfig {
+    /// Its parameters as JSON Schema, where it takes none too.
+    pub(in crate::agent) fn schema(&self) -> Value {
+        match &self.parameters {
+            Value::Null => serde_json::json!({"type": "object", "properties": {}}),
+            schema => schema.clone(),
+        }
+    }
+}

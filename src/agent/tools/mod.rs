@@ -1,0 +1,11 @@
+//! Functions whose results the job foretells, for the members that are bare models.
+//!
+//! Invariants: no function is ever really called; the rounds of one turn are bounded; times and tokens of a turn are those
+//! of all its rounds together.
+
+mod config;
+mod mock;
+mod rounds;
+
+pub use config::{ToolConfig, tool_problems};
+pub(super) use rounds::{Called, ROUNDS, Rounds};

@@ -1,0 +1,292 @@
+//! A conversation with a connection of its own.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::config::WebSocketConfig;
+use super::wire::{Heard, Reading};
+use crate::agent::freeform::{Known, Picked, Said, address, fill_all, headers_of};
+use crate::agent::rest::Caller;
+use crate::agent::streamed::Took;
+use crate::agent::tries::{Again, Failure, own_session_id};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
+use crate::clock::Stopwatch;
+use crate::evidence::{FailedTry, ObjectContext};
+use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpClient, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
+
+/// What the client has to know. It has no `Debug`: a header can hold a key.
+#[derive(Clone)]
+pub struct WebSocketAgentSettings {
+    /// What the job says.
+    pub config: WebSocketConfig,
+    /// What templates may name whatever is said.
+    pub known: Known,
+    /// What every client has to know. Headers and keys are those of the templates: these here stay empty.
+    pub rest: RestSettings,
+}
+
+/// An agent behind a WebSocket.
+#[derive(Clone)]
+pub struct WebSocketAgent {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: WebSocketAgentSettings,
+    reading: Reading,
+    caller: Caller,
+    sessions: AtomicU64,
+}
+
+impl WebSocketAgent {
+    /// A client; nothing is sent yet. The error says which path is none; [`super::check`] finds the same.
+    pub fn new(settings: WebSocketAgentSettings, http: HttpClient) -> Result<WebSocketAgent, AgentError> {
+        let reading = Reading::of(&settings.config)
+            .map_err(|message| AgentError { kind: AgentErrorKind::Unreachable, message })?;
+        let caller = Caller::new(settings.rest.clone(), http, "websocket");
+        Ok(WebSocketAgent { shared: Arc::new(Shared { settings, reading, caller, sessions: AtomicU64::new(0) }) })
+    }
+}
+
+#[async_trait]
+impl Agent for WebSocketAgent {
+    async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
+        let shared = Arc::clone(&self.shared);
+        let nth = shared.sessions.fetch_add(1, Ordering::Relaxed);
+        let id = own_session_id(shared.settings.rest.rng_seed, nth);
+        let opened = shared.caller.retried(&mut Tries::default(), || shared.open(&id)).await?;
+        let Opened { socket, own_id, held } = opened;
+        let is_over = None;
+        let id = own_id.unwrap_or(id);
+        Ok(Box::new(WebSocketSession { shared, id, socket, held, is_over, history: Vec::new(), turn: 0 }))
+    }
+}
+
+struct Opened {
+    socket: Box<Socket>,
+    /// The id that the agent gave.
+    own_id: Option<String>,
+    /// The frames that came while it was waited for.
+    held: VecDeque<String>,
+}
+
+impl Shared {
+    /// One try to open a conversation: the connection, what is sent first, the session's id.
+    async fn open(&self, id: &str) -> Result<Opened, Failure> {
+        let WebSocketAgentSettings { config, known, rest } = &self.settings;
+        let values = known.values(Said { session_id: id, message: "", turn: 0, history: &[] });
+        let mut socket = self.connect(&values).await?;
+        let told = async {
+            for message in &config.open {
+                socket.send(frame_of("open", message, &values)?).await?;
+            }
+            let (mut held, mut size) = (VecDeque::new(), 0);
+            while self.reading.wants_session_id() {
+                let frame = self.next(&mut socket, "before it told a session id").await?;
+                let own_id = self.reading.session_id(&frame);
+                size += frame.len();
+                held.push_back(frame);
+                if own_id.is_some() {
+                    return Ok((own_id, held));
+                }
+                if size > BODY_CAP {
+                    let what = "target.websocket.sessionId finds nothing in 8 MiB of frames";
+                    return Err(socket.fault(HttpFaultKind::Unreadable, what));
+                }
+            }
+            Ok((None, held))
+        };
+        let told = tokio::time::timeout(rest.turn_limit, told).await;
+        let (own_id, held) = told
+            .unwrap_or_else(|_| {
+                let what = format!("no session id within {:?} (target.websocket.sessionId)", rest.turn_limit);
+                Err(socket.fault(HttpFaultKind::Timeout, &what))
+            })
+            .map_err(Failure::of_fault)?;
+        // Who does not speak first has said nothing that counts.
+        let held = if config.greeting { held } else { VecDeque::new() };
+        Ok(Opened { socket, own_id, held })
+    }
+
+    async fn connect(&self, values: &Value) -> Result<Box<Socket>, Failure> {
+        let WebSocketAgentSettings { config, rest, .. } = &self.settings;
+        let unfit = |problem: String| Failure::of_fault(unsendable(&problem));
+        let url = address(&config.url, values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
+        let handshake = Handshake {
+            url: url.map_err(|problem| unfit(format!("url: {problem}")))?,
+            headers: &headers_of(&config.headers, values).map_err(unfit)?,
+            subprotocols: &config.subprotocols,
+            time_limit: rest.turn_limit,
+            cap: BODY_CAP,
+        };
+        let failure = match self.caller.http.connect(handshake).await {
+            Ok(Connected::Open(socket)) => return Ok(socket),
+            Ok(Connected::Refused(reply)) => Failure::of_status(&reply, rest.clock),
+            Err(fault) => Failure::of_fault(fault),
+        };
+        Err(failure.with_hint(|kind| match kind {
+            AgentErrorKind::Unreachable => "; target.websocket.url says where the agent is looked for",
+            AgentErrorKind::Unauthorized => "; check the keys in target.websocket.headers",
+            AgentErrorKind::NotFound => "; check the path in target.websocket.url",
+            _ => "",
+        }))
+    }
+
+    /// The next text; the end of the connection is a fault.
+    async fn next(&self, socket: &mut Socket, when: &str) -> Result<String, HttpFault> {
+        match socket.next().await? {
+            Frame::Text(text) => Ok(text),
+            Frame::Closed(None) => {
+                Err(socket.fault(HttpFaultKind::Broken, &format!("the connection ended without a word {when}")))
+            }
+            Frame::Closed(Some((code, reason))) => {
+                let reason = if reason.is_empty() { String::new() } else { format!(", {}", socket.quote(&reason)) };
+                let what = format!("the agent closed the connection {when} (code {code}{reason})");
+                Err(socket.fault(HttpFaultKind::Unreadable, &what))
+            }
+        }
+    }
+}
+
+/// A message filled in: a text as it is, anything else as JSON.
+fn frame_of(key: &str, message: &Value, values: &Value) -> Result<String, HttpFault> {
+    let filled = fill_all(message, values).map_err(|problem| unsendable(&format!("{key}: {problem}")))?;
+    Ok(filled.as_str().map_or_else(|| filled.to_string(), str::to_owned))
+}
+
+fn unsendable(problem: &str) -> HttpFault {
+    HttpFault { kind: HttpFaultKind::Unsendable, message: format!("target.websocket.{problem}") }
+}
+
+/// One conversation with such an agent.
+struct WebSocketSession {
+    shared: Arc<Shared>,
+    id: String,
+    socket: Box<Socket>,
+    /// Frames that came before they were asked for.
+    held: VecDeque<String>,
+    /// Why nothing more can be said.
+    is_over: Option<AgentError>,
+    history: Vec<Value>,
+    turn: u32,
+}
+
+#[async_trait]
+impl Session for WebSocketSession {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
+        if !self.shared.settings.config.greeting {
+            return Ok(None);
+        }
+        let stopwatch = self.shared.settings.rest.clock.start();
+        let reply = self.within_limit(None, stopwatch).await.map_err(|failure| failure.error)?;
+        self.history.push(json!({"role": "assistant", "content": reply.text}));
+        Ok(Some(reply))
+    }
+
+    async fn say(&mut self, message: &str) -> Exchange {
+        let reply = self.talk(message).await.map_err(|failure| {
+            let Failure { error, maybe_received, .. } = failure;
+            let failures = vec![FailedTry { error: error.message.clone(), maybe_received }];
+            (error, Tries { failures, ..Tries::default() })
+        });
+        match reply {
+            Ok(reply) => {
+                self.history.push(json!({"role": "user", "content": message}));
+                self.history.push(json!({"role": "assistant", "content": reply.text}));
+                Exchange { reply: Ok(reply), tries: Tries::default() }
+            }
+            Err((error, tries)) => Exchange { reply: Err(error), tries },
+        }
+    }
+
+    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+        let message = "an agent behind a WebSocket has no state to show".to_owned();
+        Err(AgentError { kind: AgentErrorKind::NotFound, message })
+    }
+}
+
+impl WebSocketSession {
+    async fn talk(&mut self, message: &str) -> Result<Reply, Failure> {
+        if let Some(error) = &self.is_over {
+            return Err(Failure { error: error.clone(), maybe_received: false, again: Again::Never });
+        }
+        self.turn += 1;
+        let said = Said { session_id: &self.id, message, turn: self.turn, history: &self.history };
+        let settings = &self.shared.settings;
+        let frame = frame_of("say", &settings.config.say, &settings.known.values(said)).map_err(Failure::of_fault)?;
+        let stopwatch = settings.rest.clock.start();
+        self.within_limit(Some(frame), stopwatch).await
+    }
+
+    /// One reply. After a failure nobody can tell which frames would belong to which reply: the conversation is over.
+    async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, Failure> {
+        let limit = self.shared.settings.rest.turn_limit;
+        let reply = tokio::time::timeout(limit, self.exchange(frame, stopwatch)).await;
+        let reply = reply.unwrap_or_else(|_| {
+            let what = format!("the reply was not complete within {limit:?}");
+            Err(self.socket.fault(HttpFaultKind::Timeout, &what))
+        });
+        reply.map_err(|fault| {
+            let failure = Failure::of_fault(fault);
+            let AgentError { kind, message } = &failure.error;
+            let message = format!("the connection was given up after a failure: {message}");
+            self.is_over = Some(AgentError { kind: *kind, message });
+            failure
+        })
+    }
+
+    async fn exchange(&mut self, frame: Option<String>, mut stopwatch: Stopwatch) -> Result<Reply, HttpFault> {
+        let shared = &self.shared;
+        if let Some(frame) = frame {
+            if let Err(broken) = self.socket.send(frame).await {
+                // An agent that has gone may have said why.
+                return Err(shared.next(&mut self.socket, "before the message was sent").await.err().unwrap_or(broken));
+            }
+            // From here on the time is the agent's.
+            stopwatch = shared.settings.rest.clock.start();
+        }
+        let (mut heard, mut first_token_ms, mut size) = (Heard::default(), None, 0);
+        loop {
+            let frame = match self.held.pop_front() {
+                Some(frame) => frame,
+                None if size == 0 => shared.next(&mut self.socket, "before its reply came").await?,
+                None => shared.next(&mut self.socket, "in the middle of its reply").await?,
+            };
+            size += frame.len();
+            let now = stopwatch.elapsed_ms();
+            let took = shared.reading.take(&frame, &mut heard).map_err(|how| {
+                let what = format!("a frame {how}: {}", self.socket.quote(&frame));
+                self.socket.fault(HttpFaultKind::Unreadable, &what)
+            })?;
+            match took {
+                Took::Nothing => {}
+                Took::Words => first_token_ms = first_token_ms.or(Some(now)),
+                Took::End => return self.reply(heard, first_token_ms, now),
+            }
+            if size > STREAM_CAP {
+                let what = "the reply is longer than 64 MiB; reading stopped there";
+                return Err(self.socket.fault(HttpFaultKind::Unreadable, what));
+            }
+        }
+    }
+
+    fn reply(&self, heard: Heard, first_token_ms: Option<f64>, latency_ms: f64) -> Result<Reply, HttpFault> {
+        let amiss = |what: &str| self.socket.fault(HttpFaultKind::Unreadable, what);
+        if let Some(error) = heard.error {
+            return Err(amiss(&format!("answered with an error: {}", self.socket.quote(&error))));
+        }
+        let Picked { text, events, usage } = heard.picked;
+        if text.trim().is_empty() {
+            return Err(amiss("no words came in the agent's reply (target.websocket.reply)"));
+        }
+        Ok(Reply { text, events, latency_ms, first_token_ms, usage })
+    }
+}

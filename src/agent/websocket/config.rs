@@ -1,0 +1,114 @@
+//! What the YAML says of an agent behind a WebSocket.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::wire::Reading;
+use crate::agent::freeform::{UsageConfig, address, fill_all, headers_of, stand_in};
+
+/// `target.websocket`: any agent that is talked to by frames of text. Every text of the address, a header or a message is a
+/// template over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is
+/// started).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WebSocketConfig {
+    /// The address, with ws:// or wss://; what is filled in is percent-encoded.
+    pub url: String,
+    /// Headers of the handshake.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The subprotocols that are offered, the preferred one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subprotocols: Vec<String>,
+    /// What is sent first, a frame each: JSON, or a text as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<Value>,
+    /// Where a frame that comes before the first message has the session's id, as JSONPath; it is waited for. Without it,
+    /// `sessionId` is one that eval-job makes up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The agent speaks first.
+    #[serde(default)]
+    pub greeting: bool,
+    /// What is sent to say something: JSON, or a text as it is.
+    #[serde(default = "WebSocketConfig::default_say")]
+    pub say: Value,
+    /// What of its frames is what. Without it, each is a reply.
+    #[serde(default)]
+    pub reply: ReplyConfig,
+}
+
+/// `target.websocket.reply`: the frames are JSON as soon as one of these is there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReplyConfig {
+    /// Where a frame has a piece of the agent's words, as JSONPath.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta: Option<String>,
+    /// Where a frame has the words of the whole reply, as JSONPath; they stand in for the pieces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Where a frame has what the agent reports about its work, as JSONPath.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<String>,
+    /// Where a frame has the agent's tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageConfig>,
+    /// Where a frame has the agent's words about a failure of its own, as JSONPath; it ends the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// By what the last frame of a reply is known. Without it, the first frame with words is the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<DoneConfig>,
+}
+
+/// `target.websocket.reply.done`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DoneConfig {
+    /// What must be there, as JSONPath.
+    pub path: String,
+    /// What it must be. Without it, anything will do.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub equals: Value,
+}
+
+impl WebSocketConfig {
+    /// The model where `--model` names none.
+    pub const MODEL: &'static str = "default";
+    /// What an address can begin with.
+    pub(super) const SCHEMES: [&'static str; 4] = ["ws", "wss", "http", "https"];
+    pub(super) const EXAMPLE: &'static str = "ws://localhost:8080/chat";
+
+    fn default_say() -> Value {
+        "{{ message }}".into()
+    }
+
+    /// Whether a template tells the agent which model to use.
+    pub fn tells_model(&self) -> bool {
+        let messages = self.open.iter().chain([&self.say]).any(|message| message.to_string().contains("model"));
+        messages || self.url.contains("model") || self.headers.values().any(|value| value.contains("model"))
+    }
+}
+
+/// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
+pub fn check(config: &WebSocketConfig) -> Vec<String> {
+    let values = stand_in();
+    let url = address(&config.url, &values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
+    let messages = config.open.iter().map(|message| ("open", message)).chain([("say", &config.say)]);
+    let messages = messages.filter_map(|(key, message)| Some(format!("{key}: {}", fill_all(message, &values).err()?)));
+    // As RFC 6455 has it (section 4.1): characters of a token.
+    let is_token = |text: &str| {
+        !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"(),/:;<=>?@[\\]{}".contains(&it))
+    };
+    let subprotocols = config.subprotocols.iter().filter(|text| !is_token(text));
+    let problems = url.err().map(|problem| format!("url: {problem}")).into_iter();
+    let problems = problems
+        .chain(headers_of(&config.headers, &values).err())
+        .chain(subprotocols.map(|text| format!("subprotocols: `{text}` can't be one: only letters, digits and - . _")))
+        .chain(messages);
+    problems.map(|problem| format!("target.websocket.{problem}")).chain(Reading::of(config).err()).collect()
+}

@@ -1,0 +1,11 @@
+//! Any agent behind a WebSocket: templates for what is sent, JSONPath for what comes.
+//!
+//! Invariants: a conversation has a connection of its own, and is over with it; nothing is ever said twice; what comes after
+//! a reply's end belongs to the next one.
+
+mod client;
+mod config;
+mod wire;
+
+pub use client::{WebSocketAgent, WebSocketAgentSettings};
+pub use config::{DoneConfig, ReplyConfig, WebSocketConfig, check};

@@ -1,0 +1,181 @@
+//! Frames → words, events and tokens, and which of them is a reply's last.
+
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::config::WebSocketConfig;
+use crate::agent::freeform::{Picked, Picks, path, text};
+use crate::agent::streamed::Took;
+
+/// How frames are read.
+#[derive(Debug, Clone)]
+pub(super) struct Reading {
+    /// `None` where each frame is plain text and a reply.
+    json: Option<JsonReading>,
+    session_id: Option<JsonPath>,
+}
+
+#[derive(Debug, Clone)]
+struct JsonReading {
+    picks: Picks,
+    whole: Option<JsonPath>,
+    error: Option<JsonPath>,
+    done: Option<(JsonPath, Value)>,
+}
+
+/// A reply, as far as it has come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Heard {
+    pub(super) picked: Picked,
+    /// What the agent says of a failure of its own.
+    pub(super) error: Option<String>,
+}
+
+impl Reading {
+    /// The paths of a job; the error names the key of the first that is none.
+    pub(super) fn of(config: &WebSocketConfig) -> Result<Reading, String> {
+        const PLACE: &str = "target.websocket.reply";
+        let reply = &config.reply;
+        let optional = |key: &str, text: Option<&String>| text.map(|text| path(key, text)).transpose();
+        let is_json = *reply != Default::default();
+        let done = reply
+            .done
+            .as_ref()
+            .map(|done| path(&format!("{PLACE}.done.path"), &done.path).map(|path| (path, done.equals.clone())));
+        let json = JsonReading {
+            picks: Picks::of(PLACE, ("delta", reply.delta.as_ref()), reply.events.as_ref(), reply.usage.as_ref())?,
+            whole: optional(&format!("{PLACE}.text"), reply.text.as_ref())?,
+            error: optional(&format!("{PLACE}.error"), reply.error.as_ref())?,
+            done: done.transpose()?,
+        };
+        if is_json && reply.delta.is_none() && reply.text.is_none() {
+            return Err(format!("{PLACE}: say where the agent's words are: delta, or text"));
+        }
+        let session_id = optional("target.websocket.sessionId", config.session_id.as_ref())?;
+        Ok(Reading { json: is_json.then_some(json), session_id })
+    }
+
+    /// Whether a session's id is to be waited for.
+    pub(super) fn wants_session_id(&self) -> bool {
+        self.session_id.is_some()
+    }
+
+    /// The session's id, where a frame has it.
+    pub(super) fn session_id(&self, frame: &str) -> Option<String> {
+        let frame: Value = serde_json::from_str(frame).ok()?;
+        let id = self.session_id.as_ref()?.query(&frame).all().into_iter().map(text).next()?;
+        Some(id).filter(|id| !id.is_empty())
+    }
+
+    /// Takes in a frame. The error says that it is no JSON.
+    pub(super) fn take(&self, frame: &str, heard: &mut Heard) -> Result<Took, String> {
+        let Some(json) = &self.json else {
+            heard.picked.text.push_str(frame);
+            return Ok(Took::End);
+        };
+        let frame: Value = serde_json::from_str(frame).map_err(|error| {
+            if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" }.to_owned()
+        })?;
+        Ok(json.take(&frame, heard))
+    }
+}
+
+impl JsonReading {
+    fn take(&self, frame: &Value, heard: &mut Heard) -> Took {
+        let found = |path: &Option<JsonPath>| {
+            let nodes: Vec<String> = path.iter().flat_map(|path| path.query(frame).all()).map(text).collect();
+            Some(nodes.concat()).filter(|words| !words.is_empty())
+        };
+        let mut has_words = self.picks.take(frame, &mut heard.picked);
+        if let Some(words) = found(&self.whole) {
+            heard.picked.text = words;
+            has_words = true;
+        }
+        heard.error = found(&self.error).or(heard.error.take());
+        let is_last = match &self.done {
+            Some((path, Value::Null)) => !path.query(frame).is_empty(),
+            Some((path, wanted)) => path.query(frame).all().contains(&wanted),
+            None => has_words,
+        };
+        match (is_last || heard.error.is_some(), has_words) {
+            (true, _) => Took::End,
+            (false, true) => Took::Words,
+            (false, false) => Took::Nothing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reading(reply: Value) -> Result<Reading, String> {
+        Reading::of(&serde_json::from_value(json!({"url": "ws://h", "sessionId": "$.id", "reply": reply})).unwrap())
+    }
+
+    fn read(reply: Value, frames: &[Value]) -> (Heard, Vec<Took>) {
+        let (reading, mut heard) = (reading(reply).unwrap(), Heard::default());
+        let took = frames.iter().map(|frame| reading.take(&frame.to_string(), &mut heard).unwrap()).collect();
+        (heard, took)
+    }
+
+    #[test]
+    fn pieces_events_and_tokens_are_picked_until_the_end() {
+        let reply = json!({"delta": "$.delta", "events": "$.did", "usage": {"input": "$.in"},
+                           "done": {"path": "$.type", "equals": "done"}});
+        let (heard, took) = read(
+            reply,
+            &[
+                json!({"type": "thinking"}),
+                json!({"type": "delta", "delta": "Hel"}),
+                json!({"type": "tool", "did": {"name": "f", "args": {}}}),
+                json!({"type": "delta", "delta": "lo"}),
+                json!({"type": "done", "in": 3}),
+            ],
+        );
+        assert_eq!(took, [Took::Nothing, Took::Words, Took::Nothing, Took::Words, Took::End]);
+        assert_eq!((heard.picked.text.as_str(), heard.picked.events.len()), ("Hello", 1));
+        assert_eq!(heard.picked.usage.unwrap().input_tokens, Some(3));
+    }
+
+    #[test]
+    fn the_whole_stands_in_for_its_pieces_and_ends_where_nothing_else_does() {
+        let (heard, took) = read(
+            json!({"delta": "$.d", "text": "$.all", "done": {"path": "$.end"}}),
+            &[json!({"d": "Hel"}), json!({"all": "Hello!"}), json!({"end": null})],
+        );
+        assert_eq!((heard.picked.text.as_str(), took), ("Hello!", vec![Took::Words, Took::Words, Took::End]));
+        let (_, took) = read(json!({"text": "$.all"}), &[json!({"typing": true}), json!({"all": "Hello!"})]);
+        assert_eq!(took, [Took::Nothing, Took::End]);
+    }
+
+    #[test]
+    fn a_plain_frame_is_a_reply_and_a_failure_ends_one() {
+        let (heard, took) = read(json!({}), &[json!({"any": "thing"})]);
+        assert_eq!((heard.picked.text.as_str(), took), (r#"{"any":"thing"}"#, vec![Took::End]));
+        let (heard, took) = read(
+            json!({"delta": "$.d", "error": "$.error.message", "done": {"path": "$.end"}}),
+            &[json!({"d": "He"}), json!({"error": {"message": "out of order"}})],
+        );
+        assert_eq!((heard.error.as_deref(), took), (Some("out of order"), vec![Took::Words, Took::End]));
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_told() {
+        let json = reading(json!({"delta": "$.d"})).unwrap();
+        for (frame, words) in [("nope", "is not JSON"), ("{\"d\":", "stops in the middle of its JSON")] {
+            assert_eq!(json.take(frame, &mut Heard::default()), Err(words.to_owned()));
+        }
+        assert_eq!(json.session_id(r#"{"id": 7}"#).as_deref(), Some("7"));
+        assert_eq!((json.session_id("nope"), json.session_id(r#"{"id": ""}"#)), (None, None));
+        for (reply, words) in [
+            (json!({"events": "$.e"}), "target.websocket.reply: say where the agent's words are"),
+            (json!({"delta": "d"}), "target.websocket.reply.delta: `d` is no JSONPath"),
+            (json!({"text": "$.t", "done": {"path": "end"}}), "target.websocket.reply.done.path: `end` is no JSONPath"),
+        ] {
+            assert!(reading(reply).unwrap_err().starts_with(words));
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Any agent behind a WebSocket, against servers that misbehave.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
+use eval_job::agent::websocket::{WebSocketAgent, WebSocketAgentSettings, check};
+use eval_job::agent::{Agent, AgentError, AgentErrorKind, RestSettings, Session};
+use eval_job::evidence::Event;
+use eval_job::http::HttpClient;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+
+use super::server::{Answer, Server};
+use super::{known, quick};
+
+/// What a server does, one after the other.
+#[derive(Debug, Clone)]
+enum Do {
+    Send(String),
+    Binary(Vec<u8>),
+    /// Waits for the pong.
+    Ping,
+    Close(u16, &'static str),
+    /// Ends the connection without a word.
+    Drop,
+}
+
+/// A WebSocket server that does something when a client has come, and after each message.
+#[derive(Clone, Default)]
+struct Peer {
+    url: String,
+    received: Arc<Mutex<Vec<String>>>,
+    headers: Arc<Mutex<Vec<(String, String)>>>,
+    /// Told when a ping was answered.
+    pong: Arc<Notify>,
+    /// Told when a client says goodbye.
+    goodbye: Arc<Notify>,
+}
+
+impl Peer {
+    async fn start(first: Vec<Do>, answers: Vec<Vec<Do>>) -> Peer {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let peer = Peer { url: format!("ws://{}", listener.local_addr().unwrap()), ..Peer::default() };
+        let accepting = peer.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (peer, first, answers) = (accepting.clone(), first.clone(), answers.clone());
+                tokio::spawn(async move { peer.serve(stream, first, answers).await });
+            }
+        });
+        peer
+    }
+
+    async fn serve(&self, stream: TcpStream, first: Vec<Do>, answers: Vec<Vec<Do>>) -> Option<()> {
+        #[expect(clippy::result_large_err, reason = "the library's callback")]
+        let shake = |request: &Request, mut response: Response| {
+            let text = |value: &tokio_tungstenite::tungstenite::http::HeaderValue| value.to_str().unwrap().to_owned();
+            let mut headers = self.headers.lock().unwrap();
+            headers.extend(request.headers().iter().map(|(name, value)| (name.to_string(), text(value))));
+            headers.push((":path".to_owned(), request.uri().to_string()));
+            if request.headers().contains_key("sec-websocket-protocol") {
+                response.headers_mut().insert("sec-websocket-protocol", "chat.v1".parse().unwrap());
+            }
+            Ok(response)
+        };
+        let mut socket = tokio_tungstenite::accept_hdr_async(stream, shake).await.ok()?;
+        let mut due = first;
+        let mut number = 0;
+        loop {
+            for what in due {
+                match what {
+                    Do::Send(text) => socket.send(Message::text(text)).await.ok()?,
+                    Do::Binary(bytes) => socket.send(Message::binary(bytes)).await.ok()?,
+                    Do::Ping => {
+                        socket.send(Message::Ping("are you there?".into())).await.ok()?;
+                        let Some(Ok(Message::Pong(_))) = socket.next().await else { return None };
+                        self.pong.notify_one();
+                    }
+                    Do::Close(code, reason) => {
+                        let frame = CloseFrame { code: code.into(), reason: reason.into() };
+                        socket.close(Some(frame)).await.ok()?;
+                        while socket.next().await.is_some() {}
+                        return None;
+                    }
+                    Do::Drop => return None,
+                }
+            }
+            let message = socket.next().await?.ok()?;
+            if message.is_close() {
+                self.goodbye.notify_one();
+                return None;
+            }
+            self.received.lock().unwrap().push(message.into_text().ok()?.to_string());
+            due = answers[number.min(answers.len() - 1)].clone();
+            number += 1;
+        }
+    }
+
+    fn received(&self) -> Vec<String> {
+        self.received.lock().unwrap().clone()
+    }
+
+    fn header(&self, name: &str) -> Option<String> {
+        self.headers.lock().unwrap().iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+    }
+}
+
+fn send(frame: Value) -> Do {
+    Do::Send(frame.to_string())
+}
+
+fn settings(config: Value) -> WebSocketAgentSettings {
+    let config = serde_json::from_value(config).unwrap();
+    assert_eq!(check(&config), Vec::<String>::new());
+    WebSocketAgentSettings { config, known: known("http://127.0.0.1:1"), rest: quick(None) }
+}
+
+async fn open(settings: WebSocketAgentSettings) -> Result<Box<dyn Session>, AgentError> {
+    WebSocketAgent::new(settings, HttpClient::new()).unwrap().open().await
+}
+
+/// A job for JSON frames.
+fn json_frames(url: &str) -> Value {
+    json!({"url": format!("{url}/chat?user={{{{ user }}}}"), "headers": {"Authorization": "Bearer hush-key"},
+           "say": {"say": "{{ message }}", "turn": "{{ turn }}"},
+           "reply": {"delta": "$.delta", "events": "$.did", "usage": {"output": "$.tokens"}, "error": "$.oops",
+                     "done": {"path": "$.type", "equals": "done"}}})
+}
+
+#[tokio::test]
+async fn a_conversation_of_json_frames_with_greeting_session_and_pings() {
+    let first = vec![
+        send(json!({"type": "hello", "session": {"id": 7}})),
+        send(json!({"delta": "Welcome, "})),
+        send(json!({"delta": "Ann."})),
+        send(json!({"type": "done"})),
+    ];
+    let answer = vec![
+        Do::Ping,
+        send(json!({"did": {"name": "look", "args": {"in": "shelf"}}})),
+        send(json!({"delta": "Here "})),
+        send(json!({"delta": "it is."})),
+        send(json!({"type": "done", "tokens": 4})),
+    ];
+    let peer = Peer::start(first, vec![vec![], answer]).await;
+    let mut config = json_frames(&peer.url);
+    config["greeting"] = true.into();
+    config["sessionId"] = "$.session.id".into();
+    config["subprotocols"] = json!(["chat.v2", "chat.v1"]);
+    config["open"] = json!([{"hello": "{{ user }}", "model": "{{ model }}"}]);
+    let mut session = open(settings(config)).await.unwrap();
+    assert_eq!(session.id(), "7");
+    assert_eq!(session.greeting().await.unwrap().unwrap().text, "Welcome, Ann.");
+    let reply = session.say("Say \"hi\"\nplease").await.reply.unwrap();
+    assert_eq!(reply.text, "Here it is.");
+    assert!(matches!(&reply.events[..], [Event::FunctionCall(call)] if call.function == "look"));
+    assert_eq!(reply.usage.unwrap().output_tokens, Some(4));
+    assert!(reply.first_token_ms.unwrap() <= reply.latency_ms);
+    assert_eq!(session.say("Again").await.reply.unwrap().text, "Here it is.");
+
+    let received = peer.received();
+    assert_eq!(received[0], r#"{"hello":"ann","model":"m"}"#);
+    assert_eq!(received[1], r#"{"say":"Say \"hi\"\nplease","turn":1}"#);
+    assert_eq!(peer.header("authorization").as_deref(), Some("Bearer hush-key"));
+    assert_eq!(peer.header("sec-websocket-protocol").as_deref(), Some("chat.v2, chat.v1"));
+    assert_eq!(peer.header(":path").as_deref(), Some("/chat?user=ann"));
+    assert_eq!(session.object_context().await.unwrap_err().kind, NotFound);
+}
+
+#[tokio::test]
+async fn plain_frames_are_replies_and_each_conversation_has_a_connection() {
+    let peer = Peer::start(vec![], vec![vec![Do::Send("You said it.".to_owned())]]).await;
+    let agent = WebSocketAgent::new(settings(json!({"url": peer.url})), HttpClient::new()).unwrap();
+    let (mut one, mut other) = (agent.open().await.unwrap(), agent.open().await.unwrap());
+    assert_ne!(one.id(), other.id());
+    assert_eq!(one.greeting().await.unwrap(), None);
+    for session in [&mut one, &mut other] {
+        let reply = session.say("Hello").await.reply.unwrap();
+        assert_eq!((reply.text.as_str(), reply.first_token_ms, reply.usage), ("You said it.", None, None));
+    }
+    assert_eq!(peer.received(), ["Hello", "Hello"]);
+    drop(one);
+    peer.goodbye.notified().await;
+    assert_eq!(other.say("Still there?").await.reply.unwrap().text, "You said it.");
+}
+
+#[tokio::test]
+async fn pings_are_answered_while_nobody_speaks_and_a_leave_is_told_when_somebody_does() {
+    let reply = || Do::Send("You said it.".to_owned());
+    let peer = Peer::start(vec![], vec![vec![reply(), Do::Ping], vec![reply(), Do::Close(1001, "going away")]]).await;
+    let mut session = open(settings(json!({"url": peer.url}))).await.unwrap();
+    session.say("Hello").await.reply.unwrap();
+    peer.pong.notified().await;
+    session.say("And again").await.reply.unwrap();
+    let error = session.say("Still there?").await.reply.unwrap_err();
+    assert!(error.message.contains("closed the connection before"), "{error}");
+    assert!(error.message.contains("(code 1001, \"going away\")"), "{error}");
+}
+
+#[tokio::test]
+async fn each_failure_is_told_and_ends_the_conversation() {
+    let he = || send(json!({"delta": "He"}));
+    let cases: Vec<(Vec<Do>, AgentErrorKind, &str)> = vec![
+        (
+            vec![he(), Do::Close(1011, "out of memory hush-key")],
+            BadReply,
+            "closed the connection in the middle of its reply (code 1011, \"out of memory ***\")",
+        ),
+        (vec![Do::Close(4001, "")], BadReply, "closed the connection before its reply came (code 4001)"),
+        (vec![he(), Do::Drop], Timeout, "the connection broke"),
+        (vec![Do::Binary(vec![0, 255])], BadReply, "a binary frame of 2 bytes came; only texts can be read"),
+        (vec![Do::Send("nope".to_owned())], BadReply, "a frame is not JSON: \"nope\""),
+        (vec![Do::Send("{\"delta\": ".to_owned())], BadReply, "a frame stops in the middle of its JSON"),
+        (vec![Do::Send("x".repeat(9 << 20))], BadReply, "a frame is longer than 8 MiB"),
+        (vec![send(json!({"type": "done"}))], BadReply, "no words came in the agent's reply"),
+        (vec![he(), send(json!({"oops": "hush-key"}))], BadReply, "answered with an error: \"***\""),
+    ];
+    for (answer, kind, words) in cases {
+        let what = format!("{answer:.80?}");
+        let peer = Peer::start(vec![], vec![answer]).await;
+        let mut session = open(settings(json_frames(&peer.url))).await.unwrap();
+        let exchange = session.say("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!(error.kind, kind, "{what}: {error}");
+        assert!(error.message.contains(words) && !error.message.contains("hush"), "{what}: {error}");
+        assert!(exchange.tries.failures[0].maybe_received && exchange.tries.failures.len() == 1, "{what}");
+        let after = session.say("And now?").await.reply.unwrap_err();
+        assert!(after.message.starts_with("the connection was given up after a failure: "), "{what}: {after}");
+        assert_eq!(peer.received().len(), 1, "{what}: nothing is said twice");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_handshake_is_told_by_its_status() {
+    let elsewhere = Server::with(vec![Answer::json(200, "")]).await;
+    let redirect = Answer::json(302, "").with("location", &elsewhere.url);
+    let wrong =
+        Answer::Raw(b"HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\n");
+    let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
+        (Answer::json(401, "hush-key"), 1, Unauthorized, "\"***\"; check the keys in target.websocket.headers"),
+        (Answer::json(404, ""), 1, NotFound, "check the path in target.websocket.url"),
+        (Answer::json(500, ""), 4, Status(500), "answered 500"),
+        (Answer::json(503, "").with("retry-after", "0"), 4, Busy, "answered 503"),
+        (Answer::json(200, "{}"), 4, BadReply, "no WebSocket is there"),
+        (redirect, 1, Status(302), "redirects are not followed"),
+        (wrong, 4, BadReply, "the handshake's answer is none to it"),
+        (Answer::Close, 4, Timeout, "the connection broke before a reply came"),
+    ];
+    for (answer, arrives, kind, words) in cases {
+        let what = format!("{answer:.60?}");
+        let server = Server::with(vec![answer]).await;
+        let error = open(settings(json_frames(&server.url.replace("http:", "ws:")))).await.err().unwrap();
+        assert_eq!(error.kind, kind, "{what}: {error}");
+        assert!(error.message.contains(words) && !error.message.contains("hush"), "{what}: {error}");
+        assert_eq!(server.received().len(), arrives, "{what}");
+    }
+    assert_eq!(elsewhere.received().len(), 0, "nobody else is shown the key");
+
+    let nobody = Server::refusing().await.replace("http:", "ws:");
+    let error = open(settings(json_frames(&nobody))).await.err().unwrap();
+    assert_eq!(error.kind, Unreachable);
+    assert!(error.message.contains("nothing listens there; target.websocket.url says"), "{error}");
+    let plain = Server::with(vec![Answer::Close]).await.url.replace("http:", "wss:");
+    let error = open(settings(json_frames(&plain))).await.err().unwrap();
+    assert!(error.kind == Unreachable && error.message.contains("TLS failed"), "{error}");
+
+    let peer = Peer::start(vec![], vec![vec![]]).await;
+    let mut config = json_frames(&peer.url);
+    config["subprotocols"] = json!(["other.v1"]);
+    let error = open(settings(config)).await.err().unwrap();
+    assert!(error.message.contains("the server chose the subprotocol \"chat.v1\", which nobody offered"), "{error}");
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_time_limit() {
+    let short = |config: Value| {
+        let usual = settings(config);
+        let rest = RestSettings { turn_limit: Duration::from_millis(60), ..usual.rest.clone() };
+        WebSocketAgentSettings { rest, ..usual }
+    };
+    let peer = Peer::start(vec![], vec![vec![Do::Ping, send(json!({"delta": "He"}))]]).await;
+    let exchange = open(short(json_frames(&peer.url))).await.unwrap().say("Hi").await;
+    let error = exchange.reply.unwrap_err();
+    assert_eq!(error.kind, Timeout);
+    assert!(error.message.contains("the reply was not complete within 60ms"), "{error}");
+
+    let mut waits = json_frames(&peer.url);
+    waits["greeting"] = true.into();
+    let mut session = open(short(waits.clone())).await.unwrap();
+    assert_eq!(session.greeting().await.unwrap_err().kind, Timeout);
+    waits["sessionId"] = "$.id".into();
+    let error = open(short(waits.clone())).await.err().unwrap();
+    assert!(error.message.contains("no session id within 60ms"), "{error}");
+
+    let server = Server::with(vec![Answer::Hang]).await;
+    let error = open(short(json_frames(&server.url))).await.err().unwrap();
+    assert!(error.kind == Timeout && error.message.contains("no answer to the handshake"), "{error}");
+}
