@@ -8,6 +8,7 @@ use super::demo::DemoConfig;
 use super::embabel::EmbabelConfig;
 use super::http::{HttpConfig, StreamConfig};
 use super::openai::OpenAiConfig;
+use super::trpc::{ServerConfig, TrpcConfig};
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub enum TransportConfig {
     Command(CommandConfig),
     /// `target.a2a`: Agent2Agent.
     A2a(A2aConfig),
+    /// `target.trpc`: trpc-agent-go's agent server or its debug server.
+    Trpc(TrpcConfig),
 }
 
 impl TransportConfig {
@@ -49,6 +52,11 @@ impl TransportConfig {
                 those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
             }
             TransportConfig::A2a(config) => those(&[(config.streaming != Some(false), Ability::Streams)]),
+            TransportConfig::Trpc(config) => those(&[
+                (config.server == ServerConfig::Debug && config.streaming, Ability::Streams),
+                (true, Ability::ReportsTools),
+                (true, Ability::ReportsUsage),
+            ]),
             TransportConfig::Adk(config) => those(&[
                 (true, Ability::ShowsState),
                 (config.streaming, Ability::Streams),
@@ -65,6 +73,7 @@ impl TransportConfig {
             TransportConfig::Demo(_) => "demo",
             TransportConfig::Adk(_) => "adk",
             TransportConfig::A2a(_) => "a2a",
+            TransportConfig::Trpc(_) => "trpc",
             TransportConfig::OpenAi(_) => "openai",
             TransportConfig::Http(_) => "http",
             TransportConfig::Command(_) => "command",
@@ -78,6 +87,7 @@ impl TransportConfig {
             TransportConfig::OpenAi(config) => config.base_url.as_deref(),
             TransportConfig::Adk(config) => config.base_url.as_deref(),
             TransportConfig::A2a(config) => config.base_url.as_deref(),
+            TransportConfig::Trpc(config) => config.base_url.as_deref(),
             TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
         }
     }
@@ -91,6 +101,7 @@ impl TransportConfig {
             TransportConfig::Command(config) => super::command::check(config),
             TransportConfig::Adk(config) => super::adk::check(config),
             TransportConfig::A2a(config) => super::a2a::check(config),
+            TransportConfig::Trpc(config) => super::trpc::check(config),
             TransportConfig::Demo(_) => Vec::new(),
         }
     }
@@ -107,6 +118,7 @@ impl TransportConfig {
             TransportConfig::OpenAi(config) => Some(config.base_url()),
             TransportConfig::Adk(config) => Some(config.base_url()),
             TransportConfig::A2a(config) => Some(config.base_url()),
+            TransportConfig::Trpc(config) => Some(config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => config.say.url.split('?').next(),
             TransportConfig::Demo(_) | TransportConfig::Command(_) => None,
@@ -120,6 +132,9 @@ impl TransportConfig {
             TransportConfig::OpenAi(config) => config.api_key.as_deref().into_iter().collect(),
             TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
             TransportConfig::A2a(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
+            TransportConfig::Trpc(config) => {
                 config.headers.values().chain(&config.api_key).map(String::as_str).collect()
             }
             TransportConfig::Http(config) => config.header_values().collect(),

@@ -13,9 +13,10 @@ pub mod embabel;
 mod group;
 pub mod http;
 pub mod managed;
-mod rest;
 pub mod openai;
+mod rest;
 mod tries;
+pub mod trpc;
 
 pub use ability::Ability;
 pub use config::TransportConfig;
