@@ -55,7 +55,7 @@ impl TransportConfig {
             TransportConfig::Trpc(config) => those(&[
                 (config.server == ServerConfig::Debug && config.streaming, Ability::Streams),
                 (true, Ability::ReportsTools),
-                (true, Ability::ReportsUsage),
+                (!config.streaming, Ability::ReportsUsage),
             ]),
             TransportConfig::Adk(config) => those(&[
                 (true, Ability::ShowsState),

@@ -15,9 +15,7 @@ use crate::agent::tries::{Failure, fail, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::clock::Clock;
 use crate::evidence::ObjectContext;
-use crate::http::{
-    BODY_CAP, Call, Header, HttpClient, HttpFault, HttpReply, HttpStream, Opened, STREAM_CAP, SseReader,
-};
+use crate::http::{BODY_CAP, Call, Header, HttpClient, HttpFault, HttpReply, HttpStream, Opened, Pieces, STREAM_CAP};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -256,7 +254,7 @@ impl Caller {
             let (reply, _) = stream.whole(BODY_CAP).await?;
             return Err(reply.unreadable("answered a web page instead of a stream"));
         }
-        let (mut picked, mut first_ms, mut pieces) = (Picked::default(), None, Pieces::of(kind));
+        let (mut picked, mut first_ms, mut pieces) = (Picked::default(), None, pieces_of(kind));
         while let Some(chunk) = stream.chunk().await? {
             let now = stream.elapsed_ms();
             let too_long = || stream.head.amiss("an event of the stream is longer than 8 MiB; reading stopped there");
@@ -274,43 +272,8 @@ impl Caller {
     }
 }
 
-/// A stream cut into its events.
-enum Pieces {
-    Sse(SseReader),
-    Lines(Vec<u8>),
-}
-
-impl Pieces {
-    fn of(kind: StreamConfig) -> Pieces {
-        if kind == StreamConfig::Sse { Pieces::Sse(SseReader::new(BODY_CAP)) } else { Pieces::Lines(Vec::new()) }
-    }
-
-    /// The events that these bytes complete; `None` when one is too long.
-    fn push(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
-        match self {
-            Pieces::Sse(reader) => Some(reader.push(bytes).ok()?.into_iter().map(|event| event.data).collect()),
-            Pieces::Lines(line) => {
-                let mut events = Vec::new();
-                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-                    if line.len() + piece.len() > BODY_CAP {
-                        return None;
-                    }
-                    line.extend_from_slice(piece);
-                    if piece.ends_with(b"\n") {
-                        events.push(String::from_utf8_lossy(&std::mem::take(line)).into_owned());
-                    }
-                }
-                Some(events)
-            }
-        }
-    }
-
-    fn finish(self) -> Option<String> {
-        match self {
-            Pieces::Sse(reader) => reader.finish().map(|event| event.data),
-            Pieces::Lines(line) => Some(String::from_utf8_lossy(&line).into_owned()),
-        }
-    }
+fn pieces_of(kind: StreamConfig) -> Pieces {
+    if kind == StreamConfig::Sse { Pieces::sse() } else { Pieces::lines() }
 }
 
 /// An event's JSON; of server-sent events, text that is none too. What says nothing is null.

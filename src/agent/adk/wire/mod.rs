@@ -138,7 +138,9 @@ pub fn run_of(events: &[AdkEvent]) -> Result<Run, String> {
     let says_something =
         |event: &AdkEvent| event.waits_for_a_tool() || event.failure().is_some() || !event.parts().is_empty();
     let last = whole.iter().rposition(|event| event.is_final() && says_something(event));
-    let usage = whole.iter().filter_map(|event| event.usage_metadata).map(UsageMetadata::usage).reduce(Usage::plus);
+    let metadata = whole.iter().filter(|event| !event.is_completion()).filter_map(|event| event.usage_metadata);
+    // The event that is left out of a run in pieces takes its tokens with it: of the run, nothing is known then.
+    let usage = metadata.map(UsageMetadata::usage).reduce(Usage::plus).filter(|_| last.is_some());
     let mut ours = Vec::new();
     for (index, event) in whole.iter().enumerate() {
         let is_said_again =

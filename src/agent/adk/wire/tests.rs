@@ -128,10 +128,10 @@ fn the_debug_server_of_trpc_agent_go_is_read() {
                "content": {"role": role, "parts": parts}, "created": 1_755_000_000, "model": "scripted",
                "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 5, "totalTokenCount": 17}})
     };
-    let say = |text: &str, partial: bool| {
-        event("helper", "chat.completion", partial, !partial, json!([{"text": text}]))
-    };
-    let call = json!([{"text": "One moment."}, {"functionCall": {"name": "note", "args": {"thing": "tea"}, "id": "c1"}}]);
+    let say =
+        |text: &str, partial: bool| event("helper", "chat.completion", partial, !partial, json!([{"text": text}]));
+    let call =
+        json!([{"text": "One moment."}, {"functionCall": {"name": "note", "args": {"thing": "tea"}, "id": "c1"}}]);
     let call = event("helper", "chat.completion", false, false, call);
     let result = json!([{"functionResponse": {"name": "note", "response": {"count": 1}, "id": "c1"}}]);
     let mut result = event("tool", "tool.response", false, false, result);
@@ -139,8 +139,9 @@ fn the_debug_server_of_trpc_agent_go_is_read() {
     let again = event("app", "runner.completion", false, true, json!([{"text": "Noted: tea."}]));
     let whole = json!([call, result, say("Noted: tea.", false)]);
     let repeated = json!([call, result, say("Noted: tea.", false), again]);
-    let pieces = json!([say("One ", true), say("moment.", true), call, result, say("Noted", true), say(": tea.", true)]);
-    for (events, calls) in [(whole, 2), (repeated, 3), (pieces, 1)] {
+    let pieces =
+        json!([say("One ", true), say("moment.", true), call, result, say("Noted", true), say(": tea.", true)]);
+    for (events, calls) in [(whole, Some(2)), (repeated, Some(2)), (pieces, None)] {
         let run = list(&events.to_string()).unwrap();
         assert_eq!(run.text, "Noted: tea.", "{events}");
         assert_eq!(
@@ -151,6 +152,6 @@ fn the_debug_server_of_trpc_agent_go_is_read() {
                 Event::FunctionResponse { output: json!({"count": 1}) },
             ]
         );
-        assert_eq!(run.usage.unwrap().calls, calls, "{events}");
+        assert_eq!(run.usage.map(|usage| usage.calls), calls, "{events}");
     }
 }
