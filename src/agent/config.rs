@@ -9,6 +9,7 @@ use super::embabel::EmbabelConfig;
 use super::http::{HttpConfig, StreamConfig};
 use super::openai::OpenAiConfig;
 use super::trpc::{ServerConfig, TrpcConfig};
+use super::watsonx::WatsonxConfig;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,8 @@ pub enum TransportConfig {
     A2a(A2aConfig),
     /// `target.trpc`: trpc-agent-go's agent server or its debug server.
     Trpc(TrpcConfig),
+    /// `target.watsonx`: watsonx Orchestrate.
+    Watsonx(Box<WatsonxConfig>),
 }
 
 impl TransportConfig {
@@ -52,6 +55,7 @@ impl TransportConfig {
                 those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
             }
             TransportConfig::A2a(config) => those(&[(config.streaming != Some(false), Ability::Streams)]),
+            TransportConfig::Watsonx(_) => vec![Ability::Streams, Ability::ReportsTools],
             TransportConfig::Trpc(config) => those(&[
                 (config.server == ServerConfig::Debug && config.streaming, Ability::Streams),
                 (true, Ability::ReportsTools),
@@ -74,6 +78,7 @@ impl TransportConfig {
             TransportConfig::Adk(_) => "adk",
             TransportConfig::A2a(_) => "a2a",
             TransportConfig::Trpc(_) => "trpc",
+            TransportConfig::Watsonx(_) => "watsonx",
             TransportConfig::OpenAi(_) => "openai",
             TransportConfig::Http(_) => "http",
             TransportConfig::Command(_) => "command",
@@ -88,6 +93,7 @@ impl TransportConfig {
             TransportConfig::Adk(config) => config.base_url.as_deref(),
             TransportConfig::A2a(config) => config.base_url.as_deref(),
             TransportConfig::Trpc(config) => config.base_url.as_deref(),
+            TransportConfig::Watsonx(config) => config.base_url.as_deref(),
             TransportConfig::Demo(_) | TransportConfig::Http(_) | TransportConfig::Command(_) => None,
         }
     }
@@ -102,6 +108,7 @@ impl TransportConfig {
             TransportConfig::Adk(config) => super::adk::check(config),
             TransportConfig::A2a(config) => super::a2a::check(config),
             TransportConfig::Trpc(config) => super::trpc::check(config),
+            TransportConfig::Watsonx(config) => super::watsonx::check(config),
             TransportConfig::Demo(_) => Vec::new(),
         }
     }
@@ -119,6 +126,7 @@ impl TransportConfig {
             TransportConfig::Adk(config) => Some(config.base_url()),
             TransportConfig::A2a(config) => Some(config.base_url()),
             TransportConfig::Trpc(config) => Some(config.base_url()),
+            TransportConfig::Watsonx(config) => Some(config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => config.say.url.split('?').next(),
             TransportConfig::Demo(_) | TransportConfig::Command(_) => None,
@@ -135,6 +143,9 @@ impl TransportConfig {
                 config.headers.values().chain(&config.api_key).map(String::as_str).collect()
             }
             TransportConfig::Trpc(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
+            TransportConfig::Watsonx(config) => {
                 config.headers.values().chain(&config.api_key).map(String::as_str).collect()
             }
             TransportConfig::Http(config) => config.header_values().collect(),

@@ -17,6 +17,7 @@ pub mod openai;
 mod rest;
 mod tries;
 pub mod trpc;
+pub mod watsonx;
 
 pub use ability::Ability;
 pub use config::TransportConfig;

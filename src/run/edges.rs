@@ -17,6 +17,7 @@ use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
 use crate::agent::http::{HttpAgent, HttpAgentSettings};
 use crate::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
 use crate::agent::trpc::{ServerConfig, TrpcAgent, TrpcConfig, TrpcSettings};
+use crate::agent::watsonx::{WatsonxAgent, WatsonxConfig, WatsonxSettings};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
 use crate::clock::Clock;
 use crate::evidence::TrialId;
@@ -213,6 +214,17 @@ impl Edges {
                     rest: rest(&config.headers, &None),
                 };
                 Ok(Box::new(AdkAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::Watsonx(config) => {
+                let own = config.base_url.clone().or(base_url);
+                let settings = WatsonxSettings {
+                    config: (**config).clone(),
+                    base_url: own.unwrap_or_else(|| WatsonxConfig::BASE_URL.to_owned()),
+                    agent: config.agent.as_ref().unwrap_or(&target.chatbot).clone(),
+                    reading: RetryPolicy::READING,
+                    rest: rest(&config.headers, &config.api_key),
+                };
+                Ok(Box::new(WatsonxAgent::new(settings, self.http.clone())?))
             }
             TransportConfig::Trpc(config) => {
                 let base_url = config.base_url.clone().or(base_url).unwrap_or_else(|| TrpcConfig::BASE_URL.to_owned());

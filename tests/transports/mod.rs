@@ -8,6 +8,8 @@ mod a2a_faults;
 mod adk;
 mod adk_faults;
 mod trpc;
+mod watsonx;
+mod watsonx_faults;
 
 use std::path::PathBuf;
 use std::process::Output;

@@ -13,6 +13,7 @@ use crate::agent::http::HttpConfig;
 use crate::agent::managed::StartConfig;
 use crate::agent::openai::OpenAiConfig;
 use crate::agent::trpc::TrpcConfig;
+use crate::agent::watsonx::WatsonxConfig;
 use crate::graph::WatchConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
@@ -55,6 +56,9 @@ pub struct TargetFile {
     /// trpc-agent-go: its agent server or its debug server.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub trpc: Option<TrpcConfig>,
+    /// watsonx Orchestrate.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub watsonx: Option<WatsonxConfig>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]
@@ -63,7 +67,7 @@ pub struct TargetFile {
 
 fn one_transport(schema: &mut Schema) {
     // The demo agent is started anyway, and so is a command.
-    const TRANSPORTS: [&str; 8] = ["embabel", "demo", "openai", "http", "command", "adk", "a2a", "trpc"];
+    const TRANSPORTS: [&str; 9] = ["embabel", "demo", "openai", "http", "command", "adk", "a2a", "trpc", "watsonx"];
     let pairs = rules::pairs(&TRANSPORTS);
     rules::apart(schema, &[pairs, vec![["demo", "start"], ["command", "start"]]].concat());
 }
