@@ -9,6 +9,8 @@ use super::embabel::EmbabelConfig;
 use super::http::{HttpConfig, StreamConfig};
 use super::openai::OpenAiConfig;
 use super::responses::ResponsesConfig;
+use super::trpc::{ServerConfig, TrpcConfig};
+use super::watsonx::WatsonxConfig;
 use super::websocket::WebSocketConfig;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
@@ -32,6 +34,10 @@ pub enum TransportConfig {
     Command(CommandConfig),
     /// `target.a2a`: Agent2Agent.
     A2a(A2aConfig),
+    /// `target.trpc`: trpc-agent-go's agent server or its debug server.
+    Trpc(TrpcConfig),
+    /// `target.watsonx`: watsonx Orchestrate.
+    Watsonx(Box<WatsonxConfig>),
 }
 
 impl TransportConfig {
@@ -61,6 +67,12 @@ impl TransportConfig {
                 those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
             }
             TransportConfig::A2a(config) => those(&[(config.streaming != Some(false), Ability::Streams)]),
+            TransportConfig::Watsonx(_) => vec![Ability::Streams, Ability::ReportsTools],
+            TransportConfig::Trpc(config) => those(&[
+                (config.server == ServerConfig::Debug && config.streaming, Ability::Streams),
+                (true, Ability::ReportsTools),
+                (!config.streaming, Ability::ReportsUsage),
+            ]),
             TransportConfig::Adk(config) => those(&[
                 (true, Ability::ShowsState),
                 (config.streaming, Ability::Streams),
@@ -77,6 +89,8 @@ impl TransportConfig {
             TransportConfig::Demo(_) => "demo",
             TransportConfig::Adk(_) => "adk",
             TransportConfig::A2a(_) => "a2a",
+            TransportConfig::Trpc(_) => "trpc",
+            TransportConfig::Watsonx(_) => "watsonx",
             TransportConfig::OpenAi(_) => "openai",
             TransportConfig::Responses(_) => "responses",
             TransportConfig::Http(_) => "http",
@@ -93,6 +107,8 @@ impl TransportConfig {
             TransportConfig::Responses(config) => config.base_url.as_deref(),
             TransportConfig::Adk(config) => config.base_url.as_deref(),
             TransportConfig::A2a(config) => config.base_url.as_deref(),
+            TransportConfig::Trpc(config) => config.base_url.as_deref(),
+            TransportConfig::Watsonx(config) => config.base_url.as_deref(),
             TransportConfig::Demo(_)
             | TransportConfig::Http(_)
             | TransportConfig::WebSocket(_)
@@ -111,6 +127,8 @@ impl TransportConfig {
             TransportConfig::Command(config) => super::command::check(config),
             TransportConfig::Adk(config) => super::adk::check(config),
             TransportConfig::A2a(config) => super::a2a::check(config),
+            TransportConfig::Trpc(config) => super::trpc::check(config),
+            TransportConfig::Watsonx(config) => super::watsonx::check(config),
             TransportConfig::Demo(_) => Vec::new(),
         }
     }
@@ -128,6 +146,8 @@ impl TransportConfig {
             TransportConfig::Responses(config) => Some(config.base_url()),
             TransportConfig::Adk(config) => Some(config.base_url()),
             TransportConfig::A2a(config) => Some(config.base_url()),
+            TransportConfig::Trpc(config) => Some(config.base_url()),
+            TransportConfig::Watsonx(config) => Some(config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => config.say.url.split('?').next(),
             TransportConfig::WebSocket(config) => config.url.split('?').next(),
@@ -145,6 +165,12 @@ impl TransportConfig {
             }
             TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
             TransportConfig::A2a(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
+            TransportConfig::Trpc(config) => {
+                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
+            }
+            TransportConfig::Watsonx(config) => {
                 config.headers.values().chain(&config.api_key).map(String::as_str).collect()
             }
             TransportConfig::Http(config) => config.header_values().collect(),

@@ -21,6 +21,8 @@ pub mod responses;
 mod streamed;
 pub mod tools;
 mod tries;
+pub mod trpc;
+pub mod watsonx;
 pub mod websocket;
 
 pub use ability::Ability;

@@ -1,6 +1,6 @@
 //! A reply that is read event by event while it comes, and timed.
 
-use crate::http::{BODY_CAP, HttpFault, HttpReply, HttpStream, SseReader};
+use crate::http::{BODY_CAP, HttpFault, HttpReply, HttpStream, Pieces};
 
 /// How a stream is cut into its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,11 @@ pub(super) async fn read_events(
         let (reply, _) = stream.whole(BODY_CAP).await?;
         return Err(reply.unreadable("answered a web page instead of a stream"));
     }
-    let (mut first_ms, mut pieces) = (None, Pieces::of(framing));
+    let mut first_ms = None;
+    let mut pieces = match framing {
+        Framing::Sse => Pieces::sse(),
+        Framing::Lines => Pieces::lines(),
+    };
     while let Some(chunk) = stream.chunk().await? {
         let now = stream.elapsed_ms();
         let too_long = || stream.head.amiss("an event of the stream is longer than 8 MiB; reading stopped there");
@@ -59,46 +63,4 @@ pub(super) async fn read_events(
         first_ms = first_ms.or(Some(last_ms));
     }
     Ok(Times { first_ms, last_ms })
-}
-
-/// A stream cut into its events.
-enum Pieces {
-    Sse(SseReader),
-    Lines(Vec<u8>),
-}
-
-impl Pieces {
-    fn of(framing: Framing) -> Pieces {
-        match framing {
-            Framing::Sse => Pieces::Sse(SseReader::new(BODY_CAP)),
-            Framing::Lines => Pieces::Lines(Vec::new()),
-        }
-    }
-
-    /// The events that these bytes complete; `None` when one is too long.
-    fn push(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
-        match self {
-            Pieces::Sse(reader) => Some(reader.push(bytes).ok()?.into_iter().map(|event| event.data).collect()),
-            Pieces::Lines(line) => {
-                let mut events = Vec::new();
-                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-                    if line.len() + piece.len() > BODY_CAP {
-                        return None;
-                    }
-                    line.extend_from_slice(piece);
-                    if piece.ends_with(b"\n") {
-                        events.push(String::from_utf8_lossy(&std::mem::take(line)).into_owned());
-                    }
-                }
-                Some(events)
-            }
-        }
-    }
-
-    fn finish(self) -> Option<String> {
-        match self {
-            Pieces::Sse(reader) => reader.finish().map(|event| event.data),
-            Pieces::Lines(line) => Some(String::from_utf8_lossy(&line).into_owned()),
-        }
-    }
 }

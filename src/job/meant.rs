@@ -112,6 +112,8 @@ fn target(written: TargetFile) -> Target {
         .or(written.command.map(TransportConfig::Command))
         .or(written.adk.map(TransportConfig::Adk))
         .or(written.a2a.map(TransportConfig::A2a))
+        .or(written.trpc.map(TransportConfig::Trpc))
+        .or(written.watsonx.map(Box::new).map(TransportConfig::Watsonx))
         .unwrap_or_else(|| TransportConfig::Embabel(written.embabel.unwrap_or_default()));
     Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }
 }

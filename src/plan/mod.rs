@@ -118,7 +118,9 @@ fn default_model(transport: &TransportConfig) -> &'static str {
         TransportConfig::Embabel(_) => "gpt-4.1-mini",
         TransportConfig::Demo(_) => DemoConfig::MODELS[0],
         // Whichever the agent was made with.
-        TransportConfig::Adk(_) | TransportConfig::A2a(_) => "own",
+        TransportConfig::Adk(_) | TransportConfig::A2a(_) | TransportConfig::Trpc(_) | TransportConfig::Watsonx(_) => {
+            "own"
+        }
         TransportConfig::OpenAi(_) => OpenAiConfig::MODEL,
         TransportConfig::Responses(_) => ResponsesConfig::MODEL,
         TransportConfig::Http(_) => HttpConfig::MODEL,

@@ -32,6 +32,14 @@ impl RetryPolicy {
         retry_after_cap: Duration::from_secs(30),
     };
 
+    /// For a document in which an answer will stand that was not heard to its end: 7 looks within half a minute.
+    pub const READING: RetryPolicy = RetryPolicy {
+        tries: 8,
+        first_delay: Duration::from_millis(500),
+        max_delay: Duration::from_secs(10),
+        retry_after_cap: Duration::from_secs(30),
+    };
+
     /// For our own models: 5 tries. A rate limit has waits of its own, which are longer (`llm/limiter`).
     pub const MODEL: RetryPolicy = RetryPolicy {
         tries: 5,

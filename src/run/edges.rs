@@ -5,18 +5,22 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::budget::Budget;
+use serde_json::Map;
+
 use super::commons::Commons;
 use super::ground::neo4j_graph;
 use super::models::{Models, Surround};
 use super::{Chance, Engine};
 use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
-use crate::agent::adk::{AdkAgent, AdkConfig, AdkSettings};
+use crate::agent::adk::{AdkAgent, AdkConfig, AdkServer, AdkSettings};
 use crate::agent::command::{CommandAgent, CommandSettings};
 use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
 use crate::agent::freeform::Known;
 use crate::agent::http::{HttpAgent, HttpAgentSettings};
 use crate::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
 use crate::agent::responses::{ResponsesAgent, ResponsesAgentSettings, ResponsesConfig};
+use crate::agent::trpc::{ServerConfig, TrpcAgent, TrpcConfig, TrpcSettings};
+use crate::agent::watsonx::{WatsonxAgent, WatsonxConfig, WatsonxSettings};
 use crate::agent::websocket::{WebSocketAgent, WebSocketAgentSettings};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
 use crate::clock::Clock;
@@ -213,6 +217,7 @@ impl Edges {
             }
             TransportConfig::Adk(config) => {
                 let settings = AdkSettings {
+                    server: AdkServer::ApiServer,
                     base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| AdkConfig::BASE_URL.to_owned()),
                     app: config.app.clone().unwrap_or_else(|| target.chatbot.clone()),
                     user: self.user(&engine.plan, id),
@@ -221,6 +226,34 @@ impl Edges {
                     rest: rest(&config.headers, &None),
                 };
                 Ok(Box::new(AdkAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::Watsonx(config) => {
+                let own = config.base_url.clone().or(base_url);
+                let settings = WatsonxSettings {
+                    config: (**config).clone(),
+                    base_url: own.unwrap_or_else(|| WatsonxConfig::BASE_URL.to_owned()),
+                    agent: config.agent.as_ref().unwrap_or(&target.chatbot).clone(),
+                    reading: RetryPolicy::READING,
+                    rest: rest(&config.headers, &config.api_key),
+                };
+                Ok(Box::new(WatsonxAgent::new(settings, self.http.clone())?))
+            }
+            TransportConfig::Trpc(config) => {
+                let base_url = config.base_url.clone().or(base_url).unwrap_or_else(|| TrpcConfig::BASE_URL.to_owned());
+                let (app, user) = (config.app.as_ref().unwrap_or(&target.chatbot).clone(), self.user(&engine.plan, id));
+                let rest = rest(&config.headers, &config.api_key);
+                match config.server {
+                    ServerConfig::Agent => {
+                        let runtime_state = config.runtime_state.clone();
+                        let settings = TrpcSettings { base_url, app, user, runtime_state, rest };
+                        Ok(Box::new(TrpcAgent::new(settings, self.http.clone())?))
+                    }
+                    ServerConfig::Debug => {
+                        let (server, state, streaming) = (AdkServer::TrpcDebug, Map::new(), config.streaming);
+                        let settings = AdkSettings { server, base_url, app, user, state, streaming, rest };
+                        Ok(Box::new(AdkAgent::new(settings, self.http.clone())?))
+                    }
+                }
             }
             TransportConfig::Command(config) => {
                 let credentials = &self.credentials;

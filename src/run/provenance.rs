@@ -33,6 +33,8 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
             TransportConfig::Responses(config) => at(job, config.base_url()),
             TransportConfig::Adk(config) => at(job, config.base_url()),
             TransportConfig::A2a(config) => at(job, config.base_url()),
+            TransportConfig::Trpc(config) => at(job, config.base_url()),
+            TransportConfig::Watsonx(config) => at(job, config.base_url()),
             // A query can hold a key.
             TransportConfig::Http(config) => at(job, config.say.url.split('?').next().unwrap_or_default()),
             TransportConfig::WebSocket(config) => at(job, config.url.split('?').next().unwrap_or_default()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
-use eval_job::agent::adk::{AdkAgent, AdkSettings};
+use eval_job::agent::adk::{AdkAgent, AdkServer, AdkSettings};
 use eval_job::agent::{Agent, AgentErrorKind, Session};
 use eval_job::http::HttpClient;
 use serde_json::{Map, json};
@@ -17,7 +17,8 @@ const SESSION: &str = r#"{"id":"s 1/2","state":{"city":"Rome"}}"#;
 
 fn settings(url: &str, streaming: bool) -> AdkSettings {
     let (app, user) = ("my app".to_owned(), "ann".to_owned());
-    AdkSettings { base_url: url.to_owned(), app, user, state: Map::new(), streaming, rest: rest() }
+    let server = AdkServer::ApiServer;
+    AdkSettings { server, base_url: url.to_owned(), app, user, state: Map::new(), streaming, rest: rest() }
 }
 
 async fn open(settings: AdkSettings) -> Box<dyn Session> {

@@ -8,6 +8,9 @@ mod a2a_faults;
 mod adk;
 mod adk_faults;
 mod websocket;
+mod trpc;
+mod watsonx;
+mod watsonx_faults;
 
 use std::path::PathBuf;
 use std::process::Output;

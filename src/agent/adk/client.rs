@@ -29,9 +29,9 @@ impl AdkAgent {
     /// A client for the agent; nothing is sent yet. The error says which address can't work; [`super::check`] finds the
     /// same before a run.
     pub fn new(settings: AdkSettings, http: HttpClient) -> Result<AdkAgent, AgentError> {
-        let base =
-            base(&settings.base_url).map_err(|message| AgentError { kind: AgentErrorKind::Unreachable, message })?;
-        let caller = Caller::new(settings.rest.clone(), http, "adk");
+        let base = base(&settings.base_url, settings.server)
+            .map_err(|message| AgentError { kind: AgentErrorKind::Unreachable, message })?;
+        let caller = Caller::new(settings.rest.clone(), http, settings.server.word());
         Ok(AdkAgent { shared: Arc::new(Shared { settings, base, caller }) })
     }
 }
@@ -54,7 +54,7 @@ impl Shared {
     async fn create(&self, body: Option<Value>) -> Result<Value, AgentError> {
         let request = Request {
             body,
-            if_not_found: "; check target.adk.baseUrl and target.adk.app: is this an `adk api_server`?",
+            if_not_found: self.settings.server.if_no_sessions(),
             ..Request::to(Method::POST, self.session_url(None))
         };
         let read = |reply: &HttpReply| {
@@ -95,7 +95,7 @@ impl Session for AdkSession {
         let request = Request {
             body: Some(run_request(app, user, &self.id, message, streaming)),
             accept: streaming.then_some("text/event-stream"),
-            if_not_found: "; does the server know the app of target.adk.app?",
+            if_not_found: self.shared.settings.server.if_no_app(),
             ..Request::to(Method::POST, self.shared.base.join([if streaming { "run_sse" } else { "run" }]))
         };
         let read = |reply: &HttpReply| if streaming { stream(reply) } else { list(reply) };
@@ -126,8 +126,11 @@ impl Session for AdkSession {
 }
 
 impl AdkSession {
-    /// A session that the agent has forgotten says so in its own words.
-    fn explained(&self, error: AgentError) -> AgentError {
+    /// A session that the agent has forgotten says so in its own words, and so does an app that it never knew.
+    fn explained(&self, mut error: AgentError) -> AgentError {
+        if error.kind == AgentErrorKind::Status(400) && error.message.contains("agent not found") {
+            error.message.push_str(self.shared.settings.server.if_no_app());
+        }
         if error.kind != AgentErrorKind::NotFound || !error.message.contains("Session not found") {
             return error;
         }
@@ -140,7 +143,11 @@ impl AdkSession {
 }
 
 fn list(reply: &HttpReply) -> Result<(Run, Option<f64>), Flaw> {
-    let events = reply.json()?;
+    let mut events = reply.json()?;
+    if events.is_null() {
+        // Go's way to write an empty list.
+        events = Value::Array(Vec::new());
+    }
     if !events.is_array() {
         return Err(reply.unreadable("the reply is no list of events").into());
     }

@@ -1,4 +1,5 @@
-//! Google ADK's `api_server`: sessions, `/run` and `/run_sse`, as google-adk 2.13 and older ones speak it.
+//! Google ADK's `api_server`: sessions, `/run` and `/run_sse`, as google-adk 2.13 and older ones speak it, and as
+//! trpc-agent-go's debug server spoke it.
 //!
 //! Invariants: the reply is the last final response by ADK's own rule (`Event.is_final_response`); what stands before it
 //! is carried as events; a failure that the agent reports in a reply of status 200 is a failure.
@@ -10,4 +11,4 @@ pub mod wire;
 
 pub use client::AdkAgent;
 pub use config::AdkConfig;
-pub use settings::{AdkSettings, check};
+pub use settings::{AdkServer, AdkSettings, check};

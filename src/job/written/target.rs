@@ -13,6 +13,8 @@ use crate::agent::http::HttpConfig;
 use crate::agent::managed::StartConfig;
 use crate::agent::openai::OpenAiConfig;
 use crate::agent::responses::ResponsesConfig;
+use crate::agent::trpc::TrpcConfig;
+use crate::agent::watsonx::WatsonxConfig;
 use crate::agent::websocket::WebSocketConfig;
 use crate::graph::WatchConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -60,6 +62,12 @@ pub struct TargetFile {
     /// Agent2Agent.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub a2a: Option<A2aConfig>,
+    /// trpc-agent-go: its agent server or its debug server.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub trpc: Option<TrpcConfig>,
+    /// watsonx Orchestrate.
+    #[serde(default, deserialize_with = "rules::present_or_empty")]
+    pub watsonx: Option<WatsonxConfig>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]
@@ -68,8 +76,8 @@ pub struct TargetFile {
 
 fn one_transport(schema: &mut Schema) {
     // The demo agent is started anyway, and so is a command.
-    const TRANSPORTS: [&str; 9] =
-        ["embabel", "demo", "openai", "responses", "http", "websocket", "command", "adk", "a2a"];
+    const TRANSPORTS: [&str; 11] =
+        ["embabel", "demo", "openai", "responses", "http", "websocket", "command", "adk", "a2a", "trpc", "watsonx"];
     let pairs = rules::pairs(&TRANSPORTS);
     rules::apart(schema, &[pairs, vec![["demo", "start"], ["command", "start"]]].concat());
 }

@@ -11,15 +11,13 @@ use async_trait::async_trait;
 use super::failure::Failure;
 use super::{Client, CompletionReply, Dialect, LlmError, LlmRequest, Manner, ModelOptions, ModelSettings};
 use super::{Outgoing, Said};
+pub use crate::http::IAM_URL;
 use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply};
 use crate::secret::Secret;
 pub use wire::Payer;
 
 /// Dallas; other regions have other addresses.
 pub const BASE_URL: &str = "https://us-south.ml.cloud.ibm.com";
-
-/// IBM Cloud's token service.
-pub const IAM_URL: &str = "https://iam.cloud.ibm.com";
 
 /// The version of the API that this is written against: IBM wants a date with every request.
 const VERSION: &str = "2025-02-06";

@@ -19,6 +19,8 @@ pub struct AdkEvent {
     usage_metadata: Option<UsageMetadata>,
     /// An error of the server itself, in a stream.
     error: Option<Value>,
+    /// What kind of event it is, by trpc-agent-go alone.
+    object: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -68,6 +70,15 @@ impl AdkEvent {
         self.author.as_deref() == Some("user")
     }
 
+    fn is_of_a_tool(&self) -> bool {
+        self.has("functionCall") || self.has("functionResponse")
+    }
+
+    /// trpc-agent-go's word that the run is over, which says the last words again.
+    fn is_completion(&self) -> bool {
+        self.object.as_deref() == Some("runner.completion")
+    }
+
     fn parts(&self) -> &[Map<String, Value>] {
         self.content.as_ref().and_then(|content| content.parts.as_deref()).unwrap_or_default()
     }
@@ -87,9 +98,7 @@ impl AdkEvent {
     /// ADK's own rule, `Event.is_final_response`.
     fn is_final(&self) -> bool {
         let ends_in_code = || self.parts().last().is_some_and(|part| part.contains_key("codeExecutionResult"));
-        self.skips_summary()
-            || self.waits_for_a_tool()
-            || !(self.has("functionCall") || self.has("functionResponse") || self.is_partial() || ends_in_code())
+        self.skips_summary() || self.waits_for_a_tool() || !(self.is_of_a_tool() || self.is_partial() || ends_in_code())
     }
 
     /// The words for the user: all texts that are no thoughts.
@@ -129,16 +138,22 @@ pub fn run_of(events: &[AdkEvent]) -> Result<Run, String> {
     let says_something =
         |event: &AdkEvent| event.waits_for_a_tool() || event.failure().is_some() || !event.parts().is_empty();
     let last = whole.iter().rposition(|event| event.is_final() && says_something(event));
-    let usage = whole.iter().filter_map(|event| event.usage_metadata).map(UsageMetadata::usage).reduce(Usage::plus);
+    let metadata = whole.iter().filter(|event| !event.is_completion()).filter_map(|event| event.usage_metadata);
+    // The event that is left out of a run in pieces takes its tokens with it: of the run, nothing is known then.
+    let usage = metadata.map(UsageMetadata::usage).reduce(Usage::plus).filter(|_| last.is_some());
     let mut ours = Vec::new();
     for (index, event) in whole.iter().enumerate() {
-        events_of(event, Some(index) == last, &mut ours);
+        let is_said_again =
+            last.is_some_and(|last| whole[last].is_completion() && whole[last].words() == event.words());
+        events_of(event, Some(index) == last || is_said_again, &mut ours);
     }
     let text = match last.map(|index| whole[index]) {
         Some(event) => text_of(event)?,
-        // trpc-agent-go's server leaves out the event that would hold the pieces together.
+        // trpc-agent-go's server leaves out the event that would hold the pieces together. What came before a tool's
+        // result is no part of them.
         None => {
-            let words: String = events.iter().filter(|event| event.is_partial()).map(AdkEvent::words).collect();
+            let from = events.iter().rposition(AdkEvent::is_of_a_tool).map_or(0, |last| last + 1);
+            let words: String = events[from..].iter().filter(|event| event.is_partial()).map(AdkEvent::words).collect();
             if words.trim().is_empty() {
                 return Err("the run ended without a final response".to_owned());
             }

@@ -116,3 +116,42 @@ fn an_older_server_is_told_by_what_it_took_for_the_state() {
     assert_eq!(session_request(&state, true).unwrap(), json!({"city": "Rome"}));
     assert_eq!(session_request(&Map::new(), false), None);
 }
+
+/// Events as `convertEventToADKFormat` of trpc-agent-go's server/debug/server.go writes them: of a run with a tool, whole
+/// and in pieces.
+#[test]
+fn the_debug_server_of_trpc_agent_go_is_read() {
+    let event = |author: &str, object: &str, partial: bool, done: bool, parts: Value| {
+        let role = if object == "tool.response" { "tool" } else { "assistant" };
+        json!({"invocationId": "inv-1", "author": author, "id": "r1", "timestamp": 1_755_000_000, "object": object,
+               "actions": {"stateDelta": {}, "artifactDelta": {}, "requestedAuthConfigs": {}}, "partial": partial, "done": done,
+               "content": {"role": role, "parts": parts}, "created": 1_755_000_000, "model": "scripted",
+               "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 5, "totalTokenCount": 17}})
+    };
+    let say =
+        |text: &str, partial: bool| event("helper", "chat.completion", partial, !partial, json!([{"text": text}]));
+    let call =
+        json!([{"text": "One moment."}, {"functionCall": {"name": "note", "args": {"thing": "tea"}, "id": "c1"}}]);
+    let call = event("helper", "chat.completion", false, false, call);
+    let result = json!([{"functionResponse": {"name": "note", "response": {"count": 1}, "id": "c1"}}]);
+    let mut result = event("tool", "tool.response", false, false, result);
+    result.as_object_mut().unwrap().remove("usageMetadata");
+    let again = event("app", "runner.completion", false, true, json!([{"text": "Noted: tea."}]));
+    let whole = json!([call, result, say("Noted: tea.", false)]);
+    let repeated = json!([call, result, say("Noted: tea.", false), again]);
+    let pieces =
+        json!([say("One ", true), say("moment.", true), call, result, say("Noted", true), say(": tea.", true)]);
+    for (events, calls) in [(whole, Some(2)), (repeated, Some(2)), (pieces, None)] {
+        let run = list(&events.to_string()).unwrap();
+        assert_eq!(run.text, "Noted: tea.", "{events}");
+        assert_eq!(
+            run.events,
+            [
+                Event::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
+                Event::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}) }),
+                Event::FunctionResponse { output: json!({"count": 1}) },
+            ]
+        );
+        assert_eq!(run.usage.map(|usage| usage.calls), calls, "{events}");
+    }
+}

@@ -1,0 +1,57 @@
+//! What the YAML says of an agent made with trpc-agent-go.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `target.trpc`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TrpcConfig {
+    /// Which of its servers: the agent server, or the debug server of releases before December 2025.
+    #[serde(default)]
+    pub server: ServerConfig,
+    /// Where it listens, without the path of the API. Default: http://localhost:8080
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The app that the server was made with. Default: the target's chatbot
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub app: Option<String>,
+    /// State that each run begins with (`runOptions.runtimeState`). Only the agent server takes it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub runtime_state: Map<String, Value>,
+    /// Whether replies are asked for piece by piece, so that the time to their first words is known. Only the debug server
+    /// can.
+    #[serde(default)]
+    pub streaming: bool,
+    /// The key, sent as `Authorization: Bearer`. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    /// Headers that are sent with every request.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// `target.trpc.server`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ServerConfig {
+    /// The agent server, `server/trpcagent`.
+    #[default]
+    Agent,
+    /// The debug server, `server/debug`, made after ADK's `api_server`.
+    Debug,
+}
+
+impl TrpcConfig {
+    /// Where a server listens that the job says nothing about: the port of trpc-agent-go's examples.
+    pub const BASE_URL: &'static str = "http://localhost:8080";
+
+    /// Where it listens.
+    pub fn base_url(&self) -> &str {
+        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}

@@ -1,0 +1,14 @@
+//! trpc-agent-go: its agent server (`server/trpcagent`). Its older debug server speaks ADK's protocol, and ADK's client
+//! talks to it.
+//!
+//! Invariants: the reply is what the runner's completion says, else the last final response, by the rule of
+//! trpc-agent-go's own evaluation; a run that did not complete is the agent's failure, whatever the HTTP status.
+
+mod client;
+mod config;
+mod settings;
+pub mod wire;
+
+pub use client::TrpcAgent;
+pub use config::{ServerConfig, TrpcConfig};
+pub use settings::{TrpcSettings, check};

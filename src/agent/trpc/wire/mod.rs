@@ -1,0 +1,103 @@
+//! trpc-agent-go's runs ↔ ours, pure. The names are those of its `server/trpcagent`, `event` and `model` packages.
+
+mod event;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use self::event::{Message, RunEvent};
+use crate::evidence::{Event, Usage};
+
+/// The reply of `POST …/runs`, as far as it is looked at.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunReply {
+    status: String,
+    #[serde(default)]
+    events: Option<Vec<RunEvent>>,
+    #[serde(default)]
+    messages: Option<Vec<Message>>,
+    #[serde(default)]
+    error_message: String,
+}
+
+/// What a run brought.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The final response.
+    pub text: String,
+    /// Function calls, their results, and what was said before the final response, in order.
+    pub events: Vec<Event>,
+    /// The tokens of all requests to models that the run made; `None` where none was reported.
+    pub usage: Option<Usage>,
+}
+
+/// The body of `POST …/runs`. The server refuses keys that it does not know, so nothing is said that need not be.
+pub fn run_request(user: &str, session: &str, message: &str, runtime_state: &Map<String, Value>) -> Value {
+    let mut body = json!({
+        "session": {"userId": user, "sessionId": session},
+        "input": {"role": "user", "content": message},
+    });
+    if !runtime_state.is_empty() {
+        body["runOptions"] = json!({"runtimeState": runtime_state});
+    }
+    body
+}
+
+/// What a run means; the error is the failure that the agent reports, or says that there is no response.
+pub fn run_of(reply: &RunReply) -> Result<Run, String> {
+    let failed = |words: &str| match words.trim() {
+        "" => format!("the agent reported that the run is {}", reply.status),
+        words => format!("the agent reported a failure: {words}"),
+    };
+    if reply.status != "completed" {
+        return Err(failed(&reply.error_message));
+    }
+    let all = reply.events.as_deref().unwrap_or_default();
+    let whole: Vec<&RunEvent> = all.iter().filter(|event| !event.is_partial).collect();
+    let usage = whole.iter().filter_map(|event| event.usage()).reduce(Usage::plus);
+    let told = of_events(&whole).or_else(|| of_messages(reply.messages.as_deref().unwrap_or_default()));
+    let Some((text, mut events)) = told else {
+        return Err(match reply.error_message.trim() {
+            "" => "the run ended without a final response".to_owned(),
+            words => failed(words),
+        });
+    };
+    // A run that was stopped on purpose has completed, and says by whose word.
+    if !reply.error_message.trim().is_empty() {
+        events.push(Event::Other { data: json!({"error": reply.error_message}) });
+    }
+    Ok(Run { text, events, usage })
+}
+
+/// The final response and what came before it, by the events.
+fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
+    let has_words = |event: &RunEvent| !event.words().trim().is_empty();
+    let completion = whole.iter().rposition(|event| event.is_completion() && has_words(event));
+    let last = whole.iter().rposition(|event| !event.is_completion() && event.is_final() && has_words(event));
+    let text = whole[completion.or(last)?].words();
+    let mut ours = Vec::new();
+    // A completion repeats what others have said.
+    for (index, event) in whole.iter().enumerate().filter(|(_, event)| !event.is_completion()) {
+        let is_response = Some(index) == last && event.words() == text;
+        for message in event.messages() {
+            message.tell(&event.author, is_response, &mut ours);
+        }
+    }
+    Some((text, ours))
+}
+
+/// The same by the messages, which the server has put together of pieces where an agent sends nothing whole.
+fn of_messages(messages: &[Message]) -> Option<(String, Vec<Event>)> {
+    let from = messages.iter().rposition(|message| message.role == "user").map_or(0, |user| user + 1);
+    let answers = &messages[from..];
+    let last = answers.iter().rposition(|message| message.is_answer() && !message.words().trim().is_empty())?;
+    let mut ours = Vec::new();
+    for (index, message) in answers.iter().enumerate() {
+        message.tell("", index == last, &mut ours);
+    }
+    Some((answers[last].words(), ours))
+}
+
+#[cfg(test)]
+mod tests;

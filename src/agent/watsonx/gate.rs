@@ -1,0 +1,243 @@
+//! How requests get to the instance, and how streams are heard.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::settings::{base, edition, iam};
+use super::{AuthConfig, EditionConfig, WatsonxSettings};
+use crate::agent::tries::{Again, Failure, fail};
+use crate::agent::{AgentError, AgentErrorKind, Tries};
+use crate::http::{
+    BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpFault, HttpReply, HttpStream, IamDenial, IamSettings, IamTokens,
+    KeyHeader, Method, Opened, Pieces, STREAM_CAP, Url,
+};
+use crate::retry::Delays;
+use crate::secret::Secret;
+
+/// What all requests to an instance share.
+pub(super) struct Gate {
+    pub(super) settings: WatsonxSettings,
+    pub(super) base: BaseUrl,
+    pub(super) edition: EditionConfig,
+    http: HttpClient,
+    tokens: Option<IamTokens>,
+    calls: AtomicU64,
+}
+
+/// What is sent, the same at every try.
+pub(super) struct Outgoing {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) body: Option<Value>,
+    pub(super) headers: Vec<(String, Secret)>,
+    /// What to try where the reply is 404.
+    pub(super) if_not_found: &'static str,
+}
+
+/// A request that was not answered with a stream.
+pub(super) struct Refused {
+    pub(super) failure: Failure,
+    /// The status and the words of a reply in small letters, where there was one.
+    pub(super) said: Option<(u16, String)>,
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Refused {
+        Refused { failure, said: None }
+    }
+}
+
+impl Gate {
+    pub(super) fn new(settings: WatsonxSettings, http: HttpClient) -> Result<Gate, AgentError> {
+        let unusable = |message| AgentError { kind: AgentErrorKind::Unreachable, message };
+        let base = base(&settings.base_url).map_err(unusable)?;
+        let token_url = iam(&settings.config).map_err(unusable)?;
+        let key = settings.rest.api_key.clone().filter(|_| settings.config.auth == AuthConfig::Iam);
+        let tokens = key.map(|key| {
+            let (time_limit, clock) = (settings.rest.turn_limit, settings.rest.clock);
+            IamTokens::new(IamSettings { url: token_url, key, time_limit, clock }, http.clone())
+        });
+        let edition = edition(&settings.config, &base);
+        Ok(Gate { settings, base, edition, http, tokens, calls: AtomicU64::new(0) })
+    }
+
+    /// The waits between the tries of one call.
+    pub(super) fn delays(&self) -> Delays {
+        let rest = &self.settings.rest;
+        rest.retry.delays(rest.rng_seed.wrapping_add(self.calls.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// A document that is only read, with retries.
+    pub(super) async fn document(&self, outgoing: &Outgoing) -> Result<Value, AgentError> {
+        let (mut delays, mut tries) = (self.delays(), Tries::default());
+        loop {
+            let read = match self.open(outgoing).await {
+                Ok(stream) => {
+                    stream.whole(BODY_CAP).await.and_then(|(reply, _)| reply.json()).map_err(Failure::of_fault)
+                }
+                Err(refused) => Err(refused.failure),
+            };
+            match read {
+                Ok(document) => return Ok(document),
+                Err(failure) => fail(failure, &mut delays, &mut tries).await?,
+            }
+        }
+    }
+
+    /// One try, up to the head of its reply. A token that is refused is asked for again once.
+    pub(super) async fn open(&self, outgoing: &Outgoing) -> Result<HttpStream, Refused> {
+        let key = self.key(None).await?;
+        match self.send(outgoing, key.as_ref()).await? {
+            Opened::Streaming(stream) => Ok(*stream),
+            Opened::Refused(reply) if reply.status == 401 && self.tokens.is_some() => {
+                let fresh = self.key(key.as_ref()).await?;
+                match self.send(outgoing, fresh.as_ref()).await? {
+                    Opened::Streaming(stream) => Ok(*stream),
+                    Opened::Refused(reply) => Err(self.refused(&reply, outgoing)),
+                }
+            }
+            Opened::Refused(reply) => Err(self.refused(&reply, outgoing)),
+        }
+    }
+
+    async fn send(&self, outgoing: &Outgoing, key: Option<&Secret>) -> Result<Opened, Failure> {
+        let rest = &self.settings.rest;
+        let headers = [outgoing.headers.as_slice(), &rest.headers].concat();
+        // A header that the user names is the user's own.
+        let is_named = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        let key = key.filter(|_| !is_named);
+        let call = Call {
+            method: outgoing.method.clone(),
+            url: outgoing.url.clone(),
+            key: key.map(|key| KeyHeader { name: "authorization", before: "Bearer ", key }),
+            body: outgoing.body.as_ref().map(|body| body.to_string().into_bytes()),
+            time_limit: rest.turn_limit,
+            body_cap: STREAM_CAP,
+        };
+        let opened = self.http.open(call, Extra { headers: &headers, ..Extra::default() }, rest.clock).await;
+        opened.map_err(|fault| Failure::of_fault(fault).with_hint(hint))
+    }
+
+    /// The key that goes along: the job's, or a token for it.
+    async fn key(&self, refused: Option<&Secret>) -> Result<Option<Secret>, Failure> {
+        let Some(tokens) = &self.tokens else { return Ok(self.settings.rest.api_key.clone()) };
+        let mut delays = self.delays();
+        let failed = |denial: IamDenial| -> Result<Duration, Failure> {
+            let failure = self.denied(denial);
+            let Again::After(asked) = failure.again else { return Err(failure) };
+            delays.next(asked).ok_or(Failure { again: Again::Never, ..failure })
+        };
+        tokens.current(refused, failed).await.map(Some)
+    }
+
+    fn denied(&self, denial: IamDenial) -> Failure {
+        let is_of_the_key = denial.is_of_the_key();
+        let failure = match denial {
+            IamDenial::Fault(fault) => {
+                Failure::of_fault(fault).with_hint(|_| "; target.watsonx.iamUrl says where it is")
+            }
+            IamDenial::Refused(reply) if is_of_the_key => {
+                Failure::of_number(401, reply.refusal(), None).with_hint(hint)
+            }
+            IamDenial::Refused(reply) => Failure::of_status(&reply, self.settings.rest.clock).with_hint(hint),
+        };
+        // No message has left yet.
+        Failure { maybe_received: false, ..failure }
+    }
+
+    fn refused(&self, reply: &HttpReply, outgoing: &Outgoing) -> Refused {
+        let failure = Failure::of_status(reply, self.settings.rest.clock).with_hint(|kind| match kind {
+            AgentErrorKind::NotFound => outgoing.if_not_found,
+            kind => hint(kind),
+        });
+        Refused { failure, said: Some((reply.status, String::from_utf8_lossy(&reply.body).to_lowercase())) }
+    }
+}
+
+fn hint(kind: AgentErrorKind) -> &'static str {
+    match kind {
+        AgentErrorKind::Unreachable => "; is it running? target.watsonx.baseUrl says where it is looked for",
+        AgentErrorKind::Unauthorized => {
+            "; check the key (target.watsonx.apiKey or EVAL_JOB_AGENT_API_KEY), and whether it is a token or, with \
+             `auth: iam`, an API key"
+        }
+        _ => "",
+    }
+}
+
+/// What an event of a stream brought.
+pub(super) struct Step {
+    pub(super) has_words: bool,
+    /// Nothing that counts comes after it.
+    pub(super) is_last: bool,
+}
+
+/// How a stream came in, in milliseconds from the request's last byte.
+pub(super) struct Heard {
+    pub(super) first_ms: Option<f64>,
+    pub(super) last_ms: f64,
+    /// Whether anything came.
+    pub(super) began: bool,
+    /// Why it broke off.
+    pub(super) fault: Option<HttpFault>,
+}
+
+/// Hears a stream to its end, or until it breaks.
+pub(super) async fn hear(
+    mut stream: HttpStream,
+    mut pieces: Pieces,
+    mut take: impl FnMut(&Value) -> Step + Send,
+) -> Heard {
+    let mut heard = Heard { first_ms: None, last_ms: 0.0, began: false, fault: None };
+    if stream.head.is_page() {
+        heard.fault = Some(match stream.whole(BODY_CAP).await {
+            Ok((reply, _)) => reply.unreadable("answered a web page instead of a stream"),
+            Err(fault) => fault,
+        });
+        return heard;
+    }
+    loop {
+        let chunk = stream.chunk().await;
+        heard.last_ms = stream.elapsed_ms();
+        let (events, is_end) = match chunk {
+            Err(fault) => {
+                heard.fault = Some(fault);
+                return heard;
+            }
+            Ok(Some(chunk)) => {
+                heard.began = true;
+                let Some(events) = pieces.push(&chunk) else {
+                    let what = "an event of the stream is longer than 8 MiB; reading stopped there";
+                    heard.fault = Some(stream.head.amiss(what));
+                    return heard;
+                };
+                (events, false)
+            }
+            Ok(None) => {
+                let rest = std::mem::replace(&mut pieces, Pieces::lines()).finish();
+                (rest.into_iter().collect(), true)
+            }
+        };
+        for data in events.iter().filter(|data| !matches!(data.trim(), "" | "[DONE]")) {
+            let event: Value = match serde_json::from_str(data) {
+                Ok(event) => event,
+                Err(error) => {
+                    let how = if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" };
+                    let what = format!("an event of the stream {how}: {}", stream.head.quote(data));
+                    heard.fault = Some(stream.head.amiss(&what));
+                    return heard;
+                }
+            };
+            let step = take(&event);
+            heard.first_ms = heard.first_ms.or(step.has_words.then_some(heard.last_ms));
+            if step.is_last {
+                return heard;
+            }
+        }
+        if is_end {
+            return heard;
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! v2: chat completions, streamed as server-sent events.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::{Told, is_uuid};
+use crate::evidence::Usage;
+
+/// What a request holds beside its messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside<'a> {
+    /// `context`.
+    pub context: &'a Map<String, Value>,
+    /// `context_variables`.
+    pub context_variables: &'a Map<String, Value>,
+    /// `additional_parameters`.
+    pub additional_parameters: &'a Map<String, Value>,
+}
+
+/// The body of `POST …/chat/completions`. A thread of ours is named in it, one of the server's in a header.
+pub fn request(messages: &[Value], own_thread: Option<&str>, beside: Beside<'_>) -> Value {
+    let mut body = json!({"stream": true, "messages": messages});
+    if let Some(thread) = own_thread {
+        body["thread_id"] = thread.into();
+    }
+    let maps = [
+        ("context", beside.context),
+        ("context_variables", beside.context_variables),
+        ("additional_parameters", beside.additional_parameters),
+    ];
+    for (key, map) in maps.into_iter().filter(|(_, map)| !map.is_empty()) {
+        body[key] = Value::Object(map.clone());
+    }
+    body
+}
+
+/// What the frames of a turn have told so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Turn {
+    completed: Option<Value>,
+    steps: Vec<Value>,
+    /// What the agent reports as its failure.
+    pub failure: Option<String>,
+}
+
+impl Turn {
+    /// Takes one frame; whether it brought words.
+    pub fn take(&mut self, frame: &Value) -> bool {
+        match frame["object"].as_str().unwrap_or_default() {
+            "thread.run.step.delta" => {
+                let places = ["/data/delta/step_details", "/choices/0/delta/step_details"];
+                let steps = places.iter().find_map(|place| frame.pointer(place)?.as_array());
+                self.steps.extend(steps.into_iter().flatten().cloned());
+                false
+            }
+            "thread.message.delta" => {
+                let has_words = |text: &str| !text.trim().is_empty();
+                frame.pointer("/choices/0/delta/content").and_then(Value::as_str).is_some_and(has_words)
+                    || frame.pointer("/data/delta/content").and_then(Value::as_array).is_some_and(|items| {
+                        items.iter().any(|item| item.get("text").and_then(Value::as_str).is_some_and(has_words))
+                    })
+            }
+            "thread.message.completed" => {
+                self.completed = Some(frame.clone());
+                true
+            }
+            "error" => {
+                let words = frame.pointer("/choices/0/delta/content").or_else(|| frame.pointer("/error/message"));
+                let words = words.and_then(Value::as_str).unwrap_or("it gives no detail");
+                self.failure = Some(words.to_owned());
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// The turn, once its last frame has come.
+    pub fn completed(&self) -> Option<Completed> {
+        let frame = self.completed.as_ref()?;
+        let message = &frame["data"]["message"];
+        let mut told = Told::default();
+        // A deployment may leave the steps out of its stream, and it repeats in the end what it has streamed.
+        match message["step_details"].as_array().filter(|steps| !steps.is_empty()) {
+            Some(steps) => told.take_steps(&Value::Array(steps.clone())),
+            None => told.take_steps(&Value::Array(self.steps.clone())),
+        }
+        told.take_content(&message["content"]);
+        let choice = &frame["choices"][0]["message"];
+        if told.is_silent() {
+            told.say(choice["content"].as_str().unwrap_or_default());
+        }
+        let usage = &frame["usage"];
+        let tokens = |key: &str| usage[key].as_u64();
+        let usage = usage.is_object().then(|| Usage::of_call(tokens("prompt_tokens"), tokens("completion_tokens")));
+        Some(Completed {
+            told,
+            thread: frame["thread_id"].as_str().filter(|thread| is_uuid(thread)).map(str::to_owned),
+            history: history(message, choice["reasoning_content"].as_str().unwrap_or_default()),
+            usage,
+        })
+    }
+}
+
+/// A turn that is whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completed {
+    /// What was said and done.
+    pub told: Told,
+    /// The server's thread; a server that keeps none says `new` again.
+    pub thread: Option<String>,
+    /// The messages by which the turn is told to the server again.
+    pub history: Vec<Value>,
+    /// Its tokens, where it tells them.
+    pub usage: Option<Usage>,
+}
+
+/// A turn's steps stand before the agent's own message, calls as an assistant's and results as a tool's; a result
+/// without its call would be refused.
+fn history(message: &Value, reasoning: &str) -> Vec<Value> {
+    let (mut history, mut called) = (Vec::new(), BTreeSet::new());
+    for step in message["step_details"].as_array().into_iter().flatten() {
+        match step["type"].as_str().unwrap_or_default() {
+            "tool_calls" => {
+                let calls: Vec<Value> = step["tool_calls"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter(|call| call.is_object())
+                    .cloned()
+                    .collect();
+                called.extend(calls.iter().filter_map(|call| call["id"].as_str().map(str::to_owned)));
+                if !calls.is_empty() {
+                    history.push(json!({"role": "assistant", "content": "", "tool_calls": calls}));
+                }
+            }
+            "tool_response" if step["tool_call_id"].as_str().is_some_and(|id| called.contains(id)) => {
+                let text = |key: &str| step.get(key).cloned().unwrap_or_else(|| "".into());
+                let id = &step["tool_call_id"];
+                history.push(
+                    json!({"role": "tool", "content": text("content"), "name": text("name"), "tool_call_id": id}),
+                );
+            }
+            _ => {}
+        }
+    }
+    let content = message.get("content").cloned().unwrap_or_else(|| json!([]));
+    let mut own = json!({"role": "assistant", "content": content});
+    if let Some(meta) = message.get("_meta").filter(|meta| !meta.is_null()) {
+        own["_meta"] = meta.clone();
+    }
+    if !reasoning.is_empty() {
+        own["reasoning_content"] = reasoning.into();
+    }
+    history.push(own);
+    history
+}

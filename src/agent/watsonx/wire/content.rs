@@ -1,0 +1,39 @@
+//! What an assistant's message shows its user, as text: widgets as a person would read them aloud.
+
+use serde_json::Value;
+
+/// The words of a content item; empty where it has none.
+pub(super) fn words(item: &Value) -> String {
+    let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    match kind(item) {
+        "text" | "conversational_search" => item.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        _ => {
+            let mut lines: Vec<String> = Vec::new();
+            for line in [text("title"), text("description"), text("text")].into_iter().flatten() {
+                if !lines.iter().any(|told| told == line) {
+                    lines.push(line.to_owned());
+                }
+            }
+            lines.extend(labels(item).map(|label| format!("- {label}")));
+            lines.join("\n")
+        }
+    }
+}
+
+/// Whether an item is more than its words: then it is kept as an event too.
+pub(super) fn is_more_than_words(item: &Value) -> bool {
+    kind(item) != "text"
+}
+
+fn kind(item: &Value) -> &str {
+    item.get("response_type").and_then(Value::as_str).unwrap_or("text")
+}
+
+/// The labels of options, and of a form's fields.
+fn labels(item: &Value) -> impl Iterator<Item = String> {
+    let lists = ["options", "fields", "inputs", "elements"].into_iter().filter_map(|key| item.get(key)?.as_array());
+    lists.flatten().filter_map(|entry| {
+        let named = ["label", "title", "name", "description"].into_iter().find_map(|key| entry.get(key)?.as_str());
+        named.or_else(|| entry.get("value")?.as_str()).or_else(|| entry.as_str()).map(str::to_owned)
+    })
+}

@@ -1,0 +1,37 @@
+//! watsonx Orchestrate's runs and chat completions ↔ ours, pure. The shapes are those that IBM's evaluation framework
+//! (`ibm-watsonx-orchestrate-evaluation-framework` 1.6.9, `agentops/runtime_adapter`) reads and writes.
+
+pub mod completions;
+mod content;
+pub mod runs;
+mod told;
+
+use serde_json::Value;
+
+pub use told::Told;
+
+/// The id of the agent of this name, or of this id, in the reply of `GET /v1/orchestrate/agents`; else the names that
+/// there are. `None` where the reply is no list.
+pub fn agent_id(agents: &Value, name: &str) -> Option<Result<String, Vec<String>>> {
+    let agents = agents.as_array()?;
+    let text = |agent: &Value, key: &str| agent.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let found = |key: &str| agents.iter().find(|agent| text(agent, key) == name);
+    let id = found("name").or_else(|| found("id")).map(|agent| text(agent, "id")).filter(|id| !id.is_empty());
+    Some(id.ok_or_else(|| agents.iter().map(|agent| text(agent, "name")).filter(|name| !name.is_empty()).collect()))
+}
+
+/// Whether a text is a UUID in its usual form.
+pub fn is_uuid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    lengths == [8, 4, 4, 4, 12] && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// 32 hex digits as a UUID of version 4 (RFC 9562).
+pub fn uuid_of(digits: &str) -> String {
+    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
+    format!("{}-{}-4{}-a{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! v1: runs, streamed as one JSON document a line.
+
+use serde_json::{Map, Value, json};
+
+use super::Told;
+
+/// The body of `POST /v1/orchestrate/runs`.
+pub fn request(agent_id: &str, thread: Option<&str>, message: &str, context: &Map<String, Value>) -> Value {
+    let mut body = json!({"message": {"role": "user", "content": message}, "agent_id": agent_id});
+    if let Some(thread) = thread {
+        body["thread_id"] = thread.into();
+    }
+    if !context.is_empty() {
+        body["context"] = Value::Object(context.clone());
+    }
+    body
+}
+
+/// What the events of a run have told so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// The thread, once it is known.
+    pub thread: Option<String>,
+    /// What was said and done.
+    pub told: Told,
+    /// The run says that it has ended.
+    pub is_over: bool,
+    /// What the run reports as its failure.
+    pub failure: Option<String>,
+    pieces: String,
+}
+
+impl Run {
+    /// A run of which nothing has come, in the thread that is known.
+    pub fn in_thread(thread: Option<String>) -> Run {
+        Run { thread, ..Run::default() }
+    }
+
+    /// Takes one event; whether it brought words.
+    pub fn take(&mut self, event: &Value) -> bool {
+        let (name, data) = (event.get("event").and_then(Value::as_str).unwrap_or_default(), &event["data"]);
+        if let Some(thread) = data.get("thread_id").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
+            self.thread = Some(thread.to_owned());
+        }
+        match name {
+            "run.completed" | "done" => self.is_over = true,
+            "run.failed" | "run.cancelled" | "error" => self.failure = Some(complaint(data)),
+            "" if !event["error"].is_null() || !event["detail"].is_null() => self.failure = Some(complaint(event)),
+            _ => {}
+        }
+        if let Some(steps) = data["delta"].get("step_details") {
+            self.told.take_steps(steps);
+        }
+        let words = |content: &Value| {
+            let mut told = Told::default();
+            told.take_content(content);
+            told.text()
+        };
+        match name {
+            "message.delta" => {
+                let piece = pieces(&data["delta"]["content"]);
+                self.pieces.push_str(&piece);
+                !piece.trim().is_empty()
+            }
+            // A message without a role says that one has begun.
+            "message.created" if data["message"]["role"] == "assistant" => {
+                let content = &data["message"]["content"];
+                self.told.take_content(content);
+                !words(content).trim().is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    /// What the run has told when no more comes: where no message was whole, the pieces together.
+    pub fn finish(mut self) -> Told {
+        if self.told.is_silent() {
+            let pieces = std::mem::take(&mut self.pieces);
+            self.told.say(&pieces);
+        }
+        self.told
+    }
+}
+
+/// What a thread's messages tell of the answer to our last message; `None` while there is none. `said` is how many
+/// messages of ours there must be.
+pub fn answer_of(messages: &Value, said: usize, message: &str) -> Option<Told> {
+    let messages = messages.as_array()?;
+    let is_ours = |entry: &Value| entry["role"] == "user";
+    let last = messages.iter().rposition(is_ours)?;
+    let mut words = Told::default();
+    words.take_content(&messages[last]["content"]);
+    // Else it is the answer to an earlier message that stands there.
+    if words.text().trim() != message.trim() || messages.iter().filter(|entry| is_ours(entry)).count() < said {
+        return None;
+    }
+    let mut told = Told::default();
+    for entry in messages[last + 1..].iter().filter(|entry| entry["role"] == "assistant") {
+        for step in entry["step_history"].as_array().into_iter().flatten() {
+            told.take_steps(&step["step_details"]);
+        }
+        told.take_content(&entry["content"]);
+    }
+    (!told.is_silent()).then_some(told)
+}
+
+fn pieces(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().filter_map(|item| item.get("text")?.as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+fn complaint(data: &Value) -> String {
+    let place = ["/error/message", "/last_error/message", "/error", "/last_error", "/message", "/detail"];
+    let words = place.iter().find_map(|place| data.pointer(place)?.as_str());
+    words.map_or_else(|| data.to_string(), str::to_owned)
+}

@@ -1,0 +1,53 @@
+//! A stream's bytes, cut into its events: server-sent ones, or one a line.
+
+use super::BODY_CAP;
+use super::sse::SseReader;
+
+/// Cuts a stream into its events, none longer than [`BODY_CAP`].
+#[derive(Debug)]
+pub enum Pieces {
+    /// Server-sent events; what counts of them is their data.
+    Sse(SseReader),
+    /// Lines (NDJSON).
+    Lines(Vec<u8>),
+}
+
+impl Pieces {
+    /// For server-sent events.
+    pub fn sse() -> Pieces {
+        Pieces::Sse(SseReader::new(BODY_CAP))
+    }
+
+    /// For lines.
+    pub fn lines() -> Pieces {
+        Pieces::Lines(Vec::new())
+    }
+
+    /// The events that these bytes complete; `None` when one is too long.
+    pub fn push(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
+        match self {
+            Pieces::Sse(reader) => Some(reader.push(bytes).ok()?.into_iter().map(|event| event.data).collect()),
+            Pieces::Lines(line) => {
+                let mut events = Vec::new();
+                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    if line.len() + piece.len() > BODY_CAP {
+                        return None;
+                    }
+                    line.extend_from_slice(piece);
+                    if piece.ends_with(b"\n") {
+                        events.push(String::from_utf8_lossy(&std::mem::take(line)).into_owned());
+                    }
+                }
+                Some(events)
+            }
+        }
+    }
+
+    /// What the end of the stream leaves. Whether it is whole only its reader can tell.
+    pub fn finish(self) -> Option<String> {
+        match self {
+            Pieces::Sse(reader) => reader.finish().map(|event| event.data),
+            Pieces::Lines(line) => Some(String::from_utf8_lossy(&line).into_owned()),
+        }
+    }
+}
