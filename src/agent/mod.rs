@@ -1,7 +1,7 @@
 //! The agent under test: one folder a transport.
 //!
 //! Invariants: an agent's words are untrusted text and are only carried; every failed try is told to the caller; the
-//! latency of a reply is that of the successful try alone.
+//! latency of a reply is that of the successful try alone, from the last byte sent.
 
 pub mod a2a;
 mod ability;
@@ -86,9 +86,9 @@ pub struct Reply {
     pub text: String,
     /// What it reported about its work.
     pub events: Vec<Event>,
-    /// Milliseconds of the successful try, from sending to the last byte.
+    /// Milliseconds of the successful try, from the last byte of the message to the last byte of the reply.
     pub latency_ms: f64,
-    /// Milliseconds of the successful try, from sending to the first words; `None` where the transport does not stream.
+    /// Milliseconds of the successful try, from the last byte of the message to the first words; `None` where the transport does not stream.
     pub first_token_ms: Option<f64>,
     /// Its own tokens, where the transport reports them.
     pub usage: Option<Usage>,

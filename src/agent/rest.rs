@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use super::tries::{Again, Failure, fail};
 use super::{AgentError, AgentErrorKind, Tries};
-use crate::clock::{Clock, Stopwatch};
-use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, Url};
+use crate::clock::Clock;
+use crate::http::{
+    BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, STREAM_CAP, Url,
+};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -86,7 +88,8 @@ impl Caller {
         tries: &mut Tries,
     ) -> Result<(T, f64), AgentError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
+        let mut delays =
+            self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call)).timed_by(self.settings.clock);
         loop {
             match self.once(request, &read).await {
                 Ok(reply) => return Ok(reply),
@@ -111,18 +114,12 @@ impl Caller {
             key: key.map(|key| KeyHeader { name, before, key }),
             body: request.body.as_ref().map(|body| body.to_string().into_bytes()),
             time_limit: settings.turn_limit,
-            body_cap: BODY_CAP,
+            // What streams has an envelope around every word.
+            body_cap: if request.accept.is_some() { STREAM_CAP } else { BODY_CAP },
         };
-        let stopwatch: Stopwatch = settings.clock.start();
-        let extra = Extra {
-            headers: &settings.headers,
-            accept: request.accept,
-            stopwatch: Some(stopwatch),
-            ..Extra::default()
-        };
-        let reply = self.http.exchange_with(call, extra).await;
-        let latency_ms = stopwatch.elapsed_ms();
-        let reply = reply.map_err(|fault| self.failed(fault))?;
+        let extra = Extra { headers: &settings.headers, accept: request.accept, ..Extra::default() };
+        let reply = self.http.exchange_timed(call, extra, settings.clock).await;
+        let (reply, latency_ms) = reply.map_err(|fault| self.failed(fault))?;
         if !reply.is_success() {
             return Err(self.refused(&reply, request));
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Ink, count, plain};
-use crate::evidence::{AgentOutput, Change, Event, Observed};
+use crate::evidence::{AgentOutput, Change, Event, FailedTry, Observed};
 use crate::record::RunRecord;
 
 /// Every conversation of a run.
@@ -34,7 +34,11 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
                 );
             }
             for failure in &turn.failures {
-                let _ = writeln!(page, "   {}", ink.unsure(&format!("a try failed: {}", plain(&failure.error))));
+                let _ = writeln!(
+                    page,
+                    "   {}",
+                    ink.unsure(&format!("a try failed{}: {}", time(failure), plain(&failure.error)))
+                );
             }
             for event in &turn.events {
                 let _ = writeln!(page, "   {}", self::event(event, ink).replace('\n', "\n   "));
@@ -55,6 +59,12 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
         page.push('\n');
     }
     page
+}
+
+/// The time that a try took away, where it is known.
+fn time(failure: &FailedTry) -> String {
+    let waited = failure.waited_ms.map(|ms| format!(", then {ms:.0} ms of waiting")).unwrap_or_default();
+    failure.took_ms.map(|ms| format!(" ({ms:.0} ms{waited})")).unwrap_or_default()
 }
 
 /// How many of the last lines of what an agent printed are shown.

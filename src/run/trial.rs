@@ -243,13 +243,15 @@ async fn say(
             None
         }
     };
-    limit.agent_ms += limit.since.elapsed_ms() - before;
+    let spent_ms = limit.since.elapsed_ms() - before;
+    limit.agent_ms += spent_ms;
+    turn.spent_ms = Some(spent_ms);
     let (reply, mut tries) = match exchange {
         Some(Exchange { reply, tries }) => (Some(reply), tries),
         None => (None, session.given_up()),
     };
     if let Some(error) = &death {
-        tries.failures.push(FailedTry { error: error.clone(), maybe_received: true });
+        tries.failures.push(FailedTry::untimed(error.clone(), true));
     }
     turn.failures = tries.failures;
     turn.maybe_delivered = tries.maybe_delivered;

@@ -176,7 +176,8 @@ impl Caller {
 
     async fn talk(&self, values: &Value, tries: &mut Tries) -> Result<Reply, AgentError> {
         let nth = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth));
+        let mut delays =
+            self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth)).timed_by(self.settings.clock);
         loop {
             let stream = match self.send("say", say(&self.settings.config), values).await {
                 Ok(stream) => self.read(stream).await,
@@ -192,7 +193,8 @@ impl Caller {
     /// A request whose reply is one JSON document.
     async fn document(&self, key: &str, parts: Parts<'_>, values: &Value) -> Result<Value, AgentError> {
         let nth = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth));
+        let mut delays =
+            self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth)).timed_by(self.settings.clock);
         let mut tries = Tries::default();
         loop {
             let outcome = match self.send(key, parts, values).await {
@@ -259,7 +261,7 @@ impl Caller {
         let (mut picked, mut first_ms, mut pieces) = (Picked::default(), None, Pieces::of(kind));
         while let Some(chunk) = stream.chunk().await? {
             let now = stream.elapsed_ms();
-            let too_long = || stream.head.amiss("an event of the stream is longer than 8 MiB; reading stopped there");
+            let too_long = || stream.head.amiss("an event of the stream is longer than 64 MiB; reading stopped there");
             for data in pieces.push(&chunk).ok_or_else(too_long)? {
                 let has_words = self.picks.take(&event_of(&data, kind, &stream.head)?, &mut picked);
                 first_ms = first_ms.or(has_words.then_some(now));
@@ -282,7 +284,7 @@ enum Pieces {
 
 impl Pieces {
     fn of(kind: StreamConfig) -> Pieces {
-        if kind == StreamConfig::Sse { Pieces::Sse(SseReader::new(BODY_CAP)) } else { Pieces::Lines(Vec::new()) }
+        if kind == StreamConfig::Sse { Pieces::Sse(SseReader::new(STREAM_CAP)) } else { Pieces::Lines(Vec::new()) }
     }
 
     /// The events that these bytes complete; `None` when one is too long.
@@ -292,7 +294,7 @@ impl Pieces {
             Pieces::Lines(line) => {
                 let mut events = Vec::new();
                 for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-                    if line.len() + piece.len() > BODY_CAP {
+                    if line.len() + piece.len() > STREAM_CAP {
                         return None;
                     }
                     line.extend_from_slice(piece);

@@ -176,7 +176,8 @@ struct Answer {
 impl Caller {
     async fn ask(&self, history: &[Value], tries: &mut Tries) -> Result<Answer, AgentError> {
         let nth = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth));
+        let mut delays =
+            self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth)).timed_by(self.settings.clock);
         loop {
             match self.once(history).await {
                 Ok(Some(answer)) => return Ok(answer),
@@ -250,13 +251,13 @@ async fn whole(stream: HttpStream) -> Result<Answer, Failure> {
 }
 
 async fn streamed(mut stream: HttpStream) -> Result<Answer, Failure> {
-    let mut reader = SseReader::new(BODY_CAP);
+    let mut reader = SseReader::new(STREAM_CAP);
     let mut completion = Completion::default();
     let (mut first_ms, mut is_done) = (None, false);
     while let Some(chunk) = stream.chunk().await.map_err(Failure::of_fault)? {
         let now = stream.elapsed_ms();
         let events = reader.push(&chunk).map_err(|_| {
-            Failure::of_fault(stream.head.amiss("an event of the stream is longer than 8 MiB; reading stopped there"))
+            Failure::of_fault(stream.head.amiss("an event of the stream is longer than 64 MiB; reading stopped there"))
         })?;
         for event in events {
             let has_words = take(&mut completion, &event.data, &mut is_done, &stream.head)?;
