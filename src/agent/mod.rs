@@ -44,6 +44,12 @@ pub trait Session: Send {
     /// The id that the agent gave to it.
     fn id(&self) -> &str;
 
+    /// Whether the agent was there when it was opened. Where nothing is sent before the first message, only the reply to
+    /// that one tells.
+    fn is_met(&self) -> bool {
+        true
+    }
+
     /// What the agent says before anybody has said anything; most say nothing. Asked for once, before the first message.
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         Ok(None)

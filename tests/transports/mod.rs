@@ -7,6 +7,7 @@ mod a2a;
 mod a2a_faults;
 mod adk;
 mod adk_faults;
+mod contract;
 
 use std::path::PathBuf;
 use std::process::Output;

@@ -43,6 +43,9 @@ fn hint(kind: AgentErrorKind, fault: HttpFaultKind, purpose: Purpose) -> &'stati
         (AgentErrorKind::NotFound, Purpose::Open) => {
             "; check target.embabel.baseUrl and target.embabel.path, and that the agent knows the chatbot"
         }
+        (AgentErrorKind::NotFound, Purpose::Talk) => {
+            "; the agent does not know the session any more, or has no such path"
+        }
         _ => "",
     }
 }

@@ -132,6 +132,10 @@ impl Session for HttpSession {
         &self.id
     }
 
+    fn is_met(&self) -> bool {
+        self.caller.session_path.is_some()
+    }
+
     async fn say(&mut self, message: &str) -> Exchange {
         self.tries = Tries::default();
         self.turn += 1;
@@ -317,6 +321,7 @@ impl Pieces {
 
 /// An event's JSON; of server-sent events, text that is none too. What says nothing is null.
 fn event_of(data: &str, kind: StreamConfig, head: &HttpReply) -> Result<Value, HttpFault> {
+    let data = data.trim_start_matches('\u{feff}');
     if matches!(data.trim(), "" | "[DONE]") {
         return Ok(Value::Null);
     }
