@@ -31,7 +31,7 @@ impl Failure {
     pub(super) fn of_fault(fault: HttpFault) -> Failure {
         let usual = Again::After(None);
         let (kind, again) = match fault.kind {
-            HttpFaultKind::Unsendable => (AgentErrorKind::Unreachable, Again::Never),
+            HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Again::Never),
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
             HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),

@@ -160,6 +160,11 @@ pub(super) struct ProbeArgs {
     /// The job file
     #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
     pub(super) file: PathBuf,
+
+    /// The agent's model, sent with the message; of several only the first [default: that of a run]
+    #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
+          value_parser = NonEmptyStringValueParser::new())]
+    pub(super) model: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io;
 
 use reqwest::Url;
+use rustls::CertificateError;
 
 use super::address::is_loopback;
 use super::excerpt;
@@ -25,6 +26,8 @@ pub enum HttpFaultKind {
     Unsendable,
     /// No connection: the request never left.
     Unreachable,
+    /// The server's certificate is not trusted, or is another host's: nothing was sent, and nothing will be.
+    Untrusted,
     /// The time limit ran out; the request can have arrived.
     Timeout,
     /// The connection broke after the request was sent; it can have arrived.
@@ -41,7 +44,10 @@ impl HttpFaultKind {
     /// Whether the server can have received the request.
     pub fn maybe_received(self) -> bool {
         match self {
-            HttpFaultKind::Unsendable | HttpFaultKind::Unreachable | HttpFaultKind::Redirect(_) => false,
+            HttpFaultKind::Unsendable
+            | HttpFaultKind::Unreachable
+            | HttpFaultKind::Untrusted
+            | HttpFaultKind::Redirect(_) => false,
             HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::WrongType | HttpFaultKind::Unreadable => {
                 true
             }
@@ -63,6 +69,10 @@ impl HttpFault {
         if !error.is_connect() {
             let what = format!("the connection broke before a reply came ({})", cause(&error));
             return HttpFault::new(HttpFaultKind::Broken, place, what);
+        }
+        if let Some(doubt) = certificate_doubt(&error) {
+            let what = format!("no connection: the server's certificate {doubt}");
+            return HttpFault::new(HttpFaultKind::Untrusted, place, what);
         }
         let what = if error.is_dns() {
             "no connection: the host name was not found".to_owned()
@@ -91,6 +101,36 @@ impl HttpFault {
 fn cause(error: &reqwest::Error) -> String {
     let words = chain(error).last().map_or_else(|| "unknown cause".to_owned(), ToString::to_string);
     excerpt(&words, &[]).trim_matches('"').to_owned()
+}
+
+/// What is wrong with the server's certificate, and what to try; `None` where nothing is.
+fn certificate_doubt(error: &reqwest::Error) -> Option<String> {
+    let io_errors = chain(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    let doubt = io_errors.filter_map(|error| tls_error(error)).find_map(|error| match error {
+        rustls::Error::InvalidCertificate(doubt) => Some(doubt),
+        _ => None,
+    })?;
+    let words = excerpt(&doubt.to_string(), &[]);
+    let words = words.trim_matches('"');
+    Some(match doubt {
+        CertificateError::UnknownIssuer => format!(
+            "is from nobody whom this machine trusts ({words}); SSL_CERT_FILE can name a file with the certificate of its \
+             issuer"
+        ),
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            format!("is another host's ({words}); use the name or address that the certificate is for")
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            format!("has expired ({words}); have it renewed, or set this machine's clock")
+        }
+        _ => format!("can't be used ({words}); have the server show a good one"),
+    })
+}
+
+/// The TLS error that an I/O error is wrapped around, at any depth.
+fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref::<rustls::Error>().or_else(|| tls_error(inner.downcast_ref::<io::Error>()?))
 }
 
 fn refused(error: &reqwest::Error) -> bool {
@@ -135,10 +175,11 @@ mod tests {
 
     #[test]
     fn only_what_left_can_have_been_received() {
-        use HttpFaultKind::{Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, WrongType};
+        use HttpFaultKind::{Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted, WrongType};
         for (kind, expected) in [
             (Unsendable, false),
             (Unreachable, false),
+            (Untrusted, false),
             (Redirect(307), false),
             (Timeout, true),
             (Broken, true),

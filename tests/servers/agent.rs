@@ -13,6 +13,11 @@ pub fn start(behaviour: &str) -> (Option<Server>, String) {
     }
     let behaviour = behaviour.to_owned();
     let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    if behaviour == "self-signed" {
+        let server = Server::start_tls(|_| Reply::Silence);
+        let address = server.address.clone();
+        return (Some(server), address);
+    }
     let server = Server::start(move |request| {
         // The second message of all is answered only when it comes again.
         if behaviour == "stumbles"

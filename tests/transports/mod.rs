@@ -8,6 +8,8 @@ mod a2a_faults;
 mod adk;
 mod adk_faults;
 mod contract;
+mod proxy;
+mod tls;
 
 use std::path::PathBuf;
 use std::process::Output;

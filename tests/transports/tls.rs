@@ -1,0 +1,87 @@
+//! Certificates, good and bad, as the program meets them: at the agent, at the model, at the graph.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::json;
+
+use crate::program::eval_job;
+use crate::servers::http::{Reply, Server};
+use crate::servers::tls::certificate;
+
+/// A bare model over TLS, as the agent or as our own.
+fn server() -> Server {
+    Server::start_tls(|_| {
+        let message = json!({"role": "assistant", "content": "Hello"});
+        Reply::Json(200, json!({"choices": [{"message": message, "finish_reason": "stop"}]}))
+    })
+}
+
+fn job(agent: &str, more: &str) -> String {
+    format!(
+        "target: {{user: u, chatbot: c, openai: {{baseUrl: '{agent}/v1'}}}}\nfacts: []\nmaxTurns: 4\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}"
+    )
+}
+
+const OWN_LINES: &str = "evaluator: {script: [Thanks]}\nscorer: {model: scripted}\n";
+
+fn run(folder: &Path, job: &str, environment: impl Fn(&mut Command)) -> (Output, String) {
+    std::fs::write(folder.join("job.yml"), job).unwrap();
+    let mut command = eval_job(folder);
+    command.args(["run", "job.yml", "--no-progress", "--condition", "without-facts"]);
+    environment(&mut command);
+    let output = command.output().unwrap();
+    let words = [output.stdout.as_slice(), &output.stderr].concat();
+    // The page is as wide as it is: what is looked for may be broken into lines.
+    let words = String::from_utf8_lossy(&words).split_whitespace().collect::<Vec<_>>().join(" ");
+    (output, words)
+}
+
+#[test]
+fn a_certificate_that_is_trusted_works_and_one_that_is_not_is_named_and_not_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = server();
+    let (output, words) = run(folder.path(), &job(&agent.address, OWN_LINES), |command| {
+        command.env("SSL_CERT_FILE", certificate());
+    });
+    assert_eq!(output.status.code(), Some(0), "{words}");
+    assert_eq!(agent.requests().len(), 2);
+
+    let agent = server();
+    let (output, words) = run(folder.path(), &job(&agent.address, OWN_LINES), |_| {});
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    for part in ["certificate is from nobody whom this machine trusts", "UnknownIssuer", "SSL_CERT_FILE"] {
+        assert!(words.contains(part), "{words}");
+    }
+    assert_eq!((agent.connections(), agent.requests().len()), (1, 0), "{words}");
+}
+
+#[test]
+fn another_hosts_certificate_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = server();
+    let other = agent.address.replace("127.0.0.1", "localhost");
+    let (output, words) = run(folder.path(), &job(&other, OWN_LINES), |command| {
+        command.env("SSL_CERT_FILE", certificate());
+    });
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    assert!(words.contains("the server's certificate is another host's"), "{words}");
+    assert_eq!(agent.requests().len(), 0);
+}
+
+#[test]
+fn a_models_certificate_is_named_and_not_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = server();
+    let plain = Server::start(|_| {
+        let message = json!({"role": "assistant", "content": "Hello"});
+        Reply::Json(200, json!({"choices": [{"message": message, "finish_reason": "stop"}]}))
+    });
+    let (output, words) = run(folder.path(), &job(&plain.address, ""), |command| {
+        command.env("OPENAI_BASE_URL", format!("{}/v1", model.address)).env("OPENAI_API_KEY", "sk-s3cret");
+    });
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    assert!(words.contains("certificate is from nobody whom this machine trusts"), "{words}");
+    assert_eq!((model.connections(), model.requests().len()), (1, 0), "{words}");
+}
