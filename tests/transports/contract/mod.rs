@@ -7,6 +7,7 @@
 mod command;
 mod differences;
 mod faults;
+mod latency;
 mod outcome;
 mod same_words;
 mod wire;

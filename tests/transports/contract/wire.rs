@@ -55,12 +55,16 @@ pub struct Limits {
 impl Wire {
     /// A whole reply with this body.
     pub fn reply(&self, body: impl AsRef<[u8]>) -> Answer {
-        let kind = match self.form {
+        Answer::of_type(200, self.content_type(), body)
+    }
+
+    /// What a reply says that it is.
+    pub fn content_type(&self) -> &'static str {
+        match self.form {
             Form::Document => "application/json",
             Form::Events => "text/event-stream",
             Form::Lines => "application/x-ndjson",
-        };
-        Answer::of_type(200, kind, body)
+        }
     }
 
     /// The user's words in a message.
