@@ -8,6 +8,7 @@ mod a2a_faults;
 mod adk;
 mod adk_faults;
 mod contract;
+mod http;
 mod proxy;
 mod tls;
 
