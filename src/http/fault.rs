@@ -4,10 +4,9 @@ use std::error::Error;
 use std::io;
 
 use reqwest::Url;
-use rustls::CertificateError;
 
 use super::address::is_loopback;
-use super::excerpt;
+use super::{certificate_doubt, excerpt};
 
 /// Why there is no reply that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +69,8 @@ impl HttpFault {
             let what = format!("the connection broke before a reply came ({})", cause(&error));
             return HttpFault::new(HttpFaultKind::Broken, place, what);
         }
-        if let Some(doubt) = certificate_doubt(&error) {
+        let mut io_errors = chain(&error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+        if let Some(doubt) = io_errors.find_map(certificate_doubt) {
             let what = format!("no connection: the server's certificate {doubt}");
             return HttpFault::new(HttpFaultKind::Untrusted, place, what);
         }
@@ -101,36 +101,6 @@ impl HttpFault {
 fn cause(error: &reqwest::Error) -> String {
     let words = chain(error).last().map_or_else(|| "unknown cause".to_owned(), ToString::to_string);
     excerpt(&words, &[]).trim_matches('"').to_owned()
-}
-
-/// What is wrong with the server's certificate, and what to try; `None` where nothing is.
-fn certificate_doubt(error: &reqwest::Error) -> Option<String> {
-    let io_errors = chain(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
-    let doubt = io_errors.filter_map(|error| tls_error(error)).find_map(|error| match error {
-        rustls::Error::InvalidCertificate(doubt) => Some(doubt),
-        _ => None,
-    })?;
-    let words = excerpt(&doubt.to_string(), &[]);
-    let words = words.trim_matches('"');
-    Some(match doubt {
-        CertificateError::UnknownIssuer => format!(
-            "is from nobody whom this machine trusts ({words}); SSL_CERT_FILE can name a file with the certificate of its \
-             issuer"
-        ),
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            format!("is another host's ({words}); use the name or address that the certificate is for")
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            format!("has expired ({words}); have it renewed, or set this machine's clock")
-        }
-        _ => format!("can't be used ({words}); have the server show a good one"),
-    })
-}
-
-/// The TLS error that an I/O error is wrapped around, at any depth.
-fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
-    let inner = error.get_ref()?;
-    inner.downcast_ref::<rustls::Error>().or_else(|| tls_error(inner.downcast_ref::<io::Error>()?))
 }
 
 fn refused(error: &reqwest::Error) -> bool {

@@ -6,6 +6,7 @@
 
 mod address;
 mod arrival;
+mod certificate;
 mod client;
 mod excerpt;
 mod exchange;
@@ -19,6 +20,7 @@ mod stream;
 
 pub use address::BaseUrl;
 pub use arrival::TimedEvent;
+pub use certificate::certificate_doubt;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};

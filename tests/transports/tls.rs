@@ -71,6 +71,24 @@ fn another_hosts_certificate_is_named() {
 }
 
 #[test]
+fn a_graphs_certificate_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = server();
+    let uri = graph.address.replace("https:", "bolt+s:");
+    let job = format!(
+        "target: {{user: u, chatbot: c, demo: {{}}}}\nfacts: []\ngraph: {{neo4j: {{uri: '{uri}', password: s3cret}}}}\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
+         assertions: [{{cypher: 'RETURN 1 AS n', expected: 1}}]\n{OWN_LINES}"
+    );
+    let (output, words) = run(folder.path(), &job, |_| {});
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    for part in ["its certificate is from nobody whom this machine trusts", "SSL_CERT_FILE", "+ssc takes any"] {
+        assert!(words.contains(part), "{words}");
+    }
+    assert!(!words.contains("s3cret"), "{words}");
+}
+
+#[test]
 fn a_models_certificate_is_named_and_not_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let model = server();
