@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// What arrived.
 #[derive(Debug, Clone)]
@@ -53,13 +54,14 @@ impl Server {
         Server::behind(None, answer)
     }
 
-    /// The same over TLS, with the certificate of `tests/fixtures/tls`, which nobody trusts by itself.
-    pub fn start_tls(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
-        Server::behind(Some(super::tls::config()), answer)
+    /// The same over TLS, with the certificate of `tests/fixtures/tls`, which nobody trusts by itself. Each connection
+    /// waits so long for its handshake.
+    pub fn start_tls(pause: Duration, answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
+        Server::behind(Some((super::tls::config(), pause)), answer)
     }
 
     fn behind(
-        tls: Option<Arc<rustls::ServerConfig>>,
+        tls: Option<(Arc<rustls::ServerConfig>, Duration)>,
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -74,7 +76,10 @@ impl Server {
                 let (answer, kept, tls) = (answer.clone(), kept.clone(), tls.clone());
                 stream.set_nodelay(true).unwrap();
                 std::thread::spawn(move || match tls {
-                    Some(tls) => serve(super::tls::stream(tls, stream), answer.as_ref(), &kept),
+                    Some((tls, pause)) => {
+                        std::thread::sleep(pause);
+                        serve(super::tls::stream(tls, stream), answer.as_ref(), &kept);
+                    }
                     None => serve(stream, answer.as_ref(), &kept),
                 });
             }

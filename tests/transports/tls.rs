@@ -2,16 +2,19 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
+use eval_job::record::RunRecord;
 use serde_json::json;
 
 use crate::program::eval_job;
+use crate::servers::agent;
 use crate::servers::http::{Reply, Server};
 use crate::servers::tls::certificate;
 
 /// A bare model over TLS, as the agent or as our own.
 fn server() -> Server {
-    Server::start_tls(|_| {
+    Server::start_tls(Duration::ZERO, |_| {
         let message = json!({"role": "assistant", "content": "Hello"});
         Reply::Json(200, json!({"choices": [{"message": message, "finish_reason": "stop"}]}))
     })
@@ -55,6 +58,29 @@ fn a_certificate_that_is_trusted_works_and_one_that_is_not_is_named_and_not_trie
         assert!(words.contains(part), "{words}");
     }
     assert_eq!((agent.connections(), agent.requests().len()), (1, 0), "{words}");
+}
+
+#[test]
+fn connecting_is_kept_apart_from_the_agents_time() {
+    let say = "say: {url: ADDRESS/talks/7/words, body: {say: '{{ message }}'}, reply: $.word, stream: ndjson}";
+    for transport in ["openai: {baseUrl: ADDRESS/v1}", &format!("http: {{{say}}}")] {
+        let (_agent, address) = agent::start("slow-handshake");
+        let job = format!(
+            "target: {{user: u, chatbot: c, {}}}\nfacts: []\n{OWN_LINES}\
+             tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n",
+            transport.replace("ADDRESS", &address)
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let (output, words) = run(folder.path(), &job, |command| {
+            command.env("SSL_CERT_FILE", certificate()).args(["-o", "record.json"]);
+        });
+        assert_eq!(output.status.code(), Some(0), "{words}");
+        let record: RunRecord =
+            serde_json::from_slice(&std::fs::read(folder.path().join("record.json")).unwrap()).unwrap();
+        let turn = &record.trials[0].evidence.as_ref().unwrap().transcript.turns[0];
+        let beside = turn.spent_ms.unwrap() - turn.latency_ms.unwrap();
+        assert!(beside >= 200.0, "{transport}: {turn:?}");
+    }
 }
 
 #[test]
