@@ -31,6 +31,8 @@
 //!   camera, `graph/photograph`, whose differences become [`evidence::Change`]s (`run/watch.rs`, turn by turn).
 //! - What is started is ended: `agent/managed` keeps every process group, `run/commons.rs` whatever trials share, and both
 //!   let go of it also after Ctrl-C, a panic or a failed start.
+//! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,
+//!   `run/budget.rs` lets trials begin only while they can be paid.
 //! - What an assertion comes to before the first word, and with nothing there, is evidence too: `grade/vacuous.rs` tells
 //!   from it which ones may not be able to fail.
 //!
@@ -64,5 +66,6 @@ pub mod llm;
 // What the edges share:
 pub mod clock;
 pub mod http;
+pub mod money;
 pub mod retry;
 pub mod secret;

@@ -8,6 +8,7 @@ use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::evidence::Condition;
 use crate::job::ModelName;
+use crate::money::Dollars;
 use crate::score::Score;
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
@@ -48,7 +49,7 @@ pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run jobs: hold the conversations, judge them, check the assertions, and show what came of it
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Check job files; without --live this touches no network
     Validate(ValidateArgs),
     /// Say hello to a job's agent and print what was found: is it there, what can it do, what does it answer. Nothing is
@@ -95,6 +96,23 @@ pub(super) struct RunArgs {
     #[arg(long, env = "EVAL_JOB_MIN_SCORE", value_name = "SCORE", value_parser = parse_score)]
     pub(super) min_score: Option<Score>,
 
+    /// Stop before the run costs more than so many US dollars; what the agent costs counts where it tells its tokens
+    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
+    pub(super) cost_limit: Option<Dollars>,
+
+    /// Stop before the run takes more than so many tokens
+    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) token_limit: Option<u64>,
+
+    /// Stop after so many seconds; what goes on then is kept as far as it went
+    #[arg(long, env = "EVAL_JOB_TIME_LIMIT", value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(super) time_limit: Option<f64>,
+
+    /// A YAML file of prices that go before the embedded ones, in US dollars a million tokens:
+    /// models: {openai/my-model: {input: 0.4, cachedInput: 0.1, output: 1.6}}
+    #[arg(long, env = "EVAL_JOB_PRICES", value_name = "FILE")]
+    pub(super) prices: Option<PathBuf>,
+
     /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
     #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
     pub(super) prompts: Option<PathBuf>,
@@ -112,7 +130,8 @@ pub(super) struct RunArgs {
     #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N")]
     pub(super) rng_seed: Option<u64>,
 
-    /// Also write the record to a file; its ending tells the format: .json
+    /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
+    /// the shape of Red Hat's token files
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 
@@ -180,7 +199,8 @@ pub(super) struct ShowArgs {
     #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
-    /// Also write the record to a file; its ending tells the format: .json
+    /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
+    /// the shape of Red Hat's token files
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 }
@@ -208,6 +228,16 @@ impl From<ConditionArg> for Condition {
             ConditionArg::WithFacts => Condition::WithFacts,
         }
     }
+}
+
+fn parse_dollars(text: &str) -> Result<Dollars, String> {
+    let amount = text.parse::<f64>().ok().and_then(Dollars::new).filter(|amount| *amount > Dollars::ZERO);
+    amount.ok_or_else(|| "a cost is a number of US dollars, more than 0".to_owned())
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 31_536_000.0);
+    seconds.ok_or_else(|| "a time is a number of seconds, more than 0".to_owned())
 }
 
 fn parse_score(text: &str) -> Result<Score, String> {

@@ -19,6 +19,8 @@ pub(super) enum CliError {
     UnreadableEnvFile { path: PathBuf, source: io::Error },
     /// The file of variables has a mistake. Nothing of the line is repeated: it can hold a key.
     InvalidEnvFile { path: PathBuf, line: usize, what: &'static str },
+    /// A file of prices can't be understood.
+    InvalidPrices { path: PathBuf, what: String },
     /// There is no folder where `--prompts` says.
     NoPrompts(PathBuf),
     /// Job files have problems.
@@ -60,6 +62,7 @@ impl CliError {
         match self {
             CliError::Unreadable { .. }
             | CliError::NoPrompts(_)
+            | CliError::InvalidPrices { .. }
             | CliError::UnreadableEnvFile { .. }
             | CliError::InvalidEnvFile { .. }
             | CliError::InvalidJobs(_)
@@ -98,6 +101,14 @@ impl CliError {
             CliError::InvalidEnvFile { path, line, what } => {
                 format!("{error} {}:{line}: {what}", plain(&path.display().to_string()))
             }
+            CliError::InvalidPrices { path, what } => {
+                format!(
+                    "{error} {}: {}\n  try: models: {{openai/my-model: {{input: 0.4, cachedInput: 0.1, output: 1.6}}}}, in US dollars \
+                     a million tokens",
+                    plain(&path.display().to_string()),
+                    plain(what)
+                )
+            }
             CliError::NoPrompts(path) => {
                 let path = plain(&path.display().to_string());
                 format!(
@@ -118,7 +129,7 @@ impl CliError {
                 lines.join("\n")
             }
             CliError::UnknownFormat(path) => format!(
-                "{error} {}: the ending tells no format\n  try: a name that ends in .json",
+                "{error} {}: the ending tells no format\n  try: a name that ends in .json, or in tokens.json for what the models took",
                 plain(&path.display().to_string())
             ),
             CliError::SharedOutput(jobs) => format!(

@@ -23,7 +23,7 @@ mod validate;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{Args, Command, GraphCommand, RunArgs, ValidateArgs};
+use args::{Args, Command, GraphCommand};
 use context::Context;
 use env_file::EnvFile;
 use error::CliError;
@@ -41,9 +41,8 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let file = match &args.command {
-        Command::Run(RunArgs { env_file, .. }) | Command::Validate(ValidateArgs { env_file, .. }) => {
-            env_file::read(env_file.as_deref())
-        }
+        Command::Run(args) => env_file::read(args.env_file.as_deref()),
+        Command::Validate(args) => env_file::read(args.env_file.as_deref()),
         _ => Ok(EnvFile::new()),
     };
     let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()));

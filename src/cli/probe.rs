@@ -14,7 +14,7 @@ use super::printer::Printer;
 use super::run::{runtime, surroundings, wait_for_interrupt};
 use crate::agent::{Ability, AgentError, AgentErrorKind, Reply, TransportConfig};
 use crate::evidence::Event;
-use crate::job::{ModelName, Target};
+use crate::job::{ModelName, RunLimits, Target};
 use crate::plan::{Plan, Wanted};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
@@ -35,7 +35,9 @@ pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>)
 }
 
 fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &Arc<Printer>)) -> Result<u8, CliError> {
-    let Loaded { file, job, templates } = loaded;
+    let Loaded { file, mut job, templates } = loaded;
+    // One hello is nothing that a run's limits were meant for.
+    job.limits.run = RunLimits::default();
     // No model of ours is asked, so none needs a key.
     let wanted = Wanted {
         models: models.to_vec(),

@@ -67,7 +67,10 @@ impl Progress {
             | Entry::RunFinished { .. }
             | Entry::SessionOpened { .. }
             | Entry::AgentOutput { .. }
-            | Entry::LookedBefore { .. } => None,
+            | Entry::LookedBefore { .. }
+            | Entry::Primed { .. }
+            | Entry::ModelAsked { .. } => None,
+            Entry::LimitReached { why, .. } => Some(self.ink.unsure(&format!("stopped: {why}"))),
             Entry::GraphChanged { trial, changes } => {
                 let lines = changes.iter().map(|change| self.line(*trial, &report::change(change, self.ink)));
                 (self.level == Level::Everything).then(|| lines.collect::<Vec<_>>().join("\n"))

@@ -1,6 +1,7 @@
 //! `eval-job run FILE…`
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,9 @@ use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use crate::agent::{any_group_is_left, kill_all_groups};
+use crate::job::RunLimits;
 use crate::llm::limiter::Telling;
+use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Plan, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
@@ -26,9 +29,10 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     if args.files.len() > 1 && !args.output.is_empty() {
         return Err(CliError::SharedOutput(args.files.len()));
     }
+    let prices = prices(args.prices.as_deref())?;
     let mut plans = Vec::new();
     for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
-        plans.push(plan(args, context, loaded)?);
+        plans.push(plan(args, context, &prices, loaded)?);
     }
     let runtime = runtime()?;
     let interrupt = CancellationToken::new();
@@ -54,21 +58,35 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
         .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))
 }
 
+/// What models cost: what the file says, then what is known.
+fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
+    let Some(path) = file else { return Ok(PriceTable::embedded()) };
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|source| CliError::Unreadable { path: path.to_path_buf(), source })?;
+    let invalid = |what| CliError::InvalidPrices { path: path.to_path_buf(), what };
+    PriceTable::embedded().with_file(&text).map_err(invalid)
+}
+
 /// A job with its plan.
 struct Planned {
     loaded: Loaded,
     plan: Plan,
 }
 
-fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, CliError> {
+fn plan(args: &RunArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, CliError> {
     let wanted = Wanted {
         models: args.model.clone(),
         conditions: args.condition.map(Into::into).into_iter().collect(),
         evaluator_model: args.evaluator_model.clone(),
         scorer_model: args.scorer_model.clone(),
         min_score: args.min_score,
+        limits: RunLimits {
+            spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
+            seconds: args.time_limit,
+        },
     };
-    match Plan::of(loaded.job.clone(), wanted, surroundings(context)) {
+    let surroundings = Surroundings { prices: prices.clone(), ..surroundings(context) };
+    match Plan::of(loaded.job.clone(), wanted, surroundings) {
         Ok(plan) => Ok(Planned { loaded, plan }),
         Err(refusals) => Err(CliError::Refused { file: loaded.file, refusals }),
     }
@@ -76,7 +94,11 @@ fn plan(args: &RunArgs, context: &Context, loaded: Loaded) -> Result<Planned, Cl
 
 /// What decides whether a plan can work.
 pub(super) fn surroundings(context: &Context) -> Surroundings {
-    Surroundings { variables: context.credentials.variables.clone(), neo4j_uri: context.credentials.neo4j_uri.clone() }
+    Surroundings {
+        variables: context.credentials.variables.clone(),
+        neo4j_uri: context.credentials.neo4j_uri.clone(),
+        prices: PriceTable::embedded(),
+    }
 }
 
 async fn run_one(

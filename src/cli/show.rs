@@ -46,7 +46,9 @@ pub(super) fn check_outputs(outputs: &[PathBuf]) -> Result<(), CliError> {
 pub(super) fn write_outputs(outputs: &[PathBuf], record: &RunRecord) -> Result<(), CliError> {
     for path in outputs {
         let unwritable = |source| CliError::Unwritable { path: path.clone(), source };
-        let json = record.to_json().map_err(|error| CliError::Internal(error.to_string()))?;
+        let is_tokens = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tokens.json"));
+        let json = if is_tokens { report::token_file(record) } else { record.to_json() };
+        let json = json.map_err(|error| CliError::Internal(error.to_string()))?;
         fs::write(path, json).map_err(unwritable)?;
     }
     Ok(())

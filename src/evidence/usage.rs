@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Requests that were answered.
     pub calls: u64,
+    /// Those of them whose tokens the endpoint did not report: the sums are without them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreported_calls: u64,
     /// Tokens of the requests.
     pub input_tokens: Option<u64>,
     /// Those of them that the provider had in its prompt cache.
@@ -32,6 +35,7 @@ impl Usage {
     pub fn of_call(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Usage {
         Usage {
             calls: 1,
+            unreported_calls: u64::from(input_tokens.is_none() || output_tokens.is_none()),
             input_tokens,
             output_tokens,
             largest_input_tokens: input_tokens,
@@ -39,6 +43,11 @@ impl Usage {
             largest_total_tokens: input_tokens.zip(output_tokens).map(|(input, output)| input.saturating_add(output)),
             ..Usage::default()
         }
+    }
+
+    /// Tokens of requests and replies; `None` where one of the two is unknown.
+    pub fn total_tokens(&self) -> Option<u64> {
+        Some(self.input_tokens?.saturating_add(self.output_tokens?))
     }
 
     /// Both together: a number that only one side knows is the sum of what is known.
@@ -49,6 +58,7 @@ impl Usage {
         };
         Usage {
             calls: self.calls.saturating_add(other.calls),
+            unreported_calls: self.unreported_calls.saturating_add(other.unreported_calls),
             input_tokens: add(self.input_tokens, other.input_tokens),
             cached_input_tokens: add(self.cached_input_tokens, other.cached_input_tokens),
             output_tokens: add(self.output_tokens, other.output_tokens),
@@ -61,6 +71,10 @@ impl Usage {
     }
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +85,7 @@ mod tests {
         let sum = known.plus(Usage::of_call(Some(40), Some(50))).plus(Usage::of_call(None, Some(1)));
         assert_eq!((sum.calls, sum.input_tokens, sum.output_tokens), (3, Some(140), Some(56)));
         assert_eq!((sum.cached_input_tokens, sum.reasoning_tokens), (None, Some(0)));
+        assert_eq!((sum.unreported_calls, sum.total_tokens()), (1, Some(196)));
         let largest = (sum.largest_input_tokens, sum.largest_output_tokens, sum.largest_total_tokens);
         assert_eq!(largest, (Some(100), Some(50), Some(105)));
     }

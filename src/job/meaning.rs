@@ -8,6 +8,7 @@ use crate::agent::managed::StartConfig;
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Message};
 use crate::graph::{GraphConfig, WatchConfig};
+use crate::money::SpendLimits;
 use crate::score::{Score, VacuousGate, Weight};
 
 /// A job, valid by construction.
@@ -262,10 +263,34 @@ pub struct Limits {
     pub trial_seconds: f64,
     /// Seconds for one setup or one query of an assertion, tries included.
     pub query_seconds: f64,
+    /// What the whole run may take.
+    pub run: RunLimits,
+}
+
+/// What a whole run may take; without a number there is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RunLimits {
+    /// Money and tokens.
+    pub spend: SpendLimits,
+    /// Seconds.
+    pub seconds: Option<f64>,
+}
+
+impl RunLimits {
+    /// These, and where there is none, the other's.
+    pub fn or(self, other: RunLimits) -> RunLimits {
+        RunLimits {
+            spend: SpendLimits {
+                cost: self.spend.cost.or(other.spend.cost),
+                tokens: self.spend.tokens.or(other.spend.tokens),
+            },
+            seconds: self.seconds.or(other.seconds),
+        }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { turn_seconds: 60.0, trial_seconds: 1800.0, query_seconds: 30.0 }
+        Limits { turn_seconds: 60.0, trial_seconds: 1800.0, query_seconds: 30.0, run: RunLimits::default() }
     }
 }

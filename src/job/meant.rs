@@ -6,7 +6,9 @@ use super::written::{
     AssertionFile, EvaluatorFile, GateFile, GraphFile, JobFile, ModelFile, ModelMapping, ScorerFile, SeedFile,
     TargetFile, TaskFile,
 };
-use super::{Assertion, Gate, Job, Judge, Limits, Mind, Model, ModelName, Persona, Seed, Setup, Target, Task};
+use super::{
+    Assertion, Gate, Job, Judge, Limits, Mind, Model, ModelName, Persona, RunLimits, Seed, Setup, Target, Task,
+};
 use crate::agent::TransportConfig;
 use crate::assertion::AssertionCheck;
 use crate::assertion::changes::ChangesCheck;
@@ -14,6 +16,7 @@ use crate::assertion::cypher::CypherCheck;
 use crate::assertion::expression::ExpressionCheck;
 use crate::evidence::Message;
 use crate::graph::GraphConfig;
+use crate::money::{Dollars, SpendLimits};
 use crate::score::{Score, Weight};
 
 /// The job, with every default filled in.
@@ -45,6 +48,10 @@ pub(super) fn job(written: JobFile, file_name: &str, digest: String) -> Result<J
             turn_seconds: written.limits.turn,
             trial_seconds: written.limits.trial,
             query_seconds: written.limits.query,
+            run: RunLimits {
+                spend: SpendLimits { cost: written.limits.cost.and_then(Dollars::new), tokens: written.limits.tokens },
+                seconds: written.limits.time,
+            },
         },
         folder: folder(file_name),
         digest,

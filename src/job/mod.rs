@@ -27,7 +27,8 @@ mod written;
 
 pub use load::load;
 pub use meaning::{
-    Assertion, Facts, Gate, Isolation, Job, Judge, Limits, Mind, Persona, Seed, Setup, Target, Task, TaskKind, TimingOn,
+    Assertion, Facts, Gate, Isolation, Job, Judge, Limits, Mind, Persona, RunLimits, Seed, Setup, Target, Task,
+    TaskKind, TimingOn,
 };
 pub use model::{Model, ModelName, Provider, ReasoningEffort};
 pub use problem::{Problem, Problems};

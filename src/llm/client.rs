@@ -7,8 +7,12 @@ use async_trait::async_trait;
 
 use super::failure::{Failure, Next, Whom};
 use super::limiter::{Concerns, Permit, Told, Visit};
-use super::{Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, Manner, ModelSettings, Outgoing, Said};
+use super::{
+    Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, Manner, MaxTokens, ModelSettings, Outgoing, Said,
+};
+use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method};
+use crate::money::Reservation;
 use crate::secret::Secret;
 
 /// A reply is expected to cost so many tokens until the first came.
@@ -67,10 +71,23 @@ impl Client {
         let token = self.dialect.token(refused_key).await.map_err(Then::Failed)?;
         let key = token.as_ref().or(settings.key.as_ref()).filter(|key| !key.expose().is_empty());
         let Outgoing { url, headers, body } = self.dialect.outgoing(request, &settings.options, manner);
+        let reserved = match &settings.allowance {
+            Some(_) if manner.max_tokens == MaxTokens::Omitted && !self.dialect.always_bounds() => {
+                return Err(Then::Failed(Failure::of_no_bound(&settings.model)));
+            }
+            Some(allowance) => match allowance.set_aside(body.len()).await {
+                Ok(reserved) => Some(reserved),
+                Err(shortfall) => return Err(Then::Failed(Failure::of_shortfall(&shortfall))),
+            },
+            None => None,
+        };
         let estimated = body.len() as f64 / 4.0 + EXPECTED_REPLY;
         let permit = match settings.limiter.admit(visit, estimated).await {
             Ok(permit) => permit,
-            Err(_) => return Err(Then::Failed(Failure::of_storm(None, &settings.model))),
+            Err(_) => {
+                release(reserved);
+                return Err(Then::Failed(Failure::of_storm(None, &settings.model)));
+            }
         };
         let (name, before) = self.dialect.key_header();
         let call = Call {
@@ -84,10 +101,21 @@ impl Client {
         // The key itself never travels where a token stands for it, but an error could name it.
         let beside = Extra { plain: headers, secret: settings.key.as_ref(), ..Extra::default() };
         let reply = self.http.exchange_with(call, beside).await;
-        let reply = reply.map_err(|fault| Then::Failed(Failure::of_fault(fault, &settings.origin)))?;
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(fault) => {
+                // What may have been received may be on the bill: it stays set aside for good.
+                release(reserved.filter(|_| !fault.kind.maybe_received()));
+                return Err(Then::Failed(Failure::of_fault(fault, &settings.origin)));
+            }
+        };
         if reply.is_success() {
-            return self.read(&reply, request, manner, permit).map_err(Then::Failed);
+            let read = self.read(&reply, request, manner, permit);
+            self.pay(reserved, &read);
+            return read.map_err(Then::Failed);
         }
+        // Refusals are on nobody's bill.
+        release(reserved);
         let complaint = Complaint::of_body(&reply.body);
         if matches!(reply.status, 400 | 422) && self.learns(&complaint, request, manner) {
             permit.accepted(Some(0), &self.told(&reply));
@@ -112,19 +140,31 @@ impl Client {
         let said = self.dialect.said(reply, request.schema.is_some());
         match said.map_err(|fault| Failure::of_fault(fault, origin))? {
             Said::Words(text, usage) => {
-                let tokens = usage.input_tokens.zip(usage.output_tokens).map(|(input, output)| input + output);
-                permit.accepted(tokens, &self.told(reply));
+                permit.accepted(usage.total_tokens(), &self.told(reply));
                 Ok(LlmReply { text, usage, notes: manner.notes(request, &self.settings.options) })
             }
-            Said::Nothing(why) => {
-                permit.accepted(None, &self.told(reply));
-                Err(Failure::of_silence(reply, &why, origin))
+            Said::Nothing(why, usage) => {
+                permit.accepted(usage.total_tokens(), &self.told(reply));
+                Err(Failure::of_silence(reply, (&why, usage), origin))
             }
             Said::Error(complaint) => {
                 let failure = Failure::in_band(reply, &complaint, self.whom());
                 self.settle(permit, reply, &complaint, &failure);
                 Err(failure)
             }
+        }
+    }
+
+    /// Pays for what came back. What does not say what it cost, cost what was set aside.
+    fn pay(&self, reserved: Option<Reservation>, read: &Result<LlmReply, Failure>) {
+        let Some((reserved, allowance)) = reserved.zip(self.settings.allowance.as_ref()) else { return };
+        let usage = match read {
+            Ok(reply) => &reply.usage,
+            Err(failure) => failure.error.usage.as_ref(),
+        };
+        match allowance.amount(usage) {
+            Some(amount) => reserved.settle(amount),
+            None => drop(reserved),
         }
     }
 
@@ -152,6 +192,12 @@ impl Client {
     }
 }
 
+fn release(reserved: Option<Reservation>) {
+    if let Some(reserved) = reserved {
+        reserved.release();
+    }
+}
+
 #[async_trait]
 impl Llm for Client {
     fn name(&self) -> &str {
@@ -164,9 +210,12 @@ impl Llm for Client {
         let visit = self.settings.limiter.arrive();
         let mut refused_key = None;
         let mut last = None;
+        // A try without words is paid for too.
+        let mut wasted = Usage::default();
         loop {
-            let Failure { error, next } = match self.once(request, self.manner(), visit, refused_key.as_ref()).await {
-                Ok(reply) => return Ok(reply),
+            let Failure { mut error, next } = match self.once(request, self.manner(), visit, refused_key.as_ref()).await
+            {
+                Ok(reply) => return Ok(LlmReply { usage: wasted.plus(reply.usage), ..reply }),
                 // Each change takes something away for good, so there are few.
                 Err(Then::Differently) => continue,
                 Err(Then::WithAnotherKey(refused)) => {
@@ -175,9 +224,14 @@ impl Llm for Client {
                 }
                 Err(Then::Failed(failure)) => failure,
             };
+            wasted = wasted.plus(*error.usage);
+            *error.usage = wasted;
             let asked = match next {
                 // Whoever was sent away from the queue tells why: the words of the last refusal.
-                Next::SentAway => return Err(Failure::of_storm(last, &self.settings.model).error),
+                Next::SentAway => {
+                    let storm = Failure::of_storm(last, &self.settings.model).error;
+                    return Err(LlmError { usage: Box::new(wasted), ..storm });
+                }
                 Next::End => return Err(error),
                 Next::Again(asked) | Next::Slower(asked) => asked,
             };

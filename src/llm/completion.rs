@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn unknown_tokens_stay_unknown() {
-        assert_eq!(reply(json!({})).usage(), Usage { calls: 1, ..Usage::default() });
+        assert_eq!(reply(json!({})).usage(), Usage { calls: 1, unreported_calls: 1, ..Usage::default() });
         let usage = reply(json!({"usage": {"prompt_tokens": 10, "prompt_tokens_details": null}})).usage();
         assert_eq!((usage.input_tokens, usage.cached_input_tokens, usage.output_tokens), (Some(10), None, None));
     }

@@ -22,6 +22,11 @@ pub trait Dialect: Send + Sync {
         Manner::WHOLE
     }
 
+    /// Whether its requests name the longest reply even where the job names none.
+    fn always_bounds(&self) -> bool {
+        false
+    }
+
     /// Which field carries the key, and what stands before it there.
     fn key_header(&self) -> (&'static str, &'static str) {
         ("authorization", "Bearer ")
@@ -50,8 +55,8 @@ pub struct Outgoing {
 pub enum Said {
     /// Words, and what they cost.
     Words(String, Usage),
-    /// Nothing that could be used.
-    Nothing(NoWords),
+    /// Nothing that could be used, and what it cost.
+    Nothing(NoWords, Usage),
     /// An error in a success's clothing.
     Error(Complaint),
 }
@@ -61,7 +66,7 @@ impl Said {
     pub fn of(words: Result<String, NoWords>, usage: Usage) -> Said {
         match words {
             Ok(text) => Said::Words(text, usage),
-            Err(why) => Said::Nothing(why),
+            Err(why) => Said::Nothing(why, usage),
         }
     }
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::{Complaint, LlmError, NoWords, Origin};
 use crate::clock::Clock;
+use crate::evidence::Usage;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
+use crate::money::Shortfall;
 use crate::retry::retry_after;
 
 /// One try that brought nothing.
@@ -39,11 +41,11 @@ pub(super) struct Whom<'a> {
 
 impl Failure {
     fn for_good(message: String) -> Failure {
-        Failure { error: LlmError { message, transient: false }, next: Next::End }
+        Failure { error: LlmError::for_good(message), next: Next::End }
     }
 
     fn for_now(message: String, next: Next) -> Failure {
-        Failure { error: LlmError { message, transient: true }, next }
+        Failure { error: LlmError::for_now(message), next }
     }
 
     /// No reply, or none that can be read.
@@ -111,7 +113,7 @@ impl Failure {
     }
 
     /// A success without words. A model that said nothing at all may say something when it is asked again.
-    pub(super) fn of_silence(reply: &HttpReply, why: &NoWords, origin: &Origin) -> Failure {
+    pub(super) fn of_silence(reply: &HttpReply, (why, usage): (&NoWords, Usage), origin: &Origin) -> Failure {
         let (what, transient) = match why {
             NoWords::Refused(words) if words.is_empty() => ("the model refuses to answer".to_owned(), false),
             NoWords::Refused(words) => (format!("the model refuses: {}", reply.quote(words)), false),
@@ -129,9 +131,22 @@ impl Failure {
             NoWords::Nothing => ("the reply holds no text".to_owned(), true),
             NoWords::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
         };
-        let error = LlmError { message: format!("{}: {what}", reply.place), transient };
+        let error = LlmError { message: format!("{}: {what}", reply.place), transient, usage: Box::new(usage) };
         let next = if *why == NoWords::Nothing { Next::Again(None) } else { Next::End };
         Failure { error, next }
+    }
+
+    /// The run's money or tokens do not reach for the request.
+    pub(super) fn of_shortfall(shortfall: &Shortfall) -> Failure {
+        Failure::for_good(shortfall.to_string())
+    }
+
+    /// The endpoint takes no bound for its replies, so that nobody can say what one costs.
+    pub(super) fn of_no_bound(model: &str) -> Failure {
+        Failure::for_good(format!(
+            "the endpoint refuses maxTokens for the model {model:?}, so what a reply can cost has no bound: limits.cost and \
+             limits.tokens can't be kept with it"
+        ))
     }
 
     /// Whoever waits gives up: nothing was let through for so long. `last` is the refusal that it knows, if any.
@@ -139,7 +154,7 @@ impl Failure {
         let what =
             format!("the rate limit lets nothing through for the model {model:?}; nothing more is asked of it now");
         let message = last.map_or(what.clone(), |last| format!("{}; {what}", last.message));
-        Failure { error: LlmError { message, transient: true }, next: Next::SentAway }
+        Failure { error: LlmError::for_now(message), next: Next::SentAway }
     }
 }
 

@@ -88,4 +88,18 @@ pub struct LlmError {
     pub message: String,
     /// Whether the same request can work later.
     pub transient: bool,
+    /// What the tries cost all the same, as far as the endpoint says: a reply without words is paid for too.
+    pub usage: Box<Usage>,
+}
+
+impl LlmError {
+    /// A request that fails again however often it is made, and that cost nothing.
+    pub fn for_good(message: String) -> LlmError {
+        LlmError { message, transient: false, usage: Box::default() }
+    }
+
+    /// A request that can work later, and that cost nothing.
+    pub fn for_now(message: String) -> LlmError {
+        LlmError { message, transient: true, usage: Box::default() }
+    }
 }

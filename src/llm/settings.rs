@@ -7,6 +7,7 @@ use super::LlmError;
 use super::limiter::RateLimiter;
 use crate::clock::Clock;
 use crate::http::BaseUrl;
+use crate::money::Allowance;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -33,6 +34,8 @@ pub struct ModelSettings {
     pub retry: RetryPolicy,
     /// The one limiter of this endpoint and key.
     pub limiter: Arc<RateLimiter>,
+    /// What its requests are paid from, where the run's spending is limited.
+    pub allowance: Option<Allowance>,
 }
 
 /// Where key and address come from, in an author's words: `OPENAI_API_KEY`, `evaluator.model.baseUrl`.
@@ -92,7 +95,7 @@ fn parse(base_url: &str, from: &str) -> Result<BaseUrl, String> {
 impl ModelSettings {
     /// The address. The error says what is wrong with it; [`check`] finds the same.
     pub fn base(&self) -> Result<BaseUrl, LlmError> {
-        parse(&self.base_url, &self.origin.address).map_err(|message| LlmError { message, transient: false })
+        parse(&self.base_url, &self.origin.address).map_err(LlmError::for_good)
     }
 }
 

@@ -5,6 +5,7 @@
 mod apart;
 mod lanes;
 mod models;
+mod prices;
 mod refusal;
 
 use crate::agent::TransportConfig;
@@ -16,7 +17,8 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Isolation, Job, ModelName};
+use crate::job::{Isolation, Job, ModelName, RunLimits};
+use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
 
@@ -36,15 +38,19 @@ pub struct Wanted {
     pub scorer_model: Option<ModelName>,
     /// The gate instead of the job's.
     pub min_score: Option<Score>,
+    /// Limits of the run instead of the job's.
+    pub limits: RunLimits,
 }
 
 /// What the surroundings offer, as far as it decides what can work.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Surroundings {
     /// The environment's variables: keys and addresses of our own models.
     pub variables: Variables,
     /// `NEO_URI`.
     pub neo4j_uri: Option<String>,
+    /// What models cost.
+    pub prices: PriceTable,
 }
 
 /// What is to be run; whatever it holds can work as far as anyone can know.
@@ -60,6 +66,8 @@ pub struct Plan {
     pub isolation: Isolation,
     /// Trials that share state, one after the other; lanes run side by side.
     pub lanes: Vec<Vec<TrialId>>,
+    /// What models cost.
+    pub prices: PriceTable,
 }
 
 impl Plan {
@@ -78,6 +86,7 @@ impl Plan {
         let mut job = job;
         let misnamed = models::choose(&mut job, &wanted, &surroundings.variables);
         job.gate.min_score = wanted.min_score.or(job.gate.min_score);
+        job.limits.run = wanted.limits.or(job.limits.run);
         let models = if wanted.models.is_empty() {
             vec![default_model(&job.target.transport).to_owned()]
         } else {
@@ -90,13 +99,14 @@ impl Plan {
         let lanes = lanes::lanes(&models, &conditions, share_state);
         let mut refusals = misnamed;
         refusals.extend(models::refusals(&job, &surroundings.variables));
+        refusals.extend(prices::refusals(&job, &models, &surroundings.prices));
         refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &surroundings));
         let apart = apart::Apart { isolation, several_at_once: lanes.len() > 1 };
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {
             return Err(refusals);
         }
-        Ok(Plan { job, models, graph, isolation, lanes })
+        Ok(Plan { job, models, graph, isolation, lanes, prices: surroundings.prices })
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::Provenance;
+use super::{ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId, Turn, Usage,
 };
@@ -94,6 +94,20 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         persona_notes: Vec<String>,
     },
+    /// The agent's memory was primed with the job's seeds.
+    Primed {
+        /// Which trial.
+        trial: u32,
+        /// The agent's own tokens, where its transport reports them.
+        usage: Option<Usage>,
+    },
+    /// One of our own models has answered, or has not.
+    ModelAsked {
+        /// Which trial.
+        trial: u32,
+        /// The call.
+        call: ModelCall,
+    },
     /// The judge has answered.
     Judged {
         /// Which trial.
@@ -118,6 +132,13 @@ pub enum Entry {
         outcome: Outcome,
         /// What it is worth, where it says something about the agent.
         scorecard: Option<Scorecard>,
+    },
+    /// A limit of the whole run is reached: what is not over by then is not gone on with.
+    LimitReached {
+        /// When.
+        at: DateTime<Utc>,
+        /// Which, and how far it was, in a sentence.
+        why: String,
     },
     /// The last line of a run that was not killed.
     RunFinished {

@@ -3,16 +3,20 @@
 //! Invariants: the record is nothing but the fold of the journal ([`RunRecord::of`]), so a run that was killed reads
 //! like one that ended; every document carries [`FORMAT_VERSION`]; nothing in here is secret.
 
+mod call;
 mod entry;
 mod provenance;
 mod run;
+mod spending;
 mod trial;
 mod vacuous;
 mod verdict;
 
+pub use call::{Asker, ModelCall};
 pub use entry::Entry;
 pub use provenance::{PromptDigest, Provenance};
 pub use run::{ModelFigure, RunRecord};
+pub use spending::{Spender, Spending, Stage, total};
 pub use trial::TrialRecord;
 pub use verdict::Verdict;
 

@@ -1,7 +1,10 @@
 //! What a run was made of.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use crate::money::Price;
 use crate::score::{Score, VacuousGate};
 
 /// What a run was made of: enough to tell whether two runs can be compared.
@@ -41,6 +44,12 @@ pub struct Provenance {
     pub isolation: String,
     /// The graph's backend, if the job uses one.
     pub graph: Option<String>,
+    /// What the models cost of which it is known, in dollars a million tokens, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, Price>,
+    /// The day of the prices; empty in what an earlier version kept.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub prices_dated: String,
     /// The limit on messages of a conversation.
     pub max_turns: u32,
     /// The seed of every random choice.

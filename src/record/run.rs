@@ -21,6 +21,9 @@ pub struct RunRecord {
     pub finished_at: Option<DateTime<Utc>>,
     /// Whether its user stopped it.
     pub interrupted: bool,
+    /// The limit of the whole run that ended it, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_reached: Option<String>,
     /// What it was made of.
     pub provenance: Provenance,
     /// Its trials, in the order of the plan.
@@ -61,6 +64,7 @@ impl RunRecord {
             started_at: *at,
             finished_at: None,
             interrupted: false,
+            limit_reached: None,
             provenance: (**provenance).clone(),
             trials: trials.iter().cloned().map(TrialRecord::planned).collect(),
             figures: Vec::new(),
@@ -127,6 +131,17 @@ impl RunRecord {
                     evidence.persona_notes = persona_notes;
                 }
             }
+            Entry::Primed { trial, usage } => {
+                if let Some(trial) = self.trial(trial) {
+                    (trial.was_primed, trial.priming_usage) = (true, usage);
+                }
+            }
+            Entry::ModelAsked { trial, call } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.calls.push(call);
+                }
+            }
+            Entry::LimitReached { why, .. } => self.limit_reached = Some(why),
             Entry::Judged { trial, judgement } => {
                 if let Some(trial) = self.trial(trial) {
                     trial.judgements.push(judgement);

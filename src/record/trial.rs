@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{AgentOutput, Evidence, Judgement, TrialId};
+use super::ModelCall;
+use crate::evidence::{AgentOutput, Evidence, Judgement, TrialId, Usage};
 use crate::score::{Outcome, Score, Scorecard};
 
 /// What is stored of one trial.
@@ -26,6 +27,15 @@ pub struct TrialRecord {
     /// What the agent printed, where eval-job started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_output: Option<AgentOutput>,
+    /// Whether the agent's memory was primed with seeds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_primed: bool,
+    /// The agent's own tokens while its memory was primed, where its transport reports them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priming_usage: Option<Usage>,
+    /// Every call of our own models, in the order of their answers; empty in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ModelCall>,
     /// What the judge said.
     pub judgements: Vec<Judgement>,
     /// What it is worth.
@@ -43,6 +53,9 @@ impl TrialRecord {
             evidence: None,
             pending: None,
             agent_output: None,
+            was_primed: false,
+            priming_usage: None,
+            calls: Vec::new(),
             judgements: Vec::new(),
             scorecard: None,
         }

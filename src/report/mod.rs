@@ -7,9 +7,11 @@ mod ink;
 mod numbers;
 mod plain;
 mod terminal;
+mod token_file;
 
 pub use conversation::{change, conversations, event};
 pub use ink::Ink;
-pub use numbers::{count, two_decimals};
+pub use numbers::{count, thousands, two_decimals};
 pub use plain::{one_line, plain, wrapped};
 pub use terminal::{listing, terminal};
+pub use token_file::token_file;

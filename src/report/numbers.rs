@@ -15,6 +15,18 @@ pub fn two_decimals(value: f64) -> String {
     format!("{:.2}", rounded / 100.0)
 }
 
+/// `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let mut groups: Vec<&str> = Vec::new();
+    if first > 0 {
+        groups.push(&digits[..first]);
+    }
+    groups.extend((first..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
+    groups.join(",")
+}
+
 /// `1 turn`, `7 turns`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -23,6 +35,12 @@ pub fn count(number: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_are_parted() {
+        let parted: Vec<String> = [0, 12, 123, 1234, 12_345, 123_456, 1_234_567].into_iter().map(thousands).collect();
+        assert_eq!(parted, ["0", "12", "123", "1,234", "12,345", "123,456", "1,234,567"]);
+    }
 
     #[test]
     fn two_decimals_round_half_to_even() {

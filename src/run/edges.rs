@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::budget::Budget;
 use super::commons::Commons;
 use super::ground::neo4j_graph;
 use super::models::{Models, Surround};
@@ -62,6 +63,8 @@ pub struct Edges {
     pub(super) query_limit: Duration,
     /// What the trials have in common.
     pub(super) commons: Commons,
+    /// What the run may spend.
+    pub(super) budget: Budget,
 }
 
 /// What the surroundings give, of which the clients are made.
@@ -86,7 +89,9 @@ impl Edges {
     pub fn of(plan: &Plan, means: Means<'_>) -> Result<Edges, String> {
         let Means { credentials, clock, rng_seed, chance, telling } = means;
         let http = HttpClient::new();
-        let surround = Surround { variables: &credentials.variables, clock, rng_seed, http: &http, telling };
+        let budget = Budget::new(plan.job.limits.run.spend, plan.prices.clone());
+        let variables = &credentials.variables;
+        let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
         let Models { persona, judge, endpoints, keys } = Models::of(&plan.job, &surround)?;
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
         let neo4j = match &plan.graph {
@@ -110,6 +115,7 @@ impl Edges {
             neo4j,
             query_limit,
             commons,
+            budget,
         })
     }
 

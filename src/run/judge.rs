@@ -1,6 +1,7 @@
 //! Carrying the metrics' questions to the judge.
 
 use super::Engine;
+use super::asking::ask;
 use super::trial::Stop;
 use crate::evidence::{Condition, Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;
@@ -12,7 +13,7 @@ use crate::prompt::{JudgeView, JudgedTask};
 const TRIES: usize = 3;
 
 /// Asks the judge everything that the metrics want to know.
-pub(super) async fn judge(engine: &Engine, evidence: &Evidence) -> Result<Vec<Judgement>, Stop> {
+pub(super) async fn judge(engine: &Engine, trial: u32, evidence: &Evidence) -> Result<Vec<Judgement>, Stop> {
     let job = &engine.plan.job;
     let tasks: Vec<JudgedTask<'_>> = job
         .tasks
@@ -30,12 +31,12 @@ pub(super) async fn judge(engine: &Engine, evidence: &Evidence) -> Result<Vec<Ju
     let case = grade::case(job, evidence, Some(prompt));
     let mut judgements = Vec::new();
     for question in grade::questions(&case) {
-        judgements.push(ask(engine, &case, question).await);
+        judgements.push(answer(engine, trial, &case, question).await?);
     }
     Ok(judgements)
 }
 
-async fn ask(engine: &Engine, case: &Case, question: Question) -> Judgement {
+async fn answer(engine: &Engine, trial: u32, case: &Case, question: Question) -> Result<Judgement, Stop> {
     let judge = &engine.edges.judge;
     let mut request = LlmRequest {
         role: LlmRole::Judge,
@@ -47,9 +48,10 @@ async fn ask(engine: &Engine, case: &Case, question: Question) -> Judgement {
     let mut usage = Usage::default();
     let mut notes: Vec<String> = Vec::new();
     let reply = loop {
-        let raw = match judge.complete(&request).await {
+        let answer = ask(engine, trial, judge.as_ref(), &request).await?;
+        usage = usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
+        let raw = match answer {
             Ok(reply) => {
-                usage = usage.plus(reply.usage);
                 for note in reply.notes {
                     if !notes.contains(&note) {
                         notes.push(note);
@@ -70,5 +72,5 @@ async fn ask(engine: &Engine, case: &Case, question: Question) -> Judgement {
             format!("That verdict could not be used: {why}. Reply again with the whole verdict, and nothing else."),
         ));
     };
-    Judgement { metric: question.metric, model: judge.name().to_owned(), reply, rejected, usage, notes }
+    Ok(Judgement { metric: question.metric, model: judge.name().to_owned(), reply, rejected, usage, notes })
 }

@@ -3,11 +3,14 @@
 //! Invariants: what happened is handed to the sink before whatever comes after it begins; nothing in here prints, knows
 //! a folder or reads the environment.
 
+mod asking;
+mod budget;
 mod commons;
 mod contamination;
 mod edges;
 mod ground;
 mod judge;
+mod lanes;
 mod managed;
 mod models;
 mod observe;
@@ -22,13 +25,10 @@ mod watch;
 use std::io;
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::managed::Listener;
-use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
+use lanes::{Limits, TimeLimit};
 
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use probe::{ProbeError, Sighting, probe};
@@ -73,44 +73,17 @@ pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: Cancell
         provenance: Box::new(provenance),
         trials: engine.plan.trials(),
     })?;
-    let slots = Arc::new(Semaphore::new(engine.max_concurrency.max(1)));
-    let mut lanes = JoinSet::new();
-    for lane in engine.plan.lanes.clone() {
-        lanes.spawn(run_lane(engine.clone(), lane, slots.clone(), interrupt.clone()));
-    }
-    let mut failure = None;
-    while let Some(lane) = lanes.join_next().await {
-        let result = lane.unwrap_or_else(|panic| Err(io::Error::other(format!("eval-job itself failed: {panic}"))));
-        if let Err(error) = result {
-            // Whatever the other lanes have in flight could not be kept either.
-            lanes.abort_all();
-            failure.get_or_insert(error);
-        }
-    }
+    let limits = Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run.seconds) };
+    let carried_out = lanes::carry_out(&engine, &limits).await;
+    limits.time.stop();
     engine.edges.close().await;
-    if let Some(error) = failure {
-        return Err(error);
+    let whole = carried_out?;
+    let interrupted = limits.interrupt.is_cancelled();
+    let shortfall = engine.edges.budget.purse.shortfall().map(|shortfall| shortfall.to_string());
+    let out_of_time = (!whole && limits.time.is_up()).then(|| limits.time.words());
+    if let Some(why) = out_of_time.or(shortfall) {
+        (engine.sink)(Entry::LimitReached { at: engine.clock.wall(), why })?;
     }
-    let interrupted = interrupt.is_cancelled();
     (engine.sink)(Entry::RunFinished { at: engine.clock.wall(), interrupted })?;
     Ok(interrupted)
-}
-
-async fn run_lane(
-    engine: Arc<Engine>,
-    lane: Vec<TrialId>,
-    slots: Arc<Semaphore>,
-    interrupt: CancellationToken,
-) -> io::Result<()> {
-    let Ok(_slot) = slots.acquire().await else { return Ok(()) };
-    for id in lane {
-        let listener = Listener::default();
-        // Dropping a trial's future cancels whatever it waits for.
-        tokio::select! {
-            biased;
-            () = interrupt.cancelled() => return trial::keep_output(&engine, &id, &listener),
-            result = trial::run_trial(&engine, &id, &listener) => result?,
-        }
-    }
-    Ok(())
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::budget::Budget;
 use crate::clock::Clock;
 use crate::http::HttpClient;
 use crate::job::{Job, Mind, Model, Provider, ReasoningEffort};
@@ -11,9 +12,13 @@ use crate::llm::scripted::Scripted;
 use crate::llm::watsonx::Payer;
 use crate::llm::{Effort, Llm, LlmError, ModelOptions, ModelSettings, Origin};
 use crate::llm::{anthropic, gemini, openai, watsonx};
+use crate::money::Allowance;
 use crate::plan::{Access, access};
 use crate::retry::RetryPolicy;
 use crate::secret::{Secret, Variables};
+
+/// The longest reply that is asked for where spending is limited and the job names none: every reply must have a bound.
+const LONGEST_REPLY: u32 = 8192;
 
 /// How long one request to one of our own models may take.
 const MODEL_LIMIT: Duration = Duration::from_secs(120);
@@ -36,6 +41,7 @@ pub(super) struct Surround<'a> {
     pub(super) rng_seed: u64,
     pub(super) http: &'a HttpClient,
     pub(super) telling: Option<Arc<Telling>>,
+    pub(super) budget: &'a Budget,
 }
 
 impl Models {
@@ -72,17 +78,21 @@ fn client(
         Provider::Watsonx => watsonx::BASE_URL,
     };
     let base_url = access.base_url.unwrap_or_else(|| own.to_owned());
+    let limited = surround.budget.purse.is_limited();
+    let max_tokens = model.max_tokens.or(limited.then_some(LONGEST_REPLY));
+    let allowance = limited.then(|| Allowance {
+        purse: surround.budget.purse.clone(),
+        price: surround.budget.price(&model.name.spelled()),
+        longest_reply: max_tokens.map_or(0, u64::from),
+    });
     let settings = ModelSettings {
+        allowance,
         limiter: limiters.of(&base_url, access.key.as_ref()),
         base_url,
         key: access.key,
         origin: Origin { key: access.key_from, address: access.address_from },
         model: access.model,
-        options: ModelOptions {
-            max_tokens: model.max_tokens,
-            effort: model.reasoning_effort.map(effort),
-            rng_seed: model.rng_seed,
-        },
+        options: ModelOptions { max_tokens, effort: model.reasoning_effort.map(effort), rng_seed: model.rng_seed },
         time_limit: MODEL_LIMIT,
         rng_seed: surround.rng_seed,
         clock: surround.clock,

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Engine;
+use super::asking::ask;
 use super::trial::Stop;
 use crate::conversation::{PersonaSaid, read_persona_reply};
 use crate::evidence::{Message, ReplySchema, Role, Transcript, TrialId, Usage};
@@ -14,6 +15,8 @@ const TRIES: usize = 3;
 
 /// The persona of one trial. Its request only ever grows, so that prompt caches hit.
 pub(super) struct Persona<'a> {
+    engine: &'a Engine,
+    trial: u32,
     llm: &'a dyn Llm,
     signoff: &'a str,
     request: LlmRequest,
@@ -50,6 +53,8 @@ impl<'a> Persona<'a> {
             schema: Some(reply_schema()),
         };
         Ok(Some(Persona {
+            engine,
+            trial: id.number,
             llm,
             signoff: &job.persona.signoff,
             request,
@@ -73,9 +78,10 @@ impl<'a> Persona<'a> {
     async fn insist(&mut self, transcript: &Transcript) -> Result<PersonaSaid, Stop> {
         let mut unusable = String::new();
         for _ in 0..TRIES {
-            let reply = self.llm.complete(&self.request).await;
+            let reply = ask(self.engine, self.trial, self.llm, &self.request).await?;
+            let usage = reply.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage);
+            self.usage = self.usage.plus(usage);
             let reply = reply.map_err(|error| Stop::broken(format!("the persona's model: {error}")))?;
-            self.usage = self.usage.plus(reply.usage);
             for note in reply.notes {
                 if !self.notes.contains(&note) {
                     self.notes.push(note);

@@ -10,9 +10,10 @@ use super::trial::Stop;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Session, TransportConfig};
-use crate::evidence::{Role, TrialId, Value};
+use crate::evidence::{Role, TrialId, Usage, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::{Isolation, Seed};
+use crate::record::Entry;
 
 /// What a conversation plays on.
 pub(super) struct Stage {
@@ -138,7 +139,7 @@ async fn set(
         let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());
         tokio::select! {
             biased;
-            delivered = deliver_seeds(engine, agent.as_ref()) => delivered?,
+            delivered = deliver_seeds(engine, id, agent.as_ref()) => delivered?,
             how = ended(lifeline.as_mut()) => {
                 return Err(Stop::broken(format!("the agent's process ended ({how}) while it was given its seeds")));
             }
@@ -164,7 +165,7 @@ pub(super) fn parameters(engine: &Engine, id: &TrialId, session_id: Option<&str>
 }
 
 /// Primes the agent's memory, each seed in an earlier session of its own.
-async fn deliver_seeds(engine: &Engine, agent: &dyn Agent) -> Result<(), Stop> {
+async fn deliver_seeds(engine: &Engine, id: &TrialId, agent: &dyn Agent) -> Result<(), Stop> {
     let seeds = &engine.plan.job.seeds;
     if seeds.is_empty() {
         return Ok(());
@@ -173,15 +174,28 @@ async fn deliver_seeds(engine: &Engine, agent: &dyn Agent) -> Result<(), Stop> {
         .prepare_memory()
         .await
         .map_err(|error| Stop::broken(format!("the agent's memory could not be made ready: {error}")))?;
+    let mut used: Option<Usage> = None;
+    let mut undelivered = None;
     for (index, seed) in seeds.iter().enumerate() {
-        deliver(agent, seed)
-            .await
-            .map_err(|error| Stop::broken(format!("seed {} could not be delivered: {error}", index + 1)))?;
+        if let Some(shortfall) = engine.edges.budget.purse.is_empty() {
+            undelivered = Some(shortfall.to_string());
+            break;
+        }
+        let mut usage = None;
+        let delivered = deliver(agent, seed, &mut usage).await;
+        engine.edges.budget.agent_used(id.number, &id.model, usage.as_ref());
+        used = used.into_iter().chain(usage).reduce(Usage::plus);
+        if let Err(error) = delivered {
+            undelivered = Some(format!("seed {} could not be delivered: {error}", index + 1));
+            break;
+        }
     }
-    Ok(())
+    (engine.sink)(Entry::Primed { trial: id.number, usage: used })?;
+    undelivered.map_or(Ok(()), |error| Err(Stop::broken(error)))
 }
 
-async fn deliver(agent: &dyn Agent, seed: &Seed) -> Result<(), AgentError> {
+/// Says a seed's lines in a session of their own; the agent's tokens are told as they are used.
+async fn deliver(agent: &dyn Agent, seed: &Seed, used: &mut Option<Usage>) -> Result<(), AgentError> {
     let lines: Vec<String> = match seed {
         Seed::Text(text) => vec![format!("Please remember the following:\n\n{text}")],
         Seed::Conversation(messages) => messages
@@ -193,7 +207,8 @@ async fn deliver(agent: &dyn Agent, seed: &Seed) -> Result<(), AgentError> {
     let mut session = agent.open().await?;
     for line in lines {
         let exchange = session.say(&line).await;
-        exchange.reply?;
+        let reply = exchange.reply?;
+        *used = used.take().into_iter().chain(reply.usage).reduce(Usage::plus);
         if exchange.tries.maybe_delivered {
             // A memory that holds it twice would be blamed on the agent.
             let message = "a line was sent again after a try that the agent may have received".to_owned();

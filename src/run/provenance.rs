@@ -1,9 +1,12 @@
 //! What a run is made of, for its record.
 
+use std::collections::BTreeMap;
+
 use super::Edges;
 use crate::agent::TransportConfig;
 use crate::graph::GraphConfig;
 use crate::job::{Job, Mind};
+use crate::money::Price;
 use crate::plan::Plan;
 use crate::prompt::Templates;
 use crate::record::{PromptDigest, Provenance};
@@ -52,11 +55,20 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
             GraphConfig::Embedded(_) => "embedded".to_owned(),
             GraphConfig::Neo4j(_) => "neo4j".to_owned(),
         }),
+        prices: prices(plan),
+        prices_dated: plan.prices.dated().to_owned(),
         max_turns: job.max_turns,
         rng_seed,
         min_score: job.gate.min_score,
         vacuous: job.gate.vacuous,
     }
+}
+
+/// The prices of the run's models, where they are known.
+fn prices(plan: &Plan) -> BTreeMap<String, Price> {
+    let own = [plan.job.persona.mind.model(), Some(&plan.job.judge.model)];
+    let names = own.into_iter().flatten().map(|model| model.name.spelled()).chain(plan.models.iter().cloned());
+    names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }
 
 /// A transport and where its agent is, or how it was started. `default` is where it is when the job names no address.

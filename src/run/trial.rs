@@ -74,7 +74,7 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
     {
         return Err(Stop::broken(leak));
     }
-    let judgements = judge::judge(engine, &evidence).await?;
+    let judgements = judge::judge(engine, id.number, &evidence).await?;
     for judgement in &judgements {
         (engine.sink)(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
     }
@@ -166,12 +166,19 @@ async fn converse(
         let mut turn = Turn::begun(0, String::new());
         take_in(&mut turn, reply);
         (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+        engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
         conversation.agent_greeted(turn);
     }
     let mut limit =
         TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
     loop {
-        match conversation.next() {
+        let next = conversation.next();
+        if let (false, Some(shortfall)) = (matches!(next, Next::Done(_)), engine.edges.budget.purse.is_empty()) {
+            let usage = persona.map(|persona| persona.usage).unwrap_or_default();
+            (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
+            return Err(Stop::broken(shortfall.to_string()));
+        }
+        match next {
             Next::Done(ending) => {
                 let (persona_usage, persona_notes) =
                     persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
@@ -205,6 +212,7 @@ async fn converse(
                 (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
                 let (turn, end) = say(session, number, text, (&mut limit, lifeline.as_mut())).await;
                 (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+                engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
                 let before = limit.since.elapsed_ms();
                 watch.after_turn(number).await?;
                 limit.watching_ms += limit.since.elapsed_ms() - before;

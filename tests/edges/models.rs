@@ -71,6 +71,7 @@ pub fn settings(base_url: &str, key: &str, model: &str, variables: &str) -> Mode
         rng_seed: 1,
         clock: Clock::system(),
         retry: QUICK,
+        allowance: None,
         limiter: Arc::new(RateLimiter::new(Clock::system(), pauses, 1, None)),
     }
 }

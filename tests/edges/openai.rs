@@ -113,7 +113,7 @@ async fn prose_where_json_was_asked_for_is_handed_on_whole() {
 #[tokio::test]
 async fn tokens_that_are_not_reported_stay_unknown() {
     let (reply, _) = ask(vec![ok("reply-without-usage")], &talk()).await;
-    assert_eq!(reply.unwrap().usage, Usage { calls: 1, ..Usage::default() });
+    assert_eq!(reply.unwrap().usage, Usage { calls: 1, unreported_calls: 1, ..Usage::default() });
 }
 
 /// One way to fail to the end, and what must come of it.

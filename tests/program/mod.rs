@@ -1,5 +1,6 @@
 //! The built program, as its users meet it: golden cases, kills, a real Neo4j, and what leaves the machine.
 
+mod budget;
 mod golden;
 mod graph_serve;
 mod kill;

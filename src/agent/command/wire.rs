@@ -77,6 +77,9 @@ pub(super) fn tokens_of(line: &str) -> Option<Usage> {
         calls: number("CALLS").unwrap_or(0),
         input_tokens: Some(input),
         output_tokens: Some(output),
+        largest_input_tokens: number("MAX_SINGLE_INPUT"),
+        largest_output_tokens: number("MAX_SINGLE_OUTPUT"),
+        largest_total_tokens: number("MAX_SINGLE_TOTAL"),
         ..Usage::default()
     })
 }
@@ -88,6 +91,10 @@ pub(super) fn since(earlier: Usage, now: Usage) -> Usage {
         calls: now.calls.saturating_sub(earlier.calls),
         input_tokens: less(now.input_tokens, earlier.input_tokens),
         output_tokens: less(now.output_tokens, earlier.output_tokens),
+        // Of the conversation so far: which turn it was is not told.
+        largest_input_tokens: now.largest_input_tokens,
+        largest_output_tokens: now.largest_output_tokens,
+        largest_total_tokens: now.largest_total_tokens,
         ..Usage::default()
     }
 }

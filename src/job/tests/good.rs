@@ -11,6 +11,7 @@ use crate::evidence::{Condition, Message, Role};
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
 use crate::graph::{GraphConfig, WatchConfig};
+use crate::money::{Dollars, SpendLimits};
 use crate::score::Score;
 
 #[test]
@@ -71,7 +72,10 @@ fn every_key_is_understood() {
     assert_eq!(job.seeds, [Seed::Text("Alice lives in Sydney.".to_owned()), Seed::Conversation(conversation)]);
     assert_eq!(job.setups, [Setup { cypher: "CREATE (:A);\nCREATE (:B)\n".to_owned() }]);
     assert_eq!(job.gate.min_score.map(Score::get), Some(0.8));
-    assert_eq!(job.limits, Limits { turn_seconds: 2.5, trial_seconds: 1800.0, query_seconds: 7.0 });
+    let limits = &job.limits;
+    assert_eq!((limits.turn_seconds, limits.trial_seconds, limits.query_seconds), (2.5, 1800.0, 7.0));
+    let spend = SpendLimits { cost: Dollars::new(0.25), tokens: Some(200_000) };
+    assert_eq!(limits.run, RunLimits { spend, seconds: Some(900.0) });
     assert_eq!((job.max_turns, job.aspirational_average_ms), (30, Some(1500)));
     let shown: Vec<_> = job.assertions.iter().map(|a| (a.label(), a.weight.get(), a.when)).collect();
     let expected = [

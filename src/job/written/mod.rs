@@ -131,12 +131,32 @@ pub struct LimitsFile {
     /// Seconds for one statement to the graph, tries included.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
     pub query: f64,
+    /// US dollars for the whole run: what persona and judge cost never exceeds it, and once the agent's own cost does, no
+    /// further turn begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_000_000))]
+    pub cost: Option<f64>,
+    /// Tokens for the whole run, of requests and replies, counted like `cost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
+    pub tokens: Option<u64>,
+    /// Seconds for the whole run; what goes on then is cut off, and kept as far as it went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub time: Option<f64>,
 }
 
 impl Default for LimitsFile {
     fn default() -> LimitsFile {
         let limits = Limits::default();
-        LimitsFile { turn: limits.turn_seconds, trial: limits.trial_seconds, query: limits.query_seconds }
+        LimitsFile {
+            turn: limits.turn_seconds,
+            trial: limits.trial_seconds,
+            query: limits.query_seconds,
+            cost: None,
+            tokens: None,
+            time: None,
+        }
     }
 }
 

@@ -53,6 +53,10 @@ impl Dialect for Anthropic {
         Manner { rng_seed: false, ..Manner::WHOLE }
     }
 
+    fn always_bounds(&self) -> bool {
+        true
+    }
+
     fn key_header(&self) -> (&'static str, &'static str) {
         ("x-api-key", "")
     }

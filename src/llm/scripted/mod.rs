@@ -36,7 +36,7 @@ impl Llm for Scripted {
             LlmRole::Persona => persona::reply(&request.messages),
             LlmRole::Judge => judge::reply(&request.messages),
         }
-        .map_err(|missing| LlmError { message: missing.sentence(), transient: false })?;
-        Ok(LlmReply { text, usage: Usage { calls: 1, ..Usage::default() }, notes: Vec::new() })
+        .map_err(|missing| LlmError::for_good(missing.sentence()))?;
+        Ok(LlmReply { text, usage: Usage::default(), notes: Vec::new() })
     }
 }

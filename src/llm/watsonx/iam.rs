@@ -45,8 +45,7 @@ struct Granted {
 
 impl Tokens {
     pub(super) fn of(settings: &ModelSettings, url: &str, http: HttpClient) -> Result<Tokens, LlmError> {
-        let url =
-            BaseUrl::parse(url).map_err(|error| LlmError { message: format!("{FROM}: {error}"), transient: false })?;
+        let url = BaseUrl::parse(url).map_err(|error| LlmError::for_good(format!("{FROM}: {error}")))?;
         Ok(Tokens {
             url,
             key: settings.key.clone().unwrap_or_else(|| Secret::new("")),
@@ -118,6 +117,6 @@ impl Tokens {
 
     fn unsendable(&self) -> Failure {
         let message = format!("{}: the key can't be sent", self.origin.key);
-        Failure { error: LlmError { message, transient: false }, next: Next::End }
+        Failure { error: LlmError::for_good(message), next: Next::End }
     }
 }

@@ -38,6 +38,11 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
         );
         let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 0)));
     }
+    if let Some(why) = &record.limit_reached {
+        let begun = record.trials.iter().filter(|trial| trial.started_at.is_some()).count();
+        let words = format!("stopped: {why}; {begun} of {} begun", count(record.trials.len(), "conversation"));
+        let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 2)));
+    }
     let words = verdict(record);
     let words = match record.verdict {
         Verdict::Passed => ink.good(&words),

@@ -3,6 +3,7 @@
 mod conclusion;
 mod parts;
 mod table;
+mod tokens;
 
 use std::fmt::Write;
 
@@ -22,6 +23,8 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
         trouble(&mut page, record, trial, ink, width);
     }
     unwatched(&mut page, record, ink, width);
+    left_out(&mut page, record, ink, width);
+    tokens::tokens(&mut page, record, ink);
     conclusion::conclusion(&mut page, record, ink, width);
     page
 }
@@ -131,6 +134,24 @@ fn unwatched(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
     for (reason, names) in reasons {
         let words = format!("The graph could not be watched ({}): {reason}", names.join(", "));
         let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&words, width, 2)));
+    }
+}
+
+/// What the models of persona and judge were asked for and refuse, each once.
+fn left_out(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
+    let mut notes: Vec<(&str, &str)> = Vec::new();
+    for trial in &record.trials {
+        let persona = trial.evidence.iter().flat_map(|evidence| &evidence.persona_notes);
+        let judge = trial.judgements.iter().flat_map(|judgement| &judgement.notes);
+        let all = persona.map(|note| ("persona", note.as_str())).chain(judge.map(|note| ("judge", note.as_str())));
+        for note in all {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    for (who, note) in notes {
+        let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&format!("The {who}'s model: {note}"), width, 2)));
     }
 }
 

@@ -1,0 +1,34 @@
+//! What is limited.
+
+use super::Dollars;
+
+/// Money and tokens, both of which can be limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// The money.
+    pub dollars: Dollars,
+    /// Tokens of requests and replies.
+    pub tokens: u64,
+}
+
+impl Amount {
+    /// Both together.
+    pub fn plus(self, other: Amount) -> Amount {
+        Amount { dollars: self.dollars.plus(other.dollars), tokens: self.tokens.saturating_add(other.tokens) }
+    }
+
+    /// This without the other, at least nothing.
+    pub fn minus(self, other: Amount) -> Amount {
+        Amount { dollars: self.dollars.minus(other.dollars), tokens: self.tokens.saturating_sub(other.tokens) }
+    }
+
+    /// So many times this.
+    pub fn times(self, count: u64) -> Amount {
+        Amount { dollars: self.dollars.times(count), tokens: self.tokens.saturating_mul(count) }
+    }
+
+    /// The larger of each.
+    pub fn max(self, other: Amount) -> Amount {
+        Amount { dollars: self.dollars.max(other.dollars), tokens: self.tokens.max(other.tokens) }
+    }
+}

@@ -1,0 +1,18 @@
+//! What tokens cost, and what may be spent.
+//!
+//! Invariants: sums are whole numbers, so that no limit is missed by rounding; what is not known (a model without a price, a
+//! reply without counts) is never taken for nothing; a request of ours is only made when the most that it can cost fits.
+
+mod allowance;
+mod amount;
+mod dollars;
+mod price;
+mod purse;
+mod table;
+
+pub use allowance::Allowance;
+pub use amount::Amount;
+pub use dollars::Dollars;
+pub use price::{Cost, LongContext, Price};
+pub use purse::{Purse, Reservation, Shortfall, SpendLimits};
+pub use table::PriceTable;

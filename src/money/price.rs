@@ -1,0 +1,172 @@
+//! What a model's tokens cost.
+
+use serde::{Deserialize, Serialize};
+
+use super::Dollars;
+use crate::evidence::Usage;
+
+/// What a model's tokens cost, in dollars a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Price {
+    /// Of the request.
+    pub input: f64,
+    /// Of the part of the request that was in the provider's cache; without it, the same as of any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
+    /// Of the reply, reasoning included.
+    pub output: f64,
+    /// What a long request costs instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_context: Option<LongContext>,
+}
+
+/// What a request costs, and its reply, that is longer than so many tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LongContext {
+    /// From more tokens of a request than this on.
+    pub above: u64,
+    /// Of the request.
+    pub input: f64,
+    /// Of the part of it that was in the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
+    /// Of the reply.
+    pub output: f64,
+}
+
+/// What calls cost, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// So much.
+    Exactly(Dollars),
+    /// So much, and what calls without counts cost.
+    AtLeast(Dollars),
+    /// Nobody can tell: no price, or no counts at all.
+    Unknown,
+}
+
+impl Cost {
+    /// Nothing.
+    pub const NOTHING: Cost = Cost::Exactly(Dollars::ZERO);
+
+    /// Both together.
+    pub fn plus(self, other: Cost) -> Cost {
+        match (self, other) {
+            (Cost::Exactly(a), Cost::Exactly(b)) => Cost::Exactly(a.plus(b)),
+            (Cost::Unknown, Cost::Unknown) => Cost::Unknown,
+            (a, b) => Cost::AtLeast(a.known().plus(b.known())),
+        }
+    }
+
+    /// The part that is known.
+    pub fn known(self) -> Dollars {
+        match self {
+            Cost::Exactly(dollars) | Cost::AtLeast(dollars) => dollars,
+            Cost::Unknown => Dollars::ZERO,
+        }
+    }
+}
+
+impl Price {
+    /// What this usage costs. Where its longest request was a long one, all of it is priced so: sums do not tell which
+    /// tokens were those of the long ones.
+    pub fn of(&self, usage: &Usage) -> Cost {
+        if usage.calls == 0 {
+            return Cost::NOTHING;
+        }
+        let Some((input, output)) = usage.input_tokens.zip(usage.output_tokens) else { return Cost::Unknown };
+        let cached = usage.cached_input_tokens.unwrap_or(0).min(input);
+        let rates = self.rates(usage.largest_input_tokens.unwrap_or(input));
+        let known = rates.input.times(input - cached).plus(rates.cached.times(cached)).plus(rates.output.times(output));
+        if usage.unreported_calls > 0 { Cost::AtLeast(known) } else { Cost::Exactly(known) }
+    }
+
+    /// The most that a call can cost whose request has at most so many tokens, and whose reply.
+    pub fn at_most(&self, input: u64, output: u64) -> Dollars {
+        let (usual, long) = (self.rates(0), self.rates(input));
+        let input = usual.input.max(usual.cached).max(long.input).max(long.cached).times(input);
+        input.plus(usual.output.max(long.output).times(output))
+    }
+
+    fn rates(&self, request: u64) -> Rates {
+        let of = |input: f64, cached: Option<f64>, output: f64| Rates {
+            input: of_a_token(input),
+            cached: of_a_token(cached.unwrap_or(input)),
+            output: of_a_token(output),
+        };
+        match &self.long_context {
+            Some(long) if request > long.above => of(long.input, long.cached_input, long.output),
+            _ => of(self.input, self.cached_input, self.output),
+        }
+    }
+}
+
+/// Of one token each.
+struct Rates {
+    input: Dollars,
+    cached: Dollars,
+    output: Dollars,
+}
+
+fn of_a_token(of_a_million: f64) -> Dollars {
+    Dollars::from(of_a_million / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINI: Price = Price { input: 0.4, cached_input: Some(0.1), output: 1.6, long_context: None };
+
+    fn dollars(amount: f64) -> Dollars {
+        Dollars::new(amount).unwrap()
+    }
+
+    #[test]
+    fn cached_tokens_are_part_of_the_request_and_cheaper() {
+        let usage = Usage { cached_input_tokens: Some(600_000), ..Usage::of_call(Some(1_000_000), Some(100_000)) };
+        assert_eq!(MINI.of(&usage), Cost::Exactly(dollars(0.16 + 0.06 + 0.16)));
+        let usage = Usage { cached_input_tokens: None, ..usage };
+        assert_eq!(MINI.of(&usage), Cost::Exactly(dollars(0.4 + 0.16)));
+        let more_than_all = Usage { cached_input_tokens: Some(2_000_000), ..usage };
+        assert_eq!(MINI.of(&more_than_all), Cost::Exactly(dollars(0.1 + 0.16)));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_free() {
+        assert_eq!(MINI.of(&Usage::of_call(None, Some(5))), Cost::Unknown);
+        assert_eq!(MINI.of(&Usage::default()), Cost::NOTHING);
+        let one_unknown = Usage::of_call(Some(1_000_000), Some(0)).plus(Usage::of_call(None, None));
+        assert_eq!(MINI.of(&one_unknown), Cost::AtLeast(dollars(0.4)));
+        assert_eq!(Cost::Unknown.plus(Cost::Exactly(dollars(1.0))), Cost::AtLeast(dollars(1.0)));
+        assert_eq!(Cost::Unknown.plus(Cost::Unknown), Cost::Unknown);
+    }
+
+    #[test]
+    fn a_long_request_costs_more_from_its_limit_on() {
+        let long = LongContext { above: 200_000, input: 4.0, cached_input: None, output: 18.0 };
+        let price = Price { input: 2.0, cached_input: None, output: 12.0, long_context: Some(long) };
+        assert_eq!(price.of(&Usage::of_call(Some(200_000), Some(0))), Cost::Exactly(dollars(0.4)));
+        assert_eq!(price.of(&Usage::of_call(Some(200_001), Some(0))), Cost::Exactly(dollars(0.800_004)));
+        assert_eq!(price.at_most(200_000, 1_000), dollars(0.4 + 0.012));
+        assert_eq!(price.at_most(300_000, 1_000), dollars(1.2 + 0.018));
+    }
+
+    #[test]
+    fn nothing_costs_more_than_the_most_that_it_can_cost() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for _ in 0..2_000 {
+            let mut rate = || (rng.f64() * 20.0 * 1e6).round() / 1e6;
+            let long = LongContext { above: 100, input: rate(), cached_input: Some(rate()), output: rate() };
+            let price = Price { input: rate(), cached_input: Some(rate()), output: rate(), long_context: Some(long) };
+            let (most_in, most_out) = (rng.u64(1..300), rng.u64(1..300));
+            let (input, output) = (rng.u64(0..=most_in), rng.u64(0..=most_out));
+            let usage =
+                Usage { cached_input_tokens: Some(rng.u64(0..=input)), ..Usage::of_call(Some(input), Some(output)) };
+            let Cost::Exactly(cost) = price.of(&usage) else { panic!("{usage:?}") };
+            assert!(cost <= price.at_most(most_in, most_out), "{price:?} {usage:?}");
+        }
+    }
+}

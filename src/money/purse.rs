@@ -1,0 +1,293 @@
+//! What may be spent, and what is spent of it.
+
+use std::fmt::{self, Display, Formatter};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::{Amount, Dollars};
+
+/// What may be spent; without a number there is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SpendLimits {
+    /// `limits.cost`.
+    pub cost: Option<Dollars>,
+    /// `limits.tokens`: of requests and replies together.
+    pub tokens: Option<u64>,
+}
+
+impl SpendLimits {
+    /// Whether anything is limited.
+    pub fn is_any(&self) -> bool {
+        self.cost.is_some() || self.tokens.is_some()
+    }
+
+    /// Whether so much may be spent.
+    fn allow(&self, amount: Amount) -> bool {
+        self.cost.is_none_or(|most| amount.dollars <= most) && self.tokens.is_none_or(|most| amount.tokens <= most)
+    }
+}
+
+/// A run's money and tokens.
+///
+/// A request of ours is made only when the most that it can cost has been set aside. One that does not fit beside what
+/// others have set aside waits until they are settled; one that would not fit even then is refused. So what our own models
+/// cost never exceeds a limit, whatever comes back. What the agent costs is told afterwards and can.
+#[derive(Debug, Default)]
+pub struct Purse {
+    limits: SpendLimits,
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spent: Amount,
+    set_aside: Amount,
+    shortfall: Option<Shortfall>,
+}
+
+/// A request that did not fit any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortfall {
+    limits: SpendLimits,
+    spent: Amount,
+    wanted: Amount,
+}
+
+impl Display for Shortfall {
+    /// `limits.cost ($0.50) is used up: $0.49 is spent, and the next request can cost $0.02`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (spent, wanted) = (self.spent, self.wanted);
+        match (self.limits.cost, self.limits.tokens) {
+            (Some(most), _)
+                if spent.plus(wanted).dollars > most || wanted == Amount::default() && spent.dollars >= most =>
+            {
+                write!(f, "limits.cost ({most}) is used up: {} is spent", spent.dollars)?;
+                if wanted.dollars > Dollars::ZERO {
+                    write!(f, ", and the next request can cost {}", wanted.dollars)?;
+                }
+                Ok(())
+            }
+            (_, most) => {
+                let most = most.unwrap_or_default();
+                write!(f, "limits.tokens ({most}) is used up: {} are spent", spent.tokens)?;
+                if wanted.tokens > 0 {
+                    write!(f, ", and the next request can take {}", wanted.tokens)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Purse {
+    /// A full purse.
+    pub fn new(limits: SpendLimits) -> Arc<Purse> {
+        Arc::new(Purse { limits, ..Purse::default() })
+    }
+
+    /// Whether anything is limited.
+    pub fn is_limited(&self) -> bool {
+        self.limits.is_any()
+    }
+
+    /// Sets aside the most that a request can cost, as soon as it fits.
+    ///
+    /// # Errors
+    /// It does not fit, whatever else comes back.
+    pub async fn set_aside(self: &Arc<Purse>, most: Amount) -> Result<Reservation, Shortfall> {
+        loop {
+            let settled = self.settled.notified();
+            tokio::pin!(settled);
+            // From here on nothing that is settled is missed.
+            settled.as_mut().enable();
+            {
+                let mut state = self.state();
+                if !self.limits.allow(state.spent.plus(most)) {
+                    let shortfall = Shortfall { limits: self.limits, spent: state.spent, wanted: most };
+                    state.shortfall.get_or_insert_with(|| shortfall.clone());
+                    return Err(shortfall);
+                }
+                if self.limits.allow(state.spent.plus(state.set_aside).plus(most)) {
+                    state.set_aside = state.set_aside.plus(most);
+                    return Ok(Reservation { purse: self.clone(), most, actual: most });
+                }
+            }
+            settled.await;
+        }
+    }
+
+    /// What was spent without asking: the agent's own tokens.
+    pub fn spend(&self, amount: Amount) {
+        let mut state = self.state();
+        state.spent = state.spent.plus(amount);
+    }
+
+    /// Why nothing more may be spent, if that is so.
+    pub fn is_empty(&self) -> Option<Shortfall> {
+        let mut state = self.state();
+        let spent = state.spent;
+        let gone = self.limits.cost.is_some_and(|most| spent.dollars >= most)
+            || self.limits.tokens.is_some_and(|most| spent.tokens >= most);
+        let shortfall = gone.then(|| Shortfall { limits: self.limits, spent, wanted: Amount::default() })?;
+        Some(state.shortfall.get_or_insert(shortfall).clone())
+    }
+
+    /// The first request that did not fit, if there was one.
+    pub fn shortfall(&self) -> Option<Shortfall> {
+        self.state().shortfall.clone()
+    }
+
+    /// Notes that something would not have fitted that nobody asked for.
+    pub fn fall_short(&self, wanted: Amount) {
+        let mut state = self.state();
+        let shortfall = Shortfall { limits: self.limits, spent: state.spent, wanted };
+        state.shortfall.get_or_insert(shortfall);
+    }
+
+    /// Whether so much more would fit beside what is set aside.
+    pub fn has_room_for(&self, amount: Amount) -> bool {
+        let state = self.state();
+        self.limits.allow(state.spent.plus(state.set_aside).plus(amount))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is set aside for a request. Dropped without a word it counts as spent: whoever gave a request up, or was given no
+/// numbers, does not know what it cost.
+#[derive(Debug)]
+pub struct Reservation {
+    purse: Arc<Purse>,
+    most: Amount,
+    actual: Amount,
+}
+
+impl Reservation {
+    /// The request cost so much.
+    pub fn settle(mut self, actual: Amount) {
+        self.actual = actual;
+    }
+
+    /// The request cost nothing.
+    pub fn release(self) {
+        self.settle(Amount::default());
+    }
+
+    /// The most that it can cost.
+    pub fn most(&self) -> Amount {
+        self.most
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        {
+            let mut state = self.purse.state();
+            state.set_aside = state.set_aside.minus(self.most);
+            state.spent = state.spent.plus(self.actual);
+        }
+        self.purse.settled.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(tokens: u64) -> Amount {
+        Amount { dollars: Dollars::new(tokens as f64 / 1e6).unwrap(), tokens }
+    }
+
+    fn purse(tokens: u64) -> Arc<Purse> {
+        Purse::new(SpendLimits { cost: None, tokens: Some(tokens) })
+    }
+
+    #[tokio::test]
+    async fn what_can_never_fit_is_refused_and_says_so() {
+        let purse = Purse::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
+        purse.set_aside(of(400_000)).await.unwrap().settle(of(380_000));
+        let short = purse.set_aside(of(130_000)).await.unwrap_err();
+        assert_eq!(
+            short.to_string(),
+            "limits.cost ($0.50) is used up: $0.38 is spent, and the next request can cost $0.13"
+        );
+        // A smaller one still fits, and the first refusal is the one that is told.
+        purse.set_aside(of(120_000)).await.unwrap().release();
+        assert_eq!(purse.shortfall(), Some(short));
+    }
+
+    #[tokio::test]
+    async fn the_agent_can_go_beyond_and_then_nothing_is_left() {
+        let purse = purse(100);
+        assert_eq!(purse.is_empty(), None);
+        purse.spend(of(130));
+        assert_eq!(purse.is_empty().unwrap().to_string(), "limits.tokens (100) is used up: 130 are spent");
+        assert!(purse.set_aside(of(1)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_was_given_up_counts_as_spent() {
+        let purse = purse(100);
+        drop(purse.set_aside(of(60)).await.unwrap());
+        assert!(purse.set_aside(of(41)).await.is_err());
+        assert!(purse.set_aside(of(40)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_request_waits_for_what_others_set_aside_and_may_not_need() {
+        let purse = purse(100);
+        let first = purse.set_aside(of(80)).await.unwrap();
+        let waiting = tokio::spawn({
+            let purse = purse.clone();
+            async move { purse.set_aside(of(50)).await.map(|reservation| reservation.most()) }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        first.settle(of(10));
+        assert_eq!(waiting.await.unwrap().unwrap(), of(50));
+    }
+
+    /// Many at once, that cost anything up to what they set aside, are given up or cost nothing: what is spent never
+    /// exceeds the limit, nobody waits for ever, and whoever was refused could not have fitted.
+    #[test]
+    fn a_limit_is_never_exceeded() {
+        for round in 0..60 {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
+            let limit = 1 + fastrand::Rng::with_seed(round).u64(0..5_000);
+            let purse = purse(limit);
+            runtime.block_on(async {
+                let mut tasks = tokio::task::JoinSet::new();
+                for task in 0..12 {
+                    let purse = purse.clone();
+                    tasks.spawn(async move {
+                        let mut rng = fastrand::Rng::with_seed(round * 100 + task);
+                        for _ in 0..30 {
+                            let most = rng.u64(1..400);
+                            let Ok(reservation) = purse.set_aside(of(most)).await else { continue };
+                            let spent = purse.state().spent.tokens;
+                            assert!(spent <= limit, "{spent} of {limit}");
+                            if rng.bool() {
+                                tokio::task::yield_now().await;
+                            }
+                            match rng.u8(0..4) {
+                                0 => drop(reservation),
+                                1 => reservation.release(),
+                                _ => reservation.settle(of(rng.u64(0..=most))),
+                            }
+                        }
+                    });
+                }
+                while let Some(task) = tasks.join_next().await {
+                    task.unwrap();
+                }
+            });
+            let state = purse.state();
+            assert!(state.spent.tokens <= limit && state.set_aside == Amount::default(), "{state:?}");
+            assert!(state.shortfall.is_some() || state.spent.tokens < limit);
+        }
+    }
+}

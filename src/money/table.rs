@@ -1,0 +1,169 @@
+//! What which model costs.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Price;
+
+/// Prices by model, `provider/model`. The embedded ones are those of the day that stands in them; a file goes before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PriceTable {
+    dated: String,
+    models: BTreeMap<String, Price>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct TableFile {
+    /// The day of the prices.
+    #[serde(default)]
+    dated: Option<String>,
+    models: BTreeMap<String, Price>,
+}
+
+impl Default for PriceTable {
+    fn default() -> PriceTable {
+        PriceTable::embedded()
+    }
+}
+
+impl PriceTable {
+    /// The embedded prices.
+    pub fn embedded() -> PriceTable {
+        // A test reads it.
+        PriceTable::read(include_str!("prices.yml"))
+            .unwrap_or_else(|_| PriceTable { dated: String::new(), models: BTreeMap::new() })
+    }
+
+    fn read(text: &str) -> Result<PriceTable, String> {
+        let TableFile { dated, models } = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let is_wrong = |rate: f64| !(0.0..=1e6).contains(&rate);
+        for (name, price) in &models {
+            let long = price.long_context;
+            let rates = [Some(price.input), price.cached_input, Some(price.output)];
+            let long = long.map_or([None; 3], |long| [Some(long.input), long.cached_input, Some(long.output)]);
+            if let Some(rate) = rates.into_iter().chain(long).flatten().find(|rate| is_wrong(*rate)) {
+                return Err(format!("{name}: {rate} is no price: dollars a million tokens, 0 to 1,000,000"));
+            }
+        }
+        Ok(PriceTable { dated: dated.unwrap_or_default(), models })
+    }
+
+    /// These prices, before those that are known already.
+    ///
+    /// # Errors
+    /// What is wrong with the file's text, in a sentence.
+    pub fn with_file(mut self, text: &str) -> Result<PriceTable, String> {
+        let PriceTable { dated, models } = PriceTable::read(text)?;
+        self.models.extend(models);
+        if !dated.is_empty() {
+            self.dated = format!("{}; the file's of {dated}", self.dated);
+        }
+        Ok(self)
+    }
+
+    /// The day of the prices.
+    pub fn dated(&self) -> &str {
+        &self.dated
+    }
+
+    /// What a model costs, by the name that a job or an agent has for it: `openai/gpt-4.1-mini`, `gpt-4.1-mini`,
+    /// `gpt-4.1-mini-2025-04-14`. A name without a provider must be known of one provider only.
+    pub fn price(&self, name: &str) -> Option<&Price> {
+        let exact = |name: &str| match (self.models.get(name), name.contains('/')) {
+            (Some(price), _) => Some(price),
+            (None, true) => None,
+            (None, false) => {
+                let mut same = self.models.iter().filter(|(known, _)| after_slash(known) == name);
+                same.next().filter(|_| same.next().is_none()).map(|(_, price)| price)
+            }
+        };
+        exact(name).or_else(|| exact(undated(name)?))
+    }
+}
+
+fn after_slash(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(_, model)| model)
+}
+
+/// The name without the day of its version, if it has one: `-2025-04-14`, `-20250514`, `-latest`.
+fn undated(name: &str) -> Option<&str> {
+    let is_date = |text: &str, shape: &str| {
+        text.len() == shape.len()
+            && text.bytes().zip(shape.bytes()).all(|(byte, shape)| match shape {
+                b'0' => byte.is_ascii_digit(),
+                shape => byte == shape,
+            })
+    };
+    ["-0000-00-00", "-00000000", "-latest"].iter().find_map(|shape| {
+        let at = name.len().checked_sub(shape.len())?;
+        let (bare, end) = name.split_at_checked(at)?;
+        is_date(end, shape).then_some(bare)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_prices_can_be_read_and_are_dated() {
+        let table = PriceTable::read(include_str!("prices.yml")).unwrap();
+        assert!(table.models.len() > 30, "{}", table.models.len());
+        assert_eq!(table.dated().len(), "2026-09-30".len());
+        for name in table.models.keys() {
+            let (provider, _) = name.split_once('/').unwrap();
+            assert!(["openai", "anthropic", "gemini"].contains(&provider), "{name}");
+            assert!(undated(name).is_none(), "{name}: versions are found without their day");
+        }
+        for (name, price) in &table.models {
+            assert!(price.cached_input.is_none_or(|cached| cached <= price.input), "{name}");
+            assert!(price.output >= price.input, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_model_is_found_by_the_names_that_people_have_for_it() {
+        let table = PriceTable::embedded();
+        let mini = table.price("openai/gpt-4.1-mini").unwrap();
+        assert_eq!((mini.input, mini.cached_input, mini.output), (0.4, Some(0.1), 1.6));
+        for name in ["gpt-4.1-mini", "gpt-4.1-mini-2025-04-14", "openai/gpt-4.1-mini-2025-04-14"] {
+            assert_eq!(table.price(name), Some(mini), "{name}");
+        }
+        assert!(table.price("anthropic/claude-sonnet-4-20250514").is_some());
+        for unknown in ["own", "openai/llama3", "gemini/gpt-4.1-mini", "", "gpt-4.1-mini-20", "é-latest", "-latest"] {
+            assert_eq!(table.price(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_file_goes_before_and_says_what_is_wrong_with_it() {
+        let table = PriceTable::embedded();
+        let file =
+            "dated: 2026-11-20\nmodels:\n  openai/gpt-4.1-mini: {input: 1, output: 2}\n  own: {input: 3, output: 4}\n";
+        let with = table.clone().with_file(file).unwrap();
+        assert_eq!(with.price("openai/gpt-4.1-mini").unwrap().input, 1.0);
+        assert_eq!(with.price("own").unwrap().output, 4.0);
+        assert!(with.price("openai/gpt-4.1").is_some() && with.dated().ends_with("the file's of 2026-11-20"));
+        for (wrong, says) in [
+            ("models: {a: {input: -1, output: 2}}", "a: -1 is no price"),
+            ("models: {a: {input: 1}}", "output"),
+            ("models: {a: {input: 1, output: 2, cached: 3}}", "cached"),
+            ("models: {a: {input: 1, output: .nan}}", "is no price"),
+            ("a: b", "models"),
+            ("", ""),
+        ] {
+            let error = table.clone().with_file(wrong).unwrap_err();
+            assert!(error.contains(says), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_two_providers_is_of_neither() {
+        let file = "models: {azure/gpt-4.1-mini: {input: 1, output: 2}}";
+        let table = PriceTable::embedded().with_file(file).unwrap();
+        assert_eq!(table.price("gpt-4.1-mini"), None);
+        assert!(table.price("azure/gpt-4.1-mini").is_some());
+    }
+}
