@@ -130,3 +130,20 @@ pub fn change(change: &Change, ink: Ink) -> String {
 fn indented(text: &str) -> String {
     plain(text).trim_end().replace('\n', "\n   ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_try_has_the_time_that_is_known_of_it() {
+        for (took_ms, waited_ms, words) in [
+            (Some(12.4), Some(103.0), " (12 ms, then 103 ms of waiting)"),
+            (Some(12.6), None, " (13 ms)"),
+            (None, None, ""),
+        ] {
+            let failed = FailedTry { took_ms, waited_ms, ..FailedTry::untimed("HTTP 500".to_owned(), true) };
+            assert_eq!(time(&failed), words);
+        }
+    }
+}
