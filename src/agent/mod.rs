@@ -1,7 +1,7 @@
 //! The agent under test: one folder a transport.
 //!
 //! Invariants: an agent's words are untrusted text and are only carried; every failed try is told to the caller; the
-//! latency of a reply is that of the successful try alone.
+//! latency of a reply is that of the successful try alone, from the last byte sent.
 
 pub mod a2a;
 mod ability;
@@ -52,6 +52,12 @@ pub trait Session: Send {
     /// The id that the agent gave to it.
     fn id(&self) -> &str;
 
+    /// Whether the agent was there when it was opened. Where nothing is sent before the first message, only the reply to
+    /// that one tells.
+    fn is_met(&self) -> bool {
+        true
+    }
+
     /// What the agent says before anybody has said anything; most say nothing. Asked for once, before the first message.
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         Ok(None)
@@ -94,9 +100,9 @@ pub struct Reply {
     pub text: String,
     /// What it reported about its work.
     pub events: Vec<Event>,
-    /// Milliseconds of the successful try, from sending to the last byte.
+    /// Milliseconds of the successful try, from the last byte of the message to the last byte of the reply.
     pub latency_ms: f64,
-    /// Milliseconds of the successful try, from sending to the first words; `None` where the transport does not stream.
+    /// Milliseconds of the successful try, from the last byte of the message to the first words; `None` where the transport does not stream.
     pub first_token_ms: Option<f64>,
     /// Its own tokens, where the transport reports them.
     pub usage: Option<Usage>,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::tries::{Again, Failure, fail};
 use super::{AgentError, AgentErrorKind, Tries};
-use crate::clock::{Clock, Stopwatch};
+use crate::clock::Clock;
 use crate::http::{
     BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, KeyHeader, Method, Opened,
     STREAM_CAP, Url,
@@ -108,7 +108,8 @@ impl Caller {
         Try: Future<Output = Result<T, Failure>> + Send,
     {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
+        let mut delays =
+            self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call)).timed_by(self.settings.clock);
         loop {
             match once().await {
                 Ok(reply) => return Ok(reply),
@@ -156,16 +157,11 @@ impl Caller {
         read: &(impl Fn(&HttpReply) -> Result<T, Flaw> + Sync),
     ) -> Result<(T, f64), Failure> {
         let settings = &self.settings;
-        let stopwatch: Stopwatch = settings.clock.start();
-        let extra = Extra {
-            headers: &settings.headers,
-            accept: request.accept,
-            stopwatch: Some(stopwatch),
-            ..Extra::default()
-        };
-        let reply = self.http.exchange_with(self.sent(request, BODY_CAP), extra).await;
-        let latency_ms = stopwatch.elapsed_ms();
-        let reply = reply.map_err(|fault| self.failed(fault))?;
+        let extra = Extra { headers: &settings.headers, accept: request.accept, ..Extra::default() };
+        // What streams has an envelope around every word.
+        let cap = if request.accept.is_some() { STREAM_CAP } else { BODY_CAP };
+        let reply = self.http.exchange_timed(self.sent(request, cap), extra, settings.clock).await;
+        let (reply, latency_ms) = reply.map_err(|fault| self.failed(fault))?;
         if !reply.is_success() {
             return Err(self.refused(&reply, request));
         }

@@ -47,7 +47,7 @@ pub(super) async fn read_events(
     };
     while let Some(chunk) = stream.chunk().await? {
         let now = stream.elapsed_ms();
-        let too_long = || stream.head.amiss("an event of the stream is longer than 8 MiB; reading stopped there");
+        let too_long = || stream.head.amiss("an event of the stream is longer than 64 MiB; reading stopped there");
         for data in pieces.push(&chunk).ok_or_else(too_long)? {
             match take(&data, &stream.head)? {
                 Took::Nothing => {}

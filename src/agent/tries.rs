@@ -31,7 +31,7 @@ impl Failure {
     pub(super) fn of_fault(fault: HttpFault) -> Failure {
         let usual = Again::After(None);
         let (kind, again) = match fault.kind {
-            HttpFaultKind::Unsendable => (AgentErrorKind::Unreachable, Again::Never),
+            HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Again::Never),
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
             HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
@@ -69,7 +69,8 @@ impl Failure {
 /// Keeps a failed try in mind and waits for the next one; the error, when there is none left.
 pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Tries) -> Result<(), AgentError> {
     let Failure { error, maybe_received, again } = failure;
-    tries.failures.push(FailedTry { error: error.message.clone(), maybe_received });
+    let took_ms = delays.lap_ms();
+    tries.failures.push(FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), maybe_received) });
     let delay = match again {
         Again::Never => None,
         Again::After(asked) => delays.next(asked),
@@ -77,6 +78,9 @@ pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Trie
     let Some(delay) = delay else { return Err(error) };
     tries.maybe_delivered |= maybe_received;
     tokio::time::sleep(delay).await;
+    if let Some(failed) = tries.failures.last_mut() {
+        failed.waited_ms = delays.lap_ms();
+    }
     Ok(())
 }
 

@@ -88,17 +88,7 @@ mod tests {
     use crate::evidence::{Transcript, Turn};
 
     fn evidence(maybe_delivered: bool) -> Evidence {
-        let turn = Turn {
-            number: 1,
-            user: "Hi".into(),
-            agent: Some("Hello".into()),
-            events: Vec::new(),
-            latency_ms: Some(1.0),
-            first_token_ms: None,
-            failures: Vec::new(),
-            maybe_delivered,
-            usage: None,
-        };
+        let turn = Turn { latency_ms: Some(1.0), maybe_delivered, ..Turn::said(1, "Hi", "Hello") };
         Evidence { transcript: Transcript { turns: vec![turn] }, ..Evidence::sample() }
     }
 

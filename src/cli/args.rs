@@ -211,6 +211,10 @@ pub(super) struct ProbeArgs {
     /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
     #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
     pub(super) env_file: Option<PathBuf>,
+    /// The agent's model, sent with the message; of several only the first [default: that of a run]
+    #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
+          value_parser = NonEmptyStringValueParser::new())]
+    pub(super) model: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

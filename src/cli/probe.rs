@@ -26,19 +26,21 @@ const SHOWN: usize = 100;
 /// Says hello to the agent and prints what was found.
 pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let loaded = jobs::load(std::slice::from_ref(&args.file), None)?;
+    let models: Vec<String> = args.model.iter().take(1).cloned().collect();
     let mut worst = 0;
     for loaded in loaded {
-        worst = worst.max(probe_one(loaded, context, printer)?);
+        worst = worst.max(probe_one(loaded, &models, (context, printer))?);
     }
     Ok(worst)
 }
 
-fn probe_one(loaded: Loaded, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &Arc<Printer>)) -> Result<u8, CliError> {
     let Loaded { file, mut job, templates } = loaded;
     // One hello is nothing that a run's limits were meant for.
     job.limits.run = RunLimits::default();
     // No model of ours is asked, so none needs a key.
     let wanted = Wanted {
+        models: models.to_vec(),
         evaluator_model: job.persona.mind.model().map(|_| ModelName::Scripted),
         scorer_model: Some(ModelName::Scripted),
         ..Wanted::default()
@@ -66,6 +68,9 @@ fn probe_one(loaded: Loaded, context: &Context, printer: &Arc<Printer>) -> Resul
     runtime.shutdown_background();
     let target = &engine.plan.job.target;
     let mut lines = about(target);
+    if let (true, Some(first)) = (target.transport.can(Ability::ChoosesModel), engine.plan.trials().first()) {
+        lines.push(("model", first.model.clone()));
+    }
     let status = match seen {
         Ok(None) => return Ok(Verdict::Interrupted.exit_status()),
         Ok(Some(sighting)) => seen_lines(target, &sighting, &mut lines),
@@ -189,6 +194,10 @@ fn hint(target: &Target, error: &AgentError) -> String {
     let word = target.transport.word();
     let names = |part: &str| error.message.contains(part);
     match error.kind {
+        AgentErrorKind::Unreachable if names("server's certificate") => {
+            "SSL_CERT_FILE=… in the environment where the issuer is your own; else the host that the certificate is for"
+                .to_owned()
+        }
         AgentErrorKind::Unreachable if names("TLS failed") => {
             format!(
                 "http:// in target.{word}.baseUrl if the agent speaks no TLS; else a certificate that this machine trusts"

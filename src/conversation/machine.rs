@@ -181,17 +181,7 @@ mod tests {
     }
 
     fn turn(agent: Option<&str>) -> Turn {
-        Turn {
-            number: 99,
-            user: "?".into(),
-            agent: agent.map(str::to_owned),
-            events: Vec::new(),
-            latency_ms: agent.map(|_| 1.0),
-            first_token_ms: None,
-            failures: Vec::new(),
-            maybe_delivered: false,
-            usage: None,
-        }
+        Turn { agent: agent.map(str::to_owned), latency_ms: agent.map(|_| 1.0), ..Turn::begun(99, "?".into()) }
     }
 
     fn said(message: &str, done: bool) -> PersonaSaid {

@@ -17,13 +17,17 @@ pub struct Turn {
     /// What the agent reported about its work during this turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// Milliseconds from sending the successful try to the end of its reply; `None` without a reply. Failed tries and
-    /// the waits between them are not in it.
+    /// Milliseconds of the successful try, from the last byte of the message to the last byte of the reply; `None` without
+    /// a reply. Failed tries, the waits between them, connecting and our own work are not in it.
     pub latency_ms: Option<f64>,
-    /// Milliseconds from sending the successful try to the first words of its reply; `None` where the transport does not
-    /// stream.
+    /// Milliseconds of the successful try, from the last byte of the message to the first words of the reply; `None` where
+    /// the transport does not stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<f64>,
+    /// Milliseconds of the whole turn as its user would wait: the latency, and beside it the failed tries with the waits
+    /// between them, connecting, and our own work. `None` where nobody took the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_ms: Option<f64>,
     /// The tries that failed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedTry>,
@@ -45,6 +49,7 @@ impl Turn {
             events: Vec::new(),
             latency_ms: None,
             first_token_ms: None,
+            spent_ms: None,
             failures: Vec::new(),
             maybe_delivered: false,
             usage: None,
@@ -73,4 +78,17 @@ pub struct FailedTry {
     pub error: String,
     /// Whether the agent can have received the message all the same.
     pub maybe_received: bool,
+    /// How many milliseconds it took; `None` where nobody took the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<f64>,
+    /// How many milliseconds were waited before the next try; `None` where there was none, or nobody took the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<f64>,
+}
+
+impl FailedTry {
+    /// A try of which nobody took the time.
+    pub fn untimed(error: String, maybe_received: bool) -> FailedTry {
+        FailedTry { error, maybe_received, took_ms: None, waited_ms: None }
+    }
 }

@@ -1,6 +1,6 @@
 //! When the pieces of a reply arrived.
 
-use super::BODY_CAP;
+use super::STREAM_CAP;
 use super::sse::{SseReader, TooLong};
 use crate::clock::Stopwatch;
 
@@ -9,33 +9,41 @@ use crate::clock::Stopwatch;
 pub struct TimedEvent {
     /// Its data, lines joined by line feeds.
     pub data: String,
-    /// When its last byte was there, in milliseconds from sending; `None` where nobody took the time.
+    /// When its last byte was there, in milliseconds from the request's last byte; `None` where nobody took the time.
     pub at_ms: Option<f64>,
 }
 
 /// When the pieces of a reply arrived, by how much of it was there.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arrivals {
-    stopwatch: Option<Stopwatch>,
-    /// Bytes that were there, and the milliseconds at which they were; both rise.
+    /// Since the request's last byte.
+    since: Option<Stopwatch>,
+    /// When the head was there.
+    head_ms: f64,
+    /// Bytes of the body that were there, and the milliseconds at which they were; both rise.
     pieces: Vec<(usize, f64)>,
 }
 
 impl Arrivals {
-    /// Notes times of this stopwatch; without one, none.
-    pub(super) fn timed_by(stopwatch: Option<Stopwatch>) -> Arrivals {
-        Arrivals { stopwatch, pieces: Vec::new() }
+    /// The head is there now; the stopwatch has run since the request's last byte.
+    pub(super) fn since(sent: Stopwatch) -> Arrivals {
+        Arrivals { since: Some(sent), head_ms: sent.elapsed_ms(), pieces: Vec::new() }
     }
 
-    /// So many bytes are there now.
+    /// So many bytes of the body are there now.
     pub(super) fn note(&mut self, bytes: usize) {
-        self.pieces.extend(self.stopwatch.map(|stopwatch| (bytes, stopwatch.elapsed_ms())));
+        self.pieces.extend(self.since.map(|since| (bytes, since.elapsed_ms())));
+    }
+
+    /// When the last byte came: the end of the connection that may follow says nothing more.
+    pub(super) fn last_ms(&self) -> f64 {
+        self.pieces.last().map_or(self.head_ms, |(_, ms)| *ms)
     }
 
     /// The server-sent events of a whole body, each with the time at which it was complete. What stands after the last
     /// empty line is an event too: whether it is whole, its reader can tell.
     pub(super) fn events(&self, body: &[u8]) -> Result<Vec<TimedEvent>, TooLong> {
-        let mut reader = SseReader::new(BODY_CAP);
+        let mut reader = SseReader::new(STREAM_CAP);
         let mut events = Vec::new();
         let mut read = 0;
         let pieces = self.pieces.iter().map(|(there, ms)| (*there, Some(*ms)));
@@ -52,7 +60,7 @@ impl Arrivals {
 
     #[cfg(test)]
     pub(super) fn noted(pieces: &[(usize, f64)]) -> Arrivals {
-        Arrivals { stopwatch: None, pieces: pieces.to_vec() }
+        Arrivals { pieces: pieces.to_vec(), ..Arrivals::default() }
     }
 }
 

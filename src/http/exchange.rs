@@ -10,6 +10,7 @@ use tokio::time::Sleep;
 use super::address::{password, shown};
 use super::arrival::Arrivals;
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
+use crate::clock::Clock;
 use crate::secret::Secret;
 
 /// How much of an error's body is read: enough for its words.
@@ -53,39 +54,36 @@ impl HttpClient {
         self.exchange_with(call, Extra::default()).await
     }
 
-    /// The same with headers of the user's own, and with the times at which the pieces of the reply arrived.
+    /// The same with what a request has beside the usual.
     pub async fn exchange_with(&self, call: Call<'_>, extra: Extra<'_>) -> Result<HttpReply, HttpFault> {
+        self.exchange_timed(call, extra, Clock::system()).await.map(|(reply, _)| reply)
+    }
+
+    /// The same with the milliseconds from the request's last byte to the reply's; the pieces of the reply are timed too.
+    pub async fn exchange_timed(
+        &self,
+        call: Call<'_>,
+        extra: Extra<'_>,
+        clock: Clock,
+    ) -> Result<(HttpReply, f64), HttpFault> {
         let place = format!("{} {}", call.method, shown(&call.url));
         let mut headers = headers(&call, &place)?;
         extra.add_to(&mut headers, &place)?;
         let secrets = call.key.iter().map(|header| header.key.clone());
         let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
-        let mut request = self.reqwest(&call.url, &place)?.request(call.method, call.url.clone()).headers(headers);
-        if let Some(body) = call.body {
-            request = request.body(body);
-        }
-
-        let mut deadline = std::pin::pin!(tokio::time::sleep(call.time_limit));
-        let sent = tokio::select! {
-            sent = request.send() => sent.map_err(|error| HttpFault::of_sending(error, &place, &call.url))?,
-            () = &mut deadline => {
-                let what = format!("no reply within {:?}", call.time_limit);
-                return Err(HttpFault::new(HttpFaultKind::Timeout, &place, what));
-            }
-        };
-        if sent.status().is_redirection() {
-            return Err(redirect(&sent, &call.url, &place));
-        }
-        let mut reply = HttpReply::of_head(&sent, place, secrets);
+        let (cap, time_limit) = (call.body_cap, call.time_limit);
+        let mut deadline = std::pin::pin!(tokio::time::sleep(time_limit));
+        let (response, sent) = self.send(call, (headers, &place), clock, deadline.as_mut()).await?;
+        let mut reply = HttpReply::of_head(&response, place, secrets);
+        let mut arrivals = Arrivals::since(sent);
         if reply.is_success() {
-            let limits = (call.body_cap, deadline, call.time_limit);
-            let mut arrivals = Arrivals::timed_by(extra.stopwatch);
-            reply.body = read_all(sent, &reply.place, limits, &mut arrivals).await?;
-            reply.arrivals = arrivals;
+            reply.body = read_all(response, &reply.place, (cap, deadline, time_limit), &mut arrivals).await?;
         } else {
-            reply.body = read_start(sent).await;
+            reply.body = read_start(response).await;
         }
-        Ok(reply)
+        let latency_ms = arrivals.last_ms();
+        reply.arrivals = arrivals;
+        Ok((reply, latency_ms))
     }
 }
 

@@ -3,7 +3,6 @@
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 
 use super::{HttpFault, HttpFaultKind};
-use crate::clock::Stopwatch;
 use crate::secret::Secret;
 
 /// A header's value that is shorter is no secret: blotting it out would spoil every message.
@@ -20,8 +19,6 @@ pub struct Extra<'a> {
     pub secret: Option<&'a Secret>,
     /// What is accepted instead of JSON alone.
     pub accept: Option<&'static str>,
-    /// Times the pieces of the reply.
-    pub stopwatch: Option<Stopwatch>,
 }
 
 impl Extra<'_> {

@@ -6,7 +6,7 @@ use std::io;
 use reqwest::Url;
 
 use super::address::is_loopback;
-use super::excerpt;
+use super::{certificate_doubt, excerpt};
 
 /// Why there is no reply that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +25,8 @@ pub enum HttpFaultKind {
     Unsendable,
     /// No connection: the request never left.
     Unreachable,
+    /// The server's certificate is not trusted, or is another host's: nothing was sent, and nothing will be.
+    Untrusted,
     /// The time limit ran out; the request can have arrived.
     Timeout,
     /// The connection broke after the request was sent; it can have arrived.
@@ -41,7 +43,10 @@ impl HttpFaultKind {
     /// Whether the server can have received the request.
     pub fn maybe_received(self) -> bool {
         match self {
-            HttpFaultKind::Unsendable | HttpFaultKind::Unreachable | HttpFaultKind::Redirect(_) => false,
+            HttpFaultKind::Unsendable
+            | HttpFaultKind::Unreachable
+            | HttpFaultKind::Untrusted
+            | HttpFaultKind::Redirect(_) => false,
             HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::WrongType | HttpFaultKind::Unreadable => {
                 true
             }
@@ -63,6 +68,11 @@ impl HttpFault {
         if !error.is_connect() {
             let what = format!("the connection broke before a reply came ({})", cause(&error));
             return HttpFault::new(HttpFaultKind::Broken, place, what);
+        }
+        let mut io_errors = chain(&error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+        if let Some(doubt) = io_errors.find_map(certificate_doubt) {
+            let what = format!("no connection: the server's certificate {doubt}");
+            return HttpFault::new(HttpFaultKind::Untrusted, place, what);
         }
         let what = if error.is_dns() {
             "no connection: the host name was not found".to_owned()
@@ -135,10 +145,11 @@ mod tests {
 
     #[test]
     fn only_what_left_can_have_been_received() {
-        use HttpFaultKind::{Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, WrongType};
+        use HttpFaultKind::{Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted, WrongType};
         for (kind, expected) in [
             (Unsendable, false),
             (Unreachable, false),
+            (Untrusted, false),
             (Redirect(307), false),
             (Timeout, true),
             (Broken, true),

@@ -1,10 +1,12 @@
 //! The one way in which requests leave this program.
 //!
 //! Invariants: no redirect is followed; no body is held in memory beyond its cap; every wait is bounded; a fault's words
-//! say which call failed and why, and hold neither keys nor the user part of an address.
+//! say which call failed and why, and hold neither keys nor the user part of an address; a reply's times count from the
+//! moment at which the last byte of its request was given to the connection.
 
 mod address;
 mod arrival;
+mod certificate;
 mod client;
 mod excerpt;
 mod exchange;
@@ -15,11 +17,13 @@ mod pieces;
 mod port;
 mod reply;
 mod socket;
+mod sending;
 mod sse;
 mod stream;
 
 pub use address::BaseUrl;
 pub use arrival::TimedEvent;
+pub use certificate::certificate_doubt;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};
@@ -37,5 +41,6 @@ pub use stream::{HttpStream, Opened};
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;
 
-/// The longest reply that is read as a stream, in which every word has an envelope of its own: 64 MiB.
+/// The longest reply that is read as a stream, in which every word has an envelope of its own, and the longest event of
+/// one: 64 MiB.
 pub const STREAM_CAP: usize = 64 * 1024 * 1024;

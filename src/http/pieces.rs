@@ -1,9 +1,9 @@
 //! A stream's bytes, cut into its events: server-sent ones, or one a line.
 
-use super::BODY_CAP;
+use super::STREAM_CAP;
 use super::sse::SseReader;
 
-/// Cuts a stream into its events, none longer than [`BODY_CAP`].
+/// Cuts a stream into its events, none longer than [`STREAM_CAP`].
 #[derive(Debug)]
 pub enum Pieces {
     /// Server-sent events; what counts of them is their data.
@@ -15,7 +15,7 @@ pub enum Pieces {
 impl Pieces {
     /// For server-sent events.
     pub fn sse() -> Pieces {
-        Pieces::Sse(SseReader::new(BODY_CAP))
+        Pieces::Sse(SseReader::new(STREAM_CAP))
     }
 
     /// For lines.
@@ -30,7 +30,7 @@ impl Pieces {
             Pieces::Lines(line) => {
                 let mut events = Vec::new();
                 for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-                    if line.len() + piece.len() > BODY_CAP {
+                    if line.len() + piece.len() > STREAM_CAP {
                         return None;
                     }
                     line.extend_from_slice(piece);

@@ -1,17 +1,14 @@
 //! A reply that is read while it comes, timed from the last byte of its request.
 
-use std::convert::Infallible;
+use std::borrow::Cow;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures_util::stream;
-use reqwest::header::{CONTENT_LENGTH, HeaderValue};
-use reqwest::{Body, Response};
+use reqwest::Response;
 use tokio::time::Sleep;
 
 use super::address::{password, shown};
-use super::exchange::{headers, read_start, redirect, size};
+use super::exchange::{headers, read_start, size};
 use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::clock::{Clock, Stopwatch};
 
@@ -32,8 +29,11 @@ pub struct HttpStream {
     time_limit: Duration,
     read: usize,
     cap: usize,
-    /// Since the request's last byte was handed to the connection.
+    /// Since the request's last byte was given to the connection.
     sent: Stopwatch,
+    /// When the last byte so far came.
+    last_ms: f64,
+    characters: Characters,
 }
 
 impl HttpClient {
@@ -45,46 +45,46 @@ impl HttpClient {
         extra.add_to(&mut headers, &place)?;
         let secrets = call.key.iter().map(|header| header.key.clone());
         let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
-        let mut request = self.reqwest(&call.url, &place)?.request(call.method, call.url.clone());
-        let sent = Arc::new(OnceLock::new());
-        if let Some(body) = call.body {
-            headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-            let sent = Arc::clone(&sent);
-            // The connection asks for it when it is up and takes it whole: from here on the time is the server's.
-            let body = stream::once(async move {
-                let _ = sent.set(clock.start());
-                Ok::<_, Infallible>(body)
-            });
-            request = request.body(Body::wrap_stream(body));
-        }
-        let before = clock.start();
-        let mut deadline = Box::pin(tokio::time::sleep(call.time_limit));
-        let response = tokio::select! {
-            response = request.headers(headers).send() => {
-                response.map_err(|error| HttpFault::of_sending(error, &place, &call.url))?
-            }
-            () = &mut deadline => {
-                let what = format!("no reply within {:?}", call.time_limit);
-                return Err(HttpFault::new(HttpFaultKind::Timeout, &place, what));
-            }
-        };
-        if response.status().is_redirection() {
-            return Err(redirect(&response, &call.url, &place));
-        }
+        let (time_limit, cap) = (call.time_limit, call.body_cap);
+        let mut deadline = Box::pin(tokio::time::sleep(time_limit));
+        let (response, sent) = self.send(call, (headers, &place), clock, deadline.as_mut()).await?;
         let mut head = HttpReply::of_head(&response, place, secrets);
         if !head.is_success() {
             head.body = read_start(response).await;
             return Ok(Opened::Refused(Box::new(head)));
         }
-        let sent = sent.get().copied().unwrap_or(before);
-        let (time_limit, cap) = (call.time_limit, call.body_cap);
-        Ok(Opened::Streaming(Box::new(HttpStream { head, response, deadline, time_limit, read: 0, cap, sent })))
+        let last_ms = sent.elapsed_ms();
+        Ok(Opened::Streaming(Box::new(HttpStream {
+            head,
+            response,
+            deadline,
+            time_limit,
+            read: 0,
+            cap,
+            sent,
+            last_ms,
+            characters: Characters::default(),
+        })))
     }
 }
 
 impl HttpStream {
-    /// The next bytes; `None` at the end.
+    /// The next bytes of a text; `None` at the end. Bytes that are no UTF-8 are a fault.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, HttpFault> {
+        let before = self.read;
+        let Some(bytes) = self.bytes().await? else { return Ok(None) };
+        match self.characters.take(&bytes) {
+            None => Ok(Some(bytes)),
+            Some(at) => {
+                let quoted = self.head.quote(&String::from_utf8_lossy(&bytes));
+                let what =
+                    format!("the reply is not valid UTF-8 (byte {}): {quoted}", before.saturating_add_signed(at));
+                Err(self.head.amiss(&what))
+            }
+        }
+    }
+
+    async fn bytes(&mut self) -> Result<Option<Vec<u8>>, HttpFault> {
         let place = &self.head.place;
         let chunk = tokio::select! {
             chunk = self.response.chunk() => chunk.map_err(|error| HttpFault::of_reading(error, place, self.read))?,
@@ -95,6 +95,7 @@ impl HttpStream {
             }
         };
         let Some(chunk) = chunk else { return Ok(None) };
+        self.last_ms = self.sent.elapsed_ms();
         self.read += chunk.len();
         if self.read > self.cap {
             let what = format!("the reply is longer than {}; reading stopped there", size(self.cap));
@@ -103,18 +104,57 @@ impl HttpStream {
         Ok(Some(chunk.to_vec()))
     }
 
-    /// The whole reply, of at most this many bytes.
+    /// The whole reply, of at most this many bytes, and the milliseconds to its last one.
     pub async fn whole(mut self, cap: usize) -> Result<(HttpReply, f64), HttpFault> {
         self.cap = self.cap.min(cap);
-        while let Some(chunk) = self.chunk().await? {
-            self.head.body.extend_from_slice(&chunk);
+        while let Some(bytes) = self.bytes().await? {
+            self.head.body.extend_from_slice(&bytes);
         }
-        let elapsed = self.elapsed_ms();
-        Ok((self.head, elapsed))
+        Ok((self.head, self.last_ms))
     }
 
-    /// Milliseconds since the request's last byte left.
+    /// Milliseconds from the request's last byte to the last byte that has come; what is done with the bytes, and an end of
+    /// the connection that comes later, is not in it.
     pub fn elapsed_ms(&self) -> f64 {
-        self.sent.elapsed_ms()
+        self.last_ms
+    }
+}
+
+/// Whether bytes that come in pieces are UTF-8.
+#[derive(Debug, Default)]
+struct Characters {
+    /// The beginning of a character that the next piece must go on with: at most three bytes.
+    begun: Vec<u8>,
+}
+
+impl Characters {
+    /// Where, counted from the beginning of this piece, the first byte is that belongs to no character.
+    fn take(&mut self, piece: &[u8]) -> Option<isize> {
+        let begun = std::mem::take(&mut self.begun);
+        let bytes = if begun.is_empty() { Cow::Borrowed(piece) } else { Cow::Owned([&begun, piece].concat()) };
+        let error = str::from_utf8(&bytes).err()?;
+        if error.error_len().is_none() {
+            self.begun = bytes[error.valid_up_to()..].to_vec();
+            return None;
+        }
+        Some(error.valid_up_to().cast_signed() - begun.len().cast_signed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_may_come_in_pieces_and_a_byte_that_belongs_to_none_is_found() {
+        for (pieces, expected) in [
+            (&[&b"a\xc3"[..], b"\xa4b"][..], None),
+            (&[b"\xf0\x9f", b"\x98", b"\x80"], None),
+            (&[b"ab\xff"], Some(2)),
+            (&[b"a\xc3", b"x"], Some(-1)),
+        ] {
+            let mut characters = Characters::default();
+            assert_eq!(pieces.iter().find_map(|piece| characters.take(piece)), expected, "{pieces:?}");
+        }
     }
 }

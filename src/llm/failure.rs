@@ -61,7 +61,7 @@ impl Failure {
             HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {
                 Failure::for_good(format!("{}; check {address}", fault.message))
             }
-            HttpFaultKind::Unsendable => Failure::for_good(fault.message),
+            HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => Failure::for_good(fault.message),
         }
     }
 

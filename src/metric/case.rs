@@ -36,17 +36,7 @@ pub struct CaseTask {
 #[cfg(test)]
 pub(super) fn example(tasks: usize) -> Case {
     use crate::evidence::Turn;
-    let turn = Turn {
-        number: 1,
-        user: "Hi".into(),
-        agent: Some("Hello".into()),
-        events: Vec::new(),
-        latency_ms: Some(200.0),
-        first_token_ms: None,
-        failures: Vec::new(),
-        maybe_delivered: false,
-        usage: None,
-    };
+    let turn = Turn { latency_ms: Some(200.0), ..Turn::said(1, "Hi", "Hello") };
     let task =
         |number| CaseTask { kind: "task".into(), task: format!("task {number}"), acceptance_criteria: "done".into() };
     Case {

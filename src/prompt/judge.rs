@@ -62,19 +62,8 @@ pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptErr
     let tasks = [JudgedTask { kind: "task", task: "sample", criteria: "sample" }; 2];
     let facts = ["sample".to_owned()];
     let canary = "a sentence that no template has of itself";
-    let transcript = Transcript {
-        turns: vec![Turn {
-            number: 1,
-            user: "sample".to_owned(),
-            agent: Some(canary.to_owned()),
-            events: vec![],
-            latency_ms: None,
-            first_token_ms: None,
-            failures: vec![],
-            maybe_delivered: false,
-            usage: None,
-        }],
-    };
+    let transcript =
+        Transcript { turns: vec![Turn { agent: Some(canary.to_owned()), ..Turn::begun(1, "sample".to_owned()) }] };
     for user_knew_facts in [true, false] {
         let facts = if user_knew_facts { &facts[..] } else { &[] };
         let view = JudgeView { tasks: &tasks, facts, user_knew_facts, transcript: &transcript };
@@ -95,19 +84,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn prompt(user_knew_facts: bool, reply: &str) -> String {
-        let transcript = Transcript {
-            turns: vec![Turn {
-                number: 1,
-                user: "A table, please".to_owned(),
-                agent: Some(reply.to_owned()),
-                events: vec![],
-                latency_ms: Some(1.0),
-                first_token_ms: None,
-                failures: vec![],
-                maybe_delivered: false,
-                usage: None,
-            }],
-        };
+        let transcript =
+            Transcript { turns: vec![Turn { latency_ms: Some(1.0), ..Turn::said(1, "A table, please", reply) }] };
         let tasks = [
             JudgedTask { kind: "task", task: "Ask for a table", criteria: "A table is booked" },
             JudgedTask { kind: "question", task: "Ask for the soup", criteria: "Leek & potato" },

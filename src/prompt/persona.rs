@@ -96,17 +96,7 @@ mod tests {
     }
 
     fn turn(number: u32, user: &str, agent: Option<&str>) -> Turn {
-        Turn {
-            number,
-            user: user.to_owned(),
-            agent: agent.map(str::to_owned),
-            events: vec![],
-            latency_ms: agent.map(|_| 1.0),
-            first_token_ms: None,
-            failures: vec![],
-            maybe_delivered: false,
-            usage: None,
-        }
+        Turn { agent: agent.map(str::to_owned), latency_ms: agent.map(|_| 1.0), ..Turn::begun(number, user.to_owned()) }
     }
 
     fn messages(facts: &[String], turns: Vec<Turn>) -> Vec<Message> {

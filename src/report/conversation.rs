@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Ink, count, plain};
-use crate::evidence::{AgentOutput, Change, Event, Observed};
+use crate::evidence::{AgentOutput, Change, Event, FailedTry, Observed};
 use crate::record::RunRecord;
 
 /// Every conversation of a run.
@@ -34,7 +34,11 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
                 );
             }
             for failure in &turn.failures {
-                let _ = writeln!(page, "   {}", ink.unsure(&format!("a try failed: {}", plain(&failure.error))));
+                let _ = writeln!(
+                    page,
+                    "   {}",
+                    ink.unsure(&format!("a try failed{}: {}", time(failure), plain(&failure.error)))
+                );
             }
             for event in &turn.events {
                 let _ = writeln!(page, "   {}", self::event(event, ink).replace('\n', "\n   "));
@@ -55,6 +59,12 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
         page.push('\n');
     }
     page
+}
+
+/// The time that a try took away, where it is known.
+fn time(failure: &FailedTry) -> String {
+    let waited = failure.waited_ms.map(|ms| format!(", then {ms:.0} ms of waiting")).unwrap_or_default();
+    failure.took_ms.map(|ms| format!(" ({ms:.0} ms{waited})")).unwrap_or_default()
 }
 
 /// How many of the last lines of what an agent printed are shown.
@@ -119,4 +129,21 @@ pub fn change(change: &Change, ink: Ink) -> String {
 
 fn indented(text: &str) -> String {
     plain(text).trim_end().replace('\n', "\n   ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_try_has_the_time_that_is_known_of_it() {
+        for (took_ms, waited_ms, words) in [
+            (Some(12.4), Some(103.0), " (12 ms, then 103 ms of waiting)"),
+            (Some(12.6), None, " (13 ms)"),
+            (None, None, ""),
+        ] {
+            let failed = FailedTry { took_ms, waited_ms, ..FailedTry::untimed("HTTP 500".to_owned(), true) };
+            assert_eq!(time(&failed), words);
+        }
+    }
 }

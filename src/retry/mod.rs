@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 
+use crate::clock::{Clock, Stopwatch};
+
 /// How often and when something is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -57,7 +59,7 @@ impl RetryPolicy {
             .with_jitter()
             .with_jitter_seed(rng_seed)
             .build();
-        Delays { own, policy: *self }
+        Delays { own, policy: *self, lap: None }
     }
 }
 
@@ -66,9 +68,23 @@ impl RetryPolicy {
 pub struct Delays {
     own: ExponentialBackoff,
     policy: RetryPolicy,
+    lap: Option<(Clock, Stopwatch)>,
 }
 
 impl Delays {
+    /// The same, with the time taken from now on.
+    pub fn timed_by(mut self, clock: Clock) -> Delays {
+        self.lap = Some((clock, clock.start()));
+        self
+    }
+
+    /// Milliseconds since the last lap, or since the time is taken; `None` where it isn't.
+    pub fn lap_ms(&mut self) -> Option<f64> {
+        let (clock, since) = self.lap?;
+        self.lap = Some((clock, clock.start()));
+        Some(since.elapsed_ms())
+    }
+
     /// How long to wait before the next try, `None` when there is none left. A server's wish (`Retry-After`) lengthens
     /// the wait up to the policy's cap and never shortens it.
     pub fn next(&mut self, asked: Option<Duration>) -> Option<Duration> {

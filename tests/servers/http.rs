@@ -1,13 +1,14 @@
 //! A small HTTP server that can also misbehave.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// What arrived.
 #[derive(Debug, Clone)]
 pub struct Request {
-    #[expect(dead_code, reason = "part of what is logged")]
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
@@ -44,22 +45,51 @@ type Log = Arc<Mutex<Vec<Request>>>;
 pub struct Server {
     pub address: String,
     log: Log,
+    connections: Arc<AtomicUsize>,
 }
 
 impl Server {
     /// Answers every request by this function.
     pub fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
+        Server::behind(None, answer)
+    }
+
+    /// The same over TLS, with the certificate of `tests/fixtures/tls`, which nobody trusts by itself. Each connection
+    /// waits so long for its handshake.
+    pub fn start_tls(pause: Duration, answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
+        Server::behind(Some((super::tls::config(), pause)), answer)
+    }
+
+    fn behind(
+        tls: Option<(Arc<rustls::ServerConfig>, Duration)>,
+        answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        let log = Log::default();
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let address = format!("{scheme}://{}", listener.local_addr().unwrap());
+        let (log, connections) = (Log::default(), Arc::new(AtomicUsize::new(0)));
+        let counted = connections.clone();
         let (answer, kept) = (Arc::new(answer), log.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (answer, kept) = (answer.clone(), kept.clone());
-                std::thread::spawn(move || serve(stream, answer.as_ref(), &kept));
+                counted.fetch_add(1, Ordering::SeqCst);
+                let (answer, kept, tls) = (answer.clone(), kept.clone(), tls.clone());
+                stream.set_nodelay(true).unwrap();
+                std::thread::spawn(move || match tls {
+                    Some((tls, pause)) => {
+                        std::thread::sleep(pause);
+                        serve(super::tls::stream(tls, stream), answer.as_ref(), &kept);
+                    }
+                    None => serve(stream, answer.as_ref(), &kept),
+                });
             }
         });
-        Server { address, log }
+        Server { address, log, connections }
+    }
+
+    /// How many connections came, also those on which nothing could be said.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// Everything that has arrived.
@@ -74,15 +104,14 @@ pub fn nobody() -> String {
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-fn serve(stream: TcpStream, answer: &dyn Fn(&Request) -> Reply, log: &Log) {
-    stream.set_nodelay(true).unwrap();
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut stream = stream;
+fn serve(stream: impl Read + Write, answer: &dyn Fn(&Request) -> Reply, log: &Log) {
+    let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader) {
         log.lock().unwrap().push(request.clone());
+        let stream = reader.get_mut();
         let written = match answer(&request) {
-            Reply::Json(status, json) => write(&mut stream, status, "application/json", json.to_string().as_bytes()),
-            Reply::Body(status, kind, body) => write(&mut stream, status, kind, &body),
+            Reply::Json(status, json) => write(stream, status, "application/json", json.to_string().as_bytes()),
+            Reply::Body(status, kind, body) => write(stream, status, kind, &body),
             Reply::CutOff(body) => {
                 let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n";
                 let _ = stream.write_all(format!("{head}{body}").as_bytes());
@@ -110,7 +139,7 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&Request) -> Reply, log: &Log) {
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
     let mut words = line.split_whitespace().map(str::to_owned);
@@ -128,7 +157,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     Some(Request { method, path, headers, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-fn write(stream: &mut TcpStream, status: u16, kind: &str, body: &[u8]) -> std::io::Result<()> {
+fn write(stream: &mut impl Write, status: u16, kind: &str, body: &[u8]) -> std::io::Result<()> {
     let head = format!("HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n", body.len());
     stream.write_all(&[head.as_bytes(), body].concat())
 }

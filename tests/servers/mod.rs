@@ -6,3 +6,4 @@ pub mod enterprise;
 pub mod http;
 pub mod model;
 pub mod neo4j;
+pub mod tls;

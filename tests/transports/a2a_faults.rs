@@ -1,6 +1,6 @@
 //! A2A's client against a server that misbehaves: what is sent, what is sent again, what is said.
 
-use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Timeout, Unauthorized, Unreachable};
+use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Timeout, Unreachable};
 use eval_job::agent::a2a::{A2aAgent, A2aSettings};
 use eval_job::agent::{Agent, AgentError, AgentErrorKind, Session};
 use eval_job::http::HttpClient;
@@ -111,17 +111,9 @@ async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
     let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
         (error(-32001), 1, NotFound, "has forgotten the task in mid-conversation (no ***)"),
         (error(-32603), 1, BadReply, "the agent reported error -32603: no ***"),
-        (Answer::json(401, "{}"), 1, Unauthorized, "target.a2a.headers or EVAL_JOB_AGENT_API_KEY"),
-        (Answer::json(404, "{}"), 1, NotFound, "the agent card points there"),
-        (Answer::json(500, "{}"), 4, Status(500), "answered 500"),
         (Answer::json(200, "{}"), 4, BadReply, "neither result nor error"),
         (result(json!({"kind": "else"})), 4, BadReply, "neither a message nor a task"),
-        (result(json!({"message": {"parts": []}})), 1, BadReply, "the agent's message is empty"),
-        (Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "answered text/html instead of JSON"),
-        (sse("data: {\"jsonrpc\""), 4, BadReply, "stops in the middle of its JSON"),
-        (sse("data: {\"error\": {\"code\": -32603, \"message\": \"broke\"}}\n\n"), 1, BadReply, "-32603: broke"),
         (sse(": nothing\n\n"), 1, BadReply, "neither a message nor a task"),
-        (Answer::Close, 4, Timeout, "broke before a reply came"),
     ];
     for (answer, arrives, kind, words) in cases {
         let (server, mut session) = talking(true, vec![answer.clone()]).await;

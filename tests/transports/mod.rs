@@ -11,6 +11,10 @@ mod websocket;
 mod trpc;
 mod watsonx;
 mod watsonx_faults;
+mod contract;
+mod http;
+mod proxy;
+mod tls;
 
 use std::path::PathBuf;
 use std::process::Output;

@@ -12,7 +12,7 @@ use super::settings::base;
 use super::wire::{Card, Outgoing, Progress, Version, card_of, result_of};
 use crate::agent::rest::{BEARER, Caller, Flaw, Request};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
-use crate::evidence::ObjectContext;
+use crate::evidence::{FailedTry, ObjectContext};
 use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url};
 use crate::secret::Secret;
 
@@ -198,6 +198,11 @@ impl Session for A2aSession {
             let text = progress.reply().map_err(|what| failure(AgentErrorKind::BadReply, what))?;
             Ok(Reply { text, events: progress.events, latency_ms, first_token_ms, usage: None })
         });
+        // What only becomes clear when all has been read is a failure of the last try as well.
+        let is_told = |error: &&AgentError| self.tries.failures.last().is_some_and(|last| last.error == error.message);
+        if let Some(error) = reply.as_ref().err().filter(|error| !is_told(error)) {
+            self.tries.failures.push(FailedTry::untimed(error.message.clone(), true));
+        }
         Exchange { reply, tries: std::mem::take(&mut self.tries) }
     }
 

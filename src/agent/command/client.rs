@@ -158,11 +158,13 @@ impl Session for CommandSession {
     }
 
     async fn say(&mut self, message: &str) -> Exchange {
+        let began = self.settings.clock.start();
         let reply = match self.greeting().await {
             Ok(_) => self.turn(message).await,
             Err(error) => Err(error),
         };
-        let failed = |error: &AgentError| FailedTry { error: error.message.clone(), maybe_received: true };
+        let took_ms = Some(began.elapsed_ms());
+        let failed = |error: &AgentError| FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), true) };
         let failures = reply.as_ref().err().map(failed).into_iter().collect();
         Exchange { reply, tries: Tries { failures, maybe_delivered: false } }
     }

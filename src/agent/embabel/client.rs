@@ -13,7 +13,7 @@ use super::{EmbabelSettings, KnowledgeConfig};
 use crate::agent::tries::{Failure, fail};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::evidence::ObjectContext;
-use crate::http::{BODY_CAP, BaseUrl, Call, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url};
+use crate::http::{BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url};
 
 /// An agent that speaks Embabel's protocol.
 #[derive(Clone)]
@@ -175,7 +175,8 @@ impl Caller {
         tries: &mut Tries,
     ) -> Result<(T, f64), AgentError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
+        let mut delays =
+            self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call)).timed_by(self.settings.clock);
         loop {
             match self.once(&request, &read).await {
                 Ok(reply) => return Ok(reply),
@@ -198,10 +199,8 @@ impl Caller {
             time_limit: settings.turn_limit,
             body_cap: BODY_CAP,
         };
-        let stopwatch = settings.clock.start();
-        let reply = self.http.exchange(call).await;
-        let latency_ms = stopwatch.elapsed_ms();
-        let reply = reply.map_err(|fault| failed(fault, request.purpose))?;
+        let reply = self.http.exchange_timed(call, Extra::default(), settings.clock).await;
+        let (reply, latency_ms) = reply.map_err(|fault| failed(fault, request.purpose))?;
         if !reply.is_success() {
             return Err(refused(&reply, request.purpose, settings.clock));
         }

@@ -30,7 +30,7 @@ pub(super) fn refused(reply: &HttpReply, purpose: Purpose, clock: Clock) -> Fail
 /// What to try, where there is something to try.
 fn hint(kind: AgentErrorKind, fault: HttpFaultKind, purpose: Purpose) -> &'static str {
     match (kind, purpose) {
-        (AgentErrorKind::Unreachable, _) if fault == HttpFaultKind::Unsendable => "",
+        (AgentErrorKind::Unreachable, _) if matches!(fault, HttpFaultKind::Unsendable | HttpFaultKind::Untrusted) => "",
         (AgentErrorKind::Unreachable, Purpose::Knowledge) => {
             "; is the knowledge-graph service running? target.embabel.knowledge.baseUrl says where it is looked for"
         }
@@ -42,6 +42,9 @@ fn hint(kind: AgentErrorKind, fault: HttpFaultKind, purpose: Purpose) -> &'stati
         }
         (AgentErrorKind::NotFound, Purpose::Open) => {
             "; check target.embabel.baseUrl and target.embabel.path, and that the agent knows the chatbot"
+        }
+        (AgentErrorKind::NotFound, Purpose::Talk) => {
+            "; the agent does not know the session any more, or has no such path"
         }
         _ => "",
     }

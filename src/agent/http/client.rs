@@ -107,6 +107,10 @@ impl Session for HttpSession {
         &self.id
     }
 
+    fn is_met(&self) -> bool {
+        self.shared.session_path.is_some()
+    }
+
     async fn say(&mut self, message: &str) -> Exchange {
         self.tries = Tries::default();
         self.turn += 1;
@@ -199,6 +203,7 @@ impl Shared {
 
 /// An event's JSON; of server-sent events, text that is none too. What says nothing is null.
 fn event_of(data: &str, framing: Framing, head: &HttpReply) -> Result<Value, HttpFault> {
+    let data = data.trim_start_matches('\u{feff}');
     let looks_json = framing == Framing::Lines || data.trim_start().starts_with(['{', '[']);
     match data.trim() {
         "" | "[DONE]" => Ok(Value::Null),

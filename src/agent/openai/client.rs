@@ -87,6 +87,10 @@ impl Session for OpenAiSession {
         &self.id
     }
 
+    fn is_met(&self) -> bool {
+        false
+    }
+
     async fn say(&mut self, message: &str) -> Exchange {
         self.tries = Tries::default();
         let before = self.history.len();

@@ -80,6 +80,10 @@ impl Session for ResponsesSession {
         &self.id
     }
 
+    fn is_met(&self) -> bool {
+        self.shared.settings.config.conversation
+    }
+
     async fn say(&mut self, message: &str) -> Exchange {
         self.tries = Tries::default();
         let reply = self.rounds(message).await;

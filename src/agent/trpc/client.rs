@@ -66,6 +66,10 @@ impl Session for TrpcSession {
         &self.id
     }
 
+    fn is_met(&self) -> bool {
+        false
+    }
+
     async fn say(&mut self, message: &str) -> Exchange {
         let TrpcSettings { app, user, runtime_state, .. } = &self.shared.settings;
         let request = Request {

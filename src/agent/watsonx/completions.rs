@@ -80,8 +80,8 @@ impl CompletionsSession {
     }
 
     fn note(&mut self, failure: &Failure, words: &str) {
-        let FailedTry { error, maybe_received } = told_try(failure);
-        self.tries.failures.push(FailedTry { error: format!("{error}; {words}"), maybe_received });
+        let FailedTry { error, maybe_received, .. } = told_try(failure);
+        self.tries.failures.push(FailedTry::untimed(format!("{error}; {words}"), maybe_received));
     }
 
     fn take(&mut self, user: Value, completed: Completed, heard: &Heard) -> Reply {

@@ -209,7 +209,7 @@ pub(super) async fn hear(
             Ok(Some(chunk)) => {
                 heard.began = true;
                 let Some(events) = pieces.push(&chunk) else {
-                    let what = "an event of the stream is longer than 8 MiB; reading stopped there";
+                    let what = "an event of the stream is longer than 64 MiB; reading stopped there";
                     heard.fault = Some(stream.head.amiss(what));
                     return heard;
                 };

@@ -38,10 +38,9 @@ impl RunsSession {
                 Ok((told, heard)) => return Ok(reply(told, heard.first_ms, heard.last_ms)),
                 Err(Missed::Failed(failure)) => failure,
                 Err(Missed::CutOff(failure, thread)) => {
-                    let FailedTry { error, maybe_received } = told_try(&failure);
-                    self.tries
-                        .failures
-                        .push(FailedTry { error: format!("{error}; its thread is read"), maybe_received });
+                    let FailedTry { error, maybe_received, .. } = told_try(&failure);
+                    let error = format!("{error}; its thread is read");
+                    self.tries.failures.push(FailedTry::untimed(error, maybe_received));
                     let told = self.read_thread(&thread, message).await?;
                     // The thread does not say when the answer was there: this is when it was seen.
                     return match told {
@@ -148,7 +147,7 @@ pub(super) fn reported(message: String) -> Failure {
 }
 
 pub(super) fn told_try(failure: &Failure) -> FailedTry {
-    FailedTry { error: failure.error.message.clone(), maybe_received: failure.maybe_received }
+    FailedTry::untimed(failure.error.message.clone(), failure.maybe_received)
 }
 
 fn reply(told: Told, first_token_ms: Option<f64>, latency_ms: f64) -> Reply {

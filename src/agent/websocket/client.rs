@@ -194,7 +194,7 @@ impl Session for WebSocketSession {
     async fn say(&mut self, message: &str) -> Exchange {
         let reply = self.talk(message).await.map_err(|failure| {
             let Failure { error, maybe_received, .. } = failure;
-            let failures = vec![FailedTry { error: error.message.clone(), maybe_received }];
+            let failures = vec![FailedTry::untimed(error.message.clone(), maybe_received)];
             (error, Tries { failures, ..Tries::default() })
         });
         match reply {

@@ -18,15 +18,9 @@ fn resource(name: &str, labels: &[&str], properties: Json) -> Resource {
 fn evidence() -> Evidence {
     let call = ToolCall { function: "remind".into(), args: json!({"city": "Bern", "days": [1, 2.5], "urgent": true}) };
     let turn = |number: u32, user: &str, agent: Option<&str>| Turn {
-        number,
-        user: user.into(),
         agent: agent.map(str::to_owned),
-        events: Vec::new(),
         latency_ms: agent.map(|_| 120.4),
-        first_token_ms: None,
-        failures: Vec::new(),
-        maybe_delivered: false,
-        usage: None,
+        ..Turn::begun(number, user.into())
     };
     let mut second = turn(2, "Remind me", Some("Done"));
     second.events = vec![
@@ -34,7 +28,7 @@ fn evidence() -> Evidence {
         Event::FunctionCall(call),
         Event::FunctionResponse { output: json!("ok") },
     ];
-    second.failures = vec![FailedTry { error: "HTTP 500".into(), maybe_received: true }];
+    second.failures = vec![FailedTry::untimed("HTTP 500".into(), true)];
     Evidence {
         session_id: "s1".into(),
         model: "demo".into(),

@@ -3,6 +3,7 @@
 use neo4rs::Error as Theirs;
 
 use crate::graph::{GraphError, GraphErrorKind};
+use crate::http::certificate_doubt;
 
 /// What went wrong, and whether the server asks to try again.
 pub(super) struct Failure {
@@ -44,6 +45,12 @@ pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
         Theirs::UrlParseError(_) | Theirs::UnsupportedScheme(_) | Theirs::InvalidConfig => (
             GraphErrorKind::Other,
             format!("{uri} is no address of a Neo4j database ({theirs}). Try bolt://localhost:7687 or neo4j+s://HOST."),
+        ),
+        Theirs::IOError { detail } if let Some(doubt) = certificate_doubt(detail) => (
+            GraphErrorKind::Unreachable,
+            format!(
+                "Neo4j at {uri} can't be reached: its certificate {doubt}. A scheme with +ssc takes any certificate."
+            ),
         ),
         Theirs::IOError { .. }
         | Theirs::InvalidDnsName(_)

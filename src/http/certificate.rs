@@ -1,0 +1,57 @@
+//! What is wrong with a server's certificate.
+
+use std::io;
+
+use rustls::CertificateError;
+
+use super::excerpt;
+
+/// What is wrong with the server's certificate, and what to try, as the rest of a sentence that begins with it; `None`
+/// where this error has nothing to do with one.
+pub fn certificate_doubt(error: &io::Error) -> Option<String> {
+    let rustls::Error::InvalidCertificate(doubt) = tls_error(error)? else { return None };
+    let words = excerpt(&doubt.to_string(), &[]);
+    let words = words.trim_matches('"');
+    Some(match doubt {
+        CertificateError::UnknownIssuer => format!(
+            "is from nobody whom this machine trusts ({words}); SSL_CERT_FILE can name a file with the certificate of its \
+             issuer"
+        ),
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            format!("is another host's ({words}); use the name or address that the certificate is for")
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            format!("has expired ({words}); have it renewed, or set this machine's clock")
+        }
+        _ => format!("can't be used ({words}); have the server show a good one"),
+    })
+}
+
+/// The TLS error that an I/O error is wrapped around, at any depth.
+fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref::<rustls::Error>().or_else(|| tls_error(inner.downcast_ref::<io::Error>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_doubt_has_words_that_help_at_any_depth() {
+        for (doubt, part) in [
+            (CertificateError::UnknownIssuer, "SSL_CERT_FILE"),
+            (CertificateError::NotValidForName, "another host's"),
+            (CertificateError::Expired, "has expired"),
+            (CertificateError::Revoked, "can't be used (Revoked)"),
+        ] {
+            let error = io::Error::other(io::Error::other(rustls::Error::InvalidCertificate(doubt)));
+            assert!(certificate_doubt(&error).unwrap().contains(part), "{part}");
+        }
+        for error in
+            [io::Error::other("else"), io::Error::other(rustls::Error::DecryptError), io::ErrorKind::Other.into()]
+        {
+            assert_eq!(certificate_doubt(&error), None);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Where a transport differs from the others, and why.
+
+use eval_job::agent::AgentErrorKind::{self, BadReply, Status, Timeout};
+
+/// Where transports differ from the others.
+pub struct Difference {
+    pub fault: &'static str,
+    pub wires: &'static [&'static str],
+    /// Why there is no reply in the end, and how often the message arrives.
+    pub comes_out: (Option<AgentErrorKind>, usize),
+    /// The reason.
+    pub why: &'static str,
+}
+
+/// What a transport without streams holds whole.
+const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "command"];
+
+pub const DIFFERENCES: &[Difference] = &[
+    Difference {
+        fault: "session expired",
+        wires: &["command"],
+        comes_out: (Some(Timeout), 1),
+        why: "a process has no status; it ends, and that is a connection that breaks",
+    },
+    Difference {
+        fault: "invalid UTF-8",
+        wires: &["command"],
+        comes_out: (None, 1),
+        why: "what a command prints has no encoding that it would break: what can't be read is shown as U+FFFD",
+    },
+    Difference {
+        fault: "empty body",
+        wires: &["adk streaming", "a2a streaming"],
+        comes_out: (Some(BadReply), 1),
+        why: "a run that ended without a word is the agent's own last word, and running it again would do its work twice",
+    },
+    Difference {
+        fault: "empty text",
+        wires: &["adk", "adk streaming", "a2a", "a2a streaming"],
+        comes_out: (Some(BadReply), 1),
+        why: "a final response without words is the agent's own, as above",
+    },
+    Difference {
+        fault: "in-band error",
+        wires: &["openai"],
+        comes_out: (Some(Status(500)), 2),
+        why: "the error names the status that it would have had, and nothing was done yet: it is tried again like that one",
+    },
+    Difference {
+        fault: "10 MB at once",
+        wires: DOCUMENTS,
+        comes_out: (Some(BadReply), 1),
+        why: "a document is held whole and may be 8 MiB; only a stream, each word of which has an envelope, may be longer",
+    },
+];

@@ -1,0 +1,112 @@
+//! How far the measured times are from the true ones: a table, not a test. `scripts/latency` prints it.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use eval_job::agent::Agent;
+use eval_job::agent::command::{CommandAgent, CommandSettings};
+use eval_job::clock::Clock;
+use serde_json::json;
+
+use super::wire::{Form, Limits, Wire};
+use super::wires::wires;
+use crate::edges::server::{Answer, Server};
+
+/// How often each transport is measured.
+const TIMES: usize = 50;
+
+/// The waits before the first byte of a reply, and between that and the last.
+const WAITS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(70)];
+
+const LIMITS: Limits = Limits { turn: Duration::from_secs(10), tries: 1 };
+
+/// Measured less true, in milliseconds: of the first words, where the transport streams, and of the last byte.
+type Errors = (Vec<f64>, Vec<f64>);
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures; scripts/latency prints the table"]
+async fn print_the_errors_of_measured_times() {
+    let mut page = format!("error of the measured times over {TIMES} messages, ms: median, 95th percentile, largest\n");
+    page.push_str(&format!("{:<16} {:>22} {:>22}\n", "", "first words", "last byte"));
+    for wire in wires() {
+        page.push_str(&row(wire.name, over_http(&wire).await));
+    }
+    page.push_str(&row("command", of_command().await));
+    std::io::stdout().write_all(page.as_bytes()).unwrap();
+}
+
+fn row(name: &str, (first, last): Errors) -> String {
+    let shown = |mut errors: Vec<f64>| {
+        errors.iter_mut().for_each(|error| *error = error.abs());
+        errors.sort_by(f64::total_cmp);
+        let at = |share: f64| errors[((errors.len() - 1) as f64 * share).round() as usize];
+        if errors.is_empty() { "–".to_owned() } else { format!("{:.2} {:.2} {:.2}", at(0.5), at(0.95), at(1.0)) }
+    };
+    format!("{name:<16} {:>22} {:>22}\n", shown(first), shown(last))
+}
+
+async fn over_http(wire: &Wire) -> Errors {
+    let (kept, own) = (Arc::new(Mutex::new(Vec::new())), wire.clone());
+    let took = Arc::clone(&kept);
+    let server = Server::start(move |_, request| {
+        (own.before)(request).unwrap_or_else(|| {
+            let body = (own.says)("Hello");
+            let first = match own.form {
+                Form::Events => body.find("\n\n").unwrap() + 2,
+                Form::Lines => body.find('\n').unwrap() + 1,
+                Form::Document => body.len() / 2,
+            };
+            // What has only one event comes as a whole when it is over.
+            let first = if first == body.len() { first / 2 } else { first };
+            let pieces = [body.as_bytes()[..first].to_vec(), body.as_bytes()[first..].to_vec()];
+            Answer::Paced { content_type: own.content_type(), pieces, waits: WAITS, took: Arc::clone(&took) }
+        })
+    })
+    .await;
+    let mut session = (wire.agent)(&server.url, LIMITS).open().await.unwrap();
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let is_one_event = wire.form == Form::Events && (wire.says)("Hello").matches("\n\n").count() == 1;
+    for nth in 0..TIMES {
+        let reply = session.say("Hi").await.reply.unwrap();
+        let [first_ms, last_ms] = kept.lock().unwrap()[nth];
+        let first_true = if is_one_event { last_ms } else { first_ms };
+        first.extend(reply.first_token_ms.map(|measured| measured - first_true));
+        last.push(reply.latency_ms - last_ms);
+    }
+    (first, last)
+}
+
+/// Says, as its reply, how long it took by its own clock.
+const SCRIPT: &str = "
+import sys, time
+while sys.stdin.readline():
+    began = time.perf_counter()
+    time.sleep(0.05)
+    print('agent: ', end='', flush=True)
+    time.sleep(0.07)
+    print((time.perf_counter() - began) * 1000, '\\n:DONE', flush=True)
+";
+
+async fn of_command() -> Errors {
+    let config = json!({"command": "python3", "args": ["-c", SCRIPT], "greeting": false});
+    let settings = CommandSettings {
+        config: serde_json::from_value(config).unwrap(),
+        folder: std::env::temp_dir(),
+        secrets: Vec::new(),
+        user: "ann".to_owned(),
+        model: "m".to_owned(),
+        turn_limit: LIMITS.turn,
+        rng_seed: 1,
+        clock: Clock::system(),
+    };
+    let mut session = CommandAgent::new(settings).open().await.unwrap();
+    // Its start is not in it: the interpreter takes its time to come up.
+    session.say("Hi").await.reply.unwrap();
+    let mut last = Vec::new();
+    for _ in 0..TIMES {
+        let reply = session.say("Hi").await.reply.unwrap();
+        last.push(reply.latency_ms - reply.text.trim().parse::<f64>().unwrap());
+    }
+    (Vec::new(), last)
+}

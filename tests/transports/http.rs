@@ -1,0 +1,67 @@
+//! Agents of nobody's protocol, on the HTTP servers of Python and Node themselves.
+
+use std::process::Command;
+
+use eval_job::evidence::Observed;
+use eval_job::score::Outcome;
+use serde_json::json;
+
+use super::run;
+use crate::house::root;
+
+/// A job that starts the server and talks to it in fixed lines, with this key.
+fn job(program: &str, file: &str, stream: &str, key: &str) -> String {
+    let agent = root().join("tests/transports/peers/http").join(file);
+    format!(
+        "evaluator: {{script: ['Größer \"& 😀', Thanks]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nmaxTurns: 20\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
+         target:\n  user: ann\n  chatbot: helper\n  http:\n    \
+         open: {{url: '{{{{ baseUrl }}}}/talks', headers: {{X-Key: {key}}}, sessionId: $.talk.id}}\n    \
+         say:\n      url: '{{{{ baseUrl }}}}/talks/{{{{ sessionId }}}}'\n      headers: {{X-Key: {key}}}\n      \
+         body: {{say: '{{{{ message }}}}'}}\n      reply: $.reply.words\n      usage: {{input: $.tokens.in, output: $.tokens.out}}\n      \
+         stream: {stream}\n    state: {{url: '{{{{ baseUrl }}}}/talks/{{{{ sessionId }}}}'}}\n  \
+         start: {{command: {program}, args: [{}], ready: {{http: /health}}}}\n\
+         assertions: [{{expression: 'objectContext.context.heard.size == 3'}}]\n",
+        agent.display()
+    )
+}
+
+/// Whether a program is there; on CI it is.
+fn is_there(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok();
+    assert!(is_there || std::env::var_os("CI").is_none(), "{program} is missing");
+    is_there
+}
+
+const PEERS: [(&str, &str, &str); 2] = [("python3", "agent.py", "json"), ("node", "agent.js", "sse")];
+
+#[test]
+fn a_conversation_is_held_with_the_servers_of_python_and_node() {
+    for (program, file, stream) in PEERS.into_iter().filter(|(program, ..)| is_there(program)) {
+        let (output, record) = run(&job(program, file, stream, "peer-key"), &["--condition", "without-facts"]);
+        let page = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{file}: {page}{}", String::from_utf8_lossy(&output.stderr));
+        let evidence = record.trials[0].evidence.as_ref().unwrap();
+        let turns = &evidence.transcript.turns;
+        let said: Vec<&str> = turns.iter().filter_map(|turn| turn.agent.as_deref()).collect();
+        let expected = ["You said: Hello (1)", "You said: Größer \"& 😀 (2)", "You said: Thanks (3)"];
+        assert_eq!(said, expected, "{file}");
+        assert_eq!(turns[1].usage.unwrap().input_tokens, Some(11), "{file}");
+        assert!(turns.iter().all(|turn| turn.first_token_ms.is_some() == (stream == "sse")), "{file}");
+        let Some(Observed::Seen(context)) = &evidence.object_context else { panic!("{evidence:?}") };
+        assert_eq!(context.context, json!({"heard": ["Hello", "Größer \"& 😀", "Thanks"]}), "{file}");
+    }
+}
+
+#[test]
+fn a_wrong_key_is_told_and_shown_to_nobody() {
+    for (program, file, stream) in PEERS.into_iter().filter(|(program, ..)| is_there(program)) {
+        let (output, record) = run(&job(program, file, stream, "wr0ng-s3cret"), &["--condition", "without-facts"]);
+        assert_eq!(output.status.code(), Some(102), "{file}");
+        let Some(Outcome::Broken { error }) = &record.trials[0].outcome else {
+            panic!("{:?}", record.trials[0].outcome)
+        };
+        assert!(error.contains("answered 401") && error.contains("who are you?"), "{file}: {error}");
+        assert!(!serde_json::to_string(&record).unwrap().contains("wr0ng-s3cret"), "{file}");
+    }
+}
