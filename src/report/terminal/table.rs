@@ -43,9 +43,28 @@ pub(super) fn table(page: &mut String, record: &RunRecord, ink: Ink) {
             let _ = write!(page, "{cell:>COLUMN$}");
         }
         page.push('\n');
+        apart(page, record, &columns, ink);
     }
     let composites: Vec<Option<&Component>> = cards.iter().map(|card| Some(&card.as_ref()?.composite)).collect();
     row(page, "composite", &composites, ink, |text| ink.bold(text));
+}
+
+/// What failed tries and the waits after them took, which no timing counts.
+fn apart(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: Ink) {
+    for trial in columns {
+        let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+        let (mut took, mut waited) = (0.0, 0.0);
+        for failure in turns.flat_map(|turn| &turn.failures) {
+            took += failure.took_ms.unwrap_or_default();
+            waited += failure.waited_ms.unwrap_or_default();
+        }
+        if took + waited > 0.0 {
+            let name = if columns.len() == 1 { String::new() } else { format!("{}: ", trial_name(record, trial)) };
+            let words =
+                format!("  {name}they took {took:.0} ms, and waiting after them {waited:.0} ms, beside the timing");
+            let _ = writeln!(page, "{}", ink.dim(&words));
+        }
+    }
 }
 
 fn head(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: Ink) {
