@@ -20,6 +20,7 @@ mod probe;
 mod provenance;
 mod rehearse;
 mod trial;
+mod trial_limit;
 mod watch;
 
 use std::io;

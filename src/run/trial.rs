@@ -1,16 +1,15 @@
 //! One trial, top to bottom.
 
 use std::io;
-use std::time::Duration;
 
 use super::managed::ended;
 use super::persona::Persona;
 use super::prepare::{Extent, Stage};
+use super::trial_limit::TrialLimit;
 use super::watch::Watch;
 use super::{Engine, judge, observe, prepare};
 use crate::agent::managed::{Lifeline, Listener};
 use crate::agent::{Exchange, Reply, Session};
-use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
 use crate::grade;
@@ -287,34 +286,6 @@ fn take_in(turn: &mut Turn, reply: Reply) {
     turn.latency_ms = Some(reply.latency_ms);
     turn.first_token_ms = reply.first_token_ms;
     turn.usage = reply.usage;
-}
-
-/// `limits.trial`, as it runs down.
-struct TrialLimit {
-    seconds: f64,
-    since: Stopwatch,
-    /// How much of it the agent took.
-    agent_ms: f64,
-    /// How long it stood still while the graph was photographed.
-    watching_ms: f64,
-}
-
-impl TrialLimit {
-    fn left(&self) -> Duration {
-        Duration::from_secs_f64((self.seconds - self.spent_ms() / 1000.0).max(0.0))
-    }
-
-    fn spent_ms(&self) -> f64 {
-        self.since.elapsed_ms() - self.watching_ms
-    }
-
-    fn is_spent_by_agent(&self) -> bool {
-        self.agent_ms >= self.spent_ms() / 2.0
-    }
-
-    fn words(&self, while_what: &str) -> String {
-        format!("the conversation's time limit of {} s (limits.trial) ran out while {while_what}", self.seconds)
-    }
 }
 
 /// The same pick for both conditions of a repeat, so that they differ in nothing but the facts.

@@ -1,6 +1,8 @@
 //! What the door does at each message: Bolt's server states.
 //! <https://neo4j.com/docs/bolt/current/bolt/server-state/>
 
+mod login;
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,15 +17,12 @@ use super::failure::Failure;
 use super::outlet::Outlet;
 use super::packstream::{Pack, map};
 use super::peer::Signals;
-use super::request::{Batch, Credentials, Request, Terms, Unreadable};
+use super::request::{Batch, Request, Terms, Unreadable};
 use super::value::Dialect;
 use super::version::Version;
 use crate::clock::Stopwatch;
 use crate::graph::embedded::{Answer, Effect, Patience, Session};
 use crate::graph::{Parameters, Value};
-
-/// Drivers look for the product's name before they go on.
-const SERVER: &str = "Neo4j/5.26.0 (eval-job embedded graph)";
 
 /// The most results of one transaction that wait to be fetched: each is held in memory.
 const RESULTS: usize = 50;
@@ -165,57 +164,6 @@ impl Protocol {
             _ => return Ok(self.out_of_turn(outlet)),
         }
         Ok(Step::Next)
-    }
-
-    fn hello<W: AsyncWrite + Unpin>(
-        &mut self,
-        credentials: &Credentials,
-        utc_patch: bool,
-        outlet: &mut Outlet<W>,
-    ) -> Step {
-        if !self.version.has_logon() && !self.is_known(credentials) {
-            outlet.failure(Failure::unauthorized());
-            return Step::HangUp;
-        }
-        let mut metadata = vec![
-            ("server".to_owned(), SERVER.into()),
-            ("connection_id".to_owned(), format!("bolt-{}", self.room.connection()).into()),
-            ("hints".to_owned(), map([("telemetry.enabled", false.into())])),
-        ];
-        if utc_patch && !self.version.is_five() {
-            self.dialect.utc = true;
-            metadata.push(("patch_bolt".to_owned(), Pack::List(vec!["utc".into()])));
-        }
-        if self.version.has_logon() {
-            self.state = State::Introduced;
-        } else {
-            self.let_in();
-        }
-        outlet.succeed(Pack::Map(metadata));
-        Step::Next
-    }
-
-    fn logon<W: AsyncWrite + Unpin>(&mut self, credentials: &Credentials, outlet: &mut Outlet<W>) -> Step {
-        if !self.is_known(credentials) {
-            outlet.failure(Failure::unauthorized());
-            return Step::HangUp;
-        }
-        self.let_in();
-        outlet.success([]);
-        Step::Next
-    }
-
-    fn is_known(&self, credentials: &Credentials) -> bool {
-        let settings = &self.room.settings;
-        let given = credentials.password.as_ref().map_or("", |password| password.expose());
-        credentials.scheme.as_deref() == Some("basic")
-            && credentials.principal.as_deref() == Some(&settings.username)
-            && same(given, settings.password.expose())
-    }
-
-    fn let_in(&mut self) {
-        self.state = State::Ready;
-        self.signals.trust(true);
     }
 
     fn reset<W: AsyncWrite + Unpin>(&mut self, outlet: &mut Outlet<W>) {
@@ -422,10 +370,4 @@ fn known(database: Option<&str>) -> Result<(), Failure> {
 
 fn milliseconds(watch: Stopwatch) -> Pack {
     Pack::Int(watch.elapsed_ms() as i64)
-}
-
-/// Compares in a time that does not tell where two texts differ.
-fn same(one: &str, other: &str) -> bool {
-    let differences = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
-    one.len() == other.len() && differences == 0
 }

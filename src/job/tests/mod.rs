@@ -9,6 +9,7 @@ mod good;
 mod kinds;
 mod structure;
 mod syntax;
+mod values;
 
 /// A job with nothing but what it needs, five lines long.
 const LEAST: &str = "\

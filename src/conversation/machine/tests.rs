@@ -1,0 +1,230 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn conversation(max_messages: u32, lines: Option<&[&str]>) -> Conversation {
+    let lines = lines.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
+    Conversation::new(ConversationRules { max_messages, greeting: "Hi".into(), lines })
+}
+
+fn turn(agent: Option<&str>) -> Turn {
+    Turn { agent: agent.map(str::to_owned), latency_ms: agent.map(|_| 1.0), ..Turn::begun(99, "?".into()) }
+}
+
+fn said(message: &str, done: bool) -> PersonaSaid {
+    PersonaSaid { message: Some(message.to_owned()), done }
+}
+
+fn say(text: &str) -> Next {
+    Next::SayToAgent(text.to_owned())
+}
+
+#[test]
+fn an_agent_that_greets_first_takes_one_message_of_the_limit() {
+    let mut talk = conversation(3, None);
+    talk.agent_greeted(turn(Some("Welcome")));
+    assert_eq!((talk.next(), talk.turn_number()), (say("Hi"), 1));
+    talk.agent_greeted(turn(Some("Welcome again")));
+    talk.agent_replied(turn(Some("Hello")));
+    assert_eq!(talk.next(), Next::Done(Ending::MaxTurns));
+    let transcript = talk.into_transcript();
+    let said: Vec<String> = transcript.messages().map(|message| message.content).collect();
+    assert_eq!(said, ["Welcome", "Hi", "Hello"]);
+    assert_eq!((transcript.turns[0].number, transcript.turns[0].user.as_str()), (0, ""));
+    let mut small = conversation(2, None);
+    small.agent_greeted(turn(Some("Welcome")));
+    assert_eq!(small.next(), Next::Done(Ending::MaxTurns));
+}
+
+#[test]
+fn greeting_reply_persona_reply_and_so_on() {
+    let mut talk = conversation(20, None);
+    assert_eq!(talk.next(), say("Hi"));
+    talk.agent_replied(turn(Some("Hello")));
+    assert_eq!(talk.next(), Next::AskPersona);
+    talk.persona_said(said("Remind me", false));
+    assert_eq!((talk.next(), talk.turn_number()), (say("Remind me"), 2));
+    talk.agent_replied(turn(Some("When?")));
+    talk.persona_said(PersonaSaid { message: None, done: true });
+    assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
+    let transcript = talk.into_transcript();
+    let words: Vec<_> = transcript.turns.iter().map(|turn| (turn.number, turn.user.as_str())).collect();
+    assert_eq!(words, [(1, "Hi"), (2, "Remind me")]);
+}
+
+#[test]
+fn what_comes_with_the_signoff_is_delivered_and_answered() {
+    let mut talk = conversation(20, None);
+    talk.agent_replied(turn(Some("Hello")));
+    talk.persona_said(said("Thanks", true));
+    assert_eq!(talk.next(), say("Thanks"));
+    talk.agent_replied(turn(Some("Welcome")));
+    assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
+    assert_eq!(talk.transcript().message_count(), 4);
+}
+
+#[test]
+fn a_last_message_that_fails_is_a_failure() {
+    let mut talk = conversation(20, None);
+    talk.agent_replied(turn(Some("Hello")));
+    talk.persona_said(said("Thanks", true));
+    talk.agent_failed(turn(None), "HTTP 500");
+    assert_eq!(talk.next(), Next::Done(Ending::AgentFailed { error: "HTTP 500".into() }));
+    assert_eq!(talk.transcript().turns[1].user, "Thanks");
+}
+
+#[test]
+fn the_limit_counts_messages_and_leaves_none_unanswered() {
+    for (max, turns) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (5, 2), (20, 10)] {
+        let mut talk = conversation(max, None);
+        let mut asked = 0;
+        loop {
+            match talk.next() {
+                Next::SayToAgent(_) => talk.agent_replied(turn(Some("ok"))),
+                Next::AskPersona => {
+                    asked += 1;
+                    talk.persona_said(said("more", false));
+                }
+                Next::Done(ending) => {
+                    assert_eq!(ending, Ending::MaxTurns);
+                    break;
+                }
+            }
+        }
+        assert_eq!(talk.transcript().turns.len(), turns, "max {max}");
+        assert_eq!(asked, turns.saturating_sub(1), "the persona is not asked for what can't be said");
+    }
+}
+
+#[test]
+fn a_signoff_in_the_last_allowed_turn_is_a_signoff() {
+    let mut talk = conversation(4, None);
+    talk.agent_replied(turn(Some("Hello")));
+    talk.persona_said(said("Thanks", true));
+    talk.agent_replied(turn(Some("Welcome")));
+    assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
+}
+
+#[test]
+fn an_agent_ends_nothing() {
+    let mut talk = conversation(20, None);
+    talk.agent_replied(turn(Some("So Long, and Thanks for All the Fish")));
+    assert_eq!(talk.next(), Next::AskPersona);
+}
+
+#[test]
+fn fixed_lines_follow_the_greeting() {
+    let mut talk = conversation(20, Some(&["one", "two"]));
+    for expected in ["Hi", "one", "two"] {
+        assert_eq!(talk.next(), say(expected));
+        talk.agent_replied(turn(Some("ok")));
+    }
+    assert_eq!(talk.next(), Next::Done(Ending::ScriptEnded));
+    let mut only_greeting = conversation(20, Some(&[]));
+    only_greeting.agent_replied(turn(Some("ok")));
+    assert_eq!(only_greeting.next(), Next::Done(Ending::ScriptEnded));
+    let mut too_long = conversation(4, Some(&["one", "two"]));
+    too_long.agent_replied(turn(Some("ok")));
+    too_long.agent_replied(turn(Some("ok")));
+    assert_eq!(too_long.next(), Next::Done(Ending::MaxTurns));
+    let mut just_fits = conversation(4, Some(&["one"]));
+    just_fits.agent_replied(turn(Some("ok")));
+    just_fits.agent_replied(turn(Some("ok")));
+    assert_eq!(just_fits.next(), Next::Done(Ending::ScriptEnded));
+}
+
+#[test]
+fn a_reply_without_words_is_a_failure() {
+    let mut talk = conversation(20, None);
+    talk.agent_replied(turn(None));
+    assert!(matches!(talk.next(), Next::Done(Ending::AgentFailed { .. })));
+}
+
+#[test]
+fn time_that_runs_out_ends_only_what_goes_on() {
+    let mut talk = conversation(20, None);
+    talk.time_ran_out(3.0);
+    assert_eq!(talk.next(), Next::Done(Ending::TimeLimit { seconds: 3.0 }));
+    assert!(talk.transcript().turns.is_empty());
+    talk.time_ran_out(4.0);
+    assert_eq!(talk.next(), Next::Done(Ending::TimeLimit { seconds: 3.0 }));
+}
+
+#[test]
+fn what_was_not_asked_for_is_not_heard() {
+    let mut talk = conversation(20, None);
+    talk.persona_said(said("me first", true));
+    assert_eq!(talk.next(), say("Hi"));
+    talk.agent_replied(turn(Some("Hello")));
+    talk.agent_replied(turn(Some("Hello again")));
+    talk.agent_failed(turn(None), "late");
+    assert_eq!((talk.next(), talk.transcript().turns.len()), (Next::AskPersona, 1));
+}
+
+#[derive(Debug, Clone)]
+enum Told {
+    Said(Option<String>, bool),
+    Replied(Option<String>),
+    Failed,
+    TimeRanOut,
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    prop_oneof![
+        8 => (proptest::option::weighted(0.9, ".{0,9}"), proptest::bool::weighted(0.2)).prop_map(|(text, done)| Told::Said(text, done)),
+        8 => proptest::option::weighted(0.95, ".{0,9}").prop_map(Told::Replied),
+        1 => Just(Told::Failed),
+        1 => Just(Told::TimeRanOut),
+    ]
+}
+
+fn tell(talk: &mut Conversation, told: Told) {
+    match told {
+        Told::Said(message, done) => talk.persona_said(PersonaSaid { message, done }),
+        Told::Replied(text) => talk.agent_replied(turn(text.as_deref())),
+        Told::Failed => talk.agent_failed(turn(None), "down"),
+        Told::TimeRanOut => talk.time_ran_out(1.0),
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_invariants_hold_whatever_is_told(
+        max in 0u32..12,
+        lines in proptest::option::of(proptest::collection::vec("[a-z]{1,4}", 0..6)),
+        events in proptest::collection::vec(told(), 0..60),
+    ) {
+        let mut talk = Conversation::new(ConversationRules { max_messages: max, greeting: "Hi".into(), lines });
+        for event in events {
+            let before = talk.next();
+            tell(&mut talk, event);
+            if matches!(before, Next::Done(_)) {
+                prop_assert_eq!(talk.next(), before);
+            }
+            let turns = &talk.transcript().turns;
+            prop_assert!(talk.transcript().message_count() <= max as usize);
+            prop_assert!(turns.iter().enumerate().all(|(place, turn)| turn.number as usize == place + 1));
+            let unanswered = turns.iter().filter(|turn| turn.agent.is_none()).count();
+            prop_assert_eq!(unanswered, usize::from(matches!(talk.next(), Next::Done(Ending::AgentFailed { .. }))));
+        }
+    }
+
+    #[test]
+    fn it_ends_whatever_is_answered(max in 0u32..30, messages in proptest::collection::vec((".{0,9}", any::<bool>()), 1..9)) {
+        let mut talk = conversation(max, None);
+        let mut replies = messages.iter().cycle();
+        let mut steps = 0;
+        loop {
+            match talk.next() {
+                Next::Done(_) => break,
+                Next::SayToAgent(_) => talk.agent_replied(turn(Some("ok"))),
+                Next::AskPersona => {
+                    let (text, done) = replies.next().unwrap();
+                    talk.persona_said(said(text, *done));
+                }
+            }
+            steps += 1;
+            prop_assert!(steps <= 2 * max);
+        }
+    }
+}
