@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::gate::{Gate, Heard, Outgoing, Refused, Step, hear};
+use super::gate::{Gate, Outgoing, Refused};
+use super::hear::{Heard, Step, hear};
 use super::runs::{reported, stateless, told_try};
 use super::wire::completions::{Beside, Completed, Turn, request};
 use super::{EditionConfig, ThreadsConfig};

@@ -1,4 +1,4 @@
-//! How requests get to the instance, and how streams are heard.
+//! How requests get to the instance: with a token, and with the user's own headers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use super::{AuthConfig, EditionConfig, WatsonxSettings};
 use crate::agent::tries::{Again, Failure, fail};
 use crate::agent::{AgentError, AgentErrorKind, Tries};
 use crate::http::{
-    BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpFault, HttpReply, HttpStream, IamDenial, IamSettings, IamTokens,
-    KeyHeader, Method, Opened, Pieces, STREAM_CAP, Url,
+    BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpReply, HttpStream, IamDenial, IamSettings, IamTokens, KeyHeader,
+    Method, Opened, STREAM_CAP, Url,
 };
 use crate::retry::Delays;
 use crate::secret::Secret;
@@ -164,80 +164,5 @@ fn hint(kind: AgentErrorKind) -> &'static str {
              `auth: iam`, an API key"
         }
         _ => "",
-    }
-}
-
-/// What an event of a stream brought.
-pub(super) struct Step {
-    pub(super) has_words: bool,
-    /// Nothing that counts comes after it.
-    pub(super) is_last: bool,
-}
-
-/// How a stream came in, in milliseconds from the request's last byte.
-pub(super) struct Heard {
-    pub(super) first_ms: Option<f64>,
-    pub(super) last_ms: f64,
-    /// Whether anything came.
-    pub(super) began: bool,
-    /// Why it broke off.
-    pub(super) fault: Option<HttpFault>,
-}
-
-/// Hears a stream to its end, or until it breaks.
-pub(super) async fn hear(
-    mut stream: HttpStream,
-    mut pieces: Pieces,
-    mut take: impl FnMut(&Value) -> Step + Send,
-) -> Heard {
-    let mut heard = Heard { first_ms: None, last_ms: 0.0, began: false, fault: None };
-    if stream.head.is_page() {
-        heard.fault = Some(match stream.whole(BODY_CAP).await {
-            Ok((reply, _)) => reply.unreadable("answered a web page instead of a stream"),
-            Err(fault) => fault,
-        });
-        return heard;
-    }
-    loop {
-        let chunk = stream.chunk().await;
-        heard.last_ms = stream.elapsed_ms();
-        let (events, is_end) = match chunk {
-            Err(fault) => {
-                heard.fault = Some(fault);
-                return heard;
-            }
-            Ok(Some(chunk)) => {
-                heard.began = true;
-                let Some(events) = pieces.push(&chunk) else {
-                    let what = "an event of the stream is longer than 64 MiB; reading stopped there";
-                    heard.fault = Some(stream.head.amiss(what));
-                    return heard;
-                };
-                (events, false)
-            }
-            Ok(None) => {
-                let rest = std::mem::replace(&mut pieces, Pieces::lines()).finish();
-                (rest.into_iter().collect(), true)
-            }
-        };
-        for data in events.iter().filter(|data| !matches!(data.trim(), "" | "[DONE]")) {
-            let event: Value = match serde_json::from_str(data) {
-                Ok(event) => event,
-                Err(error) => {
-                    let how = if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" };
-                    let what = format!("an event of the stream {how}: {}", stream.head.quote(data));
-                    heard.fault = Some(stream.head.amiss(&what));
-                    return heard;
-                }
-            };
-            let step = take(&event);
-            heard.first_ms = heard.first_ms.or(step.has_words.then_some(heard.last_ms));
-            if step.is_last {
-                return heard;
-            }
-        }
-        if is_end {
-            return heard;
-        }
     }
 }

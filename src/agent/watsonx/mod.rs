@@ -7,6 +7,7 @@ mod client;
 mod completions;
 mod config;
 mod gate;
+mod hear;
 mod runs;
 mod settings;
 pub mod wire;

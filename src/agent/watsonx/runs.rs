@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::EditionConfig;
-use super::gate::{Gate, Heard, Outgoing, Step, hear};
+use super::gate::{Gate, Outgoing};
+use super::hear::{Heard, Step, hear};
 use super::wire::Told;
 use super::wire::runs::{Run, answer_of, request};
 use crate::agent::tries::{Again, Failure, fail};
