@@ -48,7 +48,13 @@ impl TransportConfig {
                 vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
             }
             TransportConfig::OpenAi(_) | TransportConfig::Responses(_) => {
-                vec![Ability::ChoosesModel, Ability::Streams, Ability::ReportsTools, Ability::ReportsUsage]
+                vec![
+                    Ability::ChoosesModel,
+                    Ability::Streams,
+                    Ability::ReportsTools,
+                    Ability::ReportsUsage,
+                    Ability::TakesHistory,
+                ]
             }
             TransportConfig::Http(config) => those(&[
                 (config.tells_model(), Ability::ChoosesModel),

@@ -12,6 +12,7 @@ pub mod demo;
 pub mod embabel;
 pub mod freeform;
 mod group;
+mod history;
 pub mod http;
 pub mod managed;
 pub mod openai;
@@ -32,7 +33,7 @@ pub use rest::RestSettings;
 
 use async_trait::async_trait;
 
-use crate::evidence::{Event, FailedTry, ObjectContext, Usage};
+use crate::evidence::{Event, FailedTry, Message, ObjectContext, Usage};
 
 /// A running agent.
 #[async_trait]
@@ -44,6 +45,15 @@ pub trait Agent: Send + Sync {
 
     /// Opens a conversation of its own.
     async fn open(&self) -> Result<Box<dyn Session>, AgentError>;
+
+    /// Opens a conversation that goes on after what is told here, where the transport can ([`Ability::TakesHistory`]).
+    async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
+        if history.is_empty() {
+            return self.open().await;
+        }
+        let message = "its conversations can't begin with an earlier one".to_owned();
+        Err(AgentError { kind: AgentErrorKind::BadReply, message })
+    }
 }
 
 /// One conversation with the agent.

@@ -9,10 +9,10 @@ use super::managed::ended;
 use super::trial::Stop;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Session, TransportConfig};
-use crate::evidence::{Role, TrialId, Usage, Value};
+use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Session, TransportConfig};
+use crate::evidence::{Message, Role, TrialId, Usage, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
-use crate::job::{Isolation, Seed};
+use crate::job::{Isolation, Job, Seed};
 use crate::record::Entry;
 
 /// What a conversation plays on.
@@ -23,6 +23,8 @@ pub(super) struct Stage {
     pub(super) agent: Box<dyn Agent>,
     /// The user that it talks with.
     pub(super) user: String,
+    /// What the conversation begins after, where seeds are told so.
+    history: Vec<Message>,
     started: Started,
 }
 
@@ -73,7 +75,7 @@ impl Stage {
         let mut lifeline = self.lifeline();
         tokio::select! {
             biased;
-            opened = self.agent.open() => {
+            opened = self.agent.open_after(&self.history) => {
                 opened.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))
             }
             how = ended(lifeline.as_mut()) => {
@@ -96,7 +98,10 @@ pub(super) async fn prepare(
 ) -> Result<Stage, Stop> {
     let mut started = Started::default();
     match set(engine, id, (extent, listener), &mut started).await {
-        Ok((graph, agent)) => Ok(Stage { graph, agent, user: engine.edges.user(&engine.plan, id), started }),
+        Ok((graph, agent)) => {
+            let history = if extent == Extent::Everything { earlier(&engine.plan.job) } else { Vec::new() };
+            Ok(Stage { graph, agent, user: engine.edges.user(&engine.plan, id), history, started })
+        }
         Err(stop) => {
             started.end(engine).await;
             Err(stop)
@@ -135,7 +140,7 @@ async fn set(
     let managed = started.managed.as_ref().map(|agent| agent.base_url());
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
     let agent = edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
-    if extent == Extent::Everything {
+    if extent == Extent::Everything && !job.target.transport.can(Ability::TakesHistory) {
         let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());
         tokio::select! {
             biased;
@@ -162,6 +167,26 @@ pub(super) fn parameters(engine: &Engine, id: &TrialId, session_id: Option<&str>
         ("trial".to_owned(), text(&format!("{}-{}", engine.id, id.number))),
         ("model".to_owned(), text(&id.model)),
     ])
+}
+
+/// The seeds as the conversation's beginning, for an agent that keeps nothing from one conversation to the next.
+fn earlier(job: &Job) -> Vec<Message> {
+    if !job.target.transport.can(Ability::TakesHistory) {
+        return Vec::new();
+    }
+    let told = |seed: &Seed| match seed {
+        Seed::Text(text) => vec![
+            Message::new(Role::User, remember(text)),
+            // Some endpoints want the two to take turns.
+            Message::new(Role::Assistant, "I will remember it."),
+        ],
+        Seed::Conversation(messages) => messages.clone(),
+    };
+    job.seeds.iter().flat_map(told).collect()
+}
+
+fn remember(text: &str) -> String {
+    format!("Please remember the following:\n\n{text}")
 }
 
 /// Primes the agent's memory, each seed in an earlier session of its own.
@@ -197,7 +222,7 @@ async fn deliver_seeds(engine: &Engine, id: &TrialId, agent: &dyn Agent) -> Resu
 /// Says a seed's lines in a session of their own; the agent's tokens are told as they are used.
 async fn deliver(agent: &dyn Agent, seed: &Seed, used: &mut Option<Usage>) -> Result<(), AgentError> {
     let lines: Vec<String> = match seed {
-        Seed::Text(text) => vec![format!("Please remember the following:\n\n{text}")],
+        Seed::Text(text) => vec![remember(text)],
         Seed::Conversation(messages) => messages
             .iter()
             .filter(|message| message.role == Role::User)

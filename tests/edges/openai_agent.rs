@@ -3,7 +3,7 @@
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status};
 use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
 use eval_job::agent::{Agent, AgentErrorKind, Session};
-use eval_job::evidence::Event;
+use eval_job::evidence::{Event, Message, Role};
 use eval_job::http::HttpClient;
 use eval_job::secret::Secret;
 use serde_json::{Value, json};
@@ -137,4 +137,21 @@ async fn a_failed_turn_leaves_nothing_in_the_history_and_calls_without_end_are_e
     let error = session(settings(&server.url)).await.say("Hi").await.reply.unwrap_err();
     assert!(error.message.contains("called functions in 10 rounds"), "{error}");
     assert_eq!(server.received().len(), 11);
+}
+
+#[tokio::test]
+async fn an_earlier_conversation_goes_before_the_first_message() {
+    let answer = Answer::json(200, r#"{"choices":[{"message":{"content":"Sydney."},"finish_reason":"stop"}]}"#);
+    let server = Server::with(vec![answer]).await;
+    let agent = OpenAiAgent::new(settings(&server.url), HttpClient::new()).unwrap();
+    let history = [
+        Message::new(Role::User, "I live in Sydney."),
+        Message::new(Role::Tool, "lookup: 5"),
+        Message::new(Role::Assistant, "Noted."),
+    ];
+    let mut session = agent.open_after(&history).await.unwrap();
+    session.say("Where do I live?").await.reply.unwrap();
+    let body: Value = serde_json::from_str(&server.received()[0].body).unwrap();
+    let said: Vec<&str> = body["messages"].as_array().unwrap().iter().filter_map(|m| m["content"].as_str()).collect();
+    assert_eq!(said[said.len() - 3..], ["I live in Sydney.", "Noted.", "Where do I live?"]);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Timeout, Unauthorized};
 use eval_job::agent::responses::{ResponsesAgent, ResponsesAgentSettings, check};
 use eval_job::agent::{Agent, AgentErrorKind, RestSettings, Session};
-use eval_job::evidence::Event;
+use eval_job::evidence::{Event, Message, Role};
 use eval_job::http::HttpClient;
 use eval_job::secret::Secret;
 use serde_json::{Value, json};
@@ -224,4 +224,22 @@ async fn silence_and_calls_without_end_are_ended() {
     let error = session(settings(&server.url, json!({}))).await.say("Hi").await.reply.unwrap_err();
     assert!(error.message.contains("called functions in 10 rounds"), "{error}");
     assert_eq!(server.received().len(), 11);
+}
+
+#[tokio::test]
+async fn an_earlier_conversation_is_told_with_the_first_message_only() {
+    let server = Server::with(vec![words("resp_1", "Sydney."), words("resp_2", "Yes.")]).await;
+    let agent = ResponsesAgent::new(settings(&server.url, json!({})), HttpClient::new()).unwrap();
+    let history = [Message::new(Role::User, "I live in Sydney."), Message::new(Role::Assistant, "Noted.")];
+    let mut session = agent.open_after(&history).await.unwrap();
+    for text in ["Where do I live?", "Sure?"] {
+        session.say(text).await.reply.unwrap();
+    }
+    let input = |nth: usize| {
+        let body: Value = serde_json::from_str(&server.received()[nth].body).unwrap();
+        let items = body["input"].as_array().unwrap().clone();
+        items.iter().map(|item| item["content"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(input(0), ["I live in Sydney.", "Noted.", "Where do I live?"]);
+    assert_eq!(input(1), ["Sure?"]);
 }

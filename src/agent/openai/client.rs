@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::OpenAiConfig;
 use super::wire::{Completion, Manner, error_of, request};
+use crate::agent::history::earlier;
 use crate::agent::rest::{Caller, Request, endpoint_hint};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tools::{ROUNDS, Rounds};
 use crate::agent::tries::{Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
-use crate::evidence::ObjectContext;
+use crate::evidence::{Message, ObjectContext};
 use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpReply, HttpStream, Method, Opened};
 
 /// What the client has to know. It has no `Debug`: an address can hold a password.
@@ -67,10 +68,15 @@ impl OpenAiAgent {
 #[async_trait]
 impl Agent for OpenAiAgent {
     async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
+        self.open_after(&[]).await
+    }
+
+    async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
         let shared = Arc::clone(&self.shared);
         let nth = shared.sessions.fetch_add(1, Ordering::Relaxed);
         let id = own_session_id(shared.settings.rest.rng_seed, nth);
-        Ok(Box::new(OpenAiSession { shared, id, history: Vec::new(), tries: Tries::default() }))
+        let history = earlier(history);
+        Ok(Box::new(OpenAiSession { shared, id, history, tries: Tries::default() }))
     }
 }
 

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::ResponsesConfig;
 use super::wire::{Before, Response, message, request, returned, status_of, tells_of_loss};
+use crate::agent::history::earlier;
 use crate::agent::rest::{Caller, Request, endpoint_hint};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tools::{ROUNDS, Rounds};
 use crate::agent::tries::{Again, Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
-use crate::evidence::ObjectContext;
+use crate::evidence::{Message, ObjectContext};
 use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpReply, HttpStream, Method};
 
 /// What the client has to know. It has no `Debug`: an address can hold a password.
@@ -55,6 +56,10 @@ impl ResponsesAgent {
 #[async_trait]
 impl Agent for ResponsesAgent {
     async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
+        self.open_after(&[]).await
+    }
+
+    async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
         let shared = Arc::clone(&self.shared);
         let nth = shared.sessions.fetch_add(1, Ordering::Relaxed);
         let (id, before) = if shared.settings.config.conversation {
@@ -63,13 +68,16 @@ impl Agent for ResponsesAgent {
         } else {
             (own_session_id(shared.settings.rest.rng_seed, nth), Before::Nothing)
         };
-        Ok(Box::new(ResponsesSession { shared, id, before, tries: Tries::default() }))
+        let earlier = earlier(history);
+        Ok(Box::new(ResponsesSession { shared, id, earlier, before, tries: Tries::default() }))
     }
 }
 
 struct ResponsesSession {
     shared: Arc<Shared>,
     id: String,
+    /// What is told before the first message, until the endpoint keeps it.
+    earlier: Vec<Value>,
     before: Before,
     tries: Tries,
 }
@@ -102,7 +110,8 @@ impl Session for ResponsesSession {
 impl ResponsesSession {
     /// Asks until the model has no more calls. What was before only moves on when the turn has its reply.
     async fn rounds(&mut self, text: &str) -> Result<Reply, AgentError> {
-        let (mut rounds, mut input, mut before) = (Rounds::new(), vec![message(text)], self.before.clone());
+        let (mut rounds, mut before) = (Rounds::new(), self.before.clone());
+        let mut input: Vec<Value> = self.earlier.iter().cloned().chain([message(text)]).collect();
         for _ in 0..=ROUNDS {
             let shared = &self.shared;
             let tried = shared.caller.retried(&mut self.tries, || shared.once(&before, &input)).await;
@@ -115,6 +124,7 @@ impl ResponsesSession {
             let calls = response.calls();
             if calls.is_empty() {
                 self.before = before;
+                self.earlier.clear();
                 return Ok(rounds.reply);
             }
             let tools = &shared.settings.config.tools;
