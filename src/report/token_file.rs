@@ -4,8 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::evidence::Usage;
-use crate::record::{RunRecord, Spender, Spending, Stage, total};
+use crate::record::{Asker, RunRecord, Spender, Spending, Stage, total};
 
 /// The token file of a run: indented JSON with a newline at its end.
 ///
@@ -28,8 +27,8 @@ pub fn token_file(record: &RunRecord) -> serde_json::Result<Vec<u8>> {
             "total_tokens": call.usage.total_tokens(),
             "model": call.model,
             "context": format!("{} {}", trial.trial.condition.words(), match call.asker {
-                crate::record::Asker::Persona => "persona",
-                crate::record::Asker::Judge => "judge",
+                Asker::Persona => "persona",
+                Asker::Judge => "judge",
             }),
             "timestamp": call.at.to_rfc3339(),
         })
@@ -40,56 +39,45 @@ pub fn token_file(record: &RunRecord) -> serde_json::Result<Vec<u8>> {
     Ok(json)
 }
 
+/// How the files call the agent's sums: input, output, both, calls, and the largest three.
+const APP: [&str; 7] = ["input", "output", "total", "calls", "max_input", "max_output", "max_total"];
+
+/// How they call all others.
+const EVALUATION: [&str; 7] = [
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_tokens",
+    "call_count",
+    "max_input_tokens",
+    "max_output_tokens",
+    "max_total_tokens",
+];
+
 fn part(rows: &[&Spending]) -> Value {
     let agent = rows.iter().copied().filter(|row| row.spender == Spender::Agent);
     let own = rows.iter().copied().filter(|row| row.spender != Spender::Agent);
     json!({
-        "summary": evaluation(sums(rows.iter().copied())),
-        "app_tokens": app(sums(agent)),
-        "evaluation_tokens": evaluation(sums(own)),
+        "summary": sums(rows.iter().copied(), EVALUATION),
+        "app_tokens": sums(agent, APP),
+        "evaluation_tokens": sums(own, EVALUATION),
     })
 }
 
-/// The sums, and whether they are all.
-fn sums<'a>(rows: impl Iterator<Item = &'a Spending>) -> (Usage, bool) {
+fn sums<'a>(rows: impl Iterator<Item = &'a Spending>, names: [&str; 7]) -> Value {
     let (usage, _, whole) = total(rows);
-    (usage, whole)
-}
-
-/// Their names for the agent's.
-fn app((usage, whole): (Usage, bool)) -> Value {
-    let sum = |tokens: Option<u64>| known(usage, whole, tokens);
-    json!({
-        "input": sum(usage.input_tokens),
-        "output": sum(usage.output_tokens),
-        "total": sum(usage.total_tokens()),
-        "calls": if whole { usage.calls.into() } else { Value::Null },
-        "max_input": largest(usage, whole, usage.largest_input_tokens),
-        "max_output": largest(usage, whole, usage.largest_output_tokens),
-        "max_total": largest(usage, whole, usage.largest_total_tokens),
-    })
-}
-
-/// Their names for everything else.
-fn evaluation((usage, whole): (Usage, bool)) -> Value {
-    let sum = |tokens: Option<u64>| known(usage, whole, tokens);
-    json!({
-        "total_input_tokens": sum(usage.input_tokens),
-        "total_output_tokens": sum(usage.output_tokens),
-        "total_tokens": sum(usage.total_tokens()),
-        "call_count": if whole { usage.calls.into() } else { Value::Null },
-        "max_input_tokens": largest(usage, whole, usage.largest_input_tokens),
-        "max_output_tokens": largest(usage, whole, usage.largest_output_tokens),
-        "max_total_tokens": largest(usage, whole, usage.largest_total_tokens),
-    })
-}
-
-/// A sum that is all; nobody who took anything at all took 0.
-fn known(usage: Usage, whole: bool, tokens: Option<u64>) -> Option<u64> {
-    if whole && usage.calls == 0 { Some(0) } else { tokens.filter(|_| whole) }
-}
-
-/// The largest that is known.
-fn largest(usage: Usage, whole: bool, tokens: Option<u64>) -> Option<u64> {
-    if whole && usage.calls == 0 { Some(0) } else { tokens }
+    // Whoever is known to have taken nothing took 0.
+    let nothing = whole && usage.calls == 0;
+    let sum = |tokens: Option<u64>| if nothing { Some(0) } else { tokens.filter(|_| whole) };
+    let largest = |tokens: Option<u64>| if nothing { Some(0) } else { tokens };
+    let numbers = [
+        sum(usage.input_tokens),
+        sum(usage.output_tokens),
+        sum(usage.total_tokens()),
+        sum(Some(usage.calls)),
+        largest(usage.largest_input_tokens),
+        largest(usage.largest_output_tokens),
+        largest(usage.largest_total_tokens),
+    ];
+    let named = names.into_iter().zip(numbers).map(|(name, number)| (name.to_owned(), number.into()));
+    Value::Object(named.collect())
 }
