@@ -105,6 +105,17 @@ impl TransportConfig {
         }
     }
 
+    /// The key that says where its agent is, from `target` on.
+    pub fn address_key(&self) -> String {
+        let key = match self {
+            TransportConfig::Http(_) => "say.url",
+            TransportConfig::WebSocket(_) => "url",
+            TransportConfig::Command(_) => "command",
+            _ => "baseUrl",
+        };
+        format!("target.{}.{key}", self.word())
+    }
+
     /// The address that the job names for it, where it has one.
     pub fn base_url(&self) -> Option<&str> {
         match self {

@@ -191,25 +191,30 @@ fn error_lines(target: &Target, error: &AgentError, lines: &mut Lines) {
 }
 
 fn hint(target: &Target, error: &AgentError) -> String {
-    let word = target.transport.word();
+    let (word, address) = (target.transport.word(), target.transport.address_key());
     let names = |part: &str| error.message.contains(part);
+    if matches!(target.transport, TransportConfig::Command(_)) {
+        return match error.kind {
+            AgentErrorKind::Unreachable => format!("the program's name or path in {address}, and target.command.cwd"),
+            _ if names("ended in mid-conversation") => {
+                "what it needs: its arguments, its environment, its files".to_owned()
+            }
+            _ => "target.command.terminator: a message ends where it stands; or a longer limits.turn".to_owned(),
+        };
+    }
     match error.kind {
         AgentErrorKind::Unreachable if names("server's certificate") => {
             "SSL_CERT_FILE=… in the environment where the issuer is your own; else the host that the certificate is for"
                 .to_owned()
         }
         AgentErrorKind::Unreachable if names("TLS failed") => {
-            format!(
-                "http:// in target.{word}.baseUrl if the agent speaks no TLS; else a certificate that this machine trusts"
-            )
+            format!("http:// in {address} if the agent speaks no TLS; else a certificate that this machine trusts")
         }
         AgentErrorKind::Unreachable if names("host name") => {
-            format!("another host name in target.{word}.baseUrl: no name server knows this one")
+            format!("another host name in {address}: no name server knows this one")
         }
         AgentErrorKind::Unreachable => {
-            format!(
-                "starting the agent, or its own address in target.{word}.baseUrl, or target.start to have it started"
-            )
+            format!("starting the agent, or its own address in {address}, or target.start to have it started")
         }
         AgentErrorKind::Unauthorized => {
             "EVAL_JOB_AGENT_API_KEY=… in the environment: the agent is there and wants a key, or another one".to_owned()
@@ -221,9 +226,9 @@ fn hint(target: &Target, error: &AgentError) -> String {
         AgentErrorKind::Timeout => {
             "a longer limits.turn, or a look at what the agent waits for: its model, its database".to_owned()
         }
-        AgentErrorKind::BadReply if names("text/html") => format!(
-            "another address in target.{word}.baseUrl: a web page is there, of a login, a proxy or another program"
-        ),
+        AgentErrorKind::BadReply if names("text/html") => {
+            format!("another address in {address}: a web page is there, of a login, a proxy or another program")
+        }
         AgentErrorKind::Status(300..400) => "the address that it is sent on to".to_owned(),
         AgentErrorKind::BadReply => format!("another transport than target.{word}, or a look at the agent's own log"),
         AgentErrorKind::Status(_) => "a look at the agent's own log".to_owned(),
