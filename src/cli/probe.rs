@@ -192,6 +192,7 @@ fn error_lines(target: &Target, error: &AgentError, lines: &mut Lines) {
 
 fn hint(target: &Target, error: &AgentError) -> String {
     let word = target.transport.word();
+    let address = address_key(&target.transport);
     let names = |part: &str| error.message.contains(part);
     match error.kind {
         AgentErrorKind::Unreachable if names("server's certificate") => {
@@ -199,17 +200,23 @@ fn hint(target: &Target, error: &AgentError) -> String {
                 .to_owned()
         }
         AgentErrorKind::Unreachable if names("TLS failed") => {
-            format!(
-                "http:// in target.{word}.baseUrl if the agent speaks no TLS; else a certificate that this machine trusts"
-            )
+            let plain = if matches!(target.transport, TransportConfig::WebSocket(_)) { "ws" } else { "http" };
+            format!("{plain}:// in {address} if the agent speaks no TLS; else a certificate that this machine trusts")
         }
         AgentErrorKind::Unreachable if names("host name") => {
-            format!("another host name in target.{word}.baseUrl: no name server knows this one")
+            format!("another host name in {address}: no name server knows this one")
+        }
+        AgentErrorKind::Unreachable if matches!(target.transport, TransportConfig::Command(_)) => {
+            "another program in target.command.command, or the same by hand: does it start?".to_owned()
         }
         AgentErrorKind::Unreachable => {
-            format!(
-                "starting the agent, or its own address in target.{word}.baseUrl, or target.start to have it started"
-            )
+            format!("starting the agent, or its own address in {address}, or target.start to have it started")
+        }
+        // Of an agent without a protocol, keys are where its templates say, and nowhere else.
+        AgentErrorKind::Unauthorized
+            if matches!(target.transport, TransportConfig::Http(_) | TransportConfig::WebSocket(_)) =>
+        {
+            format!("a key, or another one, in the headers of target.{word}: the agent is there and wants one")
         }
         AgentErrorKind::Unauthorized => {
             "EVAL_JOB_AGENT_API_KEY=… in the environment: the agent is there and wants a key, or another one".to_owned()
@@ -221,11 +228,21 @@ fn hint(target: &Target, error: &AgentError) -> String {
         AgentErrorKind::Timeout => {
             "a longer limits.turn, or a look at what the agent waits for: its model, its database".to_owned()
         }
-        AgentErrorKind::BadReply if names("text/html") => format!(
-            "another address in target.{word}.baseUrl: a web page is there, of a login, a proxy or another program"
-        ),
+        AgentErrorKind::BadReply if names("text/html") => {
+            format!("another address in {address}: a web page is there, of a login, a proxy or another program")
+        }
         AgentErrorKind::Status(300..400) => "the address that it is sent on to".to_owned(),
         AgentErrorKind::BadReply => format!("another transport than target.{word}, or a look at the agent's own log"),
         AgentErrorKind::Status(_) => "a look at the agent's own log".to_owned(),
     }
+}
+
+/// The key under which a job says where the agent is.
+fn address_key(transport: &TransportConfig) -> String {
+    let key = match transport {
+        TransportConfig::Http(_) => "say.url",
+        TransportConfig::WebSocket(_) => "url",
+        _ => "baseUrl",
+    };
+    format!("target.{}.{key}", transport.word())
 }
