@@ -208,13 +208,20 @@ fn hint(target: &Target, error: &AgentError) -> String {
                 .to_owned()
         }
         AgentErrorKind::Unreachable if names("TLS failed") => {
-            format!("http:// in {address} if the agent speaks no TLS; else a certificate that this machine trusts")
+            let plain = if matches!(target.transport, TransportConfig::WebSocket(_)) { "ws" } else { "http" };
+            format!("{plain}:// in {address} if the agent speaks no TLS; else a certificate that this machine trusts")
         }
         AgentErrorKind::Unreachable if names("host name") => {
             format!("another host name in {address}: no name server knows this one")
         }
         AgentErrorKind::Unreachable => {
             format!("starting the agent, or its own address in {address}, or target.start to have it started")
+        }
+        // Of an agent without a protocol, keys are where its templates say, and nowhere else.
+        AgentErrorKind::Unauthorized
+            if matches!(target.transport, TransportConfig::Http(_) | TransportConfig::WebSocket(_)) =>
+        {
+            format!("a key, or another one, in the headers of target.{word}: the agent is there and wants one")
         }
         AgentErrorKind::Unauthorized => {
             "EVAL_JOB_AGENT_API_KEY=… in the environment: the agent is there and wants a key, or another one".to_owned()

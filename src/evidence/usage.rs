@@ -45,6 +45,17 @@ impl Usage {
         }
     }
 
+    /// Of several replies together, each with what it told; `None` where none told anything. One that told nothing among
+    /// others that did is one that is known to be missing.
+    pub fn of_replies(replies: impl IntoIterator<Item = Option<Usage>>) -> Option<Usage> {
+        let (mut sum, mut is_told) = (Usage::default(), false);
+        for told in replies {
+            is_told |= told.is_some();
+            sum = sum.plus(told.unwrap_or(Usage::of_call(None, None)));
+        }
+        is_told.then_some(sum)
+    }
+
     /// Tokens of requests and replies; `None` where one of the two is unknown.
     pub fn total_tokens(&self) -> Option<u64> {
         Some(self.input_tokens?.saturating_add(self.output_tokens?))
@@ -88,6 +99,18 @@ mod tests {
         assert_eq!((sum.unreported_calls, sum.total_tokens()), (1, Some(196)));
         let largest = (sum.largest_input_tokens, sum.largest_output_tokens, sum.largest_total_tokens);
         assert_eq!(largest, (Some(100), Some(50), Some(105)));
+    }
+
+    #[test]
+    fn a_reply_that_tells_nothing_is_missing_among_others_wherever_it_stands() {
+        let told = Some(Usage::of_call(Some(100), Some(5)));
+        for replies in [[told, None], [None, told]] {
+            let sum = Usage::of_replies(replies).unwrap();
+            assert_eq!((sum.calls, sum.unreported_calls, sum.total_tokens()), (2, 1, Some(105)));
+        }
+        assert_eq!(Usage::of_replies([None, None]), None);
+        assert_eq!(Usage::of_replies([]), None);
+        assert_eq!(Usage::of_replies([told]), told);
     }
 
     #[test]

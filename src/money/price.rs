@@ -73,7 +73,7 @@ impl Price {
     /// What this usage costs. Where its longest request was a long one, all of it is priced so: sums do not tell which
     /// tokens were those of the long ones.
     pub fn of(&self, usage: &Usage) -> Cost {
-        if usage.calls == 0 {
+        if *usage == Usage::default() {
             return Cost::NOTHING;
         }
         let Some((input, output)) = usage.input_tokens.zip(usage.output_tokens) else { return Cost::Unknown };
@@ -138,6 +138,8 @@ mod tests {
     fn what_is_not_known_is_not_free() {
         assert_eq!(MINI.of(&Usage::of_call(None, Some(5))), Cost::Unknown);
         assert_eq!(MINI.of(&Usage::default()), Cost::NOTHING);
+        let without_calls = Usage { calls: 0, ..Usage::of_call(Some(1_000_000), Some(0)) };
+        assert_eq!(MINI.of(&without_calls), Cost::Exactly(dollars(0.4)));
         let one_unknown = Usage::of_call(Some(1_000_000), Some(0)).plus(Usage::of_call(None, None));
         assert_eq!(MINI.of(&one_unknown), Cost::AtLeast(dollars(0.4)));
         assert_eq!(Cost::Unknown.plus(Cost::Exactly(dollars(1.0))), Cost::AtLeast(dollars(1.0)));

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{Asker, RunRecord, TrialRecord};
-use crate::evidence::Usage;
-use crate::money::Cost;
+use crate::evidence::{Turn, Usage};
+use crate::money::{Cost, Price};
 
 /// Who takes tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,22 +79,20 @@ impl Display for Spending {
 impl RunRecord {
     /// What the run took, a row for each who, when and model, in that order. Who took nothing has no row.
     pub fn spending(&self) -> Vec<Spending> {
-        let mut rows: Vec<Spending> = Vec::new();
-        let mut add = |spender, stage, model: &str, usage: Option<Usage>| {
-            let key = |row: &Spending| (row.spender, row.stage);
-            match rows.iter_mut().find(|row| key(row) == (spender, stage) && row.model == model) {
-                Some(row) => row.usage = row.usage.into_iter().chain(usage).reduce(Usage::plus),
-                None => {
-                    rows.push(Spending { spender, stage, model: model.to_owned(), usage, cost: Cost::Unknown });
-                }
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut add = |spender, stage, model, usage| {
+            let key = (spender, stage, model);
+            match parts.iter_mut().find(|part| part.key == key) {
+                Some(part) => part.told.push(usage),
+                None => parts.push(Part { key, told: vec![usage] }),
             }
         };
         for trial in &self.trials {
-            let model = &trial.trial.model;
+            let model = trial.trial.model.as_str();
             if trial.was_primed {
                 add(Spender::Agent, Stage::Priming, model, trial.priming_usage);
             }
-            if let Some(usage) = agent_usage(trial) {
+            for usage in agent_usage(trial) {
                 add(Spender::Agent, Stage::Conversation, model, usage);
             }
             for call in &trial.calls {
@@ -115,25 +113,39 @@ impl RunRecord {
                 }
             }
         }
-        for row in &mut rows {
-            let price = self.provenance.prices.get(&row.model);
-            row.cost = price.zip(row.usage).map_or(Cost::Unknown, |(price, usage)| price.of(&usage));
-        }
+        let mut rows: Vec<Spending> =
+            parts.iter().map(|part| part.spending(self.provenance.prices.get(part.key.2))).collect();
         rows.sort_by_key(|row| (row.spender, row.stage));
         rows
     }
 }
 
-/// The agent's own tokens in a conversation: `None` where it said nothing, `Some(None)` where it never told them. A reply
-/// without counts among others with them is one that is known to be missing.
-fn agent_usage(trial: &TrialRecord) -> Option<Option<Usage>> {
-    let turns = &trial.evidence.as_ref()?.transcript.turns;
-    let answered = || turns.iter().filter(|turn| turn.agent.is_some());
-    answered().next()?;
-    if answered().all(|turn| turn.usage.is_none()) {
-        return Some(None);
+/// What one row is made of.
+struct Part<'a> {
+    /// Who, when and which model.
+    key: (Spender, Stage, &'a str),
+    /// Each reply's tokens.
+    told: Vec<Option<Usage>>,
+}
+
+impl Part<'_> {
+    /// Each reply has its own price: a long request makes no other one dear.
+    fn spending(&self, price: Option<&Price>) -> Spending {
+        let (spender, stage, model) = self.key;
+        let usage = Usage::of_replies(self.told.iter().copied());
+        let of_reply = |told: &Option<Usage>| price.zip(*told).map_or(Cost::Unknown, |(price, usage)| price.of(&usage));
+        let cost = self.told.iter().map(of_reply).reduce(Cost::plus).unwrap_or(Cost::NOTHING);
+        Spending { spender, stage, model: model.to_owned(), usage, cost }
     }
-    Some(answered().map(|turn| turn.usage.unwrap_or(Usage::of_call(None, None))).reduce(Usage::plus))
+}
+
+/// The agent's own tokens in a conversation, for each message that it heard or may have heard, whether it answered or not.
+fn agent_usage(trial: &TrialRecord) -> Vec<Option<Usage>> {
+    let Some(evidence) = &trial.evidence else { return Vec::new() };
+    let may_be_heard =
+        |turn: &&Turn| turn.agent.is_some() || turn.failures.last().is_none_or(|failed| failed.maybe_received);
+    let turns = evidence.transcript.turns.iter().filter(may_be_heard).map(|turn| turn.usage);
+    turns.chain(trial.pending.as_ref().map(|_| None)).collect()
 }
 
 /// All of it together: `None` where one of them is unknown, as far as it is known beside.
@@ -143,4 +155,49 @@ pub fn total<'a>(rows: impl Iterator<Item = &'a Spending>) -> (Usage, Cost, bool
         let is_whole = row.usage.is_some_and(|usage| usage.unreported_calls == 0);
         (usage.plus(known), cost.plus(row.cost), whole && is_whole)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Condition, Evidence, FailedTry, TrialId};
+    use crate::money::{Dollars, LongContext};
+
+    fn trial(turns: Vec<Turn>) -> TrialRecord {
+        let id = TrialId { number: 1, model: "m".to_owned(), condition: Condition::WithFacts, repeat: 1 };
+        let mut evidence = Evidence::of_session("s".to_owned(), "u".to_owned(), &id);
+        evidence.transcript.turns = turns;
+        TrialRecord { evidence: Some(evidence), ..TrialRecord::planned(id) }
+    }
+
+    #[test]
+    fn a_message_that_the_agent_may_have_heard_is_not_free_because_nobody_answered() {
+        let told = Some(Usage::of_call(Some(10), Some(2)));
+        let answered = Turn { usage: told, ..Turn::said(1, "a", "b") };
+        let failed = |maybe_received| Turn {
+            failures: vec![FailedTry::untimed("e".to_owned(), maybe_received)],
+            ..Turn::begun(2, "c".to_owned())
+        };
+        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(true)])), [told, None]);
+        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(false)])), [told]);
+        assert_eq!(agent_usage(&trial(vec![answered.clone(), Turn::begun(2, "c".to_owned())])), [told, None]);
+        let killed = TrialRecord { pending: Some("c".to_owned()), ..trial(vec![answered]) };
+        assert_eq!(agent_usage(&killed), [told, None]);
+    }
+
+    #[test]
+    fn each_reply_has_its_own_price_and_one_that_tells_nothing_makes_the_cost_a_bound() {
+        let long = LongContext { above: 100, input: 1e6, cached_input: None, output: 1e6 };
+        let price = Price { input: 1.0, cached_input: None, output: 1.0, long_context: Some(long) };
+        let reply = Some(Usage { largest_input_tokens: None, ..Usage::of_call(Some(90), Some(10)) });
+        let row = |told: Vec<Option<Usage>>| {
+            Part { key: (Spender::Agent, Stage::Conversation, "m"), told }.spending(Some(&price))
+        };
+        let dollars = Dollars::new(0.0002).unwrap();
+        assert_eq!(row(vec![reply, reply]).cost, Cost::Exactly(dollars));
+        let with_unknown = row(vec![reply, None, reply]);
+        assert_eq!(with_unknown.cost, Cost::AtLeast(dollars));
+        assert_eq!(with_unknown.usage.map(|usage| usage.unreported_calls), Some(1));
+        assert_eq!((row(vec![None]).cost, row(vec![None]).usage), (Cost::Unknown, None));
+    }
 }

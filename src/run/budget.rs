@@ -100,7 +100,9 @@ impl Budget {
 
     fn amount(&self, model: &str, usage: &Usage) -> Amount {
         let dollars = self.price(model).map_or(Cost::Unknown, |price| price.of(usage)).known();
-        Amount { dollars, tokens: usage.total_tokens().unwrap_or_default() }
+        // As much as is known, also where one of the two is not.
+        let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
+        Amount { dollars, tokens }
     }
 
     fn trials(&self) -> MutexGuard<'_, Trials> {
@@ -151,6 +153,13 @@ mod tests {
         use_up(&budget, 2, 10);
         budget.is_over(2);
         assert!(third.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn tokens_of_which_one_side_alone_is_told_count() {
+        let budget = budget(100);
+        budget.agent_used(1, "own", Some(&Usage::of_call(Some(100), None)));
+        assert!(!budget.admits(2).await);
     }
 
     #[tokio::test]

@@ -199,28 +199,28 @@ async fn deliver_seeds(engine: &Engine, id: &TrialId, agent: &dyn Agent) -> Resu
         .prepare_memory()
         .await
         .map_err(|error| Stop::broken(format!("the agent's memory could not be made ready: {error}")))?;
-    let mut used: Option<Usage> = None;
+    let mut told: Vec<Option<Usage>> = Vec::new();
     let mut undelivered = None;
     for (index, seed) in seeds.iter().enumerate() {
         if let Some(shortfall) = engine.edges.budget.purse.is_empty() {
             undelivered = Some(shortfall.to_string());
             break;
         }
-        let mut usage = None;
-        let delivered = deliver(agent, seed, &mut usage).await;
-        engine.edges.budget.agent_used(id.number, &id.model, usage.as_ref());
-        used = used.into_iter().chain(usage).reduce(Usage::plus);
+        let before = told.len();
+        let delivered = deliver(agent, seed, &mut told).await;
+        let used = Usage::of_replies(told[before..].iter().copied());
+        engine.edges.budget.agent_used(id.number, &id.model, used.as_ref());
         if let Err(error) = delivered {
             undelivered = Some(format!("seed {} could not be delivered: {error}", index + 1));
             break;
         }
     }
-    (engine.sink)(Entry::Primed { trial: id.number, usage: used })?;
+    (engine.sink)(Entry::Primed { trial: id.number, usage: Usage::of_replies(told) })?;
     undelivered.map_or(Ok(()), |error| Err(Stop::broken(error)))
 }
 
-/// Says a seed's lines in a session of their own; the agent's tokens are told as they are used.
-async fn deliver(agent: &dyn Agent, seed: &Seed, used: &mut Option<Usage>) -> Result<(), AgentError> {
+/// Says a seed's lines in a session of their own; the agent's tokens are told as they are used, line by line.
+async fn deliver(agent: &dyn Agent, seed: &Seed, told: &mut Vec<Option<Usage>>) -> Result<(), AgentError> {
     let lines: Vec<String> = match seed {
         Seed::Text(text) => vec![remember(text)],
         Seed::Conversation(messages) => messages
@@ -232,8 +232,11 @@ async fn deliver(agent: &dyn Agent, seed: &Seed, used: &mut Option<Usage>) -> Re
     let mut session = agent.open().await?;
     for line in lines {
         let exchange = session.say(&line).await;
-        let reply = exchange.reply?;
-        *used = used.take().into_iter().chain(reply.usage).reduce(Usage::plus);
+        let is_heard = exchange.reply.is_ok() || exchange.tries.failures.iter().any(|failed| failed.maybe_received);
+        if is_heard {
+            told.push(exchange.reply.as_ref().ok().and_then(|reply| reply.usage));
+        }
+        exchange.reply?;
         if exchange.tries.maybe_delivered {
             // A memory that holds it twice would be blamed on the agent.
             let message = "a line was sent again after a try that the agent may have received".to_owned();

@@ -59,7 +59,7 @@ impl A2aAgent {
         }
     }
 
-    /// Where the card says that the agent is; the key goes to no other host.
+    /// Where the card says that the agent is; the key goes to no other host, and nowhere in the clear that TLS led to.
     fn address(&self, card: &Card) -> Result<Url, AgentError> {
         let named = BaseUrl::parse(&card.url)
             .map_err(|what| failure(AgentErrorKind::BadReply, format!("the agent card's address: {what}")))?;
@@ -73,6 +73,13 @@ impl A2aAgent {
             let what = format!(
                 "the agent card points to another host, {named}, and key and headers are not sent there; if that is right, \
                  set target.a2a.baseUrl to it"
+            );
+            return Err(failure(AgentErrorKind::BadReply, what));
+        }
+        if own.scheme() == "https" && url.scheme() != "https" && is_secret {
+            let what = format!(
+                "the agent card points to {named}, which is not encrypted, and key and headers are not sent there; if that \
+                 is right, set target.a2a.baseUrl to it"
             );
             return Err(failure(AgentErrorKind::BadReply, what));
         }
@@ -257,4 +264,39 @@ fn told(reply: &HttpReply, what: &str) -> String {
 
 fn failure(kind: AgentErrorKind, message: String) -> AgentError {
     AgentError { kind, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::RestSettings;
+    use crate::clock::Clock;
+    use crate::retry::RetryPolicy;
+
+    fn address(base_url: &str, card_url: &str, key: Option<&str>) -> Result<Url, AgentError> {
+        let rest = RestSettings {
+            headers: Vec::new(),
+            api_key: key.map(Secret::new),
+            turn_limit: Duration::from_secs(1),
+            rng_seed: 1,
+            clock: Clock::system(),
+            retry: RetryPolicy::AGENT,
+        };
+        let settings = A2aSettings { base_url: base_url.to_owned(), streaming: None, rest };
+        let agent = A2aAgent::new(settings, HttpClient::new()).unwrap();
+        let card = serde_json::json!({"name": "a", "url": card_url, "protocolVersion": "0.3.0"});
+        agent.address(&card_of(&card).unwrap())
+    }
+
+    #[test]
+    fn a_key_that_went_over_tls_is_not_sent_in_the_clear() {
+        let (https, http) = ("https://agent.example/a2a", "http://agent.example/a2a");
+        let error = address(https, http, Some("sk-1")).unwrap_err();
+        assert!(error.message.contains("not encrypted") && error.message.contains("baseUrl"), "{}", error.message);
+        for (base, card, key) in
+            [(https, http, None), (http, http, Some("sk-1")), (http, https, Some("sk-1")), (https, https, Some("sk-1"))]
+        {
+            assert_eq!(address(base, card, key).unwrap().as_str(), card);
+        }
+    }
 }

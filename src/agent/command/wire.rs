@@ -87,8 +87,10 @@ pub(super) fn tokens_of(line: &str) -> Option<Usage> {
 /// What was used since the earlier count.
 pub(super) fn since(earlier: Usage, now: Usage) -> Usage {
     let less = |now: Option<u64>, earlier: Option<u64>| Some(now?.saturating_sub(earlier.unwrap_or(0)));
+    let took_some = (now.input_tokens, now.output_tokens) != (earlier.input_tokens, earlier.output_tokens);
     Usage {
-        calls: now.calls.saturating_sub(earlier.calls),
+        // Tokens are of a call, also where nobody counts the calls.
+        calls: now.calls.saturating_sub(earlier.calls).max(u64::from(took_some)),
         input_tokens: less(now.input_tokens, earlier.input_tokens),
         output_tokens: less(now.output_tokens, earlier.output_tokens),
         // Of the conversation so far: which turn it was is not told.
@@ -138,6 +140,16 @@ mod tests {
         for line in ["TOKEN_SUMMARY:INPUT:x:OUTPUT:1", "TOKEN_SUMMARY:", "TOKEN_SUMMARY_END", "agent: TOKEN_SUMMARY:"] {
             assert_eq!(tokens_of(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn tokens_without_a_number_of_calls_are_of_one_call_a_turn() {
+        let first = tokens_of("TOKEN_SUMMARY:INPUT:10:OUTPUT:2").unwrap();
+        let second = tokens_of("TOKEN_SUMMARY:INPUT:25:OUTPUT:5").unwrap();
+        assert_eq!(since(Usage::default(), first).calls, 1);
+        let used = since(first, second);
+        assert_eq!((used.calls, used.input_tokens, used.output_tokens), (1, Some(15), Some(3)));
+        assert_eq!(since(second, second).calls, 0);
     }
 
     proptest! {

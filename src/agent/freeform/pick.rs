@@ -64,9 +64,9 @@ impl Picks {
         let number = |path: &Option<JsonPath>| path.as_ref()?.query(document).all().into_iter().find_map(Value::as_u64);
         let (input, output) = (number(&self.input), number(&self.output));
         if input.is_some() || output.is_some() {
-            let known = picked.usage.get_or_insert_with(|| Usage { calls: 1, ..Usage::default() });
-            known.input_tokens = input.or(known.input_tokens);
-            known.output_tokens = output.or(known.output_tokens);
+            // A reply that tells one of the two alone is one that is not told as a whole.
+            let known = picked.usage.unwrap_or_default();
+            picked.usage = Some(Usage::of_call(input.or(known.input_tokens), output.or(known.output_tokens)));
         }
         picked.text.len() > before
     }
@@ -142,6 +142,17 @@ mod tests {
         assert_eq!((usage.input_tokens, usage.output_tokens, usage.cached_input_tokens), (Some(3), Some(4), None));
         assert!(!picks.take(&json!({"parts": []}), &mut picked));
         assert_eq!(picked.text, "Hello");
+    }
+
+    #[test]
+    fn tokens_that_come_one_by_one_are_of_one_call_and_one_alone_is_not_all() {
+        let usage = serde_json::from_value(json!({"input": "$.in", "output": "$.out"})).unwrap();
+        let picks = Picks::of("p", ("reply", None), None, Some(&usage)).unwrap();
+        let mut picked = Picked::default();
+        picks.take(&json!({"in": 7}), &mut picked);
+        assert_eq!(picked.usage.map(|usage| (usage.calls, usage.unreported_calls)), Some((1, 1)));
+        picks.take(&json!({"out": 2}), &mut picked);
+        assert_eq!(picked.usage, Some(Usage::of_call(Some(7), Some(2))));
     }
 
     #[test]

@@ -33,13 +33,15 @@ impl Called {
 /// A turn, as far as it has come.
 pub(in crate::agent) struct Rounds {
     pub(in crate::agent) reply: Reply,
+    /// What each round told of its tokens.
+    told: Vec<Option<Usage>>,
 }
 
 impl Rounds {
     pub(in crate::agent) fn new() -> Rounds {
         let reply =
             Reply { text: String::new(), events: Vec::new(), latency_ms: 0.0, first_token_ms: None, usage: None };
-        Rounds { reply }
+        Rounds { reply, told: Vec::new() }
     }
 
     /// Takes in what one round has brought.
@@ -49,10 +51,8 @@ impl Rounds {
             reply.first_token_ms = Some(reply.latency_ms + first_ms);
         }
         reply.latency_ms += times.last_ms;
-        reply.usage = match (reply.usage, usage) {
-            (Some(one), Some(other)) => Some(one.plus(other)),
-            (one, other) => one.or(other),
-        };
+        self.told.push(usage);
+        reply.usage = Usage::of_replies(self.told.iter().copied());
         if !words.trim().is_empty() {
             if !reply.text.is_empty() {
                 reply.text.push_str("\n\n");
@@ -80,5 +80,21 @@ impl Rounds {
     pub(in crate::agent) fn endless() -> AgentError {
         let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");
         AgentError { kind: AgentErrorKind::BadReply, message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_that_tells_no_tokens_is_missing_and_not_free() {
+        let mut rounds = Rounds::new();
+        let times = Times { first_ms: None, last_ms: 1.0 };
+        rounds.take("", times, None);
+        assert_eq!(rounds.reply.usage, None);
+        rounds.take("Done.", times, Some(Usage::of_call(Some(10), Some(2))));
+        let usage = rounds.reply.usage.unwrap();
+        assert_eq!((usage.calls, usage.unreported_calls, usage.total_tokens()), (2, 1, Some(12)));
     }
 }
