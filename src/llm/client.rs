@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::failure::{Failure, Next, Whom};
 use super::limiter::{Concerns, Permit, Told, Visit};
 use super::{
-    Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, Manner, MaxTokens, ModelSettings, Outgoing, Said,
+    Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, Manner, MaxTokens, Meter, ModelSettings, Outgoing, Said,
 };
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method};
@@ -65,7 +65,7 @@ impl Client {
         request: &LlmRequest,
         manner: Manner,
         visit: Visit,
-        refused_key: Option<&Secret>,
+        (refused_key, meter): (Option<&Secret>, &Meter),
     ) -> Result<LlmReply, Then> {
         let settings = &self.settings;
         let token = self.dialect.token(refused_key).await.map_err(Then::Failed)?;
@@ -100,22 +100,31 @@ impl Client {
         };
         // The key itself never travels where a token stands for it, but an error could name it.
         let beside = Extra { plain: headers, secret: settings.key.as_ref(), ..Extra::default() };
+        meter.left();
         let reply = self.http.exchange_with(call, beside).await;
         let reply = match reply {
             Ok(reply) => reply,
             Err(fault) => {
                 // What may have been received may be on the bill: it stays set aside for good.
-                release(reserved.filter(|_| !fault.kind.maybe_received()));
+                let is_free = !fault.kind.maybe_received();
+                release(reserved.filter(|_| is_free));
+                meter.took(if is_free { Usage::default() } else { Usage::of_call(None, None) });
                 return Err(Then::Failed(Failure::of_fault(fault, &settings.origin)));
             }
         };
         if reply.is_success() {
             let read = self.read(&reply, request, manner, permit);
-            self.pay(reserved, &read);
+            let usage = match &read {
+                Ok(reply) => reply.usage,
+                Err(failure) => *failure.error.usage,
+            };
+            meter.took(usage);
+            self.pay(reserved, &usage);
             return read.map_err(Then::Failed);
         }
         // Refusals are on nobody's bill.
         release(reserved);
+        meter.took(Usage::default());
         let complaint = Complaint::of_body(&reply.body);
         if matches!(reply.status, 400 | 422) && self.learns(&complaint, request, manner) {
             permit.accepted(Some(0), &self.told(&reply));
@@ -156,12 +165,8 @@ impl Client {
     }
 
     /// Pays for what came back. What does not say what it cost, cost what was set aside.
-    fn pay(&self, reserved: Option<Reservation>, read: &Result<LlmReply, Failure>) {
+    fn pay(&self, reserved: Option<Reservation>, usage: &Usage) {
         let Some((reserved, allowance)) = reserved.zip(self.settings.allowance.as_ref()) else { return };
-        let usage = match read {
-            Ok(reply) => &reply.usage,
-            Err(failure) => failure.error.usage.as_ref(),
-        };
         match allowance.amount(usage) {
             Some(amount) => reserved.settle(amount),
             None => drop(reserved),
@@ -204,18 +209,17 @@ impl Llm for Client {
         &self.name
     }
 
-    async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError> {
+    async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
         let visit = self.settings.limiter.arrive();
         let mut refused_key = None;
         let mut last = None;
-        // A try without words is paid for too.
-        let mut wasted = Usage::default();
         loop {
-            let Failure { mut error, next } = match self.once(request, self.manner(), visit, refused_key.as_ref()).await
-            {
-                Ok(reply) => return Ok(LlmReply { usage: wasted.plus(reply.usage), ..reply }),
+            let about = (refused_key.as_ref(), meter);
+            let Failure { mut error, next } = match self.once(request, self.manner(), visit, about).await {
+                // A try without words is paid for too.
+                Ok(reply) => return Ok(LlmReply { usage: meter.taken(), ..reply }),
                 // Each change takes something away for good, so there are few.
                 Err(Then::Differently) => continue,
                 Err(Then::WithAnotherKey(refused)) => {
@@ -224,13 +228,12 @@ impl Llm for Client {
                 }
                 Err(Then::Failed(failure)) => failure,
             };
-            wasted = wasted.plus(*error.usage);
-            *error.usage = wasted;
+            *error.usage = meter.taken();
             let asked = match next {
                 // Whoever was sent away from the queue tells why: the words of the last refusal.
                 Next::SentAway => {
                     let storm = Failure::of_storm(last, &self.settings.model).error;
-                    return Err(LlmError { usage: Box::new(wasted), ..storm });
+                    return Err(LlmError { usage: Box::new(meter.taken()), ..storm });
                 }
                 Next::End => return Err(error),
                 Next::Again(asked) | Next::Slower(asked) => asked,

@@ -18,6 +18,7 @@ mod failure;
 pub mod gemini;
 pub mod limiter;
 mod manner;
+mod meter;
 pub mod openai;
 mod repair;
 pub mod scripted;
@@ -30,6 +31,7 @@ pub use complaint::Complaint;
 pub use completion::CompletionReply;
 pub use dialect::{Dialect, NoWords, Outgoing, Said};
 pub use manner::{Manner, MaxTokens};
+pub use meter::Meter;
 pub use repair::repair;
 pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 
@@ -44,7 +46,12 @@ pub trait Llm: Send + Sync {
     fn name(&self) -> &str;
 
     /// Asks it once, with the transport's own retries.
-    async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError>;
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError> {
+        self.complete_metered(request, &Meter::default()).await
+    }
+
+    /// The same; what it takes is on the meter as it is taken.
+    async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError>;
 }
 
 /// What a model is asked.

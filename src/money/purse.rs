@@ -32,7 +32,7 @@ impl SpendLimits {
 ///
 /// A request of ours is made only when the most that it can cost has been set aside. One that does not fit beside what
 /// others have set aside waits until they are settled; one that would not fit even then is refused. So what our own models
-/// cost never exceeds a limit, whatever comes back. What the agent costs is told afterwards and can.
+/// cost never exceeds a limit, as long as their endpoints keep to the longest reply that is asked for. What the agent costs is told afterwards and can.
 #[derive(Debug, Default)]
 pub struct Purse {
     limits: SpendLimits,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::money::Price;
+use crate::money::{Dollars, Price};
 use crate::score::{Score, VacuousGate};
 
 /// What a run was made of: enough to tell whether two runs can be compared.
@@ -50,6 +50,15 @@ pub struct Provenance {
     /// The day of the prices; empty in what an earlier version kept.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub prices_dated: String,
+    /// The limit of the whole run in US dollars, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_limit: Option<Dollars>,
+    /// Its limit in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_limit: Option<u64>,
+    /// Its limit in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<f64>,
     /// The limit on messages of a conversation.
     pub max_turns: u32,
     /// The seed of every random choice.

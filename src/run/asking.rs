@@ -2,30 +2,56 @@
 
 use super::Engine;
 use super::trial::Stop;
-use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole};
+use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, Meter};
 use crate::record::{Asker, Entry, ModelCall};
 
-/// Asks a model for a trial. What it cost is in the journal before its answer is used, also where there is none.
+/// Asks a model for a trial. What it cost is in the journal before its answer is used, also where there is none, or nobody
+/// waits for it any more.
 pub(super) async fn ask(
     engine: &Engine,
     trial: u32,
     llm: &dyn Llm,
     request: &LlmRequest,
 ) -> Result<Result<LlmReply, LlmError>, Stop> {
-    let answer = llm.complete(request).await;
-    let usage = match &answer {
-        Ok(reply) => reply.usage,
-        Err(error) => *error.usage,
+    let asker = match request.role {
+        LlmRole::Persona => Asker::Persona,
+        LlmRole::Judge => Asker::Judge,
     };
-    // Rules cost nothing, and neither does a request that nobody answered.
-    if usage.calls > 0 {
-        let asker = match request.role {
-            LlmRole::Persona => Asker::Persona,
-            LlmRole::Judge => Asker::Judge,
-        };
-        engine.edges.budget.asked(trial, llm.name(), &usage);
-        let call = ModelCall { at: engine.clock.wall(), asker, model: llm.name().to_owned(), usage };
-        (engine.sink)(Entry::ModelAsked { trial, call })?;
-    }
+    let mut asking = Asking { engine, trial, asker, model: llm.name(), meter: Meter::default(), is_told: false };
+    let answer = llm.complete_metered(request, &asking.meter).await;
+    asking.tell()?;
     Ok(answer)
+}
+
+/// A request of which the journal does not know yet.
+struct Asking<'a> {
+    engine: &'a Engine,
+    trial: u32,
+    asker: Asker,
+    model: &'a str,
+    meter: Meter,
+    is_told: bool,
+}
+
+impl Asking<'_> {
+    fn tell(&mut self) -> std::io::Result<()> {
+        self.is_told = true;
+        let usage = self.meter.taken();
+        // Rules cost nothing, and neither does a request that never left.
+        if usage.calls == 0 {
+            return Ok(());
+        }
+        self.engine.edges.budget.asked(self.trial, self.model, &usage);
+        let call = ModelCall { at: self.engine.clock.wall(), asker: self.asker, model: self.model.to_owned(), usage };
+        (self.engine.sink)(Entry::ModelAsked { trial: self.trial, call })
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if !self.is_told {
+            // A sink that fails now has failed before, or will tell with whatever comes next.
+            let _ = self.tell();
+        }
+    }
 }

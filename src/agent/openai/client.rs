@@ -12,7 +12,7 @@ use crate::agent::history::earlier;
 use crate::agent::rest::{Caller, Request, endpoint_hint};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tools::{ROUNDS, Rounds};
-use crate::agent::tries::{Failure, own_session_id};
+use crate::agent::tries::{Again, Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
 use crate::evidence::{Message, ObjectContext};
 use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpReply, HttpStream, Method, Opened};
@@ -243,9 +243,12 @@ fn usable(completion: Completion, reply: &HttpReply) -> Result<Completion, Failu
     if has_words || !completion.calls.is_empty() {
         return Ok(completion);
     }
-    Err(Failure::of_fault(match completion.finish_reason.as_deref() {
-        Some("content_filter") => reply.amiss("the provider's content filter took the reply away"),
-        Some("length") => reply.amiss("the reply hit the bound of tokens before its first word; raise maxTokens"),
-        _ => reply.amiss("the agent's message is empty"),
-    }))
+    // The first two come again, and are paid for again, however often the same is asked.
+    let (what, again) = match completion.finish_reason.as_deref() {
+        Some("content_filter") => ("the provider's content filter took the reply away", false),
+        Some("length") => ("the reply hit the bound of tokens before its first word; raise maxTokens", false),
+        _ => ("the agent's message is empty", true),
+    };
+    let failure = Failure::of_fault(reply.amiss(what));
+    Err(if again { failure } else { Failure { again: Again::Never, ..failure } })
 }

@@ -18,7 +18,7 @@ mod words;
 
 use async_trait::async_trait;
 
-use super::{Llm, LlmError, LlmReply, LlmRequest, LlmRole};
+use super::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, Meter};
 use crate::evidence::Usage;
 
 /// Rules that stand in for a model.
@@ -31,7 +31,7 @@ impl Llm for Scripted {
         "scripted"
     }
 
-    async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError> {
+    async fn complete_metered(&self, request: &LlmRequest, _: &Meter) -> Result<LlmReply, LlmError> {
         let text = match request.role {
             LlmRole::Persona => persona::reply(&request.messages),
             LlmRole::Judge => judge::reply(&request.messages),

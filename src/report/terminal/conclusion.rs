@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::{Ink, count, plain, two_decimals, wrapped};
-use crate::record::{ModelFigure, RunRecord, Verdict};
+use crate::record::{ModelFigure, RunRecord, Spender, Verdict};
 use crate::score::Component;
 
 /// Writes the figures and the verdict.
@@ -38,6 +38,9 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
         );
         let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 0)));
     }
+    if let Some(words) = uncounted(record) {
+        let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 2)));
+    }
     if let Some(why) = &record.limit_reached {
         let begun = record.trials.iter().filter(|trial| trial.started_at.is_some()).count();
         let words = format!("stopped: {why}; {begun} of {} begun", count(record.trials.len(), "conversation"));
@@ -53,6 +56,18 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
     if record.provenance.is_scripted() {
         let _ = write!(page, "\n{}", real_models(record, width));
     }
+}
+
+/// What a limit of the run could not hold: an agent that tells no tokens.
+fn uncounted(record: &RunRecord) -> Option<String> {
+    let provenance = &record.provenance;
+    let limit = match (provenance.cost_limit, provenance.token_limit) {
+        (Some(_), _) => "limits.cost",
+        (None, Some(_)) => "limits.tokens",
+        (None, None) => return None,
+    };
+    let silent = record.spending().iter().any(|row| row.spender == Spender::Agent && row.usage.is_none());
+    silent.then(|| format!("{limit} holds for persona and judge only: what the agent takes of its own, nobody tells"))
 }
 
 /// How far a model's figure is from the first one's.
