@@ -66,7 +66,7 @@ impl Gate {
     /// The waits between the tries of one call.
     pub(super) fn delays(&self) -> Delays {
         let rest = &self.settings.rest;
-        rest.retry.delays(rest.rng_seed.wrapping_add(self.calls.fetch_add(1, Ordering::Relaxed)))
+        rest.retry.delays(rest.rng_seed.wrapping_add(self.calls.fetch_add(1, Ordering::Relaxed))).timed_by(rest.clock)
     }
 
     /// A document that is only read, with retries.
@@ -221,12 +221,10 @@ pub(super) async fn hear(
             }
         };
         for data in events.iter().filter(|data| !matches!(data.trim(), "" | "[DONE]")) {
-            let event: Value = match serde_json::from_str(data) {
+            let event: Value = match stream.head.event_json(data) {
                 Ok(event) => event,
-                Err(error) => {
-                    let how = if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" };
-                    let what = format!("an event of the stream {how}: {}", stream.head.quote(data));
-                    heard.fault = Some(stream.head.amiss(&what));
+                Err(fault) => {
+                    heard.fault = Some(fault);
                     return heard;
                 }
             };

@@ -192,9 +192,11 @@ impl Session for WebSocketSession {
     }
 
     async fn say(&mut self, message: &str) -> Exchange {
+        let began = self.shared.settings.rest.clock.start();
         let reply = self.talk(message).await.map_err(|failure| {
             let Failure { error, maybe_received, .. } = failure;
-            let failures = vec![FailedTry::untimed(error.message.clone(), maybe_received)];
+            let took_ms = Some(began.elapsed_ms());
+            let failures = vec![FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), maybe_received) }];
             (error, Tries { failures, ..Tries::default() })
         });
         match reply {

@@ -13,7 +13,7 @@ pub struct Difference {
 }
 
 /// What a transport without streams holds whole.
-const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "command"];
+const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "trpc agent", "command"];
 
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
@@ -29,20 +29,35 @@ pub const DIFFERENCES: &[Difference] = &[
         why: "what a command prints has no encoding that it would break: what can't be read is shown as U+FFFD",
     },
     Difference {
+        fault: "ends in mid-JSON",
+        wires: &["watsonx v1"],
+        comes_out: (Some(BadReply), 1),
+        why: "the run's events have told its thread: that is read for the answer, and nothing is said twice",
+    },
+    Difference {
         fault: "empty body",
-        wires: &["adk streaming", "a2a streaming"],
+        wires: &["adk streaming", "a2a streaming", "trpc debug"],
         comes_out: (Some(BadReply), 1),
         why: "a run that ended without a word is the agent's own last word, and running it again would do its work twice",
     },
     Difference {
         fault: "empty text",
-        wires: &["adk", "adk streaming", "a2a", "a2a streaming"],
+        wires: &[
+            "adk",
+            "adk streaming",
+            "a2a",
+            "a2a streaming",
+            "trpc agent",
+            "trpc debug",
+            "watsonx v1",
+            "watsonx v2",
+        ],
         comes_out: (Some(BadReply), 1),
         why: "a final response without words is the agent's own, as above",
     },
     Difference {
         fault: "in-band error",
-        wires: &["openai"],
+        wires: &["openai", "responses"],
         comes_out: (Some(Status(500)), 2),
         why: "the error names the status that it would have had, and nothing was done yet: it is tried again like that one",
     },
