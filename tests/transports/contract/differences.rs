@@ -13,7 +13,7 @@ pub struct Difference {
 }
 
 /// What a transport without streams holds whole.
-const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "trpc agent", "command"];
+const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "trpc agent", "command", "websocket"];
 
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
