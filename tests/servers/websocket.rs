@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,6 +23,10 @@ pub enum Do {
     AsText(Vec<u8>),
     /// The same text until the client has had enough.
     Endless(String),
+    /// Waits as long.
+    Wait(Duration),
+    /// Notes how long ago the message came, in milliseconds.
+    Note(Arc<Mutex<Vec<f64>>>),
     /// Waits for the pong.
     Ping,
     Close(u16, &'static str),
@@ -65,6 +70,7 @@ impl Peer {
         tokio::spawn(async move {
             let mut refusals = refusals.into_iter();
             while let Ok((stream, _)) = listener.accept().await {
+                stream.set_nodelay(true).unwrap();
                 let (peer, first, answer, refusal) =
                     (accepting.clone(), first.clone(), Arc::clone(&answer), refusals.next());
                 tokio::spawn(async move { peer.serve(stream, refusal, first, &*answer).await });
@@ -87,13 +93,14 @@ impl Peer {
             match refusal {
                 None => Ok(response),
                 Some(status) => {
-                    let refused = tungstenite::http::Response::builder().status(status).header("retry-after", "0").body(None);
+                    let refused =
+                        tungstenite::http::Response::builder().status(status).header("retry-after", "0").body(None);
                     Err(refused.unwrap())
                 }
             }
         };
         let mut socket = tokio_tungstenite::accept_hdr_async(stream, shake).await.ok()?;
-        let mut due = first;
+        let (mut due, mut came) = (first, Instant::now());
         let mut number = 0;
         loop {
             for what in due {
@@ -107,6 +114,8 @@ impl Peer {
                     Do::Endless(text) => loop {
                         socket.send(Message::text(text.clone())).await.ok()?;
                     },
+                    Do::Wait(time) => tokio::time::sleep(time).await,
+                    Do::Note(took) => took.lock().unwrap().push(came.elapsed().as_secs_f64() * 1000.0),
                     Do::Ping => {
                         socket.send(Message::Ping("are you there?".into())).await.ok()?;
                         let Some(Ok(Message::Pong(_))) = socket.next().await else { return None };
@@ -126,6 +135,7 @@ impl Peer {
                 self.goodbye.notify_one();
                 return None;
             }
+            came = Instant::now();
             let text = message.into_text().ok()?.to_string();
             due = answer(number, &text);
             self.received.lock().unwrap().push(text);

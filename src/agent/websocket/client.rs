@@ -138,7 +138,11 @@ impl Shared {
 
     /// The next text; the end of the connection is a fault.
     async fn next(&self, socket: &mut Socket, when: &str) -> Result<String, HttpFault> {
-        match socket.next().await? {
+        let told = socket.next().await.map_err(|fault| match fault.kind {
+            HttpFaultKind::Broken => HttpFault { message: format!("{} {when}", fault.message), ..fault },
+            _ => fault,
+        });
+        match told? {
             Frame::Text(text) => Ok(text),
             Frame::Closed(None) => {
                 Err(socket.fault(HttpFaultKind::Broken, &format!("the connection ended without a word {when}")))

@@ -12,7 +12,7 @@ pub struct Difference {
     pub why: &'static str,
 }
 
-/// What a transport without streams holds whole.
+/// What holds a reply whole: as a document, as a command's lines, as a frame.
 const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "trpc agent", "command", "websocket"];
 
 pub const DIFFERENCES: &[Difference] = &[
@@ -65,6 +65,6 @@ pub const DIFFERENCES: &[Difference] = &[
         fault: "10 MB at once",
         wires: DOCUMENTS,
         comes_out: (Some(BadReply), 1),
-        why: "a document is held whole and may be 8 MiB; only a stream, each word of which has an envelope, may be longer",
+        why: "what is held whole may be 8 MiB; only a stream, each word of which has an envelope, may be longer",
     },
 ];

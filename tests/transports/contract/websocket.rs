@@ -82,7 +82,14 @@ async fn refused(fault: &Fault) -> Option<Outcome> {
     let answers = match fault.name {
         "nobody listens" => vec![],
         "redirect" => vec![Answer::json(307, "").with("location", &format!("{}/x", elsewhere.url))],
-        "400" | "401" | "403" | "404" | "429 for ever" | "500 for ever" | "not HTTP" | "a web page"
+        "400"
+        | "401"
+        | "403"
+        | "404"
+        | "429 for ever"
+        | "500 for ever"
+        | "not HTTP"
+        | "a web page"
         | "an error that steers a terminal" => (fault.answers)(&wires()[0]),
         _ => return None,
     };
