@@ -107,9 +107,9 @@ impl HttpReply {
         self.arrivals.events(&self.body).map_err(|TooLong| self.amiss("an event of the stream is too long"))
     }
 
-    /// The data of a stream's event as JSON.
+    /// The data of a stream's event as JSON. A stream of lines may begin with a byte order mark.
     pub fn event_json(&self, data: &str) -> Result<Value, HttpFault> {
-        serde_json::from_str(data).map_err(|error| {
+        serde_json::from_str(data.trim_start_matches('\u{feff}')).map_err(|error| {
             let how = if error.classify() == Category::Eof { "stops in the middle of its JSON" } else { "is not JSON" };
             let what = format!("an event of the stream {how}: {}", self.quote(data));
             HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)

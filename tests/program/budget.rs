@@ -205,3 +205,25 @@ fn whatever_the_limit_what_begins_is_a_beginning_of_the_plan() {
     assert!(begun_of.len() > 1 && begun_of.contains(&4), "{begun_of:?}");
     assert!(!model.requests().is_empty());
 }
+
+#[test]
+fn a_request_that_nobody_waits_for_any_more_is_in_the_record_as_unknown() {
+    let world = World::new("");
+    let (_model, base) = model::start("silent");
+    let mut command = world.command();
+    let output = command.env("OPENAI_BASE_URL", &base).args(["--time-limit", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(102), "{}", text(&output.stderr));
+    let usage = &world.json("run.json")["trials"][0]["calls"][0]["usage"];
+    assert_eq!((&usage["calls"], &usage["unreportedCalls"]), (&1.into(), &1.into()), "{usage}");
+    let evaluation = &world.json("run.tokens.json")["evaluation_tokens"];
+    assert!(evaluation["total_tokens"].is_null(), "{evaluation}");
+}
+
+#[test]
+fn a_limit_that_can_not_count_the_agent_says_so() {
+    let world = World::new("limits: {cost: 1}\n");
+    let output = world.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let stdout = text(&output.stdout);
+    assert!(stdout.contains("limits.cost holds for persona and judge only"), "{stdout}");
+}

@@ -7,3 +7,4 @@ pub mod http;
 pub mod model;
 pub mod neo4j;
 pub mod tls;
+pub mod websocket;

@@ -1,9 +1,9 @@
 //! trpc-agent-go's two servers. Its Go module can't be had where this was written, so a server on loopback answers as
 //! `handleRuns` of server/trpcagent/server.go and `handleRun`, `handleRunSSE` of server/debug/server.go do.
 
-use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Timeout, Unauthorized};
+use eval_job::agent::Agent;
+use eval_job::agent::AgentErrorKind::BadReply;
 use eval_job::agent::trpc::{TrpcAgent, TrpcSettings};
-use eval_job::agent::{Agent, AgentErrorKind};
 use eval_job::evidence::{Event, ToolCall};
 use eval_job::http::HttpClient;
 use serde_json::{Map, Value, json};
@@ -169,28 +169,18 @@ async fn each_conversation_has_a_session_of_its_own() {
 }
 
 #[tokio::test]
-async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
-    let failed = r#"{"status":"failed","messages":[],"errorMessage":"agent failed with hush-key"}"#;
-    let closed = r#"{"error":"runner event stream closed without terminal runner completion"}"#;
-    let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
-        (Answer::json(200, failed), 1, BadReply, "the agent reported a failure: agent failed with ***"),
-        (Answer::json(200, r#"{"status":"incomplete"}"#), 1, BadReply, "reported that the run is incomplete"),
-        (Answer::json(200, r#"{"status":"completed","events":null}"#), 1, BadReply, "without a final response"),
-        (Answer::json(200, "{}"), 4, BadReply, "missing field `status`"),
-        (Answer::json(400, r#"{"error":"session.userId is required"}"#), 1, Status(400), "session.userId is required"),
-        (Answer::json(500, closed), 4, Status(500), "without terminal runner completion"),
-        (Answer::json(401, "{}"), 1, Unauthorized, "target.trpc.headers or EVAL_JOB_AGENT_API_KEY"),
-        (Answer::of_type(404, "text/plain", "404 page not found\n"), 1, NotFound, "target.trpc.app"),
-        (Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "answered text/html instead of JSON"),
-        (Answer::Cut { declared: 900, body: b"{\"status\"".to_vec() }, 4, Timeout, "in the middle of the reply"),
+async fn a_run_without_a_response_has_its_words_and_its_number_of_tries() {
+    let cases: Vec<(Answer, usize, &str)> = vec![
+        (Answer::json(200, r#"{"status":"incomplete"}"#), 1, "reported that the run is incomplete"),
+        (Answer::json(200, r#"{"status":"completed","events":null}"#), 1, "without a final response"),
+        (Answer::json(200, "{}"), 4, "missing field `status`"),
     ];
-    for (answer, arrives, kind, words) in cases {
+    for (answer, arrives, words) in cases {
         let server = Server::with(vec![answer.clone()]).await;
         let exchange = agent(&server.url).open().await.unwrap().say("Hi").await;
         let error = exchange.reply.unwrap_err();
-        assert_eq!((error.kind, server.received().len()), (kind, arrives), "{answer:?}: {error}");
+        assert_eq!((error.kind, server.received().len()), (BadReply, arrives), "{answer:?}: {error}");
         assert!(error.message.contains(words), "{answer:?}: {error}");
-        assert!(!error.message.contains("hush"), "{error}");
         assert_eq!(exchange.tries.failures.len(), arrives);
     }
 }

@@ -203,7 +203,6 @@ impl Shared {
 
 /// An event's JSON; of server-sent events, text that is none too. What says nothing is null.
 fn event_of(data: &str, framing: Framing, head: &HttpReply) -> Result<Value, HttpFault> {
-    let data = data.trim_start_matches('\u{feff}');
     let looks_json = framing == Framing::Lines || data.trim_start().starts_with(['{', '[']);
     match data.trim() {
         "" | "[DONE]" => Ok(Value::Null),

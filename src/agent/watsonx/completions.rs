@@ -12,7 +12,7 @@ use super::wire::completions::{Beside, Completed, Turn, request};
 use super::{EditionConfig, ThreadsConfig};
 use crate::agent::tries::{Again, Failure, fail};
 use crate::agent::{AgentError, Exchange, Reply, Session, Tries};
-use crate::evidence::{FailedTry, ObjectContext};
+use crate::evidence::ObjectContext;
 use crate::http::{Method, Pieces, Url};
 use crate::secret::Secret;
 
@@ -69,7 +69,7 @@ impl CompletionsSession {
                     };
                     if let Some((thread, words)) = instead {
                         self.thread = thread;
-                        self.note(&failure, words);
+                        self.tries.failures.push(told_try(&failure, words, delays.lap_ms()));
                         continue;
                     }
                     failure
@@ -78,11 +78,6 @@ impl CompletionsSession {
             };
             fail(failure, &mut delays, &mut self.tries).await?;
         }
-    }
-
-    fn note(&mut self, failure: &Failure, words: &str) {
-        let FailedTry { error, maybe_received, .. } = told_try(failure);
-        self.tries.failures.push(FailedTry::untimed(format!("{error}; {words}"), maybe_received));
     }
 
     fn take(&mut self, user: Value, completed: Completed, heard: &Heard) -> Reply {

@@ -66,7 +66,7 @@ impl Gate {
     /// The waits between the tries of one call.
     pub(super) fn delays(&self) -> Delays {
         let rest = &self.settings.rest;
-        rest.retry.delays(rest.rng_seed.wrapping_add(self.calls.fetch_add(1, Ordering::Relaxed)))
+        rest.retry.delays(rest.rng_seed.wrapping_add(self.calls.fetch_add(1, Ordering::Relaxed))).timed_by(rest.clock)
     }
 
     /// A document that is only read, with retries.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::http::{BODY_CAP, HttpFault, HttpReply, HttpStream, Pieces};
+use crate::http::{BODY_CAP, HttpFault, HttpFaultKind, HttpReply, HttpStream, Pieces};
 
 /// What an event of a stream brought.
 pub(super) struct Step {
@@ -47,6 +47,8 @@ impl Heard {
         loop {
             let chunk = stream.chunk().await;
             self.last_ms = stream.elapsed_ms();
+            // Bytes that can't be read have come all the same.
+            self.began |= chunk.as_ref().is_err_and(|fault| fault.kind == HttpFaultKind::Unreadable);
             let Some(chunk) = chunk? else {
                 let rest: Vec<String> = pieces.finish().into_iter().collect();
                 return self.take(&rest, &stream.head, take).map(|_| ());
@@ -68,10 +70,7 @@ impl Heard {
         take: &mut impl FnMut(&Value) -> Step,
     ) -> Result<bool, HttpFault> {
         for data in events.iter().filter(|data| !matches!(data.trim(), "" | "[DONE]")) {
-            let event: Value = serde_json::from_str(data).map_err(|error| {
-                let how = if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" };
-                head.amiss(&format!("an event of the stream {how}: {}", head.quote(data)))
-            })?;
+            let event: Value = head.event_json(data)?;
             let step = take(&event);
             self.first_ms = self.first_ms.or(step.has_words.then_some(self.last_ms));
             if step.is_last {

@@ -39,9 +39,7 @@ impl RunsSession {
                 Ok((told, heard)) => return Ok(reply(told, heard.first_ms, heard.last_ms)),
                 Err(Missed::Failed(failure)) => failure,
                 Err(Missed::CutOff(failure, thread)) => {
-                    let FailedTry { error, maybe_received, .. } = told_try(&failure);
-                    let error = format!("{error}; its thread is read");
-                    self.tries.failures.push(FailedTry::untimed(error, maybe_received));
+                    self.tries.failures.push(told_try(&failure, "its thread is read", delays.lap_ms()));
                     let told = self.read_thread(&thread, message).await?;
                     // The thread does not say when the answer was there: this is when it was seen.
                     return match told {
@@ -147,8 +145,10 @@ pub(super) fn reported(message: String) -> Failure {
     Failure { error, maybe_received: true, again: Again::Never }
 }
 
-pub(super) fn told_try(failure: &Failure) -> FailedTry {
-    FailedTry::untimed(failure.error.message.clone(), failure.maybe_received)
+/// A try that failed, and what is done instead of saying the same again.
+pub(super) fn told_try(failure: &Failure, instead: &str, took_ms: Option<f64>) -> FailedTry {
+    let error = format!("{}; {instead}", failure.error.message);
+    FailedTry { took_ms, ..FailedTry::untimed(error, failure.maybe_received) }
 }
 
 fn reply(told: Told, first_token_ms: Option<f64>, latency_ms: f64) -> Reply {

@@ -138,7 +138,11 @@ impl Shared {
 
     /// The next text; the end of the connection is a fault.
     async fn next(&self, socket: &mut Socket, when: &str) -> Result<String, HttpFault> {
-        match socket.next().await? {
+        let told = socket.next().await.map_err(|fault| match fault.kind {
+            HttpFaultKind::Broken => HttpFault { message: format!("{} {when}", fault.message), ..fault },
+            _ => fault,
+        });
+        match told? {
             Frame::Text(text) => Ok(text),
             Frame::Closed(None) => {
                 Err(socket.fault(HttpFaultKind::Broken, &format!("the connection ended without a word {when}")))
@@ -192,9 +196,11 @@ impl Session for WebSocketSession {
     }
 
     async fn say(&mut self, message: &str) -> Exchange {
+        let began = self.shared.settings.rest.clock.start();
         let reply = self.talk(message).await.map_err(|failure| {
             let Failure { error, maybe_received, .. } = failure;
-            let failures = vec![FailedTry::untimed(error.message.clone(), maybe_received)];
+            let took_ms = Some(began.elapsed_ms());
+            let failures = vec![FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), maybe_received) }];
             (error, Tries { failures, ..Tries::default() })
         });
         match reply {

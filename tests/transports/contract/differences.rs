@@ -12,8 +12,8 @@ pub struct Difference {
     pub why: &'static str,
 }
 
-/// What a transport without streams holds whole.
-const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "command"];
+/// What holds a reply whole: as a document, as a command's lines, as a frame.
+const DOCUMENTS: &[&str] = &["embabel", "http json", "adk", "a2a", "trpc agent", "command", "websocket"];
 
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
@@ -29,20 +29,35 @@ pub const DIFFERENCES: &[Difference] = &[
         why: "what a command prints has no encoding that it would break: what can't be read is shown as U+FFFD",
     },
     Difference {
+        fault: "ends in mid-JSON",
+        wires: &["watsonx v1"],
+        comes_out: (Some(BadReply), 1),
+        why: "the run's events have told its thread: that is read for the answer, and nothing is said twice",
+    },
+    Difference {
         fault: "empty body",
-        wires: &["adk streaming", "a2a streaming"],
+        wires: &["adk streaming", "a2a streaming", "trpc debug"],
         comes_out: (Some(BadReply), 1),
         why: "a run that ended without a word is the agent's own last word, and running it again would do its work twice",
     },
     Difference {
         fault: "empty text",
-        wires: &["adk", "adk streaming", "a2a", "a2a streaming"],
+        wires: &[
+            "adk",
+            "adk streaming",
+            "a2a",
+            "a2a streaming",
+            "trpc agent",
+            "trpc debug",
+            "watsonx v1",
+            "watsonx v2",
+        ],
         comes_out: (Some(BadReply), 1),
         why: "a final response without words is the agent's own, as above",
     },
     Difference {
         fault: "in-band error",
-        wires: &["openai"],
+        wires: &["openai", "responses"],
         comes_out: (Some(Status(500)), 2),
         why: "the error names the status that it would have had, and nothing was done yet: it is tried again like that one",
     },
@@ -50,6 +65,6 @@ pub const DIFFERENCES: &[Difference] = &[
         fault: "10 MB at once",
         wires: DOCUMENTS,
         comes_out: (Some(BadReply), 1),
-        why: "a document is held whole and may be 8 MiB; only a stream, each word of which has an envelope, may be longer",
+        why: "what is held whole may be 8 MiB; only a stream, each word of which has an envelope, may be longer",
     },
 ];

@@ -39,7 +39,7 @@ enum Special {
 }
 
 /// Long enough for a message to arrive on a machine that has much else to do.
-const SILENCE: Duration = Duration::from_millis(600);
+pub const SILENCE: Duration = Duration::from_millis(600);
 
 const fn fault(
     name: &'static str,

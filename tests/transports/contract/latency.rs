@@ -9,9 +9,11 @@ use eval_job::agent::command::{CommandAgent, CommandSettings};
 use eval_job::clock::Clock;
 use serde_json::json;
 
+use super::websocket;
 use super::wire::{Form, Limits, Wire};
 use super::wires::wires;
 use crate::edges::server::{Answer, Server};
+use crate::servers::websocket::{Do, Peer};
 
 /// How often each transport is measured.
 const TIMES: usize = 50;
@@ -32,6 +34,7 @@ async fn print_the_errors_of_measured_times() {
     for wire in wires() {
         page.push_str(&row(wire.name, over_http(&wire).await));
     }
+    page.push_str(&row("websocket", over_a_websocket().await));
     page.push_str(&row("command", of_command().await));
     std::io::stdout().write_all(page.as_bytes()).unwrap();
 }
@@ -73,6 +76,25 @@ async fn over_http(wire: &Wire) -> Errors {
         let first_true = if is_one_event { last_ms } else { first_ms };
         first.extend(reply.first_token_ms.map(|measured| measured - first_true));
         last.push(reply.latency_ms - last_ms);
+    }
+    (first, last)
+}
+
+async fn over_a_websocket() -> Errors {
+    let took = Arc::new(Mutex::new(Vec::new()));
+    let note = Do::Note(Arc::clone(&took));
+    let peer = Peer::answering(vec![], vec![], move |_, _| {
+        let mut frames = websocket::says("Hello");
+        let rest = frames.split_off(1);
+        [vec![Do::Wait(WAITS[0]), note.clone()], frames, vec![Do::Wait(WAITS[1]), note.clone()], rest].concat()
+    });
+    let mut session = websocket::agent(&peer.await.url, LIMITS).open().await.unwrap();
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for nth in 0..TIMES {
+        let reply = session.say("Hi").await.reply.unwrap();
+        let noted = took.lock().unwrap();
+        first.push(reply.first_token_ms.unwrap() - noted[2 * nth]);
+        last.push(reply.latency_ms - noted[2 * nth + 1]);
     }
     (first, last)
 }

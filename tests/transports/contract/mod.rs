@@ -10,6 +10,7 @@ mod faults;
 mod latency;
 mod outcome;
 mod same_words;
+mod websocket;
 mod wire;
 mod wires;
 
@@ -36,14 +37,16 @@ async fn the_same_fault_comes_out_the_same_on_every_transport() {
             outcomes.extend(outcome.map(|outcome| (name, outcome)));
         }
         outcomes.extend(command::meet(fault.name).await.map(|outcome| ("command", outcome)));
+        outcomes.extend(websocket::meet(fault).await.map(|outcome| ("websocket", outcome)));
         page.push_str(&format!("== {}\n", fault.name));
         for (name, outcome) in &outcomes {
             page.push_str(&format!("{name}: {}\n", outcome.line));
             let differs = DIFFERENCES.iter().position(|other| other.fault == fault.name && other.wires.contains(name));
             let expected = differs.map_or(fault.comes_out, |at| DIFFERENCES[at].comes_out);
             differs.into_iter().for_each(|at| used[at] = true);
-            // A line that a command was given is a message, and nothing is said twice.
-            let tries = if *name == "command" { expected.1.min(1) } else { expected.1 };
+            // What a command or a connection was given is a message, and nothing is said twice.
+            let is_said_once = *name == "command" || (*name == "websocket" && websocket::is_said(fault.name));
+            let tries = if is_said_once { expected.1.min(1) } else { expected.1 };
             if (outcome.kind, outcome.arrived) != (expected.0, tries) {
                 let got = (outcome.kind, outcome.arrived);
                 wrong.push(format!("{}, {name}: {got:?} instead of {expected:?}: {}", fault.name, outcome.line));

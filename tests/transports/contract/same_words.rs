@@ -4,9 +4,11 @@ use eval_job::record::RunRecord;
 use eval_job::score::Outcome;
 use serde_json::{Value, json};
 
+use super::websocket;
 use super::wire::Wire;
 use super::wires::wires;
 use crate::edges::server::{Answer, Server};
+use crate::servers::websocket::{Do, Peer};
 use crate::transports::run;
 
 /// What templates, shells and encodings trip over.
@@ -44,6 +46,33 @@ async fn server(wire: &Wire, messages: usize, then: Answer) -> Server {
     .await
 }
 
+/// The user's words in a frame.
+fn heard(frame: &str) -> String {
+    serde_json::from_str::<Value>(frame).unwrap()["text"].as_str().unwrap().to_owned()
+}
+
+/// A connection that breaks takes the conversation with it: there is one try, and it is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_behind_a_websocket_that_breaks_in_mid_conversation_has_failed() {
+    for (then, part) in [
+        (vec![Do::Drop], "the connection broke"),
+        (vec![Do::Close(1011, "out of memory hush-key")], "(code 1011, \"out of memory ***\")"),
+    ] {
+        let peer = Peer::answering(vec![], vec![], move |nth, said| {
+            if nth < 2 { websocket::says(&answer(&heard(said))) } else { then.clone() }
+        });
+        let record = talk(websocket::target(&peer.await.url)).await;
+        let Some(Outcome::AgentFailed { error }) = &record.trials[0].outcome else {
+            panic!("{:?}", record.trials[0].outcome)
+        };
+        assert!(error.contains(part) && !error.contains("hush"), "{error}");
+        let turn = record.trials[0].evidence.as_ref().unwrap().transcript.turns.last().unwrap();
+        let [failed] = &turn.failures[..] else { panic!("{turn:?}") };
+        assert!(failed.maybe_received && failed.took_ms.unwrap() > 0.0, "{failed:?}");
+        assert_eq!((turn.number, &turn.agent), (3, &None));
+    }
+}
+
 /// The turns' numbers and words.
 fn words(record: &RunRecord) -> Vec<(u32, String, Option<String>)> {
     let turns = &record.trials[0].evidence.as_ref().unwrap().transcript.turns;
@@ -64,6 +93,8 @@ async fn the_same_conversation_has_the_same_transcript_on_every_transport() {
         let server = server(&wire, usize::MAX, Answer::Close).await;
         records.push((wire.name, talk((wire.target)(&server.url)).await));
     }
+    let peer = Peer::answering(vec![], vec![], |_, said| websocket::says(&answer(&heard(said)))).await;
+    records.push(("websocket", talk(websocket::target(&peer.url)).await));
     for (name, record) in records {
         assert_eq!(words(&record), expected, "{name}");
         assert_eq!(record.trials[0].outcome, Some(Outcome::Graded), "{name}");
@@ -99,11 +130,12 @@ async fn an_agent_that_breaks_in_mid_conversation_has_failed_on_every_transport(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_is_not_there_has_not_failed_on_any_transport() {
-    for wire in wires() {
-        let record = talk((wire.target)(&Server::refusing().await)).await;
+    let targets = wires().into_iter().map(|wire| (wire.name, wire.target));
+    for (name, target) in targets.chain([("websocket", websocket::target as fn(&str) -> Value)]) {
+        let record = talk(target(&Server::refusing().await)).await;
         let Some(Outcome::Broken { error }) = &record.trials[0].outcome else {
-            panic!("{}: {:?}", wire.name, record.trials[0].outcome)
+            panic!("{name}: {:?}", record.trials[0].outcome)
         };
-        assert!(error.contains("nothing listens there"), "{}: {error}", wire.name);
+        assert!(error.contains("nothing listens there"), "{name}: {error}");
     }
 }

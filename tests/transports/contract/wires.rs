@@ -1,5 +1,9 @@
 //! Every transport over HTTP: one row each.
 
+mod responses;
+mod trpc;
+mod watsonx;
+
 use eval_job::agent::a2a::{A2aAgent, A2aSettings};
 use eval_job::agent::adk::{AdkAgent, AdkServer, AdkSettings};
 use eval_job::agent::embabel::{EmbabelAgent, EmbabelSettings};
@@ -56,13 +60,13 @@ pub fn wires() -> Vec<Wire> {
             ..adk(
                 "adk",
                 |url| json!({"adk": {"baseUrl": url, "app": "app"}}),
-                |url, limits| adk_agent(url, limits, false),
+                |url, limits| adk_agent(url, limits, AdkServer::ApiServer, false),
             )
         },
         adk(
             "adk streaming",
             |url| json!({"adk": {"baseUrl": url, "app": "app", "streaming": true}}),
-            |url, limits| adk_agent(url, limits, true),
+            |url, limits| adk_agent(url, limits, AdkServer::ApiServer, true),
         ),
         Wire {
             form: Form::Document,
@@ -75,6 +79,11 @@ pub fn wires() -> Vec<Wire> {
             )
         },
         a2a("a2a streaming", |url, limits| a2a_agent(url, limits, true), |url| json!({"a2a": {"baseUrl": url}})),
+        responses::streaming(),
+        trpc::agent(),
+        trpc::debug(),
+        watsonx::runs(),
+        watsonx::completions(),
     ]
 }
 
@@ -162,8 +171,8 @@ fn adk(name: &'static str, target: Target, agent: Connect) -> Wire {
     }
 }
 
-fn adk_agent(url: &str, limits: Limits, streaming: bool) -> Box<dyn Agent> {
-    let (app, user, server) = ("app".to_owned(), "ann".to_owned(), AdkServer::ApiServer);
+fn adk_agent(url: &str, limits: Limits, server: AdkServer, streaming: bool) -> Box<dyn Agent> {
+    let (app, user) = ("app".to_owned(), "ann".to_owned());
     let state = Map::new();
     let settings = AdkSettings { base_url: url.to_owned(), app, user, state, streaming, server, rest: limits.rest() };
     Box::new(AdkAgent::new(settings, HttpClient::new()).unwrap())
