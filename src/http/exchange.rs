@@ -9,6 +9,7 @@ use tokio::time::Sleep;
 
 use super::address::{password, shown};
 use super::arrival::Arrivals;
+use super::sending::Timing;
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::clock::Clock;
 use crate::secret::Secret;
@@ -56,7 +57,7 @@ impl HttpClient {
 
     /// The same with what a request has beside the usual.
     pub async fn exchange_with(&self, call: Call<'_>, extra: Extra<'_>) -> Result<HttpReply, HttpFault> {
-        self.exchange_timed(call, extra, Clock::system()).await.map(|(reply, _)| reply)
+        self.in_full(call, extra, Timing::Unwanted).await.map(|(reply, _)| reply)
     }
 
     /// The same with the milliseconds from the request's last byte to the reply's; the pieces of the reply are timed too.
@@ -66,6 +67,10 @@ impl HttpClient {
         extra: Extra<'_>,
         clock: Clock,
     ) -> Result<(HttpReply, f64), HttpFault> {
+        self.in_full(call, extra, Timing::By(clock)).await
+    }
+
+    async fn in_full(&self, call: Call<'_>, extra: Extra<'_>, timing: Timing) -> Result<(HttpReply, f64), HttpFault> {
         let place = format!("{} {}", call.method, shown(&call.url));
         let mut headers = headers(&call, &place)?;
         extra.add_to(&mut headers, &place)?;
@@ -73,7 +78,7 @@ impl HttpClient {
         let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
         let (cap, time_limit) = (call.body_cap, call.time_limit);
         let mut deadline = std::pin::pin!(tokio::time::sleep(time_limit));
-        let (response, sent) = self.send(call, (headers, &place), clock, deadline.as_mut()).await?;
+        let (response, sent) = self.send(call, (headers, &place), timing, deadline.as_mut()).await?;
         let mut reply = HttpReply::of_head(&response, place, secrets);
         let mut arrivals = Arrivals::since(sent);
         if reply.is_success() {

@@ -9,6 +9,7 @@ use tokio::time::Sleep;
 
 use super::address::{password, shown};
 use super::exchange::{headers, read_start, size};
+use super::sending::Timing;
 use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::clock::{Clock, Stopwatch};
 
@@ -47,7 +48,7 @@ impl HttpClient {
         let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
         let (time_limit, cap) = (call.time_limit, call.body_cap);
         let mut deadline = Box::pin(tokio::time::sleep(time_limit));
-        let (response, sent) = self.send(call, (headers, &place), clock, deadline.as_mut()).await?;
+        let (response, sent) = self.send(call, (headers, &place), Timing::By(clock), deadline.as_mut()).await?;
         let mut head = HttpReply::of_head(&response, place, secrets);
         if !head.is_success() {
             head.body = read_start(response).await;

@@ -53,6 +53,9 @@ const STORM: u32 = 5;
 /// As many requests may be on their way before anything came back.
 const FIRST_FLIGHT: u64 = 8;
 
+/// Each that was accepted lets so many more be on their way: an endpoint that works is not kept waiting.
+const FOLLOWERS: u64 = 64;
+
 /// What the gate says to the first of the queue.
 #[derive(Debug)]
 pub(super) enum Verdict {
@@ -118,7 +121,7 @@ impl Gate {
 
     pub(super) fn ask(&mut self, now: f64, estimated: f64) -> Verdict {
         let is_probing = self.strikes >= 2;
-        if is_probing && self.on_their_way > 0 || self.on_their_way >= FIRST_FLIGHT + self.accepted {
+        if is_probing && self.on_their_way > 0 || self.on_their_way >= FIRST_FLIGHT + FOLLOWERS * self.accepted {
             return Verdict::AfterAReply;
         }
         let reserved = estimated.max(1.0) * self.tokens_per_estimated;
