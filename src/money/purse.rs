@@ -22,10 +22,24 @@ impl SpendLimits {
         self.cost.is_some() || self.tokens.is_some()
     }
 
-    /// Whether so much may be spent.
-    fn allow(&self, amount: Amount) -> bool {
-        self.cost.is_none_or(|most| amount.dollars <= most) && self.tokens.is_none_or(|most| amount.tokens <= most)
+    /// The limit that so much would exceed, if one.
+    fn exceeded_by(&self, amount: Amount) -> Option<Limit> {
+        let cost = self.cost.filter(|most| amount.dollars > *most).map(Limit::Cost);
+        cost.or(self.tokens.filter(|most| amount.tokens > *most).map(Limit::Tokens))
     }
+
+    /// The limit that so much reaches, if one.
+    fn reached_by(&self, amount: Amount) -> Option<Limit> {
+        let cost = self.cost.filter(|most| amount.dollars >= *most).map(Limit::Cost);
+        cost.or(self.tokens.filter(|most| amount.tokens >= *most).map(Limit::Tokens))
+    }
+}
+
+/// One of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    Cost(Dollars),
+    Tokens(u64),
 }
 
 /// A run's money and tokens.
@@ -47,36 +61,25 @@ struct State {
     shortfall: Option<Shortfall>,
 }
 
-/// A request that did not fit any more.
+/// A request that did not fit any more, or that nobody had to make to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortfall {
-    limits: SpendLimits,
+    limit: Limit,
     spent: Amount,
-    wanted: Amount,
+    wanted: Option<Amount>,
 }
 
 impl Display for Shortfall {
     /// `limits.cost ($0.50) is used up: $0.49 is spent, and the next request can cost $0.02`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (spent, wanted) = (self.spent, self.wanted);
-        match (self.limits.cost, self.limits.tokens) {
-            (Some(most), _)
-                if spent.plus(wanted).dollars > most || wanted == Amount::default() && spent.dollars >= most =>
-            {
-                write!(f, "limits.cost ({most}) is used up: {} is spent", spent.dollars)?;
-                if wanted.dollars > Dollars::ZERO {
-                    write!(f, ", and the next request can cost {}", wanted.dollars)?;
-                }
-                Ok(())
-            }
-            (_, most) => {
-                let most = most.unwrap_or_default();
-                write!(f, "limits.tokens ({most}) is used up: {} are spent", spent.tokens)?;
-                if wanted.tokens > 0 {
-                    write!(f, ", and the next request can take {}", wanted.tokens)?;
-                }
-                Ok(())
-            }
+        match self.limit {
+            Limit::Cost(most) => write!(f, "limits.cost ({most}) is used up: {} is spent", self.spent.dollars)?,
+            Limit::Tokens(most) => write!(f, "limits.tokens ({most}) is used up: {} are spent", self.spent.tokens)?,
+        }
+        match (self.limit, self.wanted) {
+            (_, None) => Ok(()),
+            (Limit::Cost(_), Some(wanted)) => write!(f, ", and the next request can cost {}", wanted.dollars),
+            (Limit::Tokens(_), Some(wanted)) => write!(f, ", and the next request can take {}", wanted.tokens),
         }
     }
 }
@@ -104,12 +107,12 @@ impl Purse {
             settled.as_mut().enable();
             {
                 let mut state = self.state();
-                if !self.limits.allow(state.spent.plus(most)) {
-                    let shortfall = Shortfall { limits: self.limits, spent: state.spent, wanted: most };
+                if let Some(limit) = self.limits.exceeded_by(state.spent.plus(most)) {
+                    let shortfall = Shortfall { limit, spent: state.spent, wanted: Some(most) };
                     state.shortfall.get_or_insert_with(|| shortfall.clone());
                     return Err(shortfall);
                 }
-                if self.limits.allow(state.spent.plus(state.set_aside).plus(most)) {
+                if self.limits.exceeded_by(state.spent.plus(state.set_aside).plus(most)).is_none() {
                     state.set_aside = state.set_aside.plus(most);
                     return Ok(Reservation { purse: self.clone(), most, actual: most });
                 }
@@ -125,13 +128,11 @@ impl Purse {
     }
 
     /// Why nothing more may be spent, if that is so.
-    pub fn is_empty(&self) -> Option<Shortfall> {
+    pub fn exhausted(&self) -> Option<Shortfall> {
         let mut state = self.state();
         let spent = state.spent;
-        let gone = self.limits.cost.is_some_and(|most| spent.dollars >= most)
-            || self.limits.tokens.is_some_and(|most| spent.tokens >= most);
-        let shortfall = gone.then(|| Shortfall { limits: self.limits, spent, wanted: Amount::default() })?;
-        Some(state.shortfall.get_or_insert(shortfall).clone())
+        let limit = self.limits.reached_by(spent)?;
+        Some(state.shortfall.get_or_insert(Shortfall { limit, spent, wanted: None }).clone())
     }
 
     /// The first request that did not fit, if there was one.
@@ -142,14 +143,16 @@ impl Purse {
     /// Notes that something would not have fitted that nobody asked for.
     pub fn fall_short(&self, wanted: Amount) {
         let mut state = self.state();
-        let shortfall = Shortfall { limits: self.limits, spent: state.spent, wanted };
-        state.shortfall.get_or_insert(shortfall);
+        let spent = state.spent;
+        if let Some(limit) = self.limits.exceeded_by(spent.plus(state.set_aside).plus(wanted)) {
+            state.shortfall.get_or_insert(Shortfall { limit, spent, wanted: Some(wanted) });
+        }
     }
 
     /// Whether so much more would fit beside what is set aside.
     pub fn has_room_for(&self, amount: Amount) -> bool {
         let state = self.state();
-        self.limits.allow(state.spent.plus(state.set_aside).plus(amount))
+        self.limits.exceeded_by(state.spent.plus(state.set_aside).plus(amount)).is_none()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -223,9 +226,9 @@ mod tests {
     #[tokio::test]
     async fn the_agent_can_go_beyond_and_then_nothing_is_left() {
         let purse = purse(100);
-        assert_eq!(purse.is_empty(), None);
+        assert_eq!(purse.exhausted(), None);
         purse.spend(of(130));
-        assert_eq!(purse.is_empty().unwrap().to_string(), "limits.tokens (100) is used up: 130 are spent");
+        assert_eq!(purse.exhausted().unwrap().to_string(), "limits.tokens (100) is used up: 130 are spent");
         assert!(purse.set_aside(of(1)).await.is_err());
     }
 

@@ -50,7 +50,7 @@ impl Budget {
             one_less.as_mut().enable();
             {
                 let mut trials = self.trials();
-                if self.purse.shortfall().is_some() || self.purse.is_empty().is_some() {
+                if self.purse.shortfall().is_some() || self.purse.exhausted().is_some() {
                     trials.closed = true;
                 }
                 if trials.closed {

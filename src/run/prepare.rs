@@ -202,7 +202,7 @@ async fn deliver_seeds(engine: &Engine, id: &TrialId, agent: &dyn Agent) -> Resu
     let mut told: Vec<Option<Usage>> = Vec::new();
     let mut undelivered = None;
     for (index, seed) in seeds.iter().enumerate() {
-        if let Some(shortfall) = engine.edges.budget.purse.is_empty() {
+        if let Some(shortfall) = engine.edges.budget.purse.exhausted() {
             undelivered = Some(shortfall.to_string());
             break;
         }

@@ -172,7 +172,7 @@ async fn converse(
         TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
     loop {
         let next = conversation.next();
-        if let (false, Some(shortfall)) = (matches!(next, Next::Done(_)), engine.edges.budget.purse.is_empty()) {
+        if let (false, Some(shortfall)) = (matches!(next, Next::Done(_)), engine.edges.budget.purse.exhausted()) {
             let usage = persona.map(|persona| persona.usage).unwrap_or_default();
             (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
             return Err(Stop::broken(shortfall.to_string()));
