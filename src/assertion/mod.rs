@@ -5,6 +5,7 @@ pub mod cypher;
 mod equal;
 pub mod expression;
 
+use crate::clock::Clock;
 use crate::evidence::Evidence;
 use crate::score::{Component, Score};
 
@@ -56,11 +57,14 @@ impl AssertionCheck {
     }
 
     /// Evaluates it on what a trial left behind. `index` is its place in the job, from 0; `job` is its name. Where a
-    /// message may have been delivered twice, what does not hold is missing: the fault may not be the agent's.
-    pub fn evaluate(&self, index: usize, job: &str, evidence: &Evidence) -> Component {
+    /// message may have been delivered twice, what does not hold is missing: the fault may not be the agent's. `clock`
+    /// stops what would take for ever.
+    pub fn evaluate(&self, index: usize, job: &str, evidence: &Evidence, clock: Clock) -> Component {
         let component = match self {
             AssertionCheck::Cypher(check) => cypher::evaluate(check, index, evidence),
-            AssertionCheck::Expression(check) => expression::evaluate(check, job, evidence),
+            AssertionCheck::Expression(check) => {
+                expression::evaluate(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
+            }
             AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
         match component {
@@ -92,6 +96,10 @@ mod tests {
         Evidence { transcript: Transcript { turns: vec![turn] }, ..Evidence::sample() }
     }
 
+    fn evaluate(check: &AssertionCheck, evidence: &Evidence) -> Component {
+        check.evaluate(0, "j", evidence, Clock::system())
+    }
+
     fn check(expression: &str) -> AssertionCheck {
         AssertionCheck::Expression(expression::ExpressionCheck { expression: expression.into() })
     }
@@ -99,11 +107,11 @@ mod tests {
     #[test]
     fn a_doubled_message_makes_only_failures_missing() {
         let fails = check("evaluation.transcript.size == 1");
-        assert_eq!(fails.evaluate(0, "j", &evidence(false)).score(), Some(Score::ZERO));
-        let missing = fails.evaluate(0, "j", &evidence(true));
+        assert_eq!(evaluate(&fails, &evidence(false)).score(), Some(Score::ZERO));
+        let missing = evaluate(&fails, &evidence(true));
         assert!(missing.is_missing() && missing.why().contains("the left side is 2"), "{missing:?}");
         let holds = check("evaluation.transcript.size == 2");
-        assert_eq!(holds.evaluate(0, "j", &evidence(true)).score(), Some(Score::ONE));
+        assert_eq!(evaluate(&holds, &evidence(true)).score(), Some(Score::ONE));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The only place that reads a clock.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
@@ -31,6 +31,30 @@ impl Clock {
     #[expect(clippy::disallowed_methods, reason = "the one place")]
     pub fn start(&self) -> Stopwatch {
         Stopwatch(Instant::now())
+    }
+
+    /// So far from now.
+    pub fn deadline(&self, limit: Duration) -> Deadline {
+        Deadline { since: self.start(), limit }
+    }
+}
+
+/// How long something may take, beginning when this was made.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    since: Stopwatch,
+    limit: Duration,
+}
+
+impl Deadline {
+    /// Whether it has taken too long.
+    pub fn is_over(&self) -> bool {
+        self.since.0.elapsed() >= self.limit
+    }
+
+    /// How long it may take in all.
+    pub fn limit(&self) -> Duration {
+        self.limit
     }
 }
 

@@ -3,6 +3,7 @@
 mod vacuous;
 
 use crate::assertion::AssertionCheck;
+use crate::clock::Clock;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
 use crate::job::{Job, TimingOn};
 use crate::metric::{self, Case, CaseTask};
@@ -53,8 +54,8 @@ pub fn read_reply(case: &Case, question: &Question, raw: &str) -> Result<(), Str
     }
 }
 
-/// What a trial is worth.
-pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorecard {
+/// What a trial is worth. `clock` stops assertions that would take for ever.
+pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement], clock: Clock) -> Scorecard {
     let case = case(job, evidence, None);
     let mut dimensions: Vec<Dimension> = metric::all()
         .iter()
@@ -62,7 +63,7 @@ pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorec
         .collect();
     // What is shown but not counted comes last.
     let counted = dimensions.iter().position(|dimension| dimension.weight == Weight::ZERO).unwrap_or(dimensions.len());
-    dimensions.insert(counted, assertions(job, evidence));
+    dimensions.insert(counted, assertions(job, evidence, clock));
     let failure_count = evidence.failure_count();
     let composite = match &evidence.ending {
         // Whatever holds of an untouched graph is not the doing of an agent that never said a word.
@@ -74,7 +75,7 @@ pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement]) -> Scorec
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
 }
 
-fn assertions(job: &Job, evidence: &Evidence) -> Dimension {
+fn assertions(job: &Job, evidence: &Evidence, clock: Clock) -> Dimension {
     let items: Vec<Item> = job
         .assertions
         .iter()
@@ -84,9 +85,9 @@ fn assertions(job: &Job, evidence: &Evidence) -> Dimension {
                 Some(when) if when != evidence.condition => {
                     Component::not_applicable(format!("only checked {}", when.words()))
                 }
-                _ => assert_on(&assertion.check, index, job, evidence),
+                _ => assert_on(&assertion.check, index, job, (evidence, clock)),
             };
-            let vacuity = vacuous::vacuity(assertion, index, job, evidence, &component);
+            let vacuity = vacuous::vacuity(assertion, index, job, (evidence, clock), &component);
             Item { label: assertion.label(), weight: assertion.weight, component, vacuity }
         })
         .collect();
@@ -100,8 +101,8 @@ fn assertions(job: &Job, evidence: &Evidence) -> Dimension {
 }
 
 /// Evaluates an assertion. An agent that failed and then shows no state has failed in this too.
-fn assert_on(check: &AssertionCheck, index: usize, job: &Job, evidence: &Evidence) -> Component {
-    let component = check.evaluate(index, &job.name, evidence);
+fn assert_on(check: &AssertionCheck, index: usize, job: &Job, (evidence, clock): (&Evidence, Clock)) -> Component {
+    let component = check.evaluate(index, &job.name, evidence, clock);
     match (&evidence.ending, &evidence.object_context, check) {
         (Ending::AgentFailed { .. }, Some(Observed::Failed(error)), AssertionCheck::Expression(_))
             if component.is_missing() =>

@@ -1,6 +1,7 @@
 //! Whether an assertion that holds could have failed at all.
 
 use crate::assertion::AssertionCheck;
+use crate::clock::Clock;
 use crate::evidence::{Condition, Evidence, ObjectContext, Observed, State, TrialId};
 use crate::job::{Assertion, Job};
 use crate::score::{Component, Score, Vacuity};
@@ -22,19 +23,37 @@ pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
 }
 
 /// What an assertion comes to in a state in which nobody has said a word.
-fn in_silence(check: &AssertionCheck, index: usize, job: &Job, evidence: &Evidence, state: &State) -> Component {
-    check.evaluate(index, &job.name, &silent(evidence, state))
+fn in_silence(
+    check: &AssertionCheck,
+    index: usize,
+    job: &Job,
+    (evidence, clock): (&Evidence, Clock),
+    state: &State,
+) -> Component {
+    check.evaluate(index, &job.name, &silent(evidence, state), clock)
 }
 
 /// What an assertion comes to on an empty graph and an empty object context.
-pub fn on_nothing(check: &AssertionCheck, index: usize, job: &Job, evidence: &Evidence, empty: &State) -> Component {
+pub fn on_nothing(
+    check: &AssertionCheck,
+    index: usize,
+    job: &Job,
+    (evidence, clock): (&Evidence, Clock),
+    empty: &State,
+) -> Component {
     let object_context = Some(Observed::Seen(ObjectContext::default()));
-    in_silence(check, index, job, evidence, &State { object_context, queries: empty.queries.clone() })
+    in_silence(check, index, job, (evidence, clock), &State { object_context, queries: empty.queries.clone() })
 }
 
 /// What is known before any conversation about whether an assertion could fail; `None` where it could.
-pub fn doubt(job: &Job, index: usize, evidence: &Evidence) -> Option<Vacuity> {
-    vacuity(job.assertions.get(index)?, index, job, evidence, &Component::scored(Score::ONE, "assumed to hold"))
+pub fn doubt(job: &Job, index: usize, evidence: &Evidence, clock: Clock) -> Option<Vacuity> {
+    vacuity(
+        job.assertions.get(index)?,
+        index,
+        job,
+        (evidence, clock),
+        &Component::scored(Score::ONE, "assumed to hold"),
+    )
 }
 
 /// What is known about whether an assertion that came to `after` could have failed; `None` where it could, or where it
@@ -43,7 +62,7 @@ pub(super) fn vacuity(
     assertion: &Assertion,
     index: usize,
     job: &Job,
-    evidence: &Evidence,
+    (evidence, clock): (&Evidence, Clock),
     after: &Component,
 ) -> Option<Vacuity> {
     let (before, empty) = (evidence.before.as_ref()?, evidence.empty.as_ref()?);
@@ -54,11 +73,11 @@ pub(super) fn vacuity(
         // Nothing can have changed before the conversation: what it allows for tells whether it can fail.
         return check.allows_everything().then_some(Vacuity::Vacuous);
     }
-    let empty = on_nothing(&assertion.check, index, job, evidence, empty);
+    let empty = on_nothing(&assertion.check, index, job, (evidence, clock), empty);
     if empty.score().is_some_and(|score| score < Score::ONE) {
         return None;
     }
-    let before = in_silence(&assertion.check, index, job, evidence, before);
+    let before = in_silence(&assertion.check, index, job, (evidence, clock), before);
     if before.score().is_some_and(|score| score < Score::ONE) {
         return None;
     }
@@ -115,7 +134,7 @@ mod tests {
 
     fn of(assertion: &Assertion, before: Option<State>, empty: Option<State>) -> Option<Vacuity> {
         let evidence = Evidence { before, empty, ..Evidence::sample() };
-        vacuity(assertion, 0, &job(), &evidence, &Component::scored(Score::ONE, "holds"))
+        vacuity(assertion, 0, &job(), (&evidence, Clock::system()), &Component::scored(Score::ONE, "holds"))
     }
 
     fn not_checked(vacuity: Option<Vacuity>) -> String {
@@ -141,8 +160,9 @@ mod tests {
         let honest = Assertion { holds_before: true, ..cypher() };
         assert_eq!(of(&honest, Some(state(Ok(1))), Some(state(Ok(1)))), None);
         let evidence = Evidence { before: Some(state(Ok(1))), empty: Some(state(Ok(1))), ..Evidence::sample() };
-        assert_eq!(vacuity(&cypher(), 0, &job(), &evidence, &Component::scored(Score::ZERO, "fails")), None);
-        assert_eq!(vacuity(&cypher(), 0, &job(), &evidence, &Component::missing("down")), None);
+        let evidence = (&evidence, Clock::system());
+        assert_eq!(vacuity(&cypher(), 0, &job(), evidence, &Component::scored(Score::ZERO, "fails")), None);
+        assert_eq!(vacuity(&cypher(), 0, &job(), evidence, &Component::missing("down")), None);
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod models;
 mod prices;
 mod refusal;
 
+use std::sync::Arc;
+
 use crate::agent::TransportConfig;
 use crate::agent::command::CommandConfig;
 use crate::agent::demo::DemoConfig;
@@ -59,7 +61,7 @@ pub struct Surroundings {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The job, with what the command line changes of it.
-    pub job: Job,
+    pub job: Arc<Job>,
     /// The agent's models, in the order they were named.
     pub models: Vec<String>,
     /// The graph of the trials, if anything uses one.
@@ -108,7 +110,7 @@ impl Plan {
         if !refusals.is_empty() {
             return Err(refusals);
         }
-        Ok(Plan { job, models, graph, isolation, lanes, prices: surroundings.prices })
+        Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices })
     }
 }
 

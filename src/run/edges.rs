@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use super::budget::Budget;
 use serde_json::Map;
+use tokio::sync::Semaphore;
 
 use super::commons::Commons;
+use super::evaluate;
 use super::ground::neo4j_graph;
 use super::models::{Models, Surround};
 use super::{Chance, Engine};
@@ -72,6 +74,8 @@ pub struct Edges {
     pub(super) commons: Commons,
     /// What the run may spend.
     pub(super) budget: Budget,
+    /// The assertions that may be evaluated at once.
+    pub(super) evaluations: Arc<Semaphore>,
 }
 
 /// What the surroundings give, of which the clients are made.
@@ -123,6 +127,7 @@ impl Edges {
             query_limit,
             commons,
             budget,
+            evaluations: evaluate::slots(),
         })
     }
 

@@ -8,6 +8,7 @@ mod budget;
 mod commons;
 mod contamination;
 mod edges;
+mod evaluate;
 mod ground;
 mod judge;
 mod lanes;

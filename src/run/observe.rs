@@ -1,7 +1,8 @@
 //! Looking at agent and graph: before the first word, and at what the conversation left behind.
 
-use super::Engine;
 use super::prepare::{Stage, parameters};
+use super::trial::Stop;
+use super::{Engine, evaluate};
 use crate::agent::{AgentErrorKind, Session};
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table, TrialId};
@@ -43,10 +44,10 @@ pub(super) async fn look_before(
     stage: &Stage,
     session: &mut dyn Session,
     evidence: &mut Evidence,
-) {
+) -> Result<(), Stop> {
     let job = &engine.plan.job;
     if !job.assertions.iter().any(|assertion| grade::is_in_doubt(assertion, id.condition)) {
-        return;
+        return Ok(());
     }
     let parameters = parameters(engine, id, Some(&evidence.session_id));
     let (mut before, mut empty) = (State::default(), State::default());
@@ -61,8 +62,13 @@ pub(super) async fn look_before(
             };
             empty.queries.push(QueryObservation { assertion: index, result });
         }
-        let on_nothing = grade::on_nothing(&assertion.check, index, job, evidence, &empty);
-        if on_nothing.score().is_some_and(|score| score < Score::ONE) {
+        let (job, clock, so_far, nothing) = (job.clone(), engine.clock, evidence.clone(), empty.clone());
+        let on_nothing = move || {
+            let check = &job.assertions.get(index)?.check;
+            Some(grade::on_nothing(check, index, &job, (&so_far, clock), &nothing))
+        };
+        let on_nothing = evaluate::off_thread(engine, on_nothing).await?;
+        if on_nothing.and_then(|component| component.score()).is_some_and(|score| score < Score::ONE) {
             continue;
         }
         match &assertion.check {
@@ -77,6 +83,7 @@ pub(super) async fn look_before(
         }
     }
     (evidence.before, evidence.empty) = (Some(before), Some(empty));
+    Ok(())
 }
 
 /// Why the graph does not even answer the simplest question, where it should: an agent that needs it can't do its work.

@@ -8,10 +8,12 @@ use tokio_util::sync::CancellationToken;
 use super::prepare::{self, Extent};
 use super::trial::Stop;
 use super::watch::Watch;
-use super::{Engine, observe};
+use super::{Engine, evaluate, observe};
 use crate::agent::managed::Listener;
+use crate::clock::Clock;
 use crate::evidence::{Condition, Evidence, Observed, TrialId};
 use crate::grade;
+use crate::job::Job;
 use crate::score::Vacuity;
 
 /// What a look before any conversation shows.
@@ -38,15 +40,21 @@ pub async fn rehearse(engine: &Engine, interrupt: CancellationToken) -> Result<O
     let seen = tokio::select! {
         biased;
         () = interrupt.cancelled() => None,
-        seen = look_at_all(engine) => Some(seen),
+        rehearsal = rehearsal(engine) => Some(rehearsal),
     };
     engine.edges.close().await;
     match seen {
-        Some(Ok(seen)) => Ok(Some(summary(engine, &seen))),
+        Some(Ok(rehearsal)) => Ok(Some(rehearsal)),
         Some(Err(Stop::Outcome(outcome))) => Err(outcome.error().unwrap_or_default().to_owned()),
         Some(Err(Stop::Sink(error))) => Err(error.to_string()),
         None => Ok(None),
     }
+}
+
+async fn rehearsal(engine: &Engine) -> Result<Rehearsal, Stop> {
+    let seen = look_at_all(engine).await?;
+    let (job, clock, lasts) = (engine.plan.job.clone(), engine.clock, prepare::graph_lasts(engine));
+    evaluate::off_thread(engine, move || summary(&job, clock, lasts, &seen)).await
 }
 
 async fn look_at_all(engine: &Engine) -> Result<Vec<Evidence>, Stop> {
@@ -64,9 +72,9 @@ async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
     let evidence = match stage.open().await {
         Ok(mut session) => {
             let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
-            observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
+            let looked = observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
             evidence.changes = Watch::before(engine, id, &stage, &evidence.session_id).await.so_far();
-            Ok(evidence)
+            looked.map(|()| evidence)
         }
         Err(stop) => Err(stop),
     };
@@ -74,18 +82,18 @@ async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
     evidence
 }
 
-fn summary(engine: &Engine, seen: &[Evidence]) -> Rehearsal {
+fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Evidence]) -> Rehearsal {
     let unwatched = seen.iter().find_map(|evidence| match &evidence.changes {
         Some(Observed::Failed(trouble)) => Some(trouble.clone()),
         _ => None,
     });
-    let without_setups = prepare::graph_lasts(engine) && !engine.plan.job.setups.is_empty();
+    let without_setups = graph_lasts && !job.setups.is_empty();
     let mut rehearsal = Rehearsal { unwatched, without_setups, ..Rehearsal::default() };
-    for (index, assertion) in engine.plan.job.assertions.iter().enumerate() {
+    for (index, assertion) in job.assertions.iter().enumerate() {
         let looked: Vec<&Evidence> =
             seen.iter().filter(|evidence| grade::is_in_doubt(assertion, evidence.condition)).collect();
         let doubts: Vec<Vacuity> =
-            looked.iter().filter_map(|evidence| grade::doubt(&engine.plan.job, index, evidence)).collect();
+            looked.iter().filter_map(|evidence| grade::doubt(job, index, evidence, clock)).collect();
         // Where it does not hold in one condition, it can fail.
         if doubts.len() == looked.len() {
             let doubt = doubts.iter().find(|doubt| **doubt != Vacuity::Vacuous).or(doubts.first());

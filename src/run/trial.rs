@@ -1,13 +1,14 @@
 //! One trial, top to bottom.
 
 use std::io;
+use std::sync::Arc;
 
 use super::managed::ended;
 use super::persona::Persona;
 use super::prepare::{Extent, Stage};
 use super::trial_limit::TrialLimit;
 use super::watch::Watch;
-use super::{Engine, judge, observe, prepare};
+use super::{Engine, evaluate, judge, observe, prepare};
 use crate::agent::managed::{Lifeline, Listener};
 use crate::agent::{Exchange, Reply, Session};
 use crate::conversation::{Conversation, ConversationRules, Next};
@@ -67,7 +68,7 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
     let stage = prepare::prepare(engine, id, (Extent::Everything, listener)).await?;
     let played = play(engine, id, &stage).await;
     stage.close(engine).await;
-    let evidence = played?;
+    let evidence = Arc::new(played?);
     if engine.plan.isolation != Isolation::Shared
         && let Some(leak) = engine.edges.commons.leak(id, &evidence)
     {
@@ -78,7 +79,9 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
         (engine.sink)(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
     }
     let outcome = outcome(&evidence.ending, &judgements);
-    Ok((outcome, grade::grade(&engine.plan.job, &evidence, &judgements)))
+    let (job, clock) = (engine.plan.job.clone(), engine.clock);
+    let graded = move || grade::grade(&job, &evidence, &judgements, clock);
+    Ok((outcome, evaluate::off_thread(engine, graded).await?))
 }
 
 /// The conversation, and what it left behind.
@@ -90,7 +93,7 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone(), user: user.clone() })?;
 
     let mut evidence = Evidence::of_session(session_id, user, id);
-    observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await;
+    observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await?;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         (engine.sink)(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
     }

@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("prompt", &["evidence"]),
     ("conversation", &["evidence"]),
     ("metric", &["evidence", "score", "prompt"]),
-    ("assertion", &["evidence", "score"]),
+    ("assertion", &["clock", "evidence", "score"]),
     ("job", &["evidence", "score", "money", "agent::Config", "graph::Config", "assertion::Config"]),
     (
         "plan",
@@ -32,7 +32,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "llm::Config",
         ],
     ),
-    ("grade", &["evidence", "score", "job", "metric", "assertion"]),
+    ("grade", &["clock", "evidence", "score", "job", "metric", "assertion"]),
     ("record", &["evidence", "score", "money"]),
     ("report", &["evidence", "score", "money", "record"]),
     ("store", &["evidence", "score", "record"]),

@@ -1,5 +1,6 @@
 //! The one Rhai engine, and how a script runs on it.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -13,6 +14,7 @@ use super::api::VARIABLES;
 use super::failure::Failure;
 use super::views::Record;
 use super::{absent, compare, functions};
+use crate::clock::Deadline;
 
 /// Steps that a script may take: well under a second.
 pub(super) const MAX_OPERATIONS: u64 = 1_000_000;
@@ -31,6 +33,28 @@ const FORBIDDEN: [&str; 3] = ["sleep", "exit", "eval"];
 /// Functions that Rhai has by its syntax.
 const BUILT_IN: [&str; 9] =
     ["print", "debug", "type_of", "call", "curry", "Fn", "is_shared", "is_def_var", "is_def_fn"];
+
+/// The clock is read once in so many steps: reading it takes longer than a step.
+const STEPS_BETWEEN_LOOKS: u32 = 64;
+
+thread_local! {
+    /// The deadline of the script that runs on this thread, and the steps since the clock was last read. Rhai's callback
+    /// is the engine's, of which there is one for all scripts; its count of operations begins anew in each closure.
+    static RUNNING: Cell<Option<(Deadline, u32)>> = const { Cell::new(None) };
+}
+
+/// Whether the script that runs on this thread must stop.
+pub(super) fn is_out_of_time() -> bool {
+    let Some((deadline, steps)) = RUNNING.get() else { return false };
+    if steps < STEPS_BETWEEN_LOOKS {
+        RUNNING.set(Some((deadline, steps + 1)));
+        return false;
+    }
+    // Once it is over, every step says so.
+    let is_over = deadline.is_over();
+    RUNNING.set(Some((deadline, if is_over { steps } else { 0 })));
+    is_over
+}
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(build);
 
@@ -81,6 +105,7 @@ fn build() -> Engine {
         .disable_symbol("eval")
         .disable_symbol("import")
         .disable_symbol("export")
+        .on_progress(|_| is_out_of_time().then_some(Dynamic::UNIT))
         .on_print(|_| {})
         .on_debug(|_, _, _| {});
     // Rhai's own would stop the thread; the names are refused at load, this is for `Fn("sleep")`.
@@ -116,9 +141,16 @@ pub(super) fn compile(script: &str) -> Result<AST, ParseError> {
     ENGINE.compile_with_scope(&scope, script)
 }
 
-/// Runs a script.
-pub(super) fn run(script: &str, scope: &mut Scope<'static>) -> Result<Dynamic, Failure> {
+/// Runs a script, until the deadline at most.
+pub(super) fn run(script: &str, scope: &mut Scope<'static>, deadline: Deadline) -> Result<Dynamic, Failure> {
     let ast = compile(script)
         .map_err(|error| Failure::Other(EvalAltResult::ErrorParsing(*error.0, Position::NONE).to_string()))?;
-    ENGINE.eval_ast_with_scope::<Dynamic>(scope, &ast).map_err(|error| Failure::of(&error, &ast))
+    RUNNING.set(Some((deadline, 0)));
+    let result = ENGINE.eval_ast_with_scope::<Dynamic>(scope, &ast);
+    RUNNING.set(None);
+    // A comparison that sorts may have swallowed it.
+    if deadline.is_over() {
+        return Err(Failure::OutOfTime(deadline.limit()));
+    }
+    result.map_err(|error| Failure::of(&error, &ast))
 }

@@ -1,5 +1,7 @@
 //! Why a script came to no value, and whose matter that is.
 
+use std::time::Duration;
+
 use rhai::{AST, ASTNode, EvalAltResult, Expr};
 
 use super::engine::{MAX_CALL_LEVELS, MAX_OPERATIONS};
@@ -13,6 +15,8 @@ pub(super) enum Failure {
     Absent,
     /// It needed data that is not there, in a place where false would be a guess.
     AbsentWithin,
+    /// It took longer than this.
+    OutOfTime(Duration),
     /// A limit or a type error.
     Other(String),
 }
@@ -60,6 +64,11 @@ impl Failure {
                 "the expression needs true or false where data is absent; compare the data with something, \
                  as in `it.properties.done == true`",
             ),
+            Failure::OutOfTime(limit) => Component::missing(format!(
+                "the expression took longer than {} s; compare fewer items, for example filter them once before a closure \
+                 that goes through them for every item",
+                limit.as_secs_f64()
+            )),
             Failure::Other(error) => Component::missing(error),
         }
     }

@@ -1,9 +1,9 @@
 //! What lists, texts and maps can do beyond Rhai's own: Kotlin's names work where they are near.
 
-use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext, Position};
 
 use super::compare::equal;
-use super::show;
+use super::{engine, show};
 
 type Outcome<T> = Result<T, Box<EvalAltResult>>;
 
@@ -36,9 +36,14 @@ fn lists(engine: &mut Engine) {
     }
     engine.register_get("first", |list: &mut Array| list.first().cloned().unwrap_or(Dynamic::UNIT));
     engine.register_get("last", |list: &mut Array| list.last().cloned().unwrap_or(Dynamic::UNIT));
-    engine.register_fn("contains", |list: &mut Array, item: Dynamic| list.iter().any(|own| equal(own, &item)));
+    engine.register_fn("contains", |list: &mut Array, item: Dynamic| is_in(list, &item));
     engine.register_fn("containsAll", |list: &mut Array, items: Array| {
-        items.iter().all(|item| list.iter().any(|own| equal(own, item)))
+        for item in &items {
+            if !is_in(list, item)? {
+                return Ok(false);
+            }
+        }
+        Ok::<_, Box<EvalAltResult>>(true)
     });
     for name in ["any", "some"] {
         engine.register_fn(name, |context: NativeCallContext, list: &mut Array, test: FnPtr| {
@@ -54,7 +59,11 @@ fn lists(engine: &mut Engine) {
         Ok::<_, Box<EvalAltResult>>(position(&context, list, &test, false)?.is_none())
     });
     engine.register_fn("count", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-        Ok::<_, Box<EvalAltResult>>(kept(&context, list, &test, true)?.len() as i64)
+        let mut count = 0_i64;
+        for item in list.iter() {
+            count += i64::from(holds(&context, item, &test)?);
+        }
+        Ok::<_, Box<EvalAltResult>>(count)
     });
     engine.register_fn("filter", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
         kept(&context, list, &test, true)
@@ -103,6 +112,19 @@ fn holds(context: &NativeCallContext, item: &Dynamic, test: &FnPtr) -> Outcome<b
         format!("the closure of `{}` must give true or false, not {}", context.fn_name(), show::with_type(&answer))
             .into()
     })
+}
+
+/// Whether an item is in a list; a long list against a long list can take for ever.
+fn is_in(list: &Array, item: &Dynamic) -> Outcome<bool> {
+    for own in list {
+        if engine::is_out_of_time() {
+            return Err(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE).into());
+        }
+        if equal(own, item) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn texts(engine: &mut Engine) {

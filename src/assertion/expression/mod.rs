@@ -3,7 +3,7 @@
 //!
 //! Invariants: a name that our API does not have is found when the job is loaded; absent data makes an assertion false,
 //! never an error; a script reads and computes, it has no files, no modules, no clock and no end of its own: limits stop
-//! it. What a limit or a type error stops is missing, never false.
+//! it, the deadline also within closures. What a limit or a type error stops is missing, never false.
 
 mod absent;
 mod api;
@@ -24,13 +24,19 @@ mod views;
 pub use config::ExpressionCheck;
 pub use problem::{ExpressionProblem, compile_problem};
 
+use std::time::Duration;
+
 use rhai::Dynamic;
 
+use crate::clock::Deadline;
 use crate::evidence::{Evidence, Observed};
 use crate::score::{Component, Score};
 
+/// So long an expression may take, on all that a trial left behind: a few milliseconds are usual.
+pub const TIME_LIMIT: Duration = Duration::from_secs(5);
+
 /// Evaluates it on what a trial left behind; `job` is the job's name, which the script sees as `evaluation.job`.
-pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence) -> Component {
+pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
     let script = &check.expression;
     if let Some(problem) = compile_problem(script) {
         return Component::missing(problem.to_string());
@@ -52,8 +58,8 @@ pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence) -> Comp
         None => return Component::missing("the graph was not watched"),
     };
     let scope = views::scope(context, changes, job, evidence);
-    match engine::run(script, &mut scope.clone()) {
-        Ok(value) => verdict(script, &value, || sides::explain(script, &scope)),
+    match engine::run(script, &mut scope.clone(), deadline) {
+        Ok(value) => verdict(script, &value, || sides::explain(script, &scope, deadline)),
         Err(failure) => failure.into_component(script),
     }
 }

@@ -4,12 +4,13 @@ use rhai::{Dynamic, Scope};
 
 use super::tokens::{Token, tokens};
 use super::{engine, show};
+use crate::clock::Deadline;
 
 /// The comparisons that are taken apart.
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
 /// What made a false expression false: the first false part of `… && …`, and the sides of a comparison.
-pub(super) fn explain(script: &str, scope: &Scope<'static>) -> Option<String> {
+pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<String> {
     let tokens = tokens(script);
     if tokens.iter().any(|token| token.is(";") || token.is("=") || token.is("=>")) {
         return None;
@@ -23,14 +24,15 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>) -> Option<String> {
         let ends = ands.iter().map(|token| token.start).chain([script.len()]);
         let starts = [0].into_iter().chain(ands.iter().map(|token| token.end()));
         let parts = starts.zip(ends).map(|(start, end)| script[start..end].trim());
-        let part =
-            parts.into_iter().find(|part| value_of(part, scope).is_some_and(|value| value.as_bool() != Ok(true)))?;
-        return Some(explain(part, scope).unwrap_or_else(|| format!("{} is false", show::line(part))));
+        let part = parts
+            .into_iter()
+            .find(|part| value_of(part, scope, deadline).is_some_and(|value| value.as_bool() != Ok(true)))?;
+        return Some(explain(part, scope, deadline).unwrap_or_else(|| format!("{} is false", show::line(part))));
     }
     let mut comparisons = top.into_iter().filter(|token| COMPARISONS.iter().any(|sign| token.is(sign)));
     let (operator, None) = (comparisons.next()?, comparisons.next()) else { return None };
     let (left, right) = (&script[..operator.start], &script[operator.end()..]);
-    let (left_value, right_value) = (value_of(left, scope)?, value_of(right, scope)?);
+    let (left_value, right_value) = (value_of(left, scope, deadline)?, value_of(right, scope, deadline)?);
     let mut why = format!("{}: the left side is {}", show::line(script), show::value(&left_value));
     if show::value(&right_value) != right.trim() {
         why.push_str(&format!(", the right side is {}", show::value(&right_value)));
@@ -38,8 +40,8 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>) -> Option<String> {
     Some(why)
 }
 
-fn value_of(script: &str, scope: &Scope<'static>) -> Option<Dynamic> {
-    engine::run(script, &mut scope.clone()).ok()
+fn value_of(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<Dynamic> {
+    engine::run(script, &mut scope.clone(), deadline).ok()
 }
 
 /// The tokens outside brackets, and the brackets themselves.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::clock::Clock;
 use crate::evidence::{Event, FailedTry, Function, ObjectContext, Resource, ToolCall, Transcript, Turn};
 
 fn resource(name: &str, labels: &[&str], properties: Json) -> Resource {
@@ -48,8 +49,12 @@ fn evidence() -> Evidence {
     }
 }
 
+fn long() -> Deadline {
+    Clock::system().deadline(TIME_LIMIT)
+}
+
 fn run(script: &str) -> Component {
-    evaluate(&ExpressionCheck { expression: script.into() }, "reminders", &evidence())
+    evaluate(&ExpressionCheck { expression: script.into() }, "reminders", &evidence(), long())
 }
 
 fn assert_all(scripts: &[&str], score: Score) {
@@ -206,11 +211,38 @@ fn limits_and_type_errors_are_missing() {
 }
 
 #[test]
+fn nothing_runs_past_its_deadline() {
+    let resources = (0..4_000).map(|n| resource(&n.to_string(), &["Document"], json!({}))).collect();
+    let context = ObjectContext { resources, ..ObjectContext::default() };
+    let evidence = Evidence { object_context: Some(Observed::Seen(context)), ..evidence() };
+    for script in [
+        "objectContext.resources.all(|a| objectContext.resources.count(|b| b.name == a.name) == 1)",
+        "objectContext.resources.any(|a| objectContext.resources.all(|b| objectContext.resources.none(|c| c.id == \"\")))",
+        "objectContext.resources.map(|a| objectContext.resources.filter(|b| b.id == a.id)).size == 0",
+        "objectContext.resources.find(|a| objectContext.resources.find(|b| b.id + \"x\" == a.id) != ()) != ()",
+        "let r = objectContext.resources; r.sort(|a, b| if objectContext.resources.any(|c| c.id == \"\") { 1 } else { -1 }); r.size == 1",
+        "let a = []; a.pad(100000, 1); let b = []; b.pad(100000, 2); b.push(1); a.push(2); a.containsAll(a + b)",
+        "let r = objectContext.resources; r.reduce(|sum, x| sum + objectContext.resources.count(|y| y == x), 0) == 1",
+        "false || objectContext.resources.all(|a| objectContext.resources.count(|b| b.id == a.id) == 1)",
+    ] {
+        let (clock, limit) = (Clock::system(), Duration::from_millis(200));
+        let since = clock.start();
+        let check = ExpressionCheck { expression: script.into() };
+        let component = evaluate(&check, "j", &evidence, clock.deadline(limit));
+        assert!(
+            component.is_missing() && component.why().contains("took longer than 0.2 s; "),
+            "{script}: {component:?}"
+        );
+        assert!(since.elapsed_ms() < 2_000.0, "{script}: {} ms", since.elapsed_ms());
+    }
+}
+
+#[test]
 fn an_absent_object_context_is_missing_only_where_it_is_used() {
     let mut evidence = evidence();
     let mut run = |context: Option<Observed<ObjectContext>>, script: &str| {
         evidence.object_context = context;
-        evaluate(&ExpressionCheck { expression: script.into() }, "j", &evidence)
+        evaluate(&ExpressionCheck { expression: script.into() }, "j", &evidence, long())
     };
     let failed = || Some(Observed::Failed("HTTP 404".to_owned()));
     let used = "evaluation.done && objectContext.resources.size == 0";
