@@ -8,6 +8,7 @@ use std::time::Duration;
 use eval_job::graph::bolt::BoltLimits;
 
 use super::{PASSWORD, door, number};
+use crate::servers::neo4j;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -49,6 +50,40 @@ async fn the_python_driver_finds_a_neo4j() {
     if installed("Python's neo4j", &folder.join("neo4j")) {
         run("python3", "peer.py", "PYTHONPATH", &folder).await;
     }
+}
+
+/// What statements wrote, told by whoever is at this address.
+async fn counts(uri: &str, password: &str, user: &str) {
+    let folder = root().join("target/peers/python");
+    if !installed("Python's neo4j", &folder.join("neo4j")) {
+        return;
+    }
+    let child = tokio::process::Command::new("python3")
+        .arg(root().join("tests/bolt/peers/counts.py"))
+        .args([uri, password, user])
+        .arg(root().join("tests/bolt/counts.txt"))
+        .env("PYTHONPATH", folder)
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(Duration::from_secs(240), child).await.expect("the script never ended").unwrap();
+    let words = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{words}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(words.lines().filter(|line| *line == "ok").count() > 100, "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_door_tells_what_a_statement_wrote_as_neo4j_does() {
+    let (_graph, door) = door(BoltLimits::default()).await;
+    counts(&door.uri(), PASSWORD, "neo4j").await;
+    door.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neo4j_tells_what_a_statement_wrote_as_the_table_says() {
+    let test = "neo4j_tells_what_a_statement_wrote_as_the_table_says";
+    let Some(database) = neo4j::database(test).await else { return };
+    counts(&database.server.uri, &database.server.password, &database.server.username).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

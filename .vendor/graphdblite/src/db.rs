@@ -278,6 +278,27 @@ impl Database {
         &self.conn
     }
 
+    /// eval-job: the names that properties ever had.
+    pub fn property_keys(&self) -> Result<Vec<String>> {
+        crate::counts::keys(&self.conn)
+    }
+
+    /// eval-job: visits every node until told to stop.
+    pub fn each_node(
+        &self,
+        visit: &mut dyn FnMut(&crate::types::Node) -> std::ops::ControlFlow<()>,
+    ) -> Result<()> {
+        crate::counts::each_node(&self.conn, visit)
+    }
+
+    /// eval-job: visits every relationship until told to stop.
+    pub fn each_edge(
+        &self,
+        visit: &mut dyn FnMut(&crate::types::Edge) -> std::ops::ControlFlow<()>,
+    ) -> Result<()> {
+        crate::counts::each_edge(&self.conn, visit)
+    }
+
     /// Begin a read-only transaction (snapshot isolation via WAL).
     ///
     /// Returns a [`ReadTxGuard`] — an RAII guard that releases the snapshot

@@ -24,6 +24,8 @@
 #![allow(clippy::all, clippy::disallowed_methods, clippy::allow_attributes)]
 
 pub(crate) mod cypher;
+// eval-job: counts.
+mod counts;
 mod db;
 mod id;
 mod schema;
@@ -48,6 +50,8 @@ pub mod tck_support;
 // --- Public surface ---------------------------------------------------------
 
 pub use cypher::record::NamedRecord as Record;
+// eval-job: counts.
+pub use counts::{take_counts, take_touched, Counts};
 pub use db::{Config, Database, SyncMode};
 pub use transaction::{ReadTxGuard, WriteTxGuard};
 pub use types::{

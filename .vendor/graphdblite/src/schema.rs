@@ -21,6 +21,9 @@ pub fn init_schema(conn: &Connection) -> Result<()> {
 
         CREATE INDEX IF NOT EXISTS idx_nodes_label ON nodes(label);
 
+        -- eval-job: counts.
+        CREATE TABLE IF NOT EXISTS property_keys (key TEXT PRIMARY KEY);
+
         CREATE TABLE IF NOT EXISTS adj_out (
             key BLOB PRIMARY KEY,
             value BLOB NOT NULL

@@ -21,7 +21,7 @@ use super::request::{Batch, Request, Terms, Unreadable};
 use super::value::Dialect;
 use super::version::Version;
 use crate::clock::Stopwatch;
-use crate::graph::embedded::{Answer, Effect, Patience, Session};
+use crate::graph::embedded::{Answer, Counts, Effect, Patience, Session};
 use crate::graph::{Parameters, Value};
 
 /// The most results of one transaction that wait to be fetched: each is held in memory.
@@ -70,6 +70,7 @@ struct Open {
     number: i64,
     rows: std::vec::IntoIter<Vec<Value>>,
     effect: Effect,
+    counts: Counts,
     watch: Stopwatch,
 }
 
@@ -218,7 +219,7 @@ impl Protocol {
         }
         let watch = self.room.settings.clock.start();
         match self.ask(statement, &parameters, terms).await {
-            Ok(Answer { table, effect }) => {
+            Ok(Answer { table, effect, counts }) => {
                 let fields = Pack::List(table.columns.into_iter().map(Pack::String).collect());
                 let mut metadata = vec![
                     ("fields".to_owned(), fields),
@@ -231,7 +232,8 @@ impl Protocol {
                     self.state = State::Streaming;
                 }
                 let watch = self.room.settings.clock.start();
-                self.results.push(Open { number: self.next_result, rows: table.rows.into_iter(), effect, watch });
+                let rows = table.rows.into_iter();
+                self.results.push(Open { number: self.next_result, rows, effect, counts, watch });
                 self.next_result += 1;
                 outlet.succeed(Pack::Map(metadata));
             }
@@ -320,8 +322,12 @@ impl Protocol {
             ("t_last".to_owned(), milliseconds(open.watch)),
             ("db".to_owned(), DATABASE.into()),
         ];
-        if matches!(open.effect, Effect::Write | Effect::ReadWrite) {
-            metadata.push(("stats".to_owned(), map([("contains-updates", true.into())])));
+        let mut stats: Vec<(String, Pack)> =
+            open.counts.named().map(|(name, count)| (name.to_owned(), Pack::Int(count as i64))).collect();
+        // As Neo4j: a statement that could write and didn't has none.
+        if !stats.is_empty() {
+            stats.push(("contains-updates".to_owned(), true.into()));
+            metadata.push(("stats".to_owned(), Pack::Map(stats)));
         }
         if self.state == State::Streaming {
             metadata.push(("bookmark".to_owned(), self.bookmark()));

@@ -6,6 +6,7 @@
 mod bridge;
 mod client;
 mod config;
+mod counts;
 mod engine;
 mod fate;
 mod gap;
@@ -21,6 +22,7 @@ mod wire;
 
 pub use client::{EmbeddedGraph, Limits};
 pub use config::EmbeddedConfig;
+pub use counts::Counts;
 pub use refusal::{Refusal, RefusalReason};
 pub use session::{Access, Answer, Effect, Patience, Session};
 pub use shared::Sessions;

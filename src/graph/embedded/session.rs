@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::counts::Counts;
 use super::fate::Fate;
 use super::refusal::{Refusal, RefusalReason};
 use super::shared::{Asked, Order, Sessions, Then};
@@ -39,6 +40,8 @@ pub struct Answer {
     pub table: Table,
     /// What it did.
     pub effect: Effect,
+    /// How much it wrote.
+    pub counts: Counts,
 }
 
 /// How long a statement of a session may take.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use graphdblite::{Config, Database, GraphError as Theirs, SyncMode};
 
 use super::bridge::bridge;
+use super::counts::Counts;
 use super::engine::{Store, broken};
 use super::refusal::Refusal;
 use super::schema::{Course, course};
@@ -56,7 +57,7 @@ impl Store {
         self.database.begin_read().map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
         let table = self.try_run(statement, parameters);
         self.roll_back();
-        Ok(Answer { table: table?, effect: Effect::Read })
+        Ok(Answer { table: table?, effect: Effect::Read, counts: Counts::default() })
     }
 
     /// Runs one statement in the open transaction.
@@ -65,10 +66,14 @@ impl Store {
         let effect = match course(statement, parameters) {
             Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
             Course::Run => Effect::ReadWrite,
-            Course::Hint => return Ok(Answer { table: Table::default(), effect: Effect::Schema }),
+            Course::Hint => {
+                return Ok(Answer { table: Table::default(), effect: Effect::Schema, counts: Counts::default() });
+            }
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
         };
-        Ok(Answer { table: self.try_run(statement, parameters)?, effect })
+        Counts::take();
+        let table = self.try_run(statement, parameters)?;
+        Ok(Answer { table, effect, counts: Counts::take() })
     }
 
     /// Runs one statement in whatever transaction is open.

@@ -398,6 +398,8 @@ pub struct Assignment {
     pub variable: String,
     pub property: String,
     pub value: Expr,
+    // eval-job: how many properties it counts for, when it belongs to a run of several.
+    pub counts: Option<usize>,
 }
 
 /// Expression AST node — wraps a kind with its source span.

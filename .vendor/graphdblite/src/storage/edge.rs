@@ -6,7 +6,7 @@ use crate::storage::encoding::{
     decode_id_list, encode_id_list, insert_into_sorted, remove_from_sorted,
 };
 use crate::storage::kv;
-use crate::types::{validate_name, Direction, GraphError, NodeId, Properties, Result};
+use crate::types::{validate_name, Direction, GraphError, NodeId, Properties, Result, Value};
 
 /// Build the adjacency table key: [node_id: 8 bytes BE][label: UTF-8].
 fn adj_key(node_id: NodeId, label: &str) -> Vec<u8> {
@@ -110,6 +110,13 @@ pub fn create_edge(
     })?;
     kv::put(conn, kv::TABLE_EDGE_PROPS, &props_key, &data)?;
     crate::stats::increment_edge_type_count(conn, label)?;
+    // eval-job: counts.
+    crate::counts::remember_keys(conn, &properties)?;
+    crate::counts::count(|counts| {
+        counts.relationships_created += 1;
+        counts.properties_set += properties.values().filter(|value| **value != Value::Null).count() as u64;
+    });
+    crate::counts::touch(&[label.to_owned()]);
 
     Ok(next_seq)
 }
@@ -151,6 +158,8 @@ pub fn delete_edge(conn: &Connection, src: NodeId, dst: NodeId, label: &str) -> 
     }
     if removed > 0 {
         crate::stats::decrement_edge_type_count_by(conn, label, removed)?;
+        // eval-job: counts.
+        crate::counts::count(|counts| counts.relationships_deleted += removed);
     }
 
     Ok(())
@@ -173,6 +182,8 @@ pub fn delete_single_edge(
     let removed = kv::delete(conn, kv::TABLE_EDGE_PROPS, &props_key)?;
     if removed {
         crate::stats::decrement_edge_type_count_by(conn, label, 1)?;
+        // eval-job: counts.
+        crate::counts::count(|counts| counts.relationships_deleted += 1);
     }
 
     // Check if there are remaining parallel edges.
@@ -356,6 +367,9 @@ pub fn set_all_edge_properties_at(
     properties: crate::types::Properties,
 ) -> Result<()> {
     require_edge_at(conn, src, dst, label, seq)?;
+    // eval-job: counts.
+    crate::counts::remember_keys(conn, &properties)?;
+    crate::counts::touch(&[label.to_owned()]);
     let props_key = edge_props_key(src, dst, label, seq);
     let data = rmp_serde::to_vec(&properties).map_err(|e| GraphError::Serialization {
         context: String::new(),

@@ -20,6 +20,14 @@ pub fn create_node(conn: &Connection, labels: &[String], properties: Properties)
     }
     let id = next_node_id(conn)?;
     let sorted_labels = normalize_labels(labels);
+    // eval-job: counts.
+    crate::counts::remember_keys(conn, &properties)?;
+    crate::counts::count(|counts| {
+        counts.nodes_created += 1;
+        counts.labels_added += sorted_labels.len() as u64;
+        counts.properties_set += properties.values().filter(|value| **value != Value::Null).count() as u64;
+    });
+    crate::counts::touch(&sorted_labels);
     let record = NodeRecord {
         labels: sorted_labels.clone(),
         properties,
@@ -103,6 +111,8 @@ pub fn delete_node(conn: &Connection, id: NodeId) -> Result<()> {
 
     // Delete the node record.
     kv::delete(conn, kv::TABLE_NODES, &id.to_be_bytes())?;
+    // eval-job: counts.
+    crate::counts::count(|counts| counts.nodes_deleted += 1);
     for label in &node.labels {
         stats::decrement_label_count(conn, label)?;
     }
@@ -178,6 +188,8 @@ pub fn remove_node_label(conn: &Connection, id: NodeId, label: &str) -> Result<(
     let label_col = record.labels.join(":");
     put_node(conn, &id.to_be_bytes(), &label_col, &new_data)?;
     stats::decrement_label_count(conn, label)?;
+    // eval-job: counts.
+    crate::counts::count(|counts| counts.labels_removed += 1);
     Ok(())
 }
 
@@ -204,6 +216,9 @@ pub fn add_node_label(conn: &Connection, id: NodeId, label: &str) -> Result<()> 
     let label_col = record.labels.join(":");
     put_node(conn, &id.to_be_bytes(), &label_col, &new_data)?;
     stats::increment_label_count(conn, label)?;
+    // eval-job: counts.
+    crate::counts::count(|counts| counts.labels_added += 1);
+    crate::counts::touch(&record.labels);
     Ok(())
 }
 
@@ -222,6 +237,9 @@ pub fn set_all_node_properties(
             hint: None,
         })?;
     record.properties = properties;
+    // eval-job: counts.
+    crate::counts::remember_keys(conn, &record.properties)?;
+    crate::counts::touch(&record.labels);
     let new_data = rmp_serde::to_vec(&record).map_err(|e| GraphError::Serialization {
         context: String::new(),
         source: e.to_string(),

@@ -577,6 +577,9 @@ pub(in crate::cypher::executor) fn apply_set_property(
         crate::types::validate_name(&assignment.property)?;
     }
     let mut new_props = entity_props(&entity).clone();
+    // eval-job: counts.
+    let changes = val != Value::Null || new_props.contains_key(&assignment.property);
+    crate::counts::count_properties(assignment.counts.unwrap_or(usize::from(changes)));
     set_or_remove(&mut new_props, &assignment.property, val);
     write_props(conn, rec, var, &entity, new_props)
 }
@@ -618,6 +621,8 @@ pub(in crate::cypher::executor) fn apply_set_properties(
     let Some(map) = props_source(val)? else {
         return Ok(());
     };
+    // eval-job: counts.
+    crate::counts::count_properties(crate::counts::written(conn, entity_props(&entity), &map, merge)?);
     // Merge: start from the stored properties; overwrite: from empty.
     let mut new_props = if merge {
         entity_props(&entity).clone()
@@ -672,7 +677,8 @@ pub(in crate::cypher::executor) fn apply_remove_item(
                 return Ok(());
             };
             let mut new_props = entity_props(&entity).clone();
-            new_props.remove(property);
+            // eval-job: counts.
+            crate::counts::count_properties(usize::from(new_props.remove(property).is_some()));
             write_props(conn, rec, variable, &entity, new_props)
         }
         RemoveItem::Label { variable, labels } => {

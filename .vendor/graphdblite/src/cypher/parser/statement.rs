@@ -857,6 +857,7 @@ pub(in crate::cypher::parser) fn parse_set_item_list(
                                 variable: var,
                                 property,
                                 value,
+                                counts: None,
                             }));
                         } else {
                             return Err(GraphError::syntax(
@@ -871,6 +872,7 @@ pub(in crate::cypher::parser) fn parse_set_item_list(
                             variable,
                             property,
                             value,
+                            counts: None,
                         }));
                     }
                 }
@@ -883,6 +885,8 @@ pub(in crate::cypher::parser) fn parse_set_item_list(
             }
         }
     }
+    // eval-job: counts.
+    crate::counts::count_runs(&mut items);
     Ok(items)
 }
 
