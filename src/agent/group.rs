@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
@@ -22,12 +24,26 @@ fn live() -> MutexGuard<'static, Live> {
 
 /// Whether anything is left of an agent that was started.
 pub fn any_group_is_left() -> bool {
-    !live().groups.is_empty()
+    // Whoever holds it is starting one.
+    LIVE.try_lock().map_or(true, |live| !live.groups.is_empty())
 }
 
-/// Kills every group that is alive and lets no other be started: for the moment before this process exits at once.
-pub fn kill_all_groups() {
-    let mut live = live();
+/// Kills every group that is alive and lets no other be started: for the moment before this process exits at once. One
+/// that is just being started is waited for, but not longer than this.
+pub fn kill_all_groups(patience: Duration) {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let mut left = patience;
+    let mut live = loop {
+        match LIVE.try_lock() {
+            Ok(live) => break live,
+            Err(TryLockError::Poisoned(live)) => break live.into_inner(),
+            Err(TryLockError::WouldBlock) if left.is_zero() => return,
+            Err(TryLockError::WouldBlock) => {
+                thread::sleep(PAUSE);
+                left = left.saturating_sub(PAUSE);
+            }
+        }
+    };
     live.closed = true;
     live.groups.iter().for_each(|group| system::kill(*group));
 }

@@ -7,7 +7,8 @@ use super::args::DemoAgentArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use super::run::{runtime, stop_signal};
+use super::run::runtime;
+use super::signals::Signals;
 use crate::agent::demo::DemoAgent;
 use crate::graph::neo4j::{self, Limits, Neo4jConfig, Neo4jGraph};
 use crate::graph::{Graph, Parameters};
@@ -15,9 +16,10 @@ use crate::plan::Refusal;
 use crate::run::neo4j_connection;
 
 /// Serves the demo agent until Ctrl-C. It writes to the Neo4j of the environment, where a job's Cypher finds what it did.
-pub(super) fn demo_agent(args: &DemoAgentArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn demo_agent(args: &DemoAgentArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let graph = Arc::new(database(context)?);
     let runtime = runtime()?;
+    let signals = Signals::listen(printer.clone())?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     runtime.block_on(async {
         graph.read("RETURN 1", &Parameters::new()).await.map_err(CliError::Database)?;
@@ -25,7 +27,7 @@ pub(super) fn demo_agent(args: &DemoAgentArgs, context: &Context, printer: &Prin
             .await
             .map_err(|source| CliError::Unservable { address, source })?;
         printer.note(&format!("the demo agent listens at {}; Ctrl-C ends it", agent.base_url()));
-        stop_signal().await.map_err(|error| CliError::Internal(format!("no signal can be waited for: {error}")))?;
+        signals.interrupt.cancelled().await;
         agent.stop().await;
         Ok(0)
     })

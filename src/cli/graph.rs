@@ -1,19 +1,21 @@
 //! `eval-job graph serve`
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use super::args::GraphServeArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use super::run::{runtime, stop_signal};
+use super::run::runtime;
+use super::signals::Signals;
 use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
 use crate::graph::embedded::{EmbeddedGraph, Limits};
 use crate::secret::Secret;
 
 /// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn
 /// and told.
-pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let graph = EmbeddedGraph::shareable(Limits::default()).map_err(CliError::Database)?;
     let own = context.credentials.neo4j_password.clone();
     let password = own.clone().unwrap_or_else(drawn);
@@ -25,6 +27,7 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer)
         clock: context.clock,
     };
     let runtime = runtime()?;
+    let signals = Signals::listen(printer.clone())?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     runtime.block_on(async {
         let door = BoltDoor::open(&graph, settings).await.map_err(|source| CliError::Unservable { address, source })?;
@@ -33,7 +36,7 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Printer)
         let shown = if own.is_none() { format!("NEO_PASSWORD={}\n", password.expose()) } else { String::new() };
         printer.data(&format!("NEO_URI={uri}\nNEO_USERNAME=neo4j\n{shown}"))?;
         printer.note(&format!("an empty graph is served at {uri}; Ctrl-C ends it and nothing is kept"));
-        stop_signal().await.map_err(|error| CliError::Internal(format!("no signal can be waited for: {error}")))?;
+        signals.interrupt.cancelled().await;
         door.stop().await;
         Ok(0)
     })

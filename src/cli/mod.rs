@@ -18,6 +18,7 @@ mod prompts;
 mod run;
 mod schema;
 mod show;
+mod signals;
 mod validate;
 
 use std::ffi::OsString;

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
-use tokio_util::sync::CancellationToken;
-
 use super::args::ProbeArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::jobs::{self, Loaded};
 use super::printer::Printer;
-use super::run::{runtime, surroundings, wait_for_interrupt};
+use super::run::{runtime, surroundings};
+use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Reply, TransportConfig};
 use crate::evidence::Event;
 use crate::job::{ModelName, RunLimits, Target};
@@ -61,9 +60,8 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         plan,
     };
     let runtime = runtime()?;
-    let interrupt = CancellationToken::new();
-    runtime.spawn(wait_for_interrupt(interrupt.clone(), printer.clone()));
-    let seen = runtime.block_on(run::probe(&engine, interrupt));
+    let signals = Signals::listen(printer.clone())?;
+    let seen = runtime.block_on(run::probe(&engine, signals.interrupt));
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     let target = &engine.plan.job.target;

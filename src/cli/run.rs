@@ -4,8 +4,6 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tokio_util::sync::CancellationToken;
-
 use super::args::RunArgs;
 use super::context::Context;
 use super::error::CliError;
@@ -13,7 +11,7 @@ use super::jobs::{self, Loaded};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
-use crate::agent::{any_group_is_left, kill_all_groups};
+use super::signals::Signals;
 use crate::job::RunLimits;
 use crate::llm::limiter::Telling;
 use crate::money::{PriceTable, SpendLimits};
@@ -35,19 +33,29 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
         plans.push(plan(args, context, &prices, loaded)?);
     }
     let runtime = runtime()?;
-    let interrupt = CancellationToken::new();
-    runtime.spawn(wait_for_interrupt(interrupt.clone(), printer.clone()));
+    let signals = Signals::listen(printer.clone())?;
+    let worst = runtime.block_on(run_all(args, context, printer, plans, &signals));
+    // Whatever hangs in a thread of its own must not keep the process from ending.
+    runtime.shutdown_background();
+    Ok(worst?.exit_status())
+}
+
+async fn run_all(
+    args: &RunArgs,
+    context: &Context,
+    printer: &Arc<Printer>,
+    plans: Vec<Planned>,
+    signals: &Signals,
+) -> Result<Verdict, CliError> {
     let mut worst = Verdict::Passed;
     for planned in plans {
-        let verdict = runtime.block_on(run_one(args, context, printer, planned, interrupt.clone()))?;
+        let verdict = run_one(args, context, printer, planned, signals).await?;
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         if verdict == Verdict::Interrupted {
             break;
         }
     }
-    // Whatever hangs in a thread of its own must not keep the process from ending.
-    runtime.shutdown_background();
-    Ok(worst.exit_status())
+    Ok(worst)
 }
 
 /// What everything asynchronous runs on; started only by what needs it.
@@ -106,7 +114,7 @@ async fn run_one(
     context: &Context,
     printer: &Arc<Printer>,
     planned: Planned,
-    interrupt: CancellationToken,
+    signals: &Signals,
 ) -> Result<Verdict, CliError> {
     let Planned { loaded, plan } = planned;
     let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
@@ -124,6 +132,11 @@ async fn run_one(
     let NewRun { id, folder, journal } =
         RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
 
+    let path = folder.path.display().to_string();
+    signals.kept_at(format!(
+        "ended at once: what was finished is kept in {path}\n{}",
+        show_words(&id, "show what there is", args)
+    ));
     let keeper = Arc::new(Mutex::new(Keeper {
         journal,
         progress: Progress::new(context, args.verbose, args.no_progress),
@@ -139,7 +152,7 @@ async fn run_one(
         sink: keeper_sink(keeper.clone()),
         plan,
     });
-    run::run(engine, provenance, interrupt)
+    run::run(engine, provenance, signals.interrupt.clone())
         .await
         .map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
 
@@ -154,7 +167,7 @@ async fn run_one(
         }
         printer.data(&report::terminal(&record, context.stdout_ink, context.width))?;
     }
-    printer.note(&kept_words(&record, args, &folder.path.display().to_string()));
+    printer.note(&kept_words(&record, args, &path));
     written?;
     Ok(record.verdict)
 }
@@ -183,81 +196,19 @@ fn keeper_sink(keeper: Arc<Mutex<Keeper>>) -> Box<run::Sink> {
 }
 
 fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {
-    let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
-    let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
     let turns: usize =
         record.trials.iter().filter_map(|trial| trial.evidence.as_ref()).map(|e| e.transcript.turns.len()).sum();
     match record.verdict {
         Verdict::Interrupted => {
             let turns = report::count(turns, "finished turn");
-            format!("interrupted: {turns} kept in {folder}\nshow what there is: eval-job show {}{runs_dir}", record.id)
+            format!("interrupted: {turns} kept in {folder}\n{}", show_words(&record.id, "show what there is", args))
         }
-        _ => format!("kept in {folder}\nshow it again: eval-job show {}{runs_dir}", record.id),
+        _ => format!("kept in {folder}\n{}", show_words(&record.id, "show it again", args)),
     }
 }
 
-/// The first Ctrl-C (or a polite kill) ends the run in order; whatever comes second ends the process at once, which
-/// loses nothing that was finished.
-pub(super) async fn wait_for_interrupt(interrupt: CancellationToken, printer: Arc<Printer>) {
-    let Ok(mut signals) = StopSignals::listen() else { return };
-    signals.next().await;
-    interrupt.cancel();
-    if any_group_is_left() {
-        printer.note("stopping: the agents that were started are being ended; once more, and they are killed");
-    }
-    signals.next().await;
-    kill_all_groups();
-    #[expect(clippy::disallowed_methods, reason = "the user asks twice: nothing may hold the process")]
-    std::process::exit(Verdict::Interrupted.exit_status().into());
-}
-
-/// Until somebody wants this process to end.
-pub(super) async fn stop_signal() -> io::Result<()> {
-    StopSignals::listen()?.next().await;
-    Ok(())
-}
-
-/// The ways in which a process is asked to end, heard from when this is made until it is dropped: none is missed.
-#[cfg(unix)]
-struct StopSignals([tokio::signal::unix::Signal; 4]);
-
-#[cfg(unix)]
-impl StopSignals {
-    fn listen() -> io::Result<StopSignals> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let of = |kind: fn() -> SignalKind| signal(kind());
-        // Ctrl-\ would end this process alone: started agents are in groups of their own.
-        Ok(StopSignals([
-            of(SignalKind::interrupt)?,
-            of(SignalKind::terminate)?,
-            of(SignalKind::hangup)?,
-            of(SignalKind::quit)?,
-        ]))
-    }
-
-    async fn next(&mut self) {
-        let [interrupt, terminate, hang_up, quit] = &mut self.0;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
-            _ = quit.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct StopSignals;
-
-#[cfg(not(unix))]
-impl StopSignals {
-    fn listen() -> io::Result<StopSignals> {
-        Ok(StopSignals)
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
-        }
-    }
+fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
+    let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
+    let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
+    format!("{why}: eval-job show {id}{runs_dir}")
 }

@@ -9,7 +9,8 @@ use super::context::Context;
 use super::error::CliError;
 use super::jobs::{self, Loaded};
 use super::printer::Printer;
-use super::run::{runtime, surroundings, wait_for_interrupt};
+use super::run::{runtime, surroundings};
+use super::signals::Signals;
 use crate::job::{Job, ModelName};
 use crate::plan::{Plan, Wanted};
 use crate::record::Verdict;
@@ -23,11 +24,12 @@ const LABEL: usize = 80;
 /// Checks job files; agent and graph are only contacted with `--live`.
 pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let mut status = 0;
-    let interrupt = CancellationToken::new();
     let runtime = args.live.then(runtime).transpose()?;
-    if let Some(runtime) = &runtime {
-        runtime.spawn(wait_for_interrupt(interrupt.clone(), printer.clone()));
-    }
+    // Without a look at anything there is nothing to end in order.
+    let interrupt = match &runtime {
+        Some(_) => Signals::listen(printer.clone())?.interrupt,
+        None => CancellationToken::new(),
+    };
     for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
         let job = &loaded.job;
         printer.data(&format!(

@@ -7,6 +7,7 @@ mod kill;
 mod neo4j;
 mod providers;
 mod readme;
+mod signals;
 mod wire;
 
 use std::path::Path;

@@ -1,0 +1,138 @@
+//! The signals that ask this process to end, heard on a thread of their own: whatever the others compute or wait for,
+//! somebody listens.
+//!
+//! Invariant: nothing on this thread waits for another one without a limit, so the second signal always ends the process
+//! within a second.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
+
+use super::error::CliError;
+use super::printer::Printer;
+use crate::agent::{any_group_is_left, kill_all_groups};
+use crate::record::Verdict;
+
+/// How long an orderly end may take before it is told how to have a quicker one.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long words, and locks that others hold, are waited for when the process is to end at once.
+const AT_ONCE: Duration = Duration::from_millis(300);
+
+/// What this process is asked by signals, heard from when this is made until the process ends.
+#[derive(Clone)]
+pub(super) struct Signals {
+    /// Cancelled by the first signal: everything is to end in order.
+    pub(super) interrupt: CancellationToken,
+    kept: Arc<Mutex<Option<String>>>,
+}
+
+impl Signals {
+    /// Begins to listen. The first Ctrl-C (or a polite kill) ends everything in order; whatever comes second ends the
+    /// process at once, which loses nothing that was finished.
+    pub(super) fn listen(printer: Arc<Printer>) -> Result<Signals, CliError> {
+        let internal = |error: io::Error| CliError::Internal(format!("signals can't be listened to: {error}"));
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(internal)?;
+        let mut asked = {
+            let _entered = runtime.enter();
+            Asked::listen().map_err(internal)?
+        };
+        let signals = Signals { interrupt: CancellationToken::new(), kept: Arc::default() };
+        let heard = signals.clone();
+        let listening = move || {
+            runtime.block_on(heard.obey(&mut asked, &printer));
+            kill_all_groups(AT_ONCE);
+            #[expect(clippy::disallowed_methods, reason = "the user asks twice: nothing may hold the process")]
+            std::process::exit(Verdict::Interrupted.exit_status().into());
+        };
+        thread::Builder::new().name("signals".to_owned()).spawn(listening).map_err(internal)?;
+        Ok(signals)
+    }
+
+    /// Says where what is finished is kept from now on: whoever ends the process at once is told so.
+    pub(super) fn kept_at(&self, words: String) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    }
+
+    /// Returns when the process is to end at once.
+    async fn obey(&self, asked: &mut Asked, printer: &Arc<Printer>) {
+        asked.next().await;
+        if any_group_is_left() {
+            let words = "stopping: the agents that were started are being ended; once more, and they are killed";
+            // Before the end that it speaks of.
+            let _ = told(printer, words).recv_timeout(AT_ONCE);
+        }
+        self.interrupt.cancel();
+        if tokio::time::timeout(PATIENCE, asked.next()).await.is_err() {
+            told(printer, "still stopping: something takes its time; Ctrl-C once more ends it at once");
+            asked.next().await;
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(kept) = kept {
+            // The process is about to end: the words get a moment.
+            let _ = told(printer, &kept).recv_timeout(AT_ONCE);
+        }
+    }
+}
+
+/// Prints something without waiting for whoever reads it; the end of the channel says that it was printed.
+fn told(printer: &Arc<Printer>, words: &str) -> mpsc::Receiver<()> {
+    let (printer, words) = (Arc::clone(printer), words.to_owned());
+    let (told, is_told) = mpsc::channel();
+    let printing = move || {
+        printer.note(&words);
+        let _ = told.send(());
+    };
+    // Without a thread there are no words, and the end is the same.
+    let _ = thread::Builder::new().name("words of signals".to_owned()).spawn(printing);
+    is_told
+}
+
+/// The ways in which a process is asked to end: none is missed once this is made.
+#[cfg(unix)]
+struct Asked([tokio::signal::unix::Signal; 4]);
+
+#[cfg(unix)]
+impl Asked {
+    fn listen() -> io::Result<Asked> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let of = |kind: fn() -> SignalKind| signal(kind());
+        // Ctrl-\ would end this process alone: started agents are in groups of their own.
+        Ok(Asked([
+            of(SignalKind::interrupt)?,
+            of(SignalKind::terminate)?,
+            of(SignalKind::hangup)?,
+            of(SignalKind::quit)?,
+        ]))
+    }
+
+    async fn next(&mut self) {
+        let [interrupt, terminate, hang_up, quit] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hang_up.recv() => {}
+            _ = quit.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Asked;
+
+#[cfg(not(unix))]
+impl Asked {
+    fn listen() -> io::Result<Asked> {
+        Ok(Asked)
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The second signal ends the process at once, whatever its threads are busy with.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::eval_job;
+use crate::servers::http::{Reply, Server};
+
+/// How long the end may take on a machine that is busy; one second is promised.
+const AT_ONCE: Duration = Duration::from_secs(3);
+
+fn agent(words: usize, resources: usize) -> Server {
+    Server::start(move |request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        "/api/v1/chat/messages" => {
+            let message = json!({"content": "word ".repeat(words), "role": "assistant"});
+            Reply::Json(200, json!({"sessionId": "s", "message": message, "events": []}))
+        }
+        _ => {
+            let resource = |n: usize| json!({"id": format!("r{n}"), "name": "n", "type": "t"});
+            let resources: Vec<_> = (0..resources).map(resource).collect();
+            Reply::Json(200, json!({"resources": resources, "entities": [], "functions": []}))
+        }
+    })
+}
+
+fn start(folder: &Path, server: &Server, more: &str, args: &[&str]) -> Child {
+    let job = format!(
+        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\nfacts: []\n\
+         target: {{user: u, chatbot: c, embabel: {{baseUrl: {}}}}}\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n",
+        server.address
+    );
+    std::fs::write(folder.join("job.yml"), job).unwrap();
+    let mut command = eval_job(folder);
+    command.args(["run", "job.yml"]).args(args).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Waits until the journal of the only run holds this so often.
+fn await_entries(folder: &Path, what: &str, times: usize) {
+    let since = Instant::now();
+    let journal = || {
+        let run = std::fs::read_dir(folder.join("runs")).ok()?.flatten().next()?;
+        std::fs::read_to_string(run.path().join("journal.ndjson")).ok()
+    };
+    while journal().is_none_or(|text| text.matches(what).count() < times) {
+        assert!(since.elapsed().as_secs() < 120, "never came to {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends both signals; the status, which must come at once after the second.
+fn end(mut child: Child, signals: [&str; 2]) -> ExitStatus {
+    for signal in signals {
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let since = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if since.elapsed() > AT_ONCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("{signals:?}: it did not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_second_signal_ends_it_while_every_thread_computes() {
+    let all = "objectContext.resources.all(|a| objectContext.resources.count(|b| b.id == a.id) == 1)";
+    let server = agent(1, 4000);
+    // More conversations than threads.
+    let models: Vec<String> = (0..8).map(|number| format!("m{number}")).collect();
+    for signals in [["-INT", "-INT"], ["-TERM", "-TERM"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let more = format!("assertions: [{{expression: \"{all}\"}}]");
+        let args = ["--model", &models.join(","), "-j", "100", "--no-progress"];
+        let child = start(folder.path(), &server, &more, &args);
+        // What is computed is what the agent shows, before or after the conversation.
+        let looks = || server.requests().iter().filter(|request| request.path.contains("objectContexts")).count();
+        let (since, before) = (Instant::now(), looks());
+        while looks() < before + 2 {
+            assert!(since.elapsed().as_secs() < 120, "nobody looked");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        assert_eq!(end(child, signals).code(), Some(130), "{signals:?}");
+    }
+}
+
+#[test]
+fn a_second_signal_ends_it_while_nobody_reads_what_it_prints() {
+    let server = agent(40_000, 0);
+    for signals in [["-INT", "-INT"], ["-INT", "-TERM"], ["-TERM", "-HUP"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let child = start(folder.path(), &server, "", &["-v"]);
+        await_entries(folder.path(), "\"turnFinished\"", 1);
+        assert_eq!(end(child, signals).code(), Some(130), "{signals:?}");
+    }
+}
+
+#[test]
+fn whoever_interrupts_it_is_told_where_everything_is_kept() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        _ => Reply::Silence,
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start(folder.path(), &server, "", &["--condition", "with-facts"]);
+    await_entries(folder.path(), "\"userSaid\"", 1);
+    let mut stderr = child.stderr.take().unwrap();
+    assert_eq!(end(child, ["-INT", "-INT"]).code(), Some(130));
+    let mut words = String::new();
+    stderr.read_to_string(&mut words).unwrap();
+    assert!(words.contains("show what there is: eval-job show "), "{words}");
+}
