@@ -72,7 +72,10 @@ impl TransportConfig {
             TransportConfig::Command(config) => {
                 those(&[(config.tells_model(), Ability::ChoosesModel), (config.tokens, Ability::ReportsUsage)])
             }
-            TransportConfig::A2a(config) => those(&[(config.streaming != Some(false), Ability::Streams)]),
+            TransportConfig::A2a(config) => {
+                // Whoever marks function calls as ADK and trpc-agent-go do reports them.
+                those(&[(config.streaming != Some(false), Ability::Streams), (true, Ability::ReportsTools)])
+            }
             TransportConfig::Watsonx(_) => vec![Ability::Streams, Ability::ReportsTools],
             TransportConfig::Trpc(config) => those(&[
                 (config.server == ServerConfig::Debug && config.streaming, Ability::Streams),
@@ -147,6 +150,36 @@ impl TransportConfig {
             TransportConfig::Trpc(config) => super::trpc::check(config),
             TransportConfig::Watsonx(config) => super::watsonx::check(config),
             TransportConfig::Demo(_) => Vec::new(),
+        }
+    }
+
+    /// What to write where function calls are to be reported, and are not.
+    pub fn how_to_report_calls(&self) -> &'static str {
+        match self {
+            TransportConfig::Http(_) => {
+                "say where its replies have them: target.http.say.events; or look at the graph, or at the transcript"
+            }
+            TransportConfig::WebSocket(_) => {
+                "say where its frames have them: target.websocket.reply.events; or look at the graph, or at the transcript"
+            }
+            _ => "look at the graph, or at `evaluation.transcript` instead",
+        }
+    }
+
+    /// What to write where the agent is to be told its model, and is not.
+    pub fn how_to_choose_model(&self) -> &'static str {
+        match self {
+            TransportConfig::Http(_) => {
+                "send it: {{ model }} in the url, a header or the body of target.http.open or say; or run the job once for \
+                 each agent"
+            }
+            TransportConfig::WebSocket(_) => {
+                "send it: {{ model }} in target.websocket's url, headers, open or say; or run the job once for each agent"
+            }
+            TransportConfig::Command(_) => {
+                "tell it: {model} in target.command.args; or run the job once for each agent"
+            }
+            _ => "run the job once for each agent",
         }
     }
 

@@ -48,6 +48,14 @@ impl AssertionCheck {
         }
     }
 
+    /// Whether it looks at the functions that the agent called, which not every transport reports.
+    pub fn needs_function_calls(&self) -> bool {
+        match self {
+            AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => false,
+            AssertionCheck::Expression(check) => expression::uses_function_calls(&check.expression),
+        }
+    }
+
     /// The Cypher by which it looks at the graph.
     pub fn cypher(&self) -> Option<&str> {
         match self {
@@ -120,6 +128,10 @@ mod tests {
         let cypher = AssertionCheck::Cypher(cypher);
         assert!(cypher.needs_graph() && !cypher.needs_object_context());
         assert!(check("objectContext.resources.size == 1").needs_object_context());
+        assert!(check("evaluation.functionCalls.isEmpty()").needs_function_calls());
+        assert!(check("`${evaluation.functionCalls.size}` == `0`").needs_function_calls());
+        assert!(!check("evaluation.done && \"functionCalls\" != `functionCalls`").needs_function_calls());
+        assert!(!cypher.needs_function_calls());
         assert!(!check("evaluation.done").needs_object_context() && !check("evaluation.done").needs_graph());
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn refusals(
         }
     }
     let transport = &job.target.transport;
+    let needs_calls = job.assertions.iter().any(|assertion| assertion.check.needs_function_calls());
     let needs_state = job.assertions.iter().any(|assertion| assertion.check.needs_object_context());
     let needs = [
         (
@@ -46,12 +47,18 @@ pub(super) fn refusals(
             "look at the graph or at `evaluation` instead",
         ),
         (
+            needs_calls,
+            Ability::ReportsTools,
+            "an assertion looks at `evaluation.functionCalls`",
+            transport.how_to_report_calls(),
+        ),
+        (
             job.timing_on == TimingOn::FirstToken,
             Ability::Streams,
             "timing.on is firstToken",
             "say timing: {on: complete}",
         ),
-        (models.len() > 1, Ability::ChoosesModel, "--model names several models", "run the job once for each agent"),
+        (models.len() > 1, Ability::ChoosesModel, "--model names several models", transport.how_to_choose_model()),
     ];
     for (needed, ability, why, help) in needs {
         if needed && !transport.can(ability) {

@@ -125,3 +125,45 @@ fn what_can_not_be_kept_apart_is_refused() {
     assert_eq!(settled(fixed, "isolation: shared").1, 1);
     assert_eq!(settled(fixed, "graph: {neo4j: {}}\nisolation: process").1, 1, "one after the other");
 }
+
+#[test]
+fn what_the_transport_can_not_do_is_refused_by_the_configuration_that_it_has() {
+    let calls = "assertions: [{expression: 'evaluation.functionCalls.any(|it| it.function == \"f\")'}]";
+    let models = Wanted { models: vec!["a".to_owned(), "b".to_owned()], ..Wanted::default() };
+    let refused = |transport: &str, more: &str, wanted: &Wanted| {
+        let target = format!("target: {{user: u, chatbot: c, {transport}}}\n");
+        let refusals = Plan::of(job(&target, more), wanted.clone(), Surroundings::default());
+        refusals.err().into_iter().flatten().map(|refusal| refusal.what).collect::<Vec<_>>().join("; ")
+    };
+    let http = |say: &str| format!("http: {{say: {{url: 'http://h', reply: $.reply, {say}}}}}");
+    for (transport, reports, chooses) in [
+        ("embabel: {}".to_owned(), true, true),
+        ("openai: {}".to_owned(), true, true),
+        ("adk: {app: a}".to_owned(), true, false),
+        ("trpc: {app: a}".to_owned(), true, false),
+        ("a2a: {}".to_owned(), true, false),
+        ("command: {command: ./agent}".to_owned(), false, false),
+        ("command: {command: ./agent, args: [--model, model]}".to_owned(), false, false),
+        ("command: {command: ./agent, args: ['--model={model}']}".to_owned(), false, true),
+        (http("body: {text: '{{ message }}', model: fixed}"), false, false),
+        (http("body: {text: 'a model of {{ message }}'}"), false, false),
+        (http("body: {text: '{{ message }}', 'the {{ model }}': 1}"), false, false),
+        (http("body: {text: '{# {{ model }} #}{{ message }}'}"), false, false),
+        (http("body: {a: [{m: '{{ model|upper }}'}]}, events: $.events"), true, true),
+        (http("headers: {X-Model: '{{model}}'}"), false, true),
+        (http("headers: {X-Model: model-1}"), false, false),
+        ("http: {say: {url: 'http://h/models/{{ message }}', reply: $}}".to_owned(), false, false),
+        ("http: {say: {url: 'http://h/{% if model %}{{ model }}{% endif %}', reply: $}}".to_owned(), false, true),
+        (
+            "http: {say: {url: 'http://h', reply: $}, state: {url: 'http://h/{{ model }}', functions: $.f}}".to_owned(),
+            false,
+            false,
+        ),
+        ("websocket: {url: 'ws://models.h/'}".to_owned(), false, false),
+        ("websocket: {url: 'ws://h', open: ['{{ model }}'], reply: {delta: $.d, events: $.e}}".to_owned(), true, true),
+    ] {
+        let is_told = refused(&transport, calls, &Wanted::default()).contains("can't report function calls");
+        assert_eq!(is_told, !reports, "{transport}");
+        assert_eq!(refused(&transport, "", &models).contains("can't choose the model"), !chooses, "{transport}");
+    }
+}

@@ -5,9 +5,11 @@
 
 mod config;
 mod pick;
+mod state;
 mod template;
 
 pub use config::{MethodConfig, UsageConfig};
-pub(super) use pick::{Picked, Picks, path, state, text};
+pub(super) use pick::{Picked, Picks, path, text};
+pub(super) use state::StatePicks;
 pub use template::Known;
-pub(super) use template::{Filled, Parts, Said, address, fill_all, headers_of, stand_in};
+pub(super) use template::{Filled, Parts, Said, address, fill_all, headers_of, names, names_within, stand_in};

@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::UsageConfig;
-use crate::evidence::{Event, Function, ObjectContext, Resource, ToolCall, Usage};
+use crate::evidence::{Event, ToolCall, Usage};
 
 /// The paths of a reply.
 #[derive(Debug, Clone)]
@@ -97,18 +97,6 @@ fn event(node: &Value) -> Event {
     }
 }
 
-/// A state in Embabel's shape; whatever else a state is, is its `context`.
-pub(in crate::agent) fn state(body: Value) -> ObjectContext {
-    let list = |key: &str| body.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-    let resources: Vec<Resource> =
-        list("resources").into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect();
-    let functions: Vec<Function> =
-        list("functions").into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect();
-    let is_embabels = body.get("resources").is_some_and(Value::is_array);
-    let context = if is_embabels { body.get("context").cloned().unwrap_or_default() } else { body };
-    ObjectContext { context, resources, functions }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -162,12 +150,5 @@ mod tests {
         };
         assert!(config("message", "$").unwrap_err().starts_with("target.http.say.reply: `message` is no JSONPath"));
         assert!(config("$.a", "$[").unwrap_err().starts_with("target.http.say.events: "));
-    }
-
-    #[test]
-    fn any_state_is_shown() {
-        let embabels = state(json!({"context": "c", "resources": [{"id": "1", "name": "a"}, 5]}));
-        assert_eq!((embabels.context, embabels.resources.len()), (json!("c"), 1));
-        assert_eq!(state(json!({"cart": [1]})).context, json!({"cart": [1]}));
     }
 }

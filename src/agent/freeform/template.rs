@@ -52,6 +52,11 @@ impl Parts<'_> {
         Ok(Filled { method, url, headers, body })
     }
 
+    /// Whether a template of it looks at this value.
+    pub(in crate::agent) fn names(&self, name: &str) -> bool {
+        names(self.url, name) || self.headers.values().any(|value| names(value, name)) || names_within(self.body, name)
+    }
+
     /// What is wrong with it, whatever the values.
     pub(in crate::agent) fn problem(&self) -> Option<String> {
         self.fill(&stand_in()).err()
@@ -134,6 +139,22 @@ pub(in crate::agent) fn headers_of(
 /// Fills in every text of a JSON value.
 pub(in crate::agent) fn fill_all(body: &Value, values: &Value) -> Result<Value, String> {
     fill(&environment(false), body, &Filling::from(Serde(values))).map_err(|error| words(&error))
+}
+
+/// Whether a template looks at one of its values: the word may stand in a text as well.
+pub(in crate::agent) fn names(template: &str, name: &str) -> bool {
+    let environment = environment(false);
+    environment.template_from_str(template).is_ok_and(|template| template.undeclared_variables(false).contains(name))
+}
+
+/// Whether a text of a JSON value does.
+pub(in crate::agent) fn names_within(body: &Value, name: &str) -> bool {
+    match body {
+        Value::String(text) => names(text, name),
+        Value::Array(list) => list.iter().any(|item| names_within(item, name)),
+        Value::Object(map) => map.values().any(|item| names_within(item, name)),
+        _ => false,
+    }
 }
 
 fn environment(is_address: bool) -> Environment<'static> {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
-use super::config::{HttpConfig, SayConfig, StreamConfig};
-use crate::agent::freeform::{Filled, Known, Parts, Picked, Picks, Said, path, state, text};
+use super::config::{HttpConfig, SayConfig, StateConfig, StreamConfig};
+use crate::agent::freeform::{Filled, Known, Parts, Picked, Picks, Said, StatePicks, path, text};
 use crate::agent::rest::{Caller, Request};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tries::{Failure, own_session_id};
@@ -36,6 +36,7 @@ pub struct HttpAgent {
 struct Shared {
     settings: HttpAgentSettings,
     picks: Picks,
+    state: StatePicks,
     session_path: Option<JsonPath>,
     caller: Caller,
     sessions: AtomicU64,
@@ -50,7 +51,15 @@ pub fn check(config: &HttpConfig) -> Vec<String> {
     if let Some(open) = &config.open {
         problems.extend(path("target.http.open.sessionId", &open.session_id).err());
     }
+    problems.extend(state_picks(config).err());
     problems
+}
+
+fn state_picks(config: &HttpConfig) -> Result<StatePicks, String> {
+    let Some(state) = &config.state else { return Ok(StatePicks::default()) };
+    let StateConfig { context, entities, resources, functions, .. } = state;
+    let paths = [("context", context), ("entities", entities), ("resources", resources), ("functions", functions)];
+    StatePicks::of("target.http.state", paths.map(|(key, path)| (key, path.as_ref())))
 }
 
 fn picks(say: &SayConfig) -> Result<Picks, String> {
@@ -66,7 +75,8 @@ impl HttpAgent {
         let session_path = open.map(|open| path("target.http.open.sessionId", &open.session_id));
         let session_path = session_path.transpose().map_err(unusable)?;
         let caller = Caller::new(settings.rest.clone(), http, "http");
-        let shared = Shared { settings, picks, session_path, caller, sessions: AtomicU64::new(0) };
+        let state = state_picks(&settings.config).map_err(unusable)?;
+        let shared = Shared { settings, picks, state, session_path, caller, sessions: AtomicU64::new(0) };
         Ok(HttpAgent { shared: Arc::new(shared) })
     }
 }
@@ -135,7 +145,8 @@ impl Session for HttpSession {
             return Err(AgentError { kind: AgentErrorKind::NotFound, message });
         };
         let values = self.values("");
-        shared.document("state", config.parts(), &values).await.map(state)
+        let document = shared.document("state", config.parts(), &values).await?;
+        Ok(shared.state.object_context(document))
     }
 }
 

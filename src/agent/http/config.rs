@@ -70,7 +70,8 @@ pub struct SayConfig {
     pub stream: StreamConfig,
 }
 
-/// `target.http.state`: its reply is what expressions see as `objectContext`.
+/// `target.http.state`: its reply is what expressions see as `objectContext`: a document in that shape, or any that the paths
+/// below are picked from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StateConfig {
@@ -85,6 +86,20 @@ pub struct StateConfig {
     /// The JSON to send.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub body: Value,
+    /// Where the reply has what becomes `objectContext.context`, as JSONPath. Default: its `context` where it has the shape
+    /// of an object context, else all of it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Where it has the things that are entities of the knowledge graph, as JSONPath. Default: its `entities`, and those of
+    /// its `resources` that are labelled `DomainNode`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entities: Option<String>,
+    /// Where it has the things that the agent has at hand, as JSONPath. Default: its `resources`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<String>,
+    /// Where it has the functions that the agent can call, as JSONPath. Default: its `functions`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<String>,
 }
 
 /// How a reply comes.
@@ -118,11 +133,7 @@ impl HttpConfig {
 
     /// Whether a template tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
-        let texts = [Some(&self.say.body), self.open.as_ref().map(|open| &open.body)];
-        let in_body = texts.into_iter().flatten().any(|body| body.to_string().contains("model"));
-        let addresses = [Some(&self.say.url), self.open.as_ref().map(|open| &open.url)];
-        let in_headers = self.say.headers.values().any(|value| value.contains("model"));
-        in_body || in_headers || addresses.into_iter().flatten().any(|url| url.contains("model"))
+        self.parts().any(|(key, parts)| key != "state" && parts.names("model"))
     }
 }
 

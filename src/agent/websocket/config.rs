@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wire::Reading;
-use crate::agent::freeform::{UsageConfig, address, fill_all, headers_of, stand_in};
+use crate::agent::freeform::{UsageConfig, address, fill_all, headers_of, names, names_within, stand_in};
 
 /// `target.websocket`: any agent that is talked to by frames of text. Every text of the address, a header or a message is a
 /// template over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is
@@ -89,8 +89,8 @@ impl WebSocketConfig {
 
     /// Whether a template tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
-        let messages = self.open.iter().chain([&self.say]).any(|message| message.to_string().contains("model"));
-        messages || self.url.contains("model") || self.headers.values().any(|value| value.contains("model"))
+        let in_messages = self.open.iter().chain([&self.say]).any(|message| names_within(message, "model"));
+        in_messages || names(&self.url, "model") || self.headers.values().any(|value| names(value, "model"))
     }
 }
 

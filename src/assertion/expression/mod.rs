@@ -90,6 +90,22 @@ pub fn uses_object_context(script: &str) -> bool {
     })
 }
 
+/// Whether a script looks at the functions that the agent called, `evaluation.functionCalls`.
+pub fn uses_function_calls(script: &str) -> bool {
+    const NAME: &str = "functionCalls";
+    let tokens = tokens::tokens(script);
+    tokens.iter().enumerate().any(|(at, token)| match token.kind {
+        tokens::Kind::Word => token.text == NAME,
+        // `evaluation["functionCalls"]` is the same.
+        tokens::Kind::Quoted => {
+            let is_index = at > 0 && (tokens[at - 1].is("[") || tokens[at - 1].is("?["));
+            is_index && token.text.trim_matches(['"', '\'']) == NAME
+        }
+        tokens::Kind::Template => token.text.contains("${") && token.text.contains(NAME),
+        tokens::Kind::Sign => false,
+    })
+}
+
 /// Whether a script looks at what has changed in the graph. A property that is called so does not count.
 pub fn uses_changes(script: &str) -> bool {
     let tokens = tokens::tokens(script);

@@ -1,0 +1,199 @@
+//! An agent's state as an object context: a document in that shape, or one that paths pick from.
+
+use serde_json::{Map, Value};
+use serde_json_path::JsonPath;
+
+use super::pick::{path, text};
+use crate::evidence::{Function, ObjectContext, Resource};
+
+/// Where a state has what. Without a path, the key of the same name counts.
+#[derive(Debug, Clone, Default)]
+pub(in crate::agent) struct StatePicks {
+    context: Option<JsonPath>,
+    entities: Option<JsonPath>,
+    resources: Option<JsonPath>,
+    functions: Option<JsonPath>,
+}
+
+impl StatePicks {
+    /// The paths of a job; the error names the key of the first that is none. `place` is the key above all of them.
+    pub(in crate::agent) fn of(place: &str, paths: [(&str, Option<&String>); 4]) -> Result<StatePicks, String> {
+        let read = |(key, text): (&str, Option<&String>)| text.map(|text| path(&format!("{place}.{key}"), text));
+        let [context, entities, resources, functions] = paths.map(|path| read(path).transpose());
+        Ok(StatePicks { context: context?, entities: entities?, resources: resources?, functions: functions? })
+    }
+
+    /// The object context that a state is. A document without the shape of one is its `context`.
+    pub(in crate::agent) fn object_context(&self, body: Value) -> ObjectContext {
+        let list = |path: &Option<JsonPath>, key: &str| match path {
+            Some(path) => items(path.query(&body).all()),
+            None => body.get(key).filter(|list| list.is_array()).map(|list| items(vec![list])).unwrap_or_default(),
+        };
+        let mut resources: Vec<Resource> = list(&self.resources, "resources").iter().filter_map(resource).collect();
+        for mut entity in list(&self.entities, "entities").iter().filter_map(resource) {
+            let known = resources.iter_mut().find(|known| !entity.id.is_empty() && known.id == entity.id);
+            match known {
+                Some(known) => mark(known),
+                None => {
+                    mark(&mut entity);
+                    resources.push(entity);
+                }
+            }
+        }
+        let functions = list(&self.functions, "functions").iter().filter_map(function).collect();
+        let context = match &self.context {
+            Some(path) => match path.query(&body).all().as_slice() {
+                [] => Value::Null,
+                [one] => (*one).clone(),
+                several => several.iter().map(|node| (*node).clone()).collect(),
+            },
+            None => {
+                let is = |key: &str| body.get(key).is_some_and(Value::is_array);
+                let has_the_shape = is("resources") || is("entities") && body.get("context").is_some();
+                if has_the_shape { body.get("context").cloned().unwrap_or_default() } else { body }
+            }
+        };
+        ObjectContext { context, resources, functions }
+    }
+}
+
+/// What was picked, item by item: a list that was picked is its items.
+fn items(nodes: Vec<&Value>) -> Vec<Value> {
+    let of = |node: &Value| match node {
+        Value::Array(list) => list.clone(),
+        one => vec![one.clone()],
+    };
+    nodes.into_iter().flat_map(of).collect()
+}
+
+/// An entity of the knowledge graph is known by its label.
+fn mark(resource: &mut Resource) {
+    if !resource.labels.iter().any(|label| label == ObjectContext::ENTITY_LABEL) {
+        resource.labels.push(ObjectContext::ENTITY_LABEL.to_owned());
+    }
+}
+
+/// A thing: an object, or its name alone. Fields that a resource doesn't have are properties of it.
+fn resource(item: &Value) -> Option<Resource> {
+    const OWN: [&str; 6] = ["id", "name", "description", "properties", "labels", "aliases"];
+    let fields = match item {
+        Value::String(name) => {
+            return Some(Resource {
+                id: name.clone(),
+                name: name.clone(),
+                description: name.clone(),
+                ..Resource::default()
+            });
+        }
+        Value::Object(fields) => fields,
+        _ => return None,
+    };
+    let word = |key: &str| fields.get(key).map(text).filter(|word| !word.is_empty());
+    let id = ["id", "elementId", "uuid"].iter().find_map(|key| word(key));
+    let name = ["name", "title"].iter().find_map(|key| word(key)).or_else(|| id.clone()).unwrap_or_default();
+    let mut properties = match fields.get("properties") {
+        Some(Value::Object(properties)) => properties.clone(),
+        _ => Map::new(),
+    };
+    for (key, value) in fields.iter().filter(|(key, _)| !OWN.contains(&key.as_str())) {
+        properties.entry(key.clone()).or_insert_with(|| value.clone());
+    }
+    Some(Resource {
+        id: id.unwrap_or_default(),
+        description: word("description").unwrap_or_else(|| name.clone()),
+        name,
+        properties,
+        labels: words(fields.get("labels")),
+        aliases: words(fields.get("aliases")),
+    })
+}
+
+fn words(list: Option<&Value>) -> Vec<String> {
+    let list = list.map(|list| items(vec![list])).unwrap_or_default();
+    list.iter().map(text).filter(|word| !word.is_empty()).collect()
+}
+
+/// A function: an object, one within `{"function": …}` as models are told of them, or its name alone.
+fn function(item: &Value) -> Option<Function> {
+    if let Value::String(name) = item {
+        return Some(Function { name: name.clone(), ..Function::default() });
+    }
+    let fields = item.get("function").filter(|function| function.is_object()).unwrap_or(item).as_object()?;
+    let word = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
+    let schema =
+        ["inputTypeSchema", "parameters", "inputSchema", "input_schema"].iter().find_map(|key| fields.get(*key));
+    Some(Function {
+        name: word("name")?,
+        description: word("description").unwrap_or_default(),
+        label: word("label"),
+        view: word("view"),
+        static_method: fields.get("staticMethod").and_then(Value::as_bool).unwrap_or_default(),
+        input_type_schema: schema.cloned().unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn state(body: Value) -> ObjectContext {
+        StatePicks::default().object_context(body)
+    }
+
+    fn entities(context: &ObjectContext) -> Vec<&str> {
+        context.entities().map(|entity| entity.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_document_in_the_shape_of_an_object_context_is_one() {
+        let embabels = state(json!({"context": "c", "resources": [{"id": "1", "name": "a"}, 5]}));
+        assert_eq!((embabels.context, embabels.resources.len()), (json!("c"), 1));
+        let body = json!({"context": "c", "entities": [{"id": 7, "name": "Bob", "type": "Person", "age": 5}],
+                          "resources": [{"id": "8", "name": "Inn", "labels": ["Place"]}],
+                          "functions": [{"name": "f"}, "g", {"type": "function", "function": {"name": "h"}}]});
+        let context = state(body);
+        assert_eq!((entities(&context), context.resources.len()), (vec!["Bob"], 2));
+        assert_eq!(context.context, "c");
+        assert_eq!(context.resources[1].properties, *json!({"type": "Person", "age": 5}).as_object().unwrap());
+        let names: Vec<&str> = context.functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["f", "g", "h"]);
+        let twice = json!({"resources": [{"id": "1", "name": "a"}], "entities": [{"id": "1", "name": "a"}, "b"]});
+        assert_eq!((entities(&state(twice.clone())), state(twice).resources.len()), (vec!["a", "b"], 2));
+    }
+
+    #[test]
+    fn any_other_document_is_the_context_and_shows_its_entities() {
+        assert_eq!(state(json!({"cart": [1]})).context, json!({"cart": [1]}));
+        let body = json!({"entities": [{"id": 1, "title": "Milk"}], "open": true});
+        let context = state(body.clone());
+        assert_eq!((context.context.clone(), entities(&context)), (body, vec!["Milk"]));
+        for odd in [json!(null), json!("x"), json!([{"id": 1}]), json!({"entities": 5, "resources": {"a": 1}})] {
+            assert_eq!(state(odd.clone()), ObjectContext { context: odd, ..ObjectContext::default() });
+        }
+    }
+
+    #[test]
+    fn paths_say_where_everything_is() {
+        let (context, entities_at) = ("$.session.mood".to_owned(), "$..people".to_owned());
+        let (things, tools) = ("$.things[*]".to_owned(), "$.tools[*].name".to_owned());
+        let picks = StatePicks::of(
+            "target.http.state",
+            [
+                ("context", Some(&context)),
+                ("entities", Some(&entities_at)),
+                ("resources", Some(&things)),
+                ("functions", Some(&tools)),
+            ],
+        );
+        let body = json!({"session": {"mood": "calm"}, "data": {"people": [{"id": 1, "name": "Ann"}]},
+                          "things": [{"id": "x"}], "tools": [{"name": "book"}], "entities": ["not these"]});
+        let shown = picks.unwrap().object_context(body);
+        assert_eq!((shown.context.clone(), entities(&shown)), (json!("calm"), vec!["Ann"]));
+        assert_eq!((shown.resources.len(), shown.functions[0].name.as_str()), (2, "book"));
+        let wrong = "people".to_owned();
+        let nothing = StatePicks::of("target.http.state", [("entities", Some(&wrong)); 4]).unwrap_err();
+        assert!(nothing.starts_with("target.http.state.entities: `people` is no JSONPath"), "{nothing}");
+    }
+}
