@@ -143,6 +143,23 @@ pub enum AgentErrorKind {
     Status(u16),
     /// No complete reply within the time limit, or the connection broke.
     Timeout,
-    /// A reply that can't be read: wrong content type, broken JSON, too long, empty.
+    /// A reply of another shape than the job says: wrong content type, other JSON, a JSONPath that finds nothing, an end
+    /// that never came.
+    Unreadable,
+    /// A reply that brings nothing: empty, cut off, too long, or a failure that the agent itself reports.
     BadReply,
+}
+
+impl AgentErrorKind {
+    /// Whether what the job says of the agent may well be wrong: the agent answers, and not as the job expects it. That is
+    /// no failure of an agent which has never answered a message.
+    pub fn may_be_of_the_job(self) -> bool {
+        match self {
+            AgentErrorKind::Unauthorized | AgentErrorKind::NotFound | AgentErrorKind::Unreadable => true,
+            AgentErrorKind::Status(status) => (300..500).contains(&status),
+            AgentErrorKind::Unreachable | AgentErrorKind::Busy | AgentErrorKind::Timeout | AgentErrorKind::BadReply => {
+                false
+            }
+        }
+    }
 }

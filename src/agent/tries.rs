@@ -35,7 +35,8 @@ impl Failure {
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
             HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
-            HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::BadReply, usual),
+            HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::Unreadable, usual),
+            HttpFaultKind::Useless => (AgentErrorKind::BadReply, usual),
         };
         let error = AgentError { kind, message: fault.message };
         Failure { error, maybe_received: fault.kind.maybe_received(), again }

@@ -185,57 +185,5 @@ fn error_lines(target: &Target, error: &AgentError, lines: &mut Lines) {
         lines.push(("authenticated", "no".to_owned()));
     }
     lines.push(("broken", error.message.clone()));
-    lines.push(("try", hint(target, error)));
-}
-
-fn hint(target: &Target, error: &AgentError) -> String {
-    let (word, address) = (target.transport.word(), target.transport.address_key());
-    let names = |part: &str| error.message.contains(part);
-    if matches!(target.transport, TransportConfig::Command(_)) {
-        return match error.kind {
-            AgentErrorKind::Unreachable => format!("the program's name or path in {address}, and target.command.cwd"),
-            _ if names("ended in mid-conversation") => {
-                "what it needs: its arguments, its environment, its files".to_owned()
-            }
-            _ => "target.command.terminator: a message ends where it stands; or a longer limits.turn".to_owned(),
-        };
-    }
-    match error.kind {
-        AgentErrorKind::Unreachable if names("server's certificate") => {
-            "SSL_CERT_FILE=… in the environment where the issuer is your own; else the host that the certificate is for"
-                .to_owned()
-        }
-        AgentErrorKind::Unreachable if names("TLS failed") => {
-            let plain = if matches!(target.transport, TransportConfig::WebSocket(_)) { "ws" } else { "http" };
-            format!("{plain}:// in {address} if the agent speaks no TLS; else a certificate that this machine trusts")
-        }
-        AgentErrorKind::Unreachable if names("host name") => {
-            format!("another host name in {address}: no name server knows this one")
-        }
-        AgentErrorKind::Unreachable => {
-            format!("starting the agent, or its own address in {address}, or target.start to have it started")
-        }
-        // Of an agent without a protocol, keys are where its templates say, and nowhere else.
-        AgentErrorKind::Unauthorized
-            if matches!(target.transport, TransportConfig::Http(_) | TransportConfig::WebSocket(_)) =>
-        {
-            format!("a key, or another one, in the headers of target.{word}: the agent is there and wants one")
-        }
-        AgentErrorKind::Unauthorized => {
-            "EVAL_JOB_AGENT_API_KEY=… in the environment: the agent is there and wants a key, or another one".to_owned()
-        }
-        AgentErrorKind::NotFound => format!(
-            "another address or path in target.{word}: something answers there, and it does not know what was asked for"
-        ),
-        AgentErrorKind::Busy => "again later: the agent says that it is busy".to_owned(),
-        AgentErrorKind::Timeout => {
-            "a longer limits.turn, or a look at what the agent waits for: its model, its database".to_owned()
-        }
-        AgentErrorKind::BadReply if names("text/html") => {
-            format!("another address in {address}: a web page is there, of a login, a proxy or another program")
-        }
-        AgentErrorKind::Status(300..400) => "the address that it is sent on to".to_owned(),
-        AgentErrorKind::BadReply => format!("another transport than target.{word}, or a look at the agent's own log"),
-        AgentErrorKind::Status(_) => "a look at the agent's own log".to_owned(),
-    }
+    lines.push(("try", run::hint(target, error)));
 }

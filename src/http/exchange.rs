@@ -129,7 +129,7 @@ async fn read_all(
 ) -> Result<Vec<u8>, HttpFault> {
     let too_long = || {
         let what = format!("the reply is longer than {}; reading stopped there", size(cap));
-        HttpFault::new(HttpFaultKind::Unreadable, place, what)
+        HttpFault::new(HttpFaultKind::Useless, place, what)
     };
     if response.content_length().is_some_and(|length| length > cap as u64) {
         return Err(too_long());

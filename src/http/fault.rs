@@ -35,8 +35,10 @@ pub enum HttpFaultKind {
     Redirect(u16),
     /// A whole reply came and it is not JSON by its own words.
     WrongType,
-    /// A reply came and can't be read: too long, empty, not UTF-8, not JSON, not the expected JSON.
+    /// A reply came and is not what was expected: not JSON, not the expected JSON, a page instead of a stream.
     Unreadable,
+    /// A reply came as expected and brings nothing: empty, cut off in the middle, too long, not UTF-8.
+    Useless,
 }
 
 impl HttpFaultKind {
@@ -47,9 +49,11 @@ impl HttpFaultKind {
             | HttpFaultKind::Unreachable
             | HttpFaultKind::Untrusted
             | HttpFaultKind::Redirect(_) => false,
-            HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::WrongType | HttpFaultKind::Unreadable => {
-                true
-            }
+            HttpFaultKind::Timeout
+            | HttpFaultKind::Broken
+            | HttpFaultKind::WrongType
+            | HttpFaultKind::Unreadable
+            | HttpFaultKind::Useless => true,
         }
     }
 }
@@ -145,7 +149,9 @@ mod tests {
 
     #[test]
     fn only_what_left_can_have_been_received() {
-        use HttpFaultKind::{Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted, WrongType};
+        use HttpFaultKind::{
+            Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted, Useless, WrongType,
+        };
         for (kind, expected) in [
             (Unsendable, false),
             (Unreachable, false),
@@ -155,6 +161,7 @@ mod tests {
             (Broken, true),
             (WrongType, true),
             (Unreadable, true),
+            (Useless, true),
         ] {
             assert_eq!(kind.maybe_received(), expected, "{kind:?}");
         }

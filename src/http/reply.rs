@@ -112,14 +112,14 @@ impl HttpReply {
         serde_json::from_str(data.trim_start_matches('\u{feff}')).map_err(|error| {
             let how = if error.classify() == Category::Eof { "stops in the middle of its JSON" } else { "is not JSON" };
             let what = format!("an event of the stream {how}: {}", self.quote(data));
-            HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+            HttpFault::new(kind_of(&error), &self.place, what)
         })
     }
 
     fn text(&self) -> Result<&str, HttpFault> {
         let text = str::from_utf8(&self.body).map_err(|error| {
             let what = format!("the reply is not valid UTF-8 (byte {}): {}", error.valid_up_to(), self.start());
-            HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+            HttpFault::new(HttpFaultKind::Useless, &self.place, what)
         })?;
         Ok(text.trim_start_matches('\u{feff}'))
     }
@@ -128,7 +128,7 @@ impl HttpReply {
         self.check_type()?;
         if self.body.is_empty() {
             let what = format!("answered {} with an empty body instead of JSON", self.status);
-            return Err(HttpFault::new(HttpFaultKind::Unreadable, &self.place, what));
+            return Err(HttpFault::new(HttpFaultKind::Useless, &self.place, what));
         }
         self.text()
     }
@@ -141,7 +141,7 @@ impl HttpReply {
             } else {
                 format!("the reply is not JSON ({error}): {}", self.start())
             };
-            HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+            HttpFault::new(kind_of(&error), &self.place, what)
         })
     }
 
@@ -156,12 +156,17 @@ impl HttpReply {
         self.is_of_type("text/html") || self.is_of_type("application/xhtml+xml")
     }
 
-    /// A fault of this reply whose words say all there is to say.
+    /// A reply that brings nothing, in words that say all there is to say.
     pub fn amiss(&self, what: &str) -> HttpFault {
-        HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+        HttpFault::new(HttpFaultKind::Useless, &self.place, what)
     }
 
-    /// A fault of this reply that its reader found.
+    /// A reply that brings nothing, with its beginning.
+    pub fn useless(&self, what: &str) -> HttpFault {
+        HttpFault { kind: HttpFaultKind::Useless, ..self.unreadable(what) }
+    }
+
+    /// A reply that is not what its reader expected, with its beginning.
     pub fn unreadable(&self, what: &str) -> HttpFault {
         HttpFault::new(HttpFaultKind::Unreadable, &self.place, format!("{what}: {}", self.start()))
     }
@@ -195,6 +200,11 @@ impl HttpReply {
     fn hidden(&self, words: &str) -> String {
         excerpt(words, &self.secrets).trim_matches('"').to_owned()
     }
+}
+
+/// JSON that was cut off is of a server that fails; anything else is of one that speaks otherwise than was expected.
+fn kind_of(error: &serde_json::Error) -> HttpFaultKind {
+    if error.classify() == Category::Eof { HttpFaultKind::Useless } else { HttpFaultKind::Unreadable }
 }
 
 /// Whether a content type names JSON: `application/json` or a type that ends in `+json` (RFC 6839).

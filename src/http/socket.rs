@@ -242,9 +242,9 @@ fn end(last: Option<Result<Message, Error>>, cap: usize) -> Result<Frame, Flaw> 
         }
         None | Some(Ok(_) | Err(Error::ConnectionClosed | Error::AlreadyClosed)) => Ok(Frame::Closed(None)),
         Some(Err(Error::Capacity(_))) => {
-            flaw(HttpFaultKind::Unreadable, format!("a frame is longer than {}; reading stopped there", size(cap)))
+            flaw(HttpFaultKind::Useless, format!("a frame is longer than {}; reading stopped there", size(cap)))
         }
-        Some(Err(Error::Utf8(_))) => flaw(HttpFaultKind::Unreadable, "a text frame is not valid UTF-8".to_owned()),
+        Some(Err(Error::Utf8(_))) => flaw(HttpFaultKind::Useless, "a text frame is not valid UTF-8".to_owned()),
         Some(Err(Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake))) => {
             flaw(HttpFaultKind::Broken, "the connection broke".to_owned())
         }

@@ -100,7 +100,7 @@ impl HttpStream {
         self.read += chunk.len();
         if self.read > self.cap {
             let what = format!("the reply is longer than {}; reading stopped there", size(self.cap));
-            return Err(HttpFault::new(HttpFaultKind::Unreadable, place, what));
+            return Err(HttpFault::new(HttpFaultKind::Useless, place, what));
         }
         Ok(Some(chunk.to_vec()))
     }

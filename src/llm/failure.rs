@@ -55,7 +55,7 @@ impl Failure {
             HttpFaultKind::Unreachable => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), Next::Again(None))
             }
-            HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable => {
+            HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
                 Failure::for_now(fault.message, Next::Again(None))
             }
             HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {

@@ -10,6 +10,7 @@ mod contamination;
 mod edges;
 mod evaluate;
 mod ground;
+mod hint;
 mod judge;
 mod lanes;
 mod managed;
@@ -33,6 +34,7 @@ use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use lanes::{Limits, TimeLimit};
 
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
+pub use hint::hint;
 pub use probe::{ProbeError, Sighting, probe};
 pub use provenance::{provenance, without_user};
 pub use rehearse::{Rehearsal, rehearse};

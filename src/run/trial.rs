@@ -8,9 +8,9 @@ use super::persona::Persona;
 use super::prepare::{Extent, Stage};
 use super::trial_limit::TrialLimit;
 use super::watch::Watch;
-use super::{Engine, evaluate, judge, observe, prepare};
+use super::{Engine, evaluate, hint, judge, observe, prepare};
 use crate::agent::managed::{Lifeline, Listener};
-use crate::agent::{Exchange, Reply, Session};
+use crate::agent::{AgentError, AgentErrorKind, Exchange, Reply, Session};
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
 use crate::grade;
@@ -220,8 +220,10 @@ async fn converse(
                 limit.watching_ms += limit.since.elapsed_ms() - before;
                 match end {
                     TurnEnd::Replied => conversation.agent_replied(turn),
-                    TurnEnd::Failed(error) if was_never_met(session, &turn) => return Err(Stop::broken(error)),
-                    TurnEnd::Failed(error) => conversation.agent_failed(turn, error),
+                    TurnEnd::Failed(error) if !has_answered(&conversation) && is_of_the_job(session, &error, &turn) => {
+                        return Err(Stop::broken(with_hint(engine, &error)));
+                    }
+                    TurnEnd::Failed(error) => conversation.agent_failed(turn, error.message),
                     TurnEnd::OutOfTime => conversation.time_ran_out_on(turn, limit.seconds),
                 }
             }
@@ -232,7 +234,7 @@ async fn converse(
 /// How a turn ended.
 enum TurnEnd {
     Replied,
-    Failed(String),
+    Failed(AgentError),
     OutOfTime,
 }
 
@@ -267,8 +269,11 @@ async fn say(
     turn.failures = tries.failures;
     turn.maybe_delivered = tries.maybe_delivered;
     match reply {
-        None => (turn, death.map_or(TurnEnd::OutOfTime, TurnEnd::Failed)),
-        Some(Err(error)) => (turn, TurnEnd::Failed(error.message)),
+        None => match death {
+            Some(message) => (turn, TurnEnd::Failed(AgentError { kind: AgentErrorKind::Timeout, message })),
+            None => (turn, TurnEnd::OutOfTime),
+        },
+        Some(Err(error)) => (turn, TurnEnd::Failed(error)),
         Some(Ok(reply)) => {
             take_in(&mut turn, reply);
             (turn, TurnEnd::Replied)
@@ -276,11 +281,27 @@ async fn say(
     }
 }
 
-/// Whether this was the first that the agent was to hear, and it heard nothing: then no conversation was ever open, and
-/// that nobody is there, or that the key is wrong, is not the agent's failure.
-fn was_never_met(session: &dyn Session, turn: &Turn) -> bool {
+/// Whether the agent has ever answered in this conversation.
+fn has_answered(conversation: &Conversation) -> bool {
+    conversation.transcript().turns.iter().any(|turn| turn.agent.is_some())
+}
+
+/// Whether a failure before the first answer is not the agent's: it refuses what the job sends, it says what the job does
+/// not expect, or nobody is there at all.
+fn is_of_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
     let is_unheard = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
-    turn.number == 1 && is_unheard && !session.is_met()
+    let is_nobody_there = error.kind == AgentErrorKind::Unreachable && is_unheard && !session.is_met();
+    error.kind.may_be_of_the_job() || is_nobody_there
+}
+
+/// The error, and what to change, in the words of `probe` where it does not name the key itself.
+fn with_hint(engine: &Engine, error: &AgentError) -> String {
+    let target = &engine.plan.job.target;
+    let message = &error.message;
+    match message.contains(&format!("target.{}.", target.transport.word())) {
+        true => message.clone(),
+        false => format!("{message}; try {}", hint(target, error)),
+    }
 }
 
 fn take_in(turn: &mut Turn, reply: Reply) {

@@ -1,6 +1,6 @@
 //! A2A's client against a server that misbehaves: what is sent, what is sent again, what is said.
 
-use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Timeout, Unreachable};
+use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Timeout, Unreachable, Unreadable};
 use eval_job::agent::a2a::{A2aAgent, A2aSettings};
 use eval_job::agent::{Agent, AgentError, AgentErrorKind, Session};
 use eval_job::http::HttpClient;
@@ -110,9 +110,10 @@ async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
     let sse = |body: &str| Answer::of_type(200, "text/event-stream", body);
     let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
         (error(-32001), 1, NotFound, "has forgotten the task in mid-conversation (no ***)"),
+        (error(-32602), 1, Status(400), "the agent reported error -32602: no ***"),
         (error(-32603), 1, BadReply, "the agent reported error -32603: no ***"),
-        (Answer::json(200, "{}"), 4, BadReply, "neither result nor error"),
-        (result(json!({"kind": "else"})), 4, BadReply, "neither a message nor a task"),
+        (Answer::json(200, "{}"), 4, Unreadable, "neither result nor error"),
+        (result(json!({"kind": "else"})), 4, Unreadable, "neither a message nor a task"),
         (sse(": nothing\n\n"), 1, BadReply, "neither a message nor a task"),
     ];
     for (answer, arrives, kind, words) in cases {
@@ -158,7 +159,7 @@ async fn a_card_that_leads_astray_is_not_followed() {
         (card("no address", "1.0", false), BadReply, "the agent card's address"),
         (Answer::json(200, "{}"), BadReply, "the agent card names no address"),
         (Answer::json(404, "{}"), NotFound, "no agent card is there: check target.a2a.baseUrl"),
-        (Answer::of_type(200, "text/html", "<html>"), BadReply, "answered text/html instead of JSON"),
+        (Answer::of_type(200, "text/html", "<html>"), Unreadable, "answered text/html instead of JSON"),
     ] {
         let error = no_session(&Server::with(vec![answer]).await).await;
         assert_eq!(error.kind, kind, "{error}");

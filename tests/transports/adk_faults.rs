@@ -1,6 +1,6 @@
 //! ADK's client against a server that misbehaves: what is sent, what is sent again, what is said.
 
-use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status};
+use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unreadable};
 use eval_job::agent::adk::{AdkAgent, AdkServer, AdkSettings};
 use eval_job::agent::{Agent, AgentErrorKind, Session};
 use eval_job::http::HttpClient;
@@ -105,8 +105,8 @@ async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
         (false, Answer::json(404, gone), 1, NotFound, "the agent has forgotten the session in mid-conversation"),
         (true, Answer::json(404, gone), 1, NotFound, "the agent has forgotten the session in mid-conversation"),
         (false, Answer::json(422, "{}"), 1, Status(422), "answered 422"),
-        (false, Answer::json(200, "{}"), 4, BadReply, "is no list of events"),
-        (false, Answer::json(200, "[5]"), 4, BadReply, "the events can't be read"),
+        (false, Answer::json(200, "{}"), 4, Unreadable, "is no list of events"),
+        (false, Answer::json(200, "[5]"), 4, Unreadable, "the events can't be read"),
         (false, Answer::json(200, "[]"), 1, BadReply, "ended without a final response"),
         (true, sse(cut_event), 4, BadReply, "an event of the stream stops in the middle of its JSON"),
         (true, sse(": ping\n\n"), 1, BadReply, "ended without a final response"),
@@ -128,6 +128,6 @@ async fn a_session_without_a_usable_id_is_none() {
     for body in ["{}", r#"{"id":""}"#, r#"{"id":".."}"#, r#"{"id":7}"#] {
         let server = Server::with(vec![Answer::json(200, body)]).await;
         let agent = AdkAgent::new(settings(&server.url, false), HttpClient::new()).unwrap();
-        assert_eq!(agent.open().await.err().unwrap().kind, BadReply, "{body}");
+        assert_eq!(agent.open().await.err().unwrap().kind, Unreadable, "{body}");
     }
 }

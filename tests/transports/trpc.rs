@@ -2,7 +2,7 @@
 //! `handleRuns` of server/trpcagent/server.go and `handleRun`, `handleRunSSE` of server/debug/server.go do.
 
 use eval_job::agent::Agent;
-use eval_job::agent::AgentErrorKind::BadReply;
+use eval_job::agent::AgentErrorKind::{self, BadReply, Unreadable};
 use eval_job::agent::trpc::{TrpcAgent, TrpcSettings};
 use eval_job::evidence::{Event, ToolCall};
 use eval_job::http::HttpClient;
@@ -170,16 +170,16 @@ async fn each_conversation_has_a_session_of_its_own() {
 
 #[tokio::test]
 async fn a_run_without_a_response_has_its_words_and_its_number_of_tries() {
-    let cases: Vec<(Answer, usize, &str)> = vec![
-        (Answer::json(200, r#"{"status":"incomplete"}"#), 1, "reported that the run is incomplete"),
-        (Answer::json(200, r#"{"status":"completed","events":null}"#), 1, "without a final response"),
-        (Answer::json(200, "{}"), 4, "missing field `status`"),
+    let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
+        (Answer::json(200, r#"{"status":"incomplete"}"#), 1, BadReply, "reported that the run is incomplete"),
+        (Answer::json(200, r#"{"status":"completed","events":null}"#), 1, BadReply, "without a final response"),
+        (Answer::json(200, "{}"), 4, Unreadable, "missing field `status`"),
     ];
-    for (answer, arrives, words) in cases {
+    for (answer, arrives, kind, words) in cases {
         let server = Server::with(vec![answer.clone()]).await;
         let exchange = agent(&server.url).open().await.unwrap().say("Hi").await;
         let error = exchange.reply.unwrap_err();
-        assert_eq!((error.kind, server.received().len()), (BadReply, arrives), "{answer:?}: {error}");
+        assert_eq!((error.kind, server.received().len()), (kind, arrives), "{answer:?}: {error}");
         assert!(error.message.contains(words), "{answer:?}: {error}");
         assert_eq!(exchange.tries.failures.len(), arrives);
     }

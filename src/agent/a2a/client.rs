@@ -22,6 +22,10 @@ const LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 /// JSON-RPC's code for a task that is not there (A2A, "A2A-specific errors").
 const TASK_NOT_FOUND: i64 = -32001;
 
+/// The codes of a request that the agent does not take, which is what 4xx says elsewhere: JSON-RPC's four (it can't be read,
+/// is none, calls for what is not there, in a wrong way), and A2A's for what it does not support.
+const REFUSALS: [i64; 6] = [-32700, -32600, -32601, -32602, -32004, -32005];
+
 /// An agent that speaks A2A.
 pub struct A2aAgent {
     settings: A2aSettings,
@@ -102,11 +106,12 @@ impl Agent for A2aAgent {
         let chance = fastrand::Rng::with_seed(rest.rng_seed.wrapping_add(nth)).u32(..);
         let id = format!("a2a-{:x}-{chance:08x}", rest.clock.wall().timestamp_micros());
         let wire = Wire {
-            url,
             version: card.version,
             streaming: self.settings.streaming.unwrap_or(card.streaming),
             key: if card.wants_api_key_header { ("x-api-key", "") } else { BEARER },
             limit_ms: rest.turn_limit.as_secs_f64() * 1000.0,
+            is_met: url.origin() == self.base.join([]).origin(),
+            url,
             caller: Caller::new(rest, self.http.clone(), "a2a"),
         };
         Ok(Box::new(A2aSession {
@@ -127,6 +132,8 @@ struct Wire {
     streaming: bool,
     key: (&'static str, &'static str),
     limit_ms: f64,
+    /// Whether the agent is where its card was: a card that points elsewhere says nothing about who is there.
+    is_met: bool,
     caller: Caller,
 }
 
@@ -150,7 +157,9 @@ impl Wire {
         while !progress.rests() {
             let Some(task) = progress.task_id.clone() else {
                 let what = "the agent answered with neither a message nor a task".to_owned();
-                return Err(failure(AgentErrorKind::BadReply, what));
+                // A stream may have ended before it said anything.
+                let kind = if self.streaming { AgentErrorKind::BadReply } else { AgentErrorKind::Unreadable };
+                return Err(failure(kind, what));
             };
             if sent_ms + stopwatch.elapsed_ms() >= self.limit_ms {
                 let state = progress.state.as_deref().unwrap_or("without a state");
@@ -186,6 +195,10 @@ struct A2aSession {
 impl Session for A2aSession {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn is_met(&self) -> bool {
+        self.wire.is_met
     }
 
     async fn say(&mut self, message: &str) -> Exchange {
@@ -249,7 +262,11 @@ fn read(reply: &HttpReply) -> Result<(Progress, Option<f64>), Flaw> {
 fn result<'a>(reply: &HttpReply, body: &'a Value) -> Result<&'a Value, Flaw> {
     result_of(body).map_err(|(code, words)| {
         let Some(code) = code else { return Flaw::from(reply.unreadable(&words)) };
-        let kind = if code == TASK_NOT_FOUND { AgentErrorKind::NotFound } else { AgentErrorKind::BadReply };
+        let kind = match code {
+            TASK_NOT_FOUND => AgentErrorKind::NotFound,
+            code if REFUSALS.contains(&code) => AgentErrorKind::Status(400),
+            _ => AgentErrorKind::BadReply,
+        };
         let what = match code {
             TASK_NOT_FOUND => format!("the agent has forgotten the task in mid-conversation ({words})"),
             _ => format!("the agent reported error {code}: {words}"),

@@ -218,7 +218,9 @@ impl CommandSession {
                     Some(_) => "; target.command.terminator is what it must end its message with",
                 };
                 let mut error = self.amiss(&format!("no complete message within {limit:?}; {what}{hint}"));
-                error.kind = AgentErrorKind::Timeout;
+                // Words without their end: the job may name another end than the one that the agent prints.
+                let is_endless = !so_far.is_empty();
+                error.kind = if is_endless { AgentErrorKind::Unreadable } else { AgentErrorKind::Timeout };
                 Err(error)
             }
         }
@@ -228,14 +230,14 @@ impl CommandSession {
         if let Some(line) = line
             && let Err(error) = self.write(line).await
         {
-            return Err(self.gone(&format!("it does not take any more input ({error})")).await);
+            return Err(self.gone(&format!("it does not take any more input ({error})"), reader).await);
         }
         let said = self.settings.clock.start();
         let terminator = self.settings.config.terminator.clone();
         let mut read = 0;
         loop {
             let Some(line) = self.line().await? else {
-                return Err(self.gone("it ended in mid-conversation").await);
+                return Err(self.gone("it ended in mid-conversation", reader).await);
             };
             read += line.len();
             if read > BODY_CAP {
@@ -276,9 +278,9 @@ impl CommandSession {
     }
 
     /// Why a process that has ended, or is about to, says nothing more.
-    async fn gone(&mut self, what: &str) -> AgentError {
+    async fn gone(&mut self, what: &str, reader: &MessageReader) -> AgentError {
         let status = timeout(DYING, self.child.wait()).await;
-        let how = match status {
+        let how = match &status {
             Ok(Ok(status)) => format!(" ({status})"),
             _ => String::new(),
         };
@@ -291,9 +293,22 @@ impl CommandSession {
         let last = heard.lines().rev().find(|line| !line.trim().is_empty());
         let last =
             last.map(|line| format!("; it said at last: {}", excerpt(line, &self.secrets()))).unwrap_or_default();
-        let mut error = self.amiss(&format!("{what}{how}{last}"));
-        error.kind = AgentErrorKind::Timeout;
-        error
+        let so_far = reader.so_far();
+        let status = status.ok().and_then(Result::ok);
+        let kind = match status.and_then(|status| status.code()) {
+            // A shell's words for a program that it does not find, or may not start.
+            Some(126 | 127) => AgentErrorKind::NotFound,
+            // Done in its own view, and its words have no end in ours.
+            Some(0) if !so_far.is_empty() => AgentErrorKind::Unreadable,
+            _ => AgentErrorKind::Timeout,
+        };
+        let unended = match kind {
+            AgentErrorKind::Unreadable => {
+                format!("; without its terminator had come: {}", excerpt(&so_far, &self.secrets()))
+            }
+            _ => String::new(),
+        };
+        AgentError { kind, ..self.amiss(&format!("{what}{how}{unended}{last}")) }
     }
 
     fn amiss(&self, what: &str) -> AgentError {

@@ -142,7 +142,7 @@ fn session_id(reply: &HttpReply) -> Result<String, HttpFault> {
 fn answer(reply: &HttpReply) -> Result<MessageReply, HttpFault> {
     let answer: MessageReply = reply.object()?;
     if answer.message.content.trim().is_empty() {
-        return Err(reply.unreadable("the agent's message is empty"));
+        return Err(reply.useless("the agent's message is empty"));
     }
     Ok(answer)
 }

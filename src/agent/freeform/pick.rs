@@ -21,6 +21,17 @@ pub(in crate::agent) struct Picked {
     pub(in crate::agent) text: String,
     pub(in crate::agent) events: Vec<Event>,
     pub(in crate::agent) usage: Option<Usage>,
+    /// Whether anything came, and nothing of it had, where the words should be, what can be words: not even an empty text.
+    /// Then the path of the words may be wrong.
+    pub(in crate::agent) is_missed: Option<bool>,
+}
+
+impl Picked {
+    /// Nodes where the words should be.
+    pub(in crate::agent) fn looked<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Value>) {
+        let has_found = nodes.into_iter().any(can_be_words) || self.is_missed == Some(false);
+        self.is_missed = Some(!has_found);
+    }
 }
 
 /// Reads a path; the error names its key.
@@ -54,6 +65,10 @@ impl Picks {
         for node in self.words.iter().flat_map(|path| path.query(document).all()) {
             picked.text.push_str(&text(node));
         }
+        // What says nothing has no place for words.
+        if !document.is_null() {
+            picked.looked(self.words.iter().flat_map(|path| path.query(document).all()));
+        }
         for node in self.events.iter().flat_map(|path| path.query(document).all()) {
             match node {
                 Value::Array(list) => picked.events.extend(list.iter().map(event)),
@@ -79,6 +94,15 @@ pub(in crate::agent) fn text(node: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::Array(list) => list.iter().map(text).collect(),
         _ => String::new(),
+    }
+}
+
+/// Whether a place holds words, or would if there were any.
+fn can_be_words(node: &Value) -> bool {
+    match node {
+        Value::String(_) | Value::Number(_) | Value::Null => true,
+        Value::Array(list) => list.is_empty() || list.iter().any(can_be_words),
+        Value::Bool(_) | Value::Object(_) => false,
     }
 }
 

@@ -95,16 +95,18 @@ impl Agent for HttpAgent {
             if id.is_empty() {
                 let message =
                     "target.http.open.sessionId: nothing, or no text, is there in the agent's reply".to_owned();
-                return Err(AgentError { kind: AgentErrorKind::BadReply, message });
+                return Err(AgentError { kind: AgentErrorKind::Unreadable, message });
             }
         }
-        Ok(Box::new(HttpSession { shared, id, history: Vec::new(), turn: 0, tries: Tries::default() }))
+        let is_met = settings.config.opens_where_it_talks();
+        Ok(Box::new(HttpSession { shared, id, is_met, history: Vec::new(), turn: 0, tries: Tries::default() }))
     }
 }
 
 struct HttpSession {
     shared: Arc<Shared>,
     id: String,
+    is_met: bool,
     /// What was said before, as `{role, content}`.
     history: Vec<Value>,
     turn: u32,
@@ -118,7 +120,7 @@ impl Session for HttpSession {
     }
 
     fn is_met(&self) -> bool {
-        self.shared.session_path.is_some()
+        self.is_met
     }
 
     async fn say(&mut self, message: &str) -> Exchange {
@@ -189,7 +191,12 @@ impl Shared {
                 let (reply, last_ms) = stream.whole(BODY_CAP).await?;
                 self.picks.take(&json_of(&reply)?, &mut picked);
                 if picked.text.trim().is_empty() {
-                    return Err(reply.unreadable("target.http.say.reply picks no words out of the agent's reply"));
+                    let what = "target.http.say.reply picks no words out of the agent's reply";
+                    return Err(if picked.is_missed == Some(true) {
+                        reply.unreadable(what)
+                    } else {
+                        reply.useless(what)
+                    });
                 }
                 Times { first_ms: None, last_ms }
             }
@@ -197,9 +204,13 @@ impl Shared {
             StreamConfig::Ndjson => self.streamed(stream, Framing::Lines, &mut picked).await?,
         };
         if picked.text.trim().is_empty() {
-            return Err(place.amiss("target.http.say.reply picks no words out of the agent's stream"));
+            let is_document = self.settings.config.say.stream == StreamConfig::Sse && !place.is_event_stream();
+            let is_missed = picked.is_missed.unwrap_or(is_document);
+            let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
+            let fault = place.amiss("target.http.say.reply picks no words out of the agent's stream");
+            return Err(HttpFault { kind, ..fault });
         }
-        let Picked { text, events, usage } = picked;
+        let Picked { text, events, usage, .. } = picked;
         Ok(Reply { text, events, latency_ms: times.last_ms, first_token_ms: times.first_ms, usage })
     }
 

@@ -131,6 +131,14 @@ impl HttpConfig {
         self.parts().flat_map(|(_, parts)| parts.headers.values()).map(String::as_str)
     }
 
+    /// Whether sessions are opened at the host and port where the words are said: else who answers there says nothing of
+    /// who is here.
+    pub(super) fn opens_where_it_talks(&self) -> bool {
+        // `http:`, nothing, host and port; what templates fill in is the same in both.
+        let origin = |url: &str| url.split('/').take(3).collect::<Vec<_>>().join("/");
+        self.open.as_ref().is_some_and(|open| origin(&open.url) == origin(&self.say.url))
+    }
+
     /// Whether a template tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
         self.parts().any(|(key, parts)| key != "state" && parts.names("model"))

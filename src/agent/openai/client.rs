@@ -15,7 +15,7 @@ use crate::agent::tools::{ROUNDS, Rounds};
 use crate::agent::tries::{Again, Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
 use crate::evidence::{Message, ObjectContext};
-use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpReply, HttpStream, Method, Opened};
+use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, Method, Opened};
 
 /// What the client has to know. It has no `Debug`: an address can hold a password.
 #[derive(Clone)]
@@ -216,7 +216,8 @@ async fn streamed(stream: HttpStream) -> Result<Answer, Failure> {
         Ok(took)
     };
     let times = read_events(stream, Framing::Sse, take).await.map_err(Failure::of_fault)?;
-    if !is_done && completion.finish_reason.is_none() && completion.error.is_none() {
+    let is_open = !is_done && completion.finish_reason.is_none() && completion.error.is_none();
+    if is_open && completion.is_other != Some(true) {
         let what = "the stream ended in the middle: neither [DONE] nor a finish_reason had come";
         return Err(Failure::of_fault(head.amiss(what)));
     }
@@ -242,6 +243,10 @@ fn usable(completion: Completion, reply: &HttpReply) -> Result<Completion, Failu
     let has_words = !completion.text.trim().is_empty() || !completion.refusal.trim().is_empty();
     if has_words || !completion.calls.is_empty() {
         return Ok(completion);
+    }
+    if completion.is_other == Some(true) {
+        let no_completion = reply.amiss("what came is no completion: it holds no choices");
+        return Err(Failure::of_fault(HttpFault { kind: HttpFaultKind::Unreadable, ..no_completion }));
     }
     // The first two come again, and are paid for again, however often the same is asked.
     let (what, again) = match completion.finish_reason.as_deref() {

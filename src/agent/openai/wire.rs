@@ -58,6 +58,8 @@ pub(super) struct Completion {
     pub(super) usage: Option<Usage>,
     /// What the endpoint says instead of a reply.
     pub(super) error: Option<Value>,
+    /// Whether something came, and none of it was of a completion.
+    pub(super) is_other: Option<bool>,
     /// The number by which the endpoint tells each call's pieces.
     indexes: Vec<Option<u64>>,
 }
@@ -71,6 +73,7 @@ impl Completion {
         if let Some(usage) = piece.get("usage").filter(|usage| usage.is_object()) {
             self.usage = Some(usage_of(usage));
         }
+        self.is_other = Some(piece.get("choices").is_none() && self.is_other != Some(false));
         let Some(choice) = piece.pointer("/choices/0") else { return false };
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
             self.finish_reason = Some(reason.to_owned());

@@ -15,7 +15,7 @@ use crate::agent::tools::{ROUNDS, Rounds};
 use crate::agent::tries::{Again, Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
 use crate::evidence::{Message, ObjectContext};
-use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpReply, HttpStream, Method};
+use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, Method};
 
 /// What the client has to know. It has no `Debug`: an address can hold a password.
 #[derive(Clone)]
@@ -201,7 +201,7 @@ async fn answer(stream: HttpStream) -> Result<Answer, Failure> {
         _ => Ok(response.take(&head.event_json(data)?)),
     };
     let times = read_events(stream, Framing::Sse, take).await.map_err(Failure::of_fault)?;
-    if !response.has_ended && response.error.is_none() {
+    if !response.has_ended && response.error.is_none() && response.is_other != Some(true) {
         let what = "the stream ended in the middle: no response.completed had come";
         return Err(Failure::of_fault(head.amiss(what)));
     }
@@ -219,6 +219,10 @@ fn usable(response: Response, reply: &HttpReply) -> Result<Response, Failure> {
     }
     if !response.words().trim().is_empty() || !response.calls().is_empty() {
         return Ok(response);
+    }
+    if response.is_other == Some(true) {
+        let fault = reply.amiss("what came is no response: it holds no output");
+        return Err(Failure::of_fault(HttpFault { kind: HttpFaultKind::Unreadable, ..fault }));
     }
     Err(Failure::of_fault(match response.incomplete.as_deref() {
         Some("content_filter") => reply.amiss("the provider's content filter took the reply away"),

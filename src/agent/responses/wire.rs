@@ -82,6 +82,8 @@ pub(super) struct Response {
     pub(super) incomplete: Option<String>,
     /// What the endpoint says instead of a response.
     pub(super) error: Option<Value>,
+    /// Whether something came, and none of it was of a response.
+    pub(super) is_other: Option<bool>,
     items: Vec<Value>,
     streamed: String,
 }
@@ -90,6 +92,9 @@ impl Response {
     /// Takes in an event of the stream, or a whole response.
     pub(super) fn take(&mut self, piece: &Value) -> Took {
         let words = |key: &str| piece.get(key).and_then(Value::as_str).unwrap_or_default();
+        let is_known =
+            words("type").starts_with("response.") || ["output", "error"].iter().any(|key| piece.get(key).is_some());
+        self.is_other = Some(!is_known && words("type") != "error" && self.is_other != Some(false));
         match words("type") {
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.streamed.push_str(words("delta"));

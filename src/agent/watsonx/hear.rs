@@ -48,7 +48,7 @@ impl Heard {
             let chunk = stream.chunk().await;
             self.last_ms = stream.elapsed_ms();
             // Bytes that can't be read have come all the same.
-            self.began |= chunk.as_ref().is_err_and(|fault| fault.kind == HttpFaultKind::Unreadable);
+            self.began |= chunk.as_ref().is_err_and(|fault| fault.kind == HttpFaultKind::Useless);
             let Some(chunk) = chunk? else {
                 let rest: Vec<String> = pieces.finish().into_iter().collect();
                 return self.take(&rest, &stream.head, take).map(|_| ());

@@ -148,9 +148,12 @@ impl Shared {
                 Err(socket.fault(HttpFaultKind::Broken, &format!("the connection ended without a word {when}")))
             }
             Frame::Closed(Some((code, reason))) => {
+                // The codes for what the other side said wrongly (RFC 6455, 7.4.1), and those made after HTTP's 4xx.
+                let is_refusal = matches!(code, 1002 | 1003 | 1007 | 1008 | 4400..=4499);
+                let kind = if is_refusal { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
                 let reason = if reason.is_empty() { String::new() } else { format!(", {}", socket.quote(&reason)) };
                 let what = format!("the agent closed the connection {when} (code {code}{reason})");
-                Err(socket.fault(HttpFaultKind::Unreadable, &what))
+                Err(socket.fault(kind, &what))
             }
         }
     }
@@ -235,10 +238,20 @@ impl WebSocketSession {
     /// One reply. After a failure nobody can tell which frames would belong to which reply: the conversation is over.
     async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, Failure> {
         let limit = self.shared.settings.rest.turn_limit;
-        let reply = tokio::time::timeout(limit, self.exchange(frame, stopwatch)).await;
+        let mut heard = Heard::default();
+        let reply = tokio::time::timeout(limit, self.exchange(frame, stopwatch, &mut heard)).await;
         let reply = reply.unwrap_or_else(|_| {
-            let what = format!("the reply was not complete within {limit:?}");
-            Err(self.socket.fault(HttpFaultKind::Timeout, &what))
+            let late = format!("the reply was not complete within {limit:?}");
+            Err(match (heard.frames, heard.picked.text.is_empty()) {
+                (0, _) => self.socket.fault(HttpFaultKind::Timeout, &late),
+                (_, is_wordless) => {
+                    let what = match is_wordless {
+                        true => "no frame had words where they are looked for (target.websocket.reply.delta, .text)",
+                        false => "words came, and nothing that ends them (target.websocket.reply.done)",
+                    };
+                    self.socket.fault(HttpFaultKind::Unreadable, &format!("{late}; {what}"))
+                }
+            })
         });
         reply.map_err(|fault| {
             let failure = Failure::of_fault(fault);
@@ -249,7 +262,12 @@ impl WebSocketSession {
         })
     }
 
-    async fn exchange(&mut self, frame: Option<String>, mut stopwatch: Stopwatch) -> Result<Reply, HttpFault> {
+    async fn exchange(
+        &mut self,
+        frame: Option<String>,
+        mut stopwatch: Stopwatch,
+        heard: &mut Heard,
+    ) -> Result<Reply, HttpFault> {
         let shared = &self.shared;
         if let Some(frame) = frame {
             if let Err(broken) = self.socket.send(frame).await {
@@ -259,7 +277,7 @@ impl WebSocketSession {
             // From here on the time is the agent's.
             stopwatch = shared.settings.rest.clock.start();
         }
-        let (mut heard, mut first_token_ms, mut size) = (Heard::default(), None, 0);
+        let (mut first_token_ms, mut size) = (None, 0);
         loop {
             let frame = match self.held.pop_front() {
                 Some(frame) => frame,
@@ -267,31 +285,36 @@ impl WebSocketSession {
                 None => shared.next(&mut self.socket, "in the middle of its reply").await?,
             };
             size += frame.len();
+            heard.frames += 1;
             let now = stopwatch.elapsed_ms();
-            let took = shared.reading.take(&frame, &mut heard).map_err(|how| {
+            let took = shared.reading.take(&frame, heard).map_err(|how| {
                 let what = format!("a frame {how}: {}", self.socket.quote(&frame));
-                self.socket.fault(HttpFaultKind::Unreadable, &what)
+                let is_cut = how.starts_with("stops");
+                let kind = if is_cut { HttpFaultKind::Useless } else { HttpFaultKind::Unreadable };
+                self.socket.fault(kind, &what)
             })?;
             match took {
                 Took::Nothing => {}
                 Took::Words => first_token_ms = first_token_ms.or(Some(now)),
-                Took::End => return self.reply(heard, first_token_ms, now),
+                Took::End => return self.reply(std::mem::take(heard), first_token_ms, now),
             }
             if size > STREAM_CAP {
                 let what = "the reply is longer than 64 MiB; reading stopped there";
-                return Err(self.socket.fault(HttpFaultKind::Unreadable, what));
+                return Err(self.socket.fault(HttpFaultKind::Useless, what));
             }
         }
     }
 
     fn reply(&self, heard: Heard, first_token_ms: Option<f64>, latency_ms: f64) -> Result<Reply, HttpFault> {
-        let amiss = |what: &str| self.socket.fault(HttpFaultKind::Unreadable, what);
         if let Some(error) = heard.error {
+            let amiss = |what: &str| self.socket.fault(HttpFaultKind::Useless, what);
             return Err(amiss(&format!("answered with an error: {}", self.socket.quote(&error))));
         }
-        let Picked { text, events, usage } = heard.picked;
+        let Picked { text, events, usage, is_missed } = heard.picked;
         if text.trim().is_empty() {
-            return Err(amiss("no words came in the agent's reply (target.websocket.reply)"));
+            let is_missed = is_missed == Some(true);
+            let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
+            return Err(self.socket.fault(kind, "no words came in the agent's reply (target.websocket.reply)"));
         }
         Ok(Reply { text, events, latency_ms, first_token_ms, usage })
     }

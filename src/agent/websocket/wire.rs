@@ -29,6 +29,8 @@ pub(super) struct Heard {
     pub(super) picked: Picked,
     /// What the agent says of a failure of its own.
     pub(super) error: Option<String>,
+    /// How many frames came.
+    pub(super) frames: usize,
 }
 
 impl Reading {
@@ -87,6 +89,7 @@ impl JsonReading {
             Some(nodes.concat()).filter(|words| !words.is_empty())
         };
         let mut has_words = self.picks.take(frame, &mut heard.picked);
+        heard.picked.looked(self.whole.iter().flat_map(|path| path.query(frame).all()));
         if let Some(words) = found(&self.whole) {
             heard.picked.text = words;
             has_words = true;

@@ -1,6 +1,6 @@
 //! Where a transport differs from the others, and why.
 
-use eval_job::agent::AgentErrorKind::{self, BadReply, Status, Timeout};
+use eval_job::agent::AgentErrorKind::{self, BadReply, Status, Timeout, Unreadable};
 
 /// Where transports differ from the others.
 pub struct Difference {
@@ -21,6 +21,18 @@ pub const DIFFERENCES: &[Difference] = &[
         wires: &["command"],
         comes_out: (Some(Timeout), 1),
         why: "a process has no status; it ends, and that is a connection that breaks",
+    },
+    Difference {
+        fault: "silence in mid-body",
+        wires: &["command", "websocket"],
+        comes_out: (Some(Unreadable), 1),
+        why: "words came, and not what the job says that ends them: it may name another end than the agent has",
+    },
+    Difference {
+        fault: "cut in mid-body",
+        wires: &["command"],
+        comes_out: (Some(Unreadable), 1),
+        why: "a process that has ended well has said all that it wanted to say, and its words had no end: as above",
     },
     Difference {
         fault: "invalid UTF-8",

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use eval_job::agent::AgentErrorKind::{self, BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable};
+use eval_job::agent::AgentErrorKind::{
+    self, BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable, Unreadable,
+};
 
 use super::outcome::Outcome;
 use super::wire::{Form, Limits, Wire};
@@ -82,8 +84,8 @@ pub const FAULTS: &[Fault] = &[
     fault("not HTTP", |_| vec![Answer::Raw(b"SSH-2.0-OpenSSH\r\n")], broken(Timeout, 2)),
     fault("cut in mid-body", |_| vec![Answer::Cut { declared: 99, body: b" ".to_vec() }], broken(Timeout, 2)),
     fault("ends in mid-JSON", |wire| vec![wire.reply(half(wire))], broken(BadReply, 2)),
-    fault("a web page", |_| vec![Answer::of_type(200, "text/html", "<html>log in hush-key")], broken(BadReply, 2)),
-    fault("no JSON", |wire| vec![wire.reply(no_json(wire))], broken(BadReply, 2)),
+    fault("a web page", |_| vec![Answer::of_type(200, "text/html", "<html>log in hush-key")], broken(Unreadable, 2)),
+    fault("no JSON", |wire| vec![wire.reply(no_json(wire))], broken(Unreadable, 2)),
     fault("invalid UTF-8", |wire| vec![wire.reply(not_utf8(wire))], broken(BadReply, 2)),
     fault("empty body", |wire| vec![wire.reply("")], broken(BadReply, 2)),
     fault("empty text", |wire| vec![wire.reply((wire.says)(" \n"))], broken(BadReply, 2)),

@@ -11,6 +11,7 @@ mod latency;
 mod outcome;
 mod same_words;
 mod websocket;
+mod whose;
 mod wire;
 mod wires;
 

@@ -19,19 +19,20 @@ fn answer(heard: &str) -> String {
     format!("You said: {heard}\n{{{{ model }}}} – ok?")
 }
 
-fn job(target: &Value) -> String {
+/// A job with a time limit of so many seconds for a turn.
+pub fn job(target: &Value, turn: u32) -> String {
     let mut whole = json!({"user": "ann", "chatbot": "helper"});
     whole.as_object_mut().unwrap().extend(target.as_object().unwrap().clone());
     format!(
         "evaluator: {{script: {}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nmaxTurns: 20\n\
-         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\nlimits: {{turn: 2}}\ntarget: {whole}\n",
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\nlimits: {{turn: {turn}}}\ntarget: {whole}\n",
         json!(LINES)
     )
 }
 
 /// Runs the program, whose server lives in this process.
 async fn talk(target: Value) -> RunRecord {
-    tokio::task::spawn_blocking(move || run(&job(&target), &["--condition", "without-facts"]).1).await.unwrap()
+    tokio::task::spawn_blocking(move || run(&job(&target, 2), &["--condition", "without-facts"]).1).await.unwrap()
 }
 
 /// An agent that speaks like this, until it has answered so many messages.
