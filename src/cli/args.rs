@@ -8,6 +8,7 @@ use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::env_file::EnvFile;
 use crate::evidence::Condition;
+use crate::graph::embedded::Megabytes;
 use crate::job::ModelName;
 use crate::money::Dollars;
 use crate::score::Score;
@@ -286,4 +287,7 @@ pub(super) struct GraphServeArgs {
     /// The port; 0 takes a free one
     #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 7687)]
     pub(super) port: u16,
+    /// The most memory that a statement may take, and the graph: 512, `512 MB` or `2 GB`
+    #[arg(long, env = "EVAL_JOB_MEMORY", value_name = "SIZE", default_value_t = Megabytes::default())]
+    pub(super) memory: Megabytes,
 }

@@ -16,7 +16,8 @@ use crate::secret::Secret;
 /// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn
 /// and told.
 pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    let graph = EmbeddedGraph::shareable(Limits::default()).map_err(CliError::Database)?;
+    let limits = Limits { memory: args.memory.bytes(), ..Limits::default() };
+    let graph = EmbeddedGraph::shareable(limits).map_err(CliError::Database)?;
     let own = context.credentials.neo4j_password.clone();
     let password = own.clone().unwrap_or_else(drawn);
     let settings = BoltSettings {

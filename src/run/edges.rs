@@ -70,6 +70,8 @@ pub struct Edges {
     pub(super) neo4j: Option<Arc<Neo4jGraph>>,
     /// `limits.query`.
     pub(super) query_limit: Duration,
+    /// `graph.embedded.memory`.
+    graph_memory: embedded::Megabytes,
     /// What the trials have in common.
     pub(super) commons: Commons,
     /// What the run may spend.
@@ -105,6 +107,10 @@ impl Edges {
         let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
         let Models { persona, judge, endpoints, keys } = Models::of(&plan.job, &surround)?;
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
+        let graph_memory = match &plan.graph {
+            Some(GraphConfig::Embedded(config)) => config.memory.unwrap_or_default(),
+            _ => embedded::Megabytes::default(),
+        };
         let neo4j = match &plan.graph {
             Some(GraphConfig::Neo4j(config)) => {
                 let graph = neo4j_graph(neo4j_connection(config, credentials), query_limit)?;
@@ -125,6 +131,7 @@ impl Edges {
             empty_graph,
             neo4j,
             query_limit,
+            graph_memory,
             commons,
             budget,
             evaluations: evaluate::slots(),
@@ -143,7 +150,7 @@ impl Edges {
     }
 
     pub(super) fn graph_limits(&self) -> embedded::Limits {
-        embedded::Limits { time: self.query_limit, ..embedded::Limits::default() }
+        embedded::Limits { time: self.query_limit, memory: self.graph_memory.bytes(), ..embedded::Limits::default() }
     }
 
     /// The user of a trial.

@@ -4,6 +4,7 @@ mod budget;
 mod golden;
 mod graph_serve;
 mod kill;
+mod memory;
 mod neo4j;
 mod providers;
 mod readme;

@@ -94,6 +94,9 @@ pub struct Config {
     /// memory stays within a small multiple of this regardless of how wide
     /// its rows are. Exceeding it returns `GraphError::SizeLimit`.
     pub max_materialized_bytes: u64,
+    // eval-job: bounds.
+    /// The most bytes that the database may be large. Default: 0, which is no limit.
+    pub max_database_bytes: u64,
     /// Maximum byte length for a single property value. Default: 1 MiB.
     pub max_property_value_bytes: usize,
     /// Maximum byte length for label and property key names. Default: 256.
@@ -122,6 +125,7 @@ impl Default for Config {
             max_traversal_depth: 64,
             max_traversal_work: 10_000_000,
             max_materialized_bytes: 1 << 30,
+            max_database_bytes: 0, // eval-job
             max_property_value_bytes: 1024 * 1024,
             max_name_bytes: 256,
             max_result_rows: 100_000,
@@ -253,6 +257,14 @@ impl Database {
         conn.execute_batch("PRAGMA journal_mode=WAL;")?;
         schema::init_schema(&conn)?;
         migrate_and_stamp(&conn)?;
+        // eval-job: bounds.
+        if config.max_database_bytes > 0 {
+            let page: u64 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+            let pages = (config.max_database_bytes / page).max(1);
+            // It answers with the limit that holds from now on.
+            let _: u64 = conn.query_row(&format!("PRAGMA max_page_count={pages}"), [], |row| row.get(0))?;
+        }
+        conn.progress_handler(10_000, Some(crate::bounds::is_over));
         Ok(Self {
             conn,
             tx_state: TxState::None,
@@ -266,6 +278,13 @@ impl Database {
             plan_cache: crate::cypher::plan_cache::PlanCache::new(),
             schema_epoch: AtomicU64::new(0),
         })
+    }
+
+    // eval-job: memory goes back when a statement was large.
+    /// Lets go of what SQLite keeps for later.
+    pub fn shrink(&self) {
+        // It keeps what it has when this fails.
+        let _ = self.conn.execute_batch("PRAGMA shrink_memory");
     }
 
     /// Internal access to the underlying SQLite connection.

@@ -32,7 +32,8 @@ impl NodeId {
 /// query result records but must never be written into stored properties
 /// (openCypher forbids it and storage paths rely on the property-value subset
 /// being scalar-or-collection).
-#[derive(Debug, Clone, Serialize, Deserialize)]
+// eval-job: `Clone` is below.
+#[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Value {
     Null,
@@ -57,6 +58,41 @@ pub enum Value {
     LocalDateTime(crate::temporal::CypherLocalDateTime),
     DateTime(crate::temporal::CypherDateTime),
     Duration(crate::temporal::CypherDuration),
+}
+
+// eval-job: as it would be derived, but bounded.
+impl Clone for Value {
+    fn clone(&self) -> Value {
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(b) => Value::Bool(*b),
+            Value::I64(n) => Value::I64(*n),
+            Value::F64(f) => Value::F64(*f),
+            Value::String(s) => {
+                crate::bounds::room(s.len());
+                Value::String(s.clone())
+            }
+            Value::List(items) => {
+                crate::bounds::check();
+                crate::bounds::room_for(items.len(), 0);
+                Value::List(items.clone())
+            }
+            Value::Node(n) => Value::Node(n.clone()),
+            Value::Edge(e) => Value::Edge(e.clone()),
+            Value::Path(p) => Value::Path(p.clone()),
+            Value::Map(map) => {
+                crate::bounds::check();
+                crate::bounds::room_for(map.len(), map.len().saturating_mul(32));
+                Value::Map(map.clone())
+            }
+            Value::Date(d) => Value::Date(d.clone()),
+            Value::LocalTime(t) => Value::LocalTime(t.clone()),
+            Value::Time(t) => Value::Time(t.clone()),
+            Value::LocalDateTime(dt) => Value::LocalDateTime(dt.clone()),
+            Value::DateTime(dt) => Value::DateTime(dt.clone()),
+            Value::Duration(d) => Value::Duration(d.clone()),
+        }
+    }
 }
 
 /// NaN-safe equality: two NaN values are considered equal (bit-equal comparison).
@@ -276,7 +312,8 @@ impl fmt::Display for Value {
 pub type Properties = HashMap<String, Value>;
 
 /// A node in the graph.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+// eval-job: `Clone` is below.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Node {
     pub id: NodeId,
@@ -294,7 +331,8 @@ pub struct Node {
 /// per-triple sequence number assigned at creation. Equality and hashing
 /// include `seq`, so two parallel edges with identical properties are still
 /// distinct values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+// eval-job: `Clone` is below.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Edge {
     pub src: NodeId,
@@ -304,6 +342,27 @@ pub struct Edge {
     #[serde(default)]
     pub seq: u64,
     pub properties: Properties,
+}
+
+// eval-job: as they would be derived, but bounded.
+impl Clone for Node {
+    fn clone(&self) -> Node {
+        crate::bounds::check();
+        Node { id: self.id, labels: self.labels.clone(), properties: self.properties.clone() }
+    }
+}
+
+impl Clone for Edge {
+    fn clone(&self) -> Edge {
+        crate::bounds::check();
+        Edge {
+            src: self.src,
+            dst: self.dst,
+            label: self.label.clone(),
+            seq: self.seq,
+            properties: self.properties.clone(),
+        }
+    }
 }
 
 /// A path through the graph: a sequence of nodes linked by edges.

@@ -21,7 +21,7 @@ use super::request::{Batch, Request, Terms, Unreadable};
 use super::value::Dialect;
 use super::version::Version;
 use crate::clock::Stopwatch;
-use crate::graph::embedded::{Answer, Counts, Effect, Patience, Session};
+use crate::graph::embedded::{Answer, Counts, Effect, Held, Patience, Session};
 use crate::graph::{Parameters, Value};
 
 /// The most results of one transaction that wait to be fetched: each is held in memory.
@@ -72,6 +72,8 @@ struct Open {
     effect: Effect,
     counts: Counts,
     watch: Stopwatch,
+    /// After the rows: it counts what they take.
+    _held: Held,
 }
 
 impl Protocol {
@@ -219,7 +221,7 @@ impl Protocol {
         }
         let watch = self.room.settings.clock.start();
         match self.ask(statement, &parameters, terms).await {
-            Ok(Answer { table, effect, counts }) => {
+            Ok(Answer { table, effect, counts, held }) => {
                 let fields = Pack::List(table.columns.into_iter().map(Pack::String).collect());
                 let mut metadata = vec![
                     ("fields".to_owned(), fields),
@@ -233,7 +235,7 @@ impl Protocol {
                 }
                 let watch = self.room.settings.clock.start();
                 let rows = table.rows.into_iter();
-                self.results.push(Open { number: self.next_result, rows, effect, counts, watch });
+                self.results.push(Open { number: self.next_result, rows, effect, counts, watch, _held: held });
                 self.next_result += 1;
                 outlet.succeed(Pack::Map(metadata));
             }

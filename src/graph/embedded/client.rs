@@ -1,8 +1,8 @@
 //! The graph as the rest of the program holds it: a thread that owns the engine, and a way to ask it.
 //!
-//! The engine is not asynchronous and can't be interrupted. Its own thread keeps a long query from stalling the
-//! runtime, keeps requests in order without a lock, and, unlike a blocking task of the runtime, never holds up the end
-//! of the program.
+//! The engine is not asynchronous. Its own thread keeps a long query from stalling the runtime, keeps requests in order
+//! without a lock, and, unlike a blocking task of the runtime, never holds up the end of the program. A statement that
+//! nobody waits for any longer stops.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,8 +15,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::oneshot;
 
+use super::config::Megabytes;
 use super::engine::Store;
-use super::fate::Fate;
+use super::fate::{Abandon, Fate};
+use super::memory::CutOff;
+use super::refusal::Refusal;
 use super::shared::Sessions;
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
 
@@ -27,11 +30,13 @@ pub struct Limits {
     pub rows: usize,
     /// The longest that a statement may take, waiting for earlier ones included.
     pub time: Duration,
+    /// The most bytes that a statement may take, and the graph.
+    pub memory: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { rows: 100_000, time: Duration::from_secs(30) }
+        Limits { rows: 100_000, time: Duration::from_secs(30), memory: Megabytes::default().bytes() }
     }
 }
 
@@ -66,14 +71,14 @@ impl EmbeddedGraph {
 
     /// A fresh graph with limits of one's own.
     pub fn with_limits(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
-        EmbeddedGraph::serve(Store::open(limits.rows)?, limits, None, ())
+        EmbeddedGraph::serve(Store::open(limits)?, limits, None, ())
     }
 
     /// A fresh graph that others may work on through [`EmbeddedGraph::sessions`] at the same time. It lives in a
     /// temporary folder, which goes when the graph and all its sessions are gone.
     pub fn shareable(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
         let (sessions, folder) = Sessions::open(limits)?;
-        let store = Store::open_file(&folder.file(), limits.rows, limits.time)?;
+        let store = Store::open_file(&folder.file(), limits, limits.time)?;
         folder.vanish();
         EmbeddedGraph::serve(store, limits, Some(sessions), folder)
     }
@@ -118,12 +123,13 @@ impl EmbeddedGraph {
 
     async fn ask(&self, work: Work, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
         let (reply, mut answer) = oneshot::channel();
-        let fate = Arc::new(Fate::default());
+        let abandon = Abandon::default();
+        let fate = &abandon.0;
         let request = Request {
             work,
             statement: statement.to_owned(),
             parameters: parameters.clone(),
-            fate: Arc::clone(&fate),
+            fate: Arc::clone(fate),
             reply,
         };
         self.requests.send(request).map_err(|_| stopped())?;
@@ -147,11 +153,17 @@ impl EmbeddedGraph {
 }
 
 fn answer(store: &mut Store, request: &Request) -> Result<Table, GraphError> {
-    let work = || match request.work {
+    let work = |store: &mut Store| match request.work {
         Work::Read => store.read(&request.statement, &request.parameters),
         Work::Write => store.write(&request.statement, &request.parameters, &request.fate),
     };
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+    let bounded = || {
+        store.within(&request.fate, work).unwrap_or_else(|cut_off| match cut_off {
+            CutOff::TooLarge(error) => Err(error),
+            CutOff::Abandoned => Err(Refusal::gave_up().error),
+        })
+    };
+    catch_unwind(AssertUnwindSafe(bounded)).unwrap_or_else(|_| {
         store.roll_back();
         Err(GraphError {
             kind: GraphErrorKind::Other,
@@ -219,6 +231,61 @@ mod tests {
             writes: Arc::default(),
         };
         assert_eq!(count(&patient).await, Value::Int(0));
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_any_longer_stops() {
+        // Each would keep the engine busy for hours.
+        let endless = [
+            "RETURN any(x IN range(1, 4000000) WHERE any(y IN range(1, 40000) WHERE y = -x)) AS x",
+            "UNWIND range(1, 9000000) AS x UNWIND range(1, 9000000) AS y RETURN count(*)",
+            "MATCH (a)-[:R*1..]-(b) RETURN count(*)",
+            "UNWIND range(1, 9000000) AS x MATCH (n:X) SET n.x = x",
+        ];
+        let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
+        let graph = EmbeddedGraph::with_limits(limits).unwrap();
+        let patient = EmbeddedGraph {
+            requests: graph.requests.clone(),
+            limits: Limits::default(),
+            sessions: None,
+            writes: Arc::default(),
+        };
+        let setup = "UNWIND range(1, 12) AS i CREATE (:X) WITH i MATCH (a:X), (b:X) MERGE (a)-[:R]->(b)";
+        patient.write(setup, &Parameters::new()).await.unwrap();
+        for statement in endless {
+            let error = graph.write(statement, &Parameters::new()).await.unwrap_err();
+            assert!(error.message.contains("took longer than 0.05 s"), "{statement}: {error}");
+            assert_eq!(count(&patient).await, Value::Int(12), "{statement}");
+            // The one who waits may also just go.
+            let none = Parameters::new();
+            let asked = patient.write(statement, &none);
+            assert!(tokio::time::timeout(Duration::from_millis(50), asked).await.is_err());
+            assert_eq!(count(&patient).await, Value::Int(12), "{statement}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_graph_has_a_largest_size_and_can_be_emptied_again() {
+        let limits = Limits { memory: 16 << 20, ..Limits::default() };
+        for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
+            let more = "UNWIND range(1, 1000) AS x CREATE (:X {text: $text})";
+            let text = Parameters::from([("text".to_owned(), Value::String("x".repeat(2000)))]);
+            let spare = more.replace(":X", ":Y");
+            graph.write(&spare, &text).await.unwrap();
+            let mut times = 1;
+            let error = loop {
+                match graph.write(more, &text).await {
+                    Ok(_) => times += 1,
+                    Err(error) => break error,
+                }
+            };
+            assert!((3..10).contains(&times), "{times}");
+            assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
+            assert!(error.message.contains("may not grow past 16 MB"), "{error}");
+            assert_eq!(count(&graph).await, Value::Int(times * 1000));
+            graph.write("MATCH (n:Y) DETACH DELETE n", &Parameters::new()).await.unwrap();
+            graph.write(more, &text).await.unwrap();
+        }
     }
 
     #[tokio::test]

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use graphdblite::bounds::check;
 use graphdblite::{Config, Database, GraphError as Theirs, Value as Engine};
 
+use super::client::Limits;
 use super::fate::Fate;
 use super::schema::{Course, course};
 use super::wire;
@@ -13,15 +15,15 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Temporal, Valu
 /// An open database. Between two calls no transaction is open.
 pub(super) struct Store {
     pub(super) database: Database,
+    /// The most bytes that a statement may take, and the graph.
+    pub(super) memory: usize,
 }
 
 impl Store {
-    /// A fresh graph in memory, which gives at most so many rows.
-    pub(super) fn open(rows: usize) -> Result<Store, GraphError> {
-        // The cap on hops would make a valid query fail, the budget on visited relationships stays.
-        let config = Config { max_result_rows: rows, max_traversal_depth: 0, ..Config::default() };
-        let database = Database::open_with_config(":memory:", config).map_err(|theirs| broken(&theirs))?;
-        Ok(Store { database })
+    /// A fresh graph in memory.
+    pub(super) fn open(limits: Limits) -> Result<Store, GraphError> {
+        let database = Database::open_with_config(":memory:", config(limits)).map_err(|theirs| broken(&theirs))?;
+        Ok(Store { database, memory: limits.memory })
     }
 
     /// Runs one statement and keeps nothing of it.
@@ -88,6 +90,7 @@ impl Store {
     }
 
     pub(super) fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {
+        check();
         Ok(match value {
             Value::Null => Engine::Null,
             Value::Bool(truth) => Engine::Bool(*truth),
@@ -126,6 +129,19 @@ impl Store {
                 message: format!("The parameter ${name} is no {function}: '{}'.", temporal.text),
             }
         })
+    }
+}
+
+/// How the engine is held to our limits.
+pub(super) fn config(limits: Limits) -> Config {
+    Config {
+        max_result_rows: limits.rows,
+        // A cap on hops would make a valid query fail, the budget on visited relationships stays.
+        max_traversal_depth: 0,
+        // Its own estimate; what is really taken is counted.
+        max_materialized_bytes: 0,
+        max_database_bytes: limits.memory as u64,
+        ..Config::default()
     }
 }
 

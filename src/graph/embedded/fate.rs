@@ -1,6 +1,7 @@
 //! Who decides about a request: the one who waits for it, or the thread that works on it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 const OPEN: u8 = 0;
 const KEPT: u8 = 1;
@@ -9,7 +10,10 @@ const ABANDONED: u8 = 2;
 /// Whether a request's effect is kept or abandoned: decided once, so that a write which was reported as too slow is
 /// never committed afterwards.
 #[derive(Debug, Default)]
-pub(super) struct Fate(AtomicU8);
+pub(super) struct Fate {
+    state: AtomicU8,
+    stop: Arc<AtomicBool>,
+}
 
 impl Fate {
     /// The worker is about to keep the effect: false when it was abandoned before.
@@ -19,16 +23,35 @@ impl Fate {
 
     /// The one who waits gives up: false when the effect is already being kept.
     pub(super) fn abandon(&self) -> bool {
-        self.decide(ABANDONED)
+        let abandoned = self.decide(ABANDONED);
+        if abandoned {
+            self.stop.store(true, Ordering::Release);
+        }
+        abandoned
+    }
+
+    /// Set when nobody waits any longer: the engine then stops.
+    pub(super) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     /// Whether nobody waits any longer.
     pub(super) fn is_abandoned(&self) -> bool {
-        self.0.load(Ordering::Acquire) == ABANDONED
+        self.state.load(Ordering::Acquire) == ABANDONED
     }
 
     fn decide(&self, fate: u8) -> bool {
-        self.0.compare_exchange(OPEN, fate, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        self.state.compare_exchange(OPEN, fate, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+/// The side of the one who waits: when it goes, nobody waits any longer.
+#[derive(Debug, Default)]
+pub(super) struct Abandon(pub(super) Arc<Fate>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        self.0.abandon();
     }
 }
 

@@ -10,6 +10,7 @@ mod counts;
 mod engine;
 mod fate;
 mod gap;
+mod memory;
 mod names;
 mod refusal;
 mod schema;
@@ -21,8 +22,9 @@ mod transact;
 mod wire;
 
 pub use client::{EmbeddedGraph, Limits};
-pub use config::EmbeddedConfig;
+pub use config::{EmbeddedConfig, Megabytes};
 pub use counts::Counts;
+pub use memory::Held;
 pub use refusal::{Refusal, RefusalReason};
 pub use session::{Access, Answer, Effect, Patience, Session};
 pub use shared::Sessions;

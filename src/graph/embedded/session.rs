@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::counts::Counts;
-use super::fate::Fate;
+use super::fate::Abandon;
+use super::memory::Held;
 use super::refusal::{Refusal, RefusalReason};
 use super::shared::{Asked, Order, Sessions, Then};
 use crate::graph::{Parameters, Table};
@@ -34,7 +35,7 @@ pub enum Effect {
 }
 
 /// What a statement gave.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Answer {
     /// Its rows.
     pub table: Table,
@@ -42,6 +43,8 @@ pub struct Answer {
     pub effect: Effect,
     /// How much it wrote.
     pub counts: Counts,
+    /// What the rows take, for as long as they are kept.
+    pub held: Held,
 }
 
 /// How long a statement of a session may take.
@@ -170,7 +173,7 @@ impl Session {
         order: impl FnOnce(Asked) -> Order,
     ) -> Result<Answer, Refusal> {
         let (reply, mut answer) = oneshot::channel();
-        let abandon = Abandon(Arc::new(Fate::default()));
+        let abandon = Abandon::default();
         let asked = Asked {
             statement: statement.to_owned(),
             parameters: parameters.clone(),
@@ -200,15 +203,6 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.roll_back();
-    }
-}
-
-/// Tells the worker when nobody waits any longer.
-struct Abandon(Arc<Fate>);
-
-impl Drop for Abandon {
-    fn drop(&mut self) {
-        self.0.abandon();
     }
 }
 

@@ -22,6 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use super::client::Limits;
 use super::engine::Store;
 use super::fate::Fate;
+use super::memory::{CutOff, Waiting};
 use super::refusal::{Refusal, RefusalReason};
 use super::session::{Answer, Session};
 use crate::graph::{GraphError, GraphErrorKind, Parameters};
@@ -132,13 +133,14 @@ impl Sessions {
     pub(super) fn open(limits: Limits) -> Result<(Sessions, Arc<Folder>), GraphError> {
         let folder = Arc::new(Folder::make()?);
         let commits = Arc::new(AtomicU64::new(0));
-        let writer = Worker::open(&folder, limits, &commits)?;
+        let waiting = Arc::new(Waiting::default());
+        let writer = Worker::open(&folder, limits, &commits, &waiting)?;
         let (to_writer, inbox) = channel();
         spawn(move || writer.work(|| inbox.recv().ok()))?;
         let (to_readers, inbox) = channel();
         let inbox = Arc::new(Mutex::new(inbox));
         for _ in 0..READERS {
-            let reader = Worker::open(&folder, limits, &commits)?;
+            let reader = Worker::open(&folder, limits, &commits, &waiting)?;
             let inbox = Arc::clone(&inbox);
             spawn(move || reader.work(|| next(&inbox)))?;
         }
@@ -185,13 +187,21 @@ struct Worker {
     store: Store,
     permit: Option<OwnedSemaphorePermit>,
     commits: Arc<AtomicU64>,
+    /// The results of all workers that their clients have not fetched yet.
+    waiting: Arc<Waiting>,
     _folder: Arc<Folder>,
 }
 
 impl Worker {
-    fn open(folder: &Arc<Folder>, limits: Limits, commits: &Arc<AtomicU64>) -> Result<Worker, GraphError> {
-        let store = Store::open_file(&folder.file(), limits.rows, BUSY)?;
-        Ok(Worker { store, permit: None, commits: Arc::clone(commits), _folder: Arc::clone(folder) })
+    fn open(
+        folder: &Arc<Folder>,
+        limits: Limits,
+        commits: &Arc<AtomicU64>,
+        waiting: &Arc<Waiting>,
+    ) -> Result<Worker, GraphError> {
+        let store = Store::open_file(&folder.file(), limits, BUSY)?;
+        let (commits, waiting) = (Arc::clone(commits), Arc::clone(waiting));
+        Ok(Worker { store, permit: None, commits, waiting, _folder: Arc::clone(folder) })
     }
 
     fn work(mut self, mut next: impl FnMut() -> Option<Order>) {
@@ -204,7 +214,7 @@ impl Worker {
         match order {
             Order::Read(asked) => {
                 if !asked.fate.is_abandoned() {
-                    let answer = self.guarded(|store| store.try_read(&asked.statement, &asked.parameters));
+                    let answer = self.answer(&asked.fate, |store| store.try_read(&asked.statement, &asked.parameters));
                     // Nobody listens when the statement was abandoned meanwhile.
                     let _ = asked.reply.send(answer);
                 }
@@ -232,7 +242,7 @@ impl Worker {
         if asked.fate.is_abandoned() {
             return Err(Refusal::gave_up());
         }
-        let answer = self.guarded(|store| {
+        let answer = self.answer(&asked.fate, |store| {
             store.begin()?;
             store.try_write(&asked.statement, &asked.parameters)
         })?;
@@ -253,6 +263,26 @@ impl Worker {
     fn end(&mut self) {
         self.store.roll_back();
         self.permit = None;
+    }
+
+    /// Runs a statement within the limits, and keeps count of what its rows take.
+    fn answer(
+        &mut self,
+        fate: &Fate,
+        work: impl FnOnce(&mut Store) -> Result<Answer, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let waiting = Arc::clone(&self.waiting);
+        self.guarded(|store| {
+            let held = |store: &mut Store| {
+                let mut answer = work(store)?;
+                answer.held = waiting.hold(store.memory).map_err(|error| Refusal::of(error, None))?;
+                Ok(answer)
+            };
+            store.within(fate, held).unwrap_or_else(|cut_off| match cut_off {
+                CutOff::TooLarge(error) => Err(Refusal::of(error, None)),
+                CutOff::Abandoned => Err(Refusal::gave_up()),
+            })
+        })
     }
 
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Store) -> Result<T, Refusal>) -> Result<T, Refusal> {

@@ -7,8 +7,10 @@ use std::time::Duration;
 use graphdblite::{Config, Database, GraphError as Theirs, SyncMode};
 
 use super::bridge::bridge;
+use super::client::Limits;
 use super::counts::Counts;
-use super::engine::{Store, broken};
+use super::engine::{Store, broken, config};
+use super::memory::{Held, full};
 use super::refusal::Refusal;
 use super::schema::{Course, course};
 use super::scope::complaint;
@@ -19,17 +21,15 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Table};
 
 impl Store {
     /// The graph in this file, made when it isn't there. `wait` is for another writer to finish.
-    pub(super) fn open_file(file: &Path, rows: usize, wait: Duration) -> Result<Store, GraphError> {
+    pub(super) fn open_file(file: &Path, limits: Limits, wait: Duration) -> Result<Store, GraphError> {
         let config = Config {
-            max_result_rows: rows,
-            max_traversal_depth: 0,
             busy_timeout_ms: wait.as_millis().try_into().unwrap_or(u32::MAX),
             // The graph is thrown away with the process: there is nothing to protect from a power cut.
             synchronous: SyncMode::Off,
-            ..Config::default()
+            ..config(limits)
         };
         let database = Database::open_with_config(file, config).map_err(|theirs| broken(&theirs))?;
-        Ok(Store { database })
+        Ok(Store { database, memory: limits.memory })
     }
 
     /// Opens a writing transaction unless one is open.
@@ -57,7 +57,7 @@ impl Store {
         self.database.begin_read().map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
         let table = self.try_run(statement, parameters);
         self.roll_back();
-        Ok(Answer { table: table?, effect: Effect::Read, counts: Counts::default() })
+        Ok(Answer { table: table?, effect: Effect::Read, counts: Counts::default(), held: Held::default() })
     }
 
     /// Runs one statement in the open transaction.
@@ -67,13 +67,18 @@ impl Store {
             Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
             Course::Run => Effect::ReadWrite,
             Course::Hint => {
-                return Ok(Answer { table: Table::default(), effect: Effect::Schema, counts: Counts::default() });
+                return Ok(Answer {
+                    table: Table::default(),
+                    effect: Effect::Schema,
+                    counts: Counts::default(),
+                    held: Held::default(),
+                });
             }
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
         };
         Counts::take();
         let table = self.try_run(statement, parameters)?;
-        Ok(Answer { table, effect, counts: Counts::take() })
+        Ok(Answer { table, effect, counts: Counts::take(), held: Held::default() })
     }
 
     /// Runs one statement in whatever transaction is open.
@@ -83,7 +88,11 @@ impl Store {
             given.insert(name.clone(), self.parameter(name, value).map_err(unfit)?);
         }
         let bridged = bridge(statement);
-        let refused = |theirs: Theirs| Refusal::of(wire::error(statement, bridged.ids_guarded, &theirs), Some(&theirs));
+        let memory = self.memory;
+        let refused = |theirs: Theirs| match is_full(&theirs) {
+            true => Refusal::of(full(memory), None),
+            false => Refusal::of(wire::error(statement, bridged.ids_guarded, &theirs), Some(&theirs)),
+        };
         let records = self.database.execute_with_params(&bridged.text, Some(&given)).map_err(refused)?;
         if let Some(message) = complaint(statement) {
             // What the statement did goes with its transaction.
@@ -102,7 +111,22 @@ fn unfit(error: GraphError) -> Refusal {
     refusal
 }
 
+/// Whether the database has no room left.
+fn is_full(theirs: &Theirs) -> bool {
+    matches!(theirs, Theirs::Storage { .. }) && theirs.to_string().contains("database or disk is full")
+}
+
+/// The longest statement that the engine takes: a longer one isn't even looked at.
+const LONGEST: usize = 1 << 20;
+
 fn only(text: &str) -> Result<&str, Refusal> {
+    if text.len() > LONGEST {
+        let message = format!(
+            "The statement has {} bytes, and the embedded graph takes {LONGEST} at most. Hand data over as parameters.",
+            text.len()
+        );
+        return Err(Refusal::of(GraphError { kind: GraphErrorKind::Limit, message }, None));
+    }
     let statements = split(text);
     let message = match statements.as_slice() {
         [statement] => return Ok(statement),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use graphdblite::bounds::{check, room};
 use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, Value as Engine};
 
 use super::gap;
@@ -11,13 +12,17 @@ use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Table, 
 
 /// A value of the engine as ours.
 pub(super) fn value(engine: &Engine) -> Value {
+    check();
     let temporal = |kind, text: String| Value::Temporal(Temporal { kind, text: with_seconds(text) });
     match engine {
         Engine::Null => Value::Null,
         Engine::Bool(truth) => Value::Bool(*truth),
         Engine::I64(number) => Value::Int(*number),
         Engine::F64(number) => Value::Float(*number),
-        Engine::String(text) => Value::String(text.clone()),
+        Engine::String(text) => {
+            room(text.len());
+            Value::String(text.clone())
+        }
         Engine::List(items) => Value::List(items.iter().map(value).collect()),
         Engine::Map(entries) => Value::Map(properties(entries)),
         Engine::Node(found) => node(found).into(),

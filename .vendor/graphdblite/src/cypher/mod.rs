@@ -22,6 +22,9 @@ use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// eval-job: the longest statement, in bytes, that the caches keep.
+pub(crate) const LONGEST_CACHED: usize = 16 << 10;
+
 /// Caches threaded through `execute_cypher`. All fields are optional so
 /// callers without a `Database` (planner test harness, fuzzer) can opt out.
 #[derive(Default, Clone, Copy)]
@@ -78,7 +81,10 @@ fn execute_cypher_inner(
     let _scope = eval::ParamScope::enter(params);
     let _regex_scope = eval::RegexCacheScope::enter(&ctx.regex_cache);
     let plan = match (caches.plan, caches.schema_epoch) {
-        (Some(pc), Some(epoch)) if plan_cache::is_plan_cacheable(&stmt) => {
+        // eval-job: long ones are not kept.
+        (Some(pc), Some(epoch))
+            if cypher.len() <= LONGEST_CACHED && plan_cache::is_plan_cacheable(&stmt) =>
+        {
             let e = epoch.load(Ordering::Acquire);
             let cookie = plan_cache::schema_cookie(conn)?;
             pc.get_or_plan_with_schema(cypher, e, cookie, || {

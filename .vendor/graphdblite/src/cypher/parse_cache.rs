@@ -80,6 +80,10 @@ impl ParseCache {
         // misses on the *same* query string both parse — wasteful but
         // correct, and the second insert is a no-op overwrite.
         let stmt = parser::parse(cypher)?;
+        // eval-job: long ones would be kept for good.
+        if cypher.len() > crate::cypher::LONGEST_CACHED {
+            return Ok(stmt);
+        }
 
         if let Ok(mut guard) = self.inner.lock() {
             // If a concurrent miss already inserted the same key, prefer the

@@ -6,9 +6,18 @@ use crate::types::Value;
 ///
 /// Uses `IndexMap` to preserve insertion order, giving deterministic column
 /// ordering in query results.
-#[derive(Debug, Clone, PartialEq)]
+// eval-job: `Clone` is below.
+#[derive(Debug, PartialEq)]
 pub struct NamedRecord {
     pub(crate) fields: IndexMap<String, Value>,
+}
+
+// eval-job: as it would be derived, but bounded.
+impl Clone for NamedRecord {
+    fn clone(&self) -> NamedRecord {
+        crate::bounds::check();
+        NamedRecord { fields: self.fields.clone() }
+    }
 }
 
 impl NamedRecord {
@@ -26,6 +35,7 @@ impl NamedRecord {
 
     /// Insert or replace a field.
     pub fn set(&mut self, key: String, value: Value) {
+        crate::bounds::check(); // eval-job
         self.fields.insert(key, value);
     }
 

@@ -33,9 +33,18 @@ impl SlotId {
 
 /// A row in the result stream. Slot indices are assigned by the planner;
 /// names are recovered via [`RecordSchema`].
-#[derive(Debug, Clone, PartialEq)]
+// eval-job: `Clone` is below.
+#[derive(Debug, PartialEq)]
 pub struct Record {
     values: Vec<Value>,
+}
+
+// eval-job: as it would be derived, but bounded.
+impl Clone for Record {
+    fn clone(&self) -> Record {
+        crate::bounds::check();
+        Record { values: self.values.clone() }
+    }
 }
 
 impl Record {
@@ -46,6 +55,7 @@ impl Record {
 
     /// Row of `n` slots, each initialized to [`Value::Null`].
     pub fn with_capacity(n: usize) -> Self {
+        crate::bounds::check(); // eval-job
         Self {
             values: vec![Value::Null; n],
         }

@@ -266,7 +266,8 @@ pub fn get_edge_properties(
     match entries.into_iter().next() {
         Some((_, data)) => {
             let props: Properties =
-                rmp_serde::from_slice(&data).map_err(|e| GraphError::Serialization {
+                // eval-job: bounded.
+                rmp_serde::from_slice(crate::bounds::read(&data)).map_err(|e| GraphError::Serialization {
                     context: String::new(),
                     source: e.to_string(),
                     hint: None,
@@ -289,7 +290,8 @@ pub fn get_edge_properties_at(
     match kv::get(conn, kv::TABLE_EDGE_PROPS, &key)? {
         Some(data) => {
             let props: Properties =
-                rmp_serde::from_slice(&data).map_err(|e| GraphError::Serialization {
+                // eval-job: bounded.
+                rmp_serde::from_slice(crate::bounds::read(&data)).map_err(|e| GraphError::Serialization {
                     context: String::new(),
                     source: e.to_string(),
                     hint: None,
@@ -344,7 +346,8 @@ pub fn get_all_edge_props(
     for (key, data) in entries {
         let seq = edge_seq_from_key(&key, prefix.len());
         let props: Properties =
-            rmp_serde::from_slice(&data).map_err(|e| GraphError::Serialization {
+            // eval-job: bounded.
+            rmp_serde::from_slice(crate::bounds::read(&data)).map_err(|e| GraphError::Serialization {
                 context: String::new(),
                 source: e.to_string(),
                 hint: None,
@@ -673,6 +676,7 @@ pub fn traverse_paths(
                 }
 
                 for (edge_src, edge_dst, seq, props) in directed_edges {
+                    crate::bounds::check(); // eval-job
                     if !unlimited_work {
                         if fuel == 0 {
                             return Err(crate::types::GraphError::SizeLimit {

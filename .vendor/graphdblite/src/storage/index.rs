@@ -230,6 +230,7 @@ pub fn composite_index_prefix_lookup(
             "SELECT key FROM \"{table}\" WHERE key >= ?1 AND key < ?2"
         ))?;
         let mapped = stmt.query_map(rusqlite::params![&prefix_bytes, &upper], |row| {
+            crate::bounds::check(); // eval-job
             row.get::<_, Vec<u8>>(0)
         })?;
         mapped.collect::<rusqlite::Result<Vec<_>>>()?
@@ -237,6 +238,7 @@ pub fn composite_index_prefix_lookup(
         let mut stmt =
             conn.prepare_cached(&format!("SELECT key FROM \"{table}\" WHERE key >= ?1"))?;
         let mapped = stmt.query_map(rusqlite::params![&prefix_bytes], |row| {
+            crate::bounds::check(); // eval-job
             row.get::<_, Vec<u8>>(0)
         })?;
         mapped.collect::<rusqlite::Result<Vec<_>>>()?

@@ -37,6 +37,7 @@ fn check_table(table: &str) -> Result<()> {
 
 /// Get a value by key from a KV table. Returns None if not found.
 pub fn get(conn: &rusqlite::Connection, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    crate::bounds::check(); // eval-job
     check_table(table)?;
     let sql = format!("SELECT value FROM \"{table}\" WHERE key = ?1");
     let mut stmt = conn.prepare_cached(&sql)?;
@@ -50,6 +51,7 @@ pub fn get(conn: &rusqlite::Connection, table: &str, key: &[u8]) -> Result<Optio
 
 /// Put a key-value pair into a KV table (insert or replace).
 pub fn put(conn: &rusqlite::Connection, table: &str, key: &[u8], value: &[u8]) -> Result<()> {
+    crate::bounds::check(); // eval-job
     check_table(table)?;
     let sql = format!("INSERT OR REPLACE INTO \"{table}\" (key, value) VALUES (?1, ?2)");
     let mut stmt = conn.prepare_cached(&sql)?;
@@ -59,6 +61,7 @@ pub fn put(conn: &rusqlite::Connection, table: &str, key: &[u8], value: &[u8]) -
 
 /// Delete a key from a KV table. Returns true if a row was deleted.
 pub fn delete(conn: &rusqlite::Connection, table: &str, key: &[u8]) -> Result<bool> {
+    crate::bounds::check(); // eval-job
     check_table(table)?;
     let sql = format!("DELETE FROM \"{table}\" WHERE key = ?1");
     let mut stmt = conn.prepare_cached(&sql)?;
@@ -88,12 +91,14 @@ pub fn scan_prefix(
     let rows = match &upper {
         Some(ub) => {
             let mapped = stmt.query_map(params![prefix, ub], |row| {
+                crate::bounds::check(); // eval-job
                 Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))
             })?;
             mapped.collect::<std::result::Result<Vec<_>, _>>()?
         }
         None => {
             let mapped = stmt.query_map(params![prefix], |row| {
+                crate::bounds::check(); // eval-job
                 Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))
             })?;
             mapped.collect::<std::result::Result<Vec<_>, _>>()?

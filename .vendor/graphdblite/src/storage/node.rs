@@ -58,6 +58,7 @@ pub fn normalize_labels(labels: &[String]) -> Vec<String> {
 pub fn get_node(conn: &Connection, id: NodeId) -> Result<Node> {
     let data = kv::get(conn, kv::TABLE_NODES, &id.to_be_bytes())?
         .ok_or(GraphError::NodeNotFound { id, hint: None })?;
+    crate::bounds::room_to_read(data.len()); // eval-job
     let record: NodeRecord =
         rmp_serde::from_slice(&data).map_err(|e| GraphError::Serialization {
             context: String::new(),
@@ -271,20 +272,18 @@ pub fn find_nodes_by_label(conn: &Connection, label: &str) -> Result<Vec<Node>> 
     };
 
     let mut stmt = conn.prepare_cached(&sql)?;
-    let rows = if use_param {
-        stmt.query_map(rusqlite::params![label], |row| {
-            Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))
-        })?
-        .collect::<std::result::Result<Vec<_>, _>>()?
+    // eval-job: read one by one, so that they are not held twice.
+    let mut rows = if use_param {
+        stmt.query(rusqlite::params![label])?
     } else {
-        stmt.query_map([], |row| {
-            Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))
-        })?
-        .collect::<std::result::Result<Vec<_>, _>>()?
+        stmt.query([])?
     };
 
     let mut nodes = Vec::new();
-    for (key, data) in rows {
+    while let Some(row) = rows.next()? {
+        let (key, data) = (row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?);
+        crate::bounds::check(); // eval-job
+        crate::bounds::room_to_read(data.len());
         let record: NodeRecord =
             rmp_serde::from_slice(&data).map_err(|e| GraphError::Serialization {
                 context: String::new(),
@@ -309,6 +308,7 @@ pub fn find_nodes_by_label(conn: &Connection, label: &str) -> Result<Vec<Node>> 
 
 /// Insert or replace a node row in the v2 schema (key + label + value).
 fn put_node(conn: &Connection, key: &[u8], label: &str, value: &[u8]) -> Result<()> {
+    crate::bounds::check(); // eval-job
     let mut stmt = conn
         .prepare_cached("INSERT OR REPLACE INTO nodes (key, label, value) VALUES (?1, ?2, ?3)")?;
     stmt.execute(rusqlite::params![key, label, value])?;

@@ -789,6 +789,13 @@ pub(in crate::cypher::eval) fn eval_function_call(
             let replacement = args.get(2).map(|a| eval_expr(a, record, ecx)).transpose()?;
             match (s, search, replacement) {
                 (Value::String(s), Some(Value::String(search)), Some(Value::String(repl))) => {
+                    // eval-job: bounded.
+                    let more = if repl.len() > search.len() {
+                        s.matches(&search).count().saturating_mul(repl.len() - search.len())
+                    } else {
+                        0
+                    };
+                    crate::bounds::room(more.saturating_add(s.len()));
                     Ok(Value::String(s.replace(&search, &repl)))
                 }
                 _ => Ok(Value::Null),
@@ -801,10 +808,13 @@ pub(in crate::cypher::eval) fn eval_function_call(
             match (s, delim) {
                 // An empty delimiter splits into single characters (Rust's
                 // `split("")` would add empty strings at both ends).
-                (Value::String(s), Some(Value::String(d))) if d.is_empty() => Ok(Value::List(
-                    s.chars().map(|c| Value::String(c.to_string())).collect(),
-                )),
+                // eval-job: bounded.
+                (Value::String(s), Some(Value::String(d))) if d.is_empty() => {
+                    crate::bounds::room_for(s.chars().count(), s.len());
+                    Ok(Value::List(s.chars().map(|c| Value::String(c.to_string())).collect()))
+                }
                 (Value::String(s), Some(Value::String(d))) => {
+                    crate::bounds::room_for(s.matches(&d).count() + 1, s.len());
                     let parts: Vec<Value> =
                         s.split(&d).map(|p| Value::String(p.to_string())).collect();
                     Ok(Value::List(parts))

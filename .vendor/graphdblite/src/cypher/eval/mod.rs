@@ -342,6 +342,7 @@ pub fn eval_expr(
     record: &dyn RecordView,
     ecx: EvalCx<'_>,
 ) -> crate::types::Result<Value> {
+    crate::bounds::check(); // eval-job
     let _depth = EvalDepthGuard::enter()?;
     eval_expr_inner(expr, record, ecx)
 }
@@ -589,6 +590,7 @@ fn eval_expr_inner(
                     if s >= e {
                         Ok(Value::List(vec![]))
                     } else {
+                        crate::bounds::room_for(e - s, 0); // eval-job
                         Ok(Value::List(items[s..e].to_vec()))
                     }
                 }
@@ -882,7 +884,10 @@ pub(in crate::cypher::eval) fn eval_binop(
                         list_cap::check_list_len(
                             list_cap::elements_size(a).saturating_add(list_cap::elements_size(b)),
                         )?;
-                        let mut result = a.clone();
+                        // eval-job: room before it is made, all of it at once.
+                        crate::bounds::room_for(a.len() + b.len(), 0);
+                        let mut result = Vec::with_capacity(a.len() + b.len());
+                        result.extend(a.iter().cloned());
                         result.extend(b.iter().cloned());
                         Ok(Value::List(result))
                     }
@@ -891,7 +896,10 @@ pub(in crate::cypher::eval) fn eval_binop(
                             list_cap::elements_size(a)
                                 .saturating_add(list_cap::elements_size(std::slice::from_ref(val))),
                         )?;
-                        let mut result = a.clone();
+                        // eval-job: room before it is made, all of it at once.
+                        crate::bounds::room_for(a.len() + 1, 0);
+                        let mut result = Vec::with_capacity(a.len() + 1);
+                        result.extend(a.iter().cloned());
                         result.push(val.clone());
                         Ok(Value::List(result))
                     }
@@ -900,7 +908,10 @@ pub(in crate::cypher::eval) fn eval_binop(
                             list_cap::elements_size(std::slice::from_ref(val))
                                 .saturating_add(list_cap::elements_size(b)),
                         )?;
-                        let mut result = vec![val.clone()];
+                        // eval-job: room before it is made, all of it at once.
+                        crate::bounds::room_for(b.len() + 1, 0);
+                        let mut result = Vec::with_capacity(b.len() + 1);
+                        result.push(val.clone());
                         result.extend(b.iter().cloned());
                         Ok(Value::List(result))
                     }
@@ -1006,7 +1017,10 @@ pub(in crate::cypher::eval) fn eval_arithmetic(
         (Value::I64(a), Value::F64(b)) => Ok(Value::F64(float_op(*a as f64, *b))),
         (Value::F64(a), Value::I64(b)) => Ok(Value::F64(float_op(*a, *b as f64))),
         // String concatenation with +.
-        (Value::String(a), Value::String(b)) => Ok(Value::String(format!("{a}{b}"))),
+        (Value::String(a), Value::String(b)) => {
+            crate::bounds::room(a.len().saturating_add(b.len())); // eval-job
+            Ok(Value::String(format!("{a}{b}")))
+        }
         _ => Err(arithmetic_type_error(op_name, left, right)),
     }
 }

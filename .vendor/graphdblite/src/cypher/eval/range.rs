@@ -49,6 +49,7 @@ impl RangeSpec {
         crate::cypher::executor::check_materialized_headroom(
             (self.len as u64).saturating_mul(std::mem::size_of::<Value>() as u64),
         )?;
+        crate::bounds::room_for(self.len, 0); // eval-job
         Ok(Value::List(self.values().collect()))
     }
 }

@@ -61,6 +61,7 @@ pub(in crate::cypher::executor) fn type_rank(v: &Value) -> u8 {
 }
 
 pub(in crate::cypher) fn compare_values_for_sort(a: &Value, b: &Value) -> std::cmp::Ordering {
+    crate::bounds::check(); // eval-job
     match (a, b) {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::I64(a), Value::I64(b)) => a.cmp(b),

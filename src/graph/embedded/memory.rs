@@ -1,0 +1,118 @@
+//! How much memory a statement may take, and what stops it.
+//!
+//! Every allocation of this process is counted for the thread that makes it, so that a bound holds for all that the
+//! engine and we do with a statement, whatever it is. Memory that is free again goes back to the system.
+
+use std::alloc::System;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use graphdblite::bounds::{Bounds, Counting, Exceeded, bounded, give_back, held, was_large};
+
+use super::engine::Store;
+use super::fate::Fate;
+use crate::graph::{GraphError, GraphErrorKind};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting(System);
+
+/// From this size on the memory of a result that was handed over goes back at once.
+const LARGE: usize = 8 << 20;
+
+/// Why a statement did not come to its end.
+pub(super) enum CutOff {
+    /// It would have taken more memory than it may.
+    TooLarge(GraphError),
+    /// Nobody waits for it any longer.
+    Abandoned,
+}
+
+impl Store {
+    /// Works on the engine within its memory and for as long as somebody waits. What is cut off has been undone.
+    pub(super) fn within<T>(&mut self, fate: &Fate, work: impl FnOnce(&mut Store) -> T) -> Result<T, CutOff> {
+        let bounds = Bounds { memory: self.memory, stop: fate.stop() };
+        let done = bounded(bounds, || work(self));
+        if done.is_err() {
+            self.roll_back();
+        }
+        if was_large() {
+            self.database.shrink();
+            give_back();
+        }
+        done.map_err(|exceeded| match exceeded {
+            Exceeded::Memory => CutOff::TooLarge(self.too_large()),
+            Exceeded::Stopped => CutOff::Abandoned,
+        })
+    }
+
+    fn too_large(&self) -> GraphError {
+        GraphError {
+            kind: GraphErrorKind::Limit,
+            message: format!(
+                "The statement takes more memory than the embedded graph allows, {}, and was given up; nothing of it was \
+                 kept. Let it hold less at a time (LIMIT, a bound on the hops of *, fewer rows before CREATE or \
+                 collect), or raise the limit ({KEY}).",
+                megabytes(self.memory)
+            ),
+        }
+    }
+}
+
+/// Where the limit is set.
+const KEY: &str = "graph.embedded.memory, `graph serve --memory`";
+
+/// The sentence for a graph that has no room for what a statement writes.
+pub(super) fn full(memory: usize) -> GraphError {
+    GraphError {
+        kind: GraphErrorKind::Limit,
+        message: format!(
+            "The embedded graph may not grow past {} (or there is no room for it in TMPDIR); nothing of the statement was \
+             kept. Write less, delete what isn't needed, or raise the limit ({KEY}).",
+            megabytes(memory)
+        ),
+    }
+}
+
+fn megabytes(bytes: usize) -> String {
+    format!("{} MB", bytes >> 20)
+}
+
+/// What the results that are waiting to be fetched take, together.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(AtomicUsize);
+
+/// The memory of one result, until it is dropped.
+#[derive(Debug, Default)]
+pub struct Held {
+    waiting: Arc<Waiting>,
+    bytes: usize,
+}
+
+impl Waiting {
+    /// Takes what the statement on this thread holds now, unless the results would have more than `most` together.
+    pub(super) fn hold(self: &Arc<Waiting>, most: usize) -> Result<Held, GraphError> {
+        let bytes = held();
+        let before = self.0.fetch_add(bytes, Ordering::AcqRel);
+        let held = Held { waiting: Arc::clone(self), bytes };
+        if before > 0 && before + bytes > most {
+            return Err(GraphError {
+                kind: GraphErrorKind::Limit,
+                message: format!(
+                    "The results that wait to be fetched would take more than {} together. Fetch or discard the rows of \
+                     earlier ones, or raise the limit ({KEY}).",
+                    megabytes(most)
+                ),
+            });
+        }
+        Ok(held)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.waiting.0.fetch_sub(self.bytes, Ordering::AcqRel);
+        if self.bytes > LARGE {
+            give_back();
+        }
+    }
+}
