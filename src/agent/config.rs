@@ -47,15 +47,8 @@ impl TransportConfig {
             TransportConfig::Embabel(_) | TransportConfig::Demo(_) => {
                 vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
             }
-            TransportConfig::OpenAi(_) | TransportConfig::Responses(_) => {
-                vec![
-                    Ability::ChoosesModel,
-                    Ability::Streams,
-                    Ability::ReportsTools,
-                    Ability::ReportsUsage,
-                    Ability::TakesHistory,
-                ]
-            }
+            TransportConfig::OpenAi(config) => bare_model(config.streams()),
+            TransportConfig::Responses(config) => bare_model(config.streams()),
             TransportConfig::Http(config) => those(&[
                 (config.tells_model(), Ability::ChoosesModel),
                 (config.state.is_some(), Ability::ShowsState),
@@ -228,6 +221,16 @@ impl TransportConfig {
             TransportConfig::Demo(_) | TransportConfig::Command(_) => Vec::new(),
         }
     }
+}
+
+fn bare_model(streams: bool) -> Vec<Ability> {
+    those(&[
+        (true, Ability::ChoosesModel),
+        (streams, Ability::Streams),
+        (true, Ability::ReportsTools),
+        (true, Ability::ReportsUsage),
+        (true, Ability::TakesHistory),
+    ])
 }
 
 /// Those that the configuration brings along.

@@ -6,6 +6,7 @@
 pub mod a2a;
 mod ability;
 pub mod adk;
+mod arguments;
 pub mod command;
 mod config;
 pub mod demo;

@@ -12,7 +12,7 @@ use super::printer::Printer;
 use super::run::{runtime, surroundings};
 use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Reply, TransportConfig};
-use crate::evidence::Event;
+use crate::evidence::{Event, EventKind};
 use crate::job::{ModelName, RunLimits, Target};
 use crate::plan::{Plan, Wanted};
 use crate::record::Verdict;
@@ -162,12 +162,12 @@ fn time(reply: &Reply) -> String {
 fn events(events: &[Event]) -> String {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
-        let kind = match event {
-            Event::SystemPrompt { .. } => "system prompt",
-            Event::GraphRequest { .. } => "graph request",
-            Event::FunctionCall(_) => "function call",
-            Event::FunctionResponse { .. } => "function result",
-            Event::Other { .. } => "other event",
+        let kind = match event.kind {
+            EventKind::SystemPrompt { .. } => "system prompt",
+            EventKind::GraphRequest { .. } => "graph request",
+            EventKind::FunctionCall(_) => "function call",
+            EventKind::FunctionResponse { .. } => "function result",
+            EventKind::Other { .. } => "other event",
         };
         *kinds.entry(kind).or_default() += 1;
     }

@@ -1,11 +1,23 @@
 //! What the agent reports about its own work.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// One thing that the agent reported about its work in a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// What it is, as far as that is known.
+    #[serde(flatten)]
+    pub kind: EventKind,
+    /// As the agent reported it; `None` where `kind` says all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Value>,
+}
+
+/// What kind of thing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Event {
+pub enum EventKind {
     /// The system prompt that the agent's model was given.
     SystemPrompt {
         /// The prompt.
@@ -24,13 +36,73 @@ pub enum Event {
     /// A function answered.
     FunctionResponse {
         /// Its output, as the agent reported it.
-        output: serde_json::Value,
+        output: Value,
     },
     /// Something else: kept as it came.
     Other {
         /// As it came.
-        data: serde_json::Value,
+        data: Value,
     },
+}
+
+impl Event {
+    /// An event with what the agent reported, which is kept where it says more.
+    pub fn with_raw(kind: EventKind, raw: Value) -> Event {
+        let says_more = raw != kind.to_json();
+        Event { raw: says_more.then_some(raw), kind }
+    }
+
+    /// All that is known of it: what the agent reported, and over it what was understood of that.
+    pub fn to_json(&self) -> Value {
+        let known = self.kind.to_json();
+        match &self.raw {
+            Some(raw @ Value::Object(_)) => {
+                let mut all = raw.clone();
+                put_over(&mut all, known);
+                all
+            }
+            _ => known,
+        }
+    }
+}
+
+impl From<EventKind> for Event {
+    fn from(kind: EventKind) -> Event {
+        Event { kind, raw: None }
+    }
+}
+
+impl EventKind {
+    /// It in the shape in which Embabel's agents report it.
+    pub fn to_json(&self) -> Value {
+        match self {
+            EventKind::SystemPrompt { text } => json!({"systemPrompt": text}),
+            EventKind::GraphRequest { content, summary_direction: None } => json!({"content": content}),
+            EventKind::GraphRequest { content, summary_direction: Some(direction) } => {
+                json!({"content": content, "summaryDirection": direction})
+            }
+            EventKind::FunctionCall(call) => {
+                json!({"request": {"function": {"name": call.function}, "arguments": call.args}})
+            }
+            EventKind::FunctionResponse { output } => json!({"output": output}),
+            EventKind::Other { data } => data.clone(),
+        }
+    }
+}
+
+/// Fields of mappings are put together; of anything else the newer counts. Arguments are a whole.
+fn put_over(below: &mut Value, above: Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                match below.get_mut(&key).filter(|_| key != "arguments" && key != "output") {
+                    Some(known) => put_over(known, value),
+                    None => drop(below.insert(key, value)),
+                }
+            }
+        }
+        (below, above) => *below = above,
+    }
 }
 
 /// One call of a function by the agent.
@@ -40,5 +112,49 @@ pub struct ToolCall {
     /// The function's name.
     pub function: String,
     /// Its arguments, as the agent reported them.
-    pub args: serde_json::Value,
+    pub args: Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call() -> EventKind {
+        EventKind::FunctionCall(ToolCall { function: "f".to_owned(), args: json!({"a": 1}) })
+    }
+
+    #[test]
+    fn an_event_of_an_older_journal_is_read_and_the_raw_one_stands_beside_the_kind() {
+        for (stored, kind) in [
+            (json!({"kind": "functionCall", "function": "f", "args": {"a": 1}}), call()),
+            (json!({"kind": "systemPrompt", "text": "t"}), EventKind::SystemPrompt { text: "t".to_owned() }),
+            (
+                json!({"kind": "graphRequest", "content": "c"}),
+                EventKind::GraphRequest { content: "c".to_owned(), summary_direction: None },
+            ),
+            (json!({"kind": "functionResponse", "output": null}), EventKind::FunctionResponse { output: Value::Null }),
+            (json!({"kind": "other", "data": [1.5]}), EventKind::Other { data: json!([1.5]) }),
+        ] {
+            let event: Event = serde_json::from_value(stored.clone()).unwrap();
+            assert_eq!(event, Event::from(kind.clone()));
+            assert_eq!(serde_json::to_value(&event).unwrap(), stored);
+            let event = Event::with_raw(kind, json!({"kind": "own", "id": 7}));
+            let text = serde_json::to_string(&event).unwrap();
+            assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_understood_stands_over_what_was_reported() {
+        let raw = json!({"request": {"function": {"name": "f", "label": "X"}, "arguments": "{\"a\":1}", "context": {"x": 1}},
+                         "took": 5});
+        let event = Event::with_raw(call(), raw);
+        assert_eq!(
+            event.to_json(),
+            json!({"request": {"function": {"name": "f", "label": "X"}, "arguments": {"a": 1}, "context": {"x": 1}},
+                   "took": 5})
+        );
+        assert_eq!(Event::with_raw(call(), call().to_json()), Event::from(call()));
+        assert_eq!(Event::with_raw(call(), json!("f(1)")).to_json(), call().to_json());
+    }
 }

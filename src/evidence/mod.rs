@@ -21,7 +21,7 @@ mod value;
 pub use agent_output::AgentOutput;
 pub use change::{Change, Entity, Moment, PropertyChange};
 pub use ending::Ending;
-pub use event::{Event, ToolCall};
+pub use event::{Event, EventKind, ToolCall};
 pub use judgement::{Judgement, Question, ReplySchema};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};

@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::arrival::{Arrivals, TimedEvent};
+use super::json::read_json;
 use super::sse::TooLong;
 use super::{HttpFault, HttpFaultKind, excerpt};
 use crate::secret::Secret;
@@ -71,7 +72,7 @@ impl HttpReply {
         let text = self.json_text()?;
         // The usual case in one go; whatever fails is read again for words that say in which way.
         if text.trim_start().starts_with('{')
-            && let Ok(object) = serde_json::from_str(text)
+            && let Ok(object) = read_json(text)
         {
             return Ok(object);
         }
@@ -109,7 +110,7 @@ impl HttpReply {
 
     /// The data of a stream's event as JSON. A stream of lines may begin with a byte order mark.
     pub fn event_json(&self, data: &str) -> Result<Value, HttpFault> {
-        serde_json::from_str(data.trim_start_matches('\u{feff}')).map_err(|error| {
+        read_json(data.trim_start_matches('\u{feff}')).map_err(|error| {
             let how = if error.classify() == Category::Eof { "stops in the middle of its JSON" } else { "is not JSON" };
             let what = format!("an event of the stream {how}: {}", self.quote(data));
             HttpFault::new(kind_of(&error), &self.place, what)
@@ -134,7 +135,7 @@ impl HttpReply {
     }
 
     fn value(&self, text: &str) -> Result<Value, HttpFault> {
-        serde_json::from_str(text).map_err(|error| {
+        read_json(text).map_err(|error| {
             let what = if error.classify() == Category::Eof {
                 let bytes = self.body.len();
                 format!("the reply stops in the middle of its JSON, after {bytes} bytes: {}", self.start())

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Ink, count, plain};
-use crate::evidence::{AgentOutput, Change, Event, FailedTry, Observed};
+use crate::evidence::{AgentOutput, Change, Event, EventKind, FailedTry, Observed};
 use crate::record::RunRecord;
 
 /// Every conversation of a run.
@@ -100,17 +100,17 @@ fn printed(output: &AgentOutput, ink: Ink) -> String {
 /// What the agent reported: each kind has a word and a colour of its own.
 pub fn event(event: &Event, ink: Ink) -> String {
     use anstyle::AnsiColor::{Blue, Cyan, Green, Magenta, Yellow};
-    let (colour, kind, text) = match event {
-        Event::SystemPrompt { text } => (Magenta, "system prompt", text.clone()),
-        Event::GraphRequest { content, summary_direction } => {
+    let (colour, kind, text) = match &event.kind {
+        EventKind::SystemPrompt { text } => (Magenta, "system prompt", text.clone()),
+        EventKind::GraphRequest { content, summary_direction } => {
             let direction = summary_direction.as_deref().map(|direction| format!(" ({direction})")).unwrap_or_default();
             (Blue, "graph request", format!("{content}{direction}"))
         }
-        Event::FunctionCall(call) => (Cyan, "function call", format!("{} {}", call.function, call.args)),
-        Event::FunctionResponse { output } => {
+        EventKind::FunctionCall(call) => (Cyan, "function call", format!("{} {}", call.function, call.args)),
+        EventKind::FunctionResponse { output } => {
             (Green, "function response", output.as_str().map_or_else(|| output.to_string(), str::to_owned))
         }
-        Event::Other { data } => (Yellow, "event", data.to_string()),
+        EventKind::Other { data } => (Yellow, "event", data.to_string()),
     };
     format!("{} {}", ink.paint(colour.on_default(), &format!("[{kind}]")), indented(&text))
 }

@@ -151,7 +151,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::evidence::{Condition, Event, QueryObservation, Resource, State, Table, Turn, Value};
+    use crate::evidence::{Condition, EventKind, QueryObservation, Resource, State, Table, Turn, Value};
 
     const OTHER: &str = "u-k3f9qz7m2x8c5v1b";
     const UUID: &str = "5f0c2b5e-0d3a-4a57-9a54-1f6f0c8e7d21";
@@ -190,7 +190,8 @@ mod tests {
         assert_eq!(leak(&said(&format!("it is {UUID}."))), leaked(session, "the reply of turn 2"));
 
         let mut evidence = said("fine");
-        evidence.transcript.turns[0].events = vec![Event::FunctionResponse { output: json!({"user": OTHER}) }];
+        evidence.transcript.turns[0].events =
+            vec![EventKind::FunctionResponse { output: json!({"user": OTHER}) }.into()];
         assert_eq!(leak(&evidence), leaked(token, "an event of turn 1"));
 
         let mut evidence = said("fine");

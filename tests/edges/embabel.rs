@@ -6,7 +6,7 @@ use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unauthorized, 
 use eval_job::agent::embabel::{EmbabelAgent, EmbabelSettings, KnowledgeConfig};
 use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session, Tries};
 use eval_job::clock::Clock;
-use eval_job::evidence::Event;
+use eval_job::evidence::EventKind;
 use eval_job::http::HttpClient;
 use eval_job::retry::RetryPolicy;
 use eval_job::secret::Secret;
@@ -68,7 +68,7 @@ async fn the_three_calls_are_the_protocols() {
     let Exchange { reply, tries: Tries { failures, maybe_delivered } } = session.say("Hi").await;
     let reply = reply.unwrap();
     assert_eq!((reply.text.as_str(), failures.len(), maybe_delivered), ("Hello!", 0, false));
-    assert_eq!(reply.events, [Event::FunctionResponse { output: "ok".into() }]);
+    assert_eq!(reply.events, [EventKind::FunctionResponse { output: "ok".into() }.into()]);
     assert_eq!(session.object_context().await.unwrap().entities().count(), 1);
 
     let calls: Vec<(String, String, String)> =

@@ -3,7 +3,7 @@
 use eval_job::agent::AgentErrorKind::{NotFound, Unreachable};
 use eval_job::agent::http::{HttpAgent, HttpAgentSettings, check};
 use eval_job::agent::{Agent, Session};
-use eval_job::evidence::Event;
+use eval_job::evidence::EventKind;
 use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
@@ -42,7 +42,8 @@ async fn a_conversation_by_templates() {
     assert_eq!(session.id(), "a/7");
     let reply = session.say("Say \"hi\"\nplease").await.reply.unwrap();
     assert_eq!((reply.text.as_str(), reply.usage.unwrap().input_tokens), ("Hello", Some(3)));
-    assert!(matches!(&reply.events[..], [Event::FunctionCall(call)] if call.function == "f"));
+    assert!(matches!(&reply.events[0].kind, EventKind::FunctionCall(call) if call.function == "f"));
+    assert_eq!(reply.events.len(), 1);
     let error = session.say("Again").await.reply.unwrap_err();
     assert!(error.message.contains("picks no words"), "{error}");
     let received = server.received();

@@ -3,7 +3,7 @@
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status};
 use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
 use eval_job::agent::{Agent, AgentErrorKind, Session};
-use eval_job::evidence::{Event, Message, Role};
+use eval_job::evidence::{EventKind, Message, Role};
 use eval_job::http::HttpClient;
 use eval_job::secret::Secret;
 use serde_json::{Value, json};
@@ -52,7 +52,8 @@ async fn a_conversation_with_a_call_is_streamed_timed_and_counted() {
     assert_eq!(session.id().len(), 32);
     let reply = session.say("What is it?").await.reply.unwrap();
     assert_eq!(reply.text, "Five euros.");
-    let [Event::FunctionCall(call), Event::FunctionResponse { output }] = &reply.events[..] else { panic!() };
+    let kinds: Vec<&EventKind> = reply.events.iter().map(|event| &event.kind).collect();
+    let [EventKind::FunctionCall(call), EventKind::FunctionResponse { output }] = kinds[..] else { panic!() };
     assert_eq!((call.function.as_str(), &call.args, output), ("price", &json!({"a": 1}), &json!({"euros": 5})));
     let usage = reply.usage.unwrap();
     assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (2, Some(30), Some(5)));

@@ -4,7 +4,7 @@
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status};
 use eval_job::agent::responses::{ResponsesAgent, ResponsesAgentSettings, check};
 use eval_job::agent::{Agent, AgentErrorKind, Session};
-use eval_job::evidence::{Event, Message, Role};
+use eval_job::evidence::{EventKind, Message, Role};
 use eval_job::http::HttpClient;
 use eval_job::secret::Secret;
 use serde_json::{Value, json};
@@ -78,8 +78,9 @@ async fn each_response_goes_on_from_the_one_before() {
     let mut session = session(settings(&server.url, json!({}))).await;
     let reply = session.say("What is it?").await.reply.unwrap();
     assert_eq!(reply.text, "Five euros.");
-    let [Event::FunctionCall(search), Event::FunctionCall(price), Event::FunctionResponse { output }] =
-        &reply.events[..]
+    let kinds: Vec<&EventKind> = reply.events.iter().map(|event| &event.kind).collect();
+    let [EventKind::FunctionCall(search), EventKind::FunctionCall(price), EventKind::FunctionResponse { output }] =
+        kinds[..]
     else {
         panic!("{:?}", reply.events)
     };
@@ -145,7 +146,7 @@ async fn an_endpoint_that_does_not_stream_is_read_as_well_and_what_was_cut_off_i
     assert_eq!((reply.text.as_str(), reply.first_token_ms, reply.usage), ("Hello", None, None));
     let reply = session.say("A tale").await.reply.unwrap();
     assert_eq!(reply.text, "Once upon");
-    assert_eq!(reply.events, [Event::Other { data: json!({"incomplete": "max_output_tokens"}) }]);
+    assert_eq!(reply.events, [EventKind::Other { data: json!({"incomplete": "max_output_tokens"}) }.into()]);
     assert_eq!(bodies(&server)[1]["max_output_tokens"], 2);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Timeout, Unreachable};
 use eval_job::agent::websocket::{WebSocketAgent, WebSocketAgentSettings, check};
 use eval_job::agent::{Agent, AgentError, AgentErrorKind, RestSettings, Session};
-use eval_job::evidence::Event;
+use eval_job::evidence::EventKind;
 use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ async fn a_conversation_of_json_frames_with_greeting_session_and_pings() {
     assert_eq!(session.greeting().await.unwrap().unwrap().text, "Welcome, Ann.");
     let reply = session.say("Say \"hi\"\nplease").await.reply.unwrap();
     assert_eq!(reply.text, "Here it is.");
-    assert!(matches!(&reply.events[..], [Event::FunctionCall(call)] if call.function == "look"));
+    assert!(matches!(&reply.events[0].kind, EventKind::FunctionCall(call) if call.function == "look"));
     assert_eq!(reply.usage.unwrap().output_tokens, Some(4));
     assert!(reply.first_token_ms.unwrap() <= reply.latency_ms);
     assert_eq!(session.say("Again").await.reply.unwrap().text, "Here it is.");

@@ -1,6 +1,6 @@
 //! The A2A project's own server for Python, from PyPI, in both versions of the protocol.
 
-use eval_job::evidence::Event;
+use eval_job::evidence::EventKind;
 use eval_job::score::Outcome;
 use serde_json::json;
 
@@ -40,8 +40,8 @@ fn messages_and_tasks_are_the_same_conversation_in_each_version_and_way() {
             assert_eq!(turn.first_token_ms.is_some(), streams, "{version}: {turn:?}");
         }
         if streams {
-            let event = Event::Other { data: json!({"status": "working", "intermediate": "I am at it."}) };
-            assert_eq!(turns[3].events, [event]);
+            let event = EventKind::Other { data: json!({"status": "working", "intermediate": "I am at it."}) };
+            assert_eq!(turns[3].events.iter().map(|event| &event.kind).collect::<Vec<_>>(), [&event]);
             assert!(
                 turns[3].first_token_ms.unwrap() >= 50.0,
                 "what is said on the way is no reply yet: {:?}",

@@ -1,6 +1,6 @@
 //! Google's own `adk api_server`, from PyPI, with an agent whose model is a few rules.
 
-use eval_job::evidence::{Event, Observed, ToolCall};
+use eval_job::evidence::{EventKind, Observed, ToolCall};
 use eval_job::score::Outcome;
 use serde_json::json;
 
@@ -42,9 +42,12 @@ fn a_conversation_with_tools_and_state_is_held() {
         let turns = &evidence.transcript.turns;
         let said: Vec<&str> = turns.iter().filter_map(|turn| turn.agent.as_deref()).collect();
         assert_eq!(said, ["You said: Hello", "Noted: milk.", "Your notes: milk."]);
-        let call = Event::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}) });
-        assert_eq!(turns[1].events[1], call);
-        assert_eq!(turns[1].events[2], Event::FunctionResponse { output: json!({"noted": "milk", "count": 1}) });
+        let call = EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}) });
+        assert_eq!(turns[1].events[1].kind, call);
+        assert_eq!(
+            turns[1].events[2].kind,
+            EventKind::FunctionResponse { output: json!({"noted": "milk", "count": 1}) }
+        );
         assert_eq!(turns[1].usage.unwrap().input_tokens, Some(24));
         for turn in turns {
             assert_eq!(turn.first_token_ms.is_some(), streams, "{turn:?}");

@@ -4,7 +4,7 @@
 use eval_job::agent::Agent;
 use eval_job::agent::AgentErrorKind::{self, BadReply, Unreadable};
 use eval_job::agent::trpc::{TrpcAgent, TrpcSettings};
-use eval_job::evidence::{Event, ToolCall};
+use eval_job::evidence::{EventKind, ToolCall};
 use eval_job::http::HttpClient;
 use serde_json::{Map, Value, json};
 
@@ -122,11 +122,11 @@ fn a_conversation_with_a_tool_is_held_on_each_server() {
         let said: Vec<&str> = turns.iter().filter_map(|turn| turn.agent.as_deref()).collect();
         assert_eq!(said, ["You said: Hello", "Noted: milk."], "{trpc}");
         assert_eq!(
-            turns[1].events,
+            turns[1].events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(),
             [
-                Event::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
-                Event::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}) }),
-                Event::FunctionResponse { output: json!({"count": 1}) },
+                EventKind::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
+                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "milk"}) }),
+                EventKind::FunctionResponse { output: json!({"count": 1}) },
             ]
         );
         assert_eq!(turns[1].usage.map(|usage| usage.calls), calls, "{trpc}");

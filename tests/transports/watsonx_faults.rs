@@ -3,7 +3,7 @@
 use eval_job::agent::AgentErrorKind::{NotFound, Timeout};
 use eval_job::agent::watsonx::{WatsonxAgent, WatsonxConfig, WatsonxSettings};
 use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session};
-use eval_job::evidence::Event;
+use eval_job::evidence::EventKind;
 use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
@@ -171,7 +171,7 @@ async fn a_deployment_without_threads_gets_the_conversation_each_time() {
         let mut session = open(&server.url, json!({"api": "v2", "threads": "server"})).await;
         let exchange = session.say("Note").await;
         let reply = exchange.reply.unwrap();
-        assert!(matches!(reply.events[0], Event::FunctionCall(_)), "{reply:?}");
+        assert!(matches!(reply.events[0].kind, EventKind::FunctionCall(_)), "{reply:?}");
         assert_eq!(exchange.tries.failures.len(), noted, "{:?}", exchange.tries);
         session.say("Note").await.reply.unwrap();
         let sent = messages(&server);

@@ -1,6 +1,6 @@
 //! An agent behind a WebSocket, written with Python's own `websockets`, from the first frame to the score.
 
-use eval_job::evidence::Event;
+use eval_job::evidence::EventKind;
 use eval_job::score::Outcome;
 
 use super::{peer, run};
@@ -38,7 +38,7 @@ fn a_conversation_is_held_with_its_greeting() {
     assert_eq!(said.last(), Some(&"ann said 5 words: Count the words of this"), "{said:?}");
     assert!(said[0].starts_with("Welcome, ann"), "{said:?}");
     let last = turns.last().unwrap();
-    assert!(matches!(&last.events[..], [Event::FunctionCall(call)] if call.function == "count"), "{last:?}");
+    assert!(matches!(&last.events[0].kind, EventKind::FunctionCall(call) if call.function == "count"), "{last:?}");
     assert_eq!(last.usage.unwrap().input_tokens, Some(5));
     assert!(last.first_token_ms.unwrap() <= last.latency_ms.unwrap());
 }

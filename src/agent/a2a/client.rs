@@ -216,7 +216,8 @@ impl Session for A2aSession {
             self.context = progress.context_id.clone().or(self.context.take());
             self.task = progress.waiting_task();
             let text = progress.reply().map_err(|what| failure(AgentErrorKind::BadReply, what))?;
-            Ok(Reply { text, events: progress.events, latency_ms, first_token_ms, usage: None })
+            let events = progress.events_beside(&text);
+            Ok(Reply { text, events, latency_ms, first_token_ms, usage: None })
         });
         // What only becomes clear when all has been read is a failure of the last try as well.
         let is_told = |error: &&AgentError| self.tries.failures.last().is_some_and(|last| last.error == error.message);

@@ -148,10 +148,10 @@ fn list(reply: &HttpReply) -> Result<(Run, Option<f64>), Flaw> {
         // Go's way to write an empty list.
         events = Value::Array(Vec::new());
     }
-    if !events.is_array() {
+    let Value::Array(events) = events else {
         return Err(reply.unreadable("the reply is no list of events").into());
-    }
-    let events = serde_json::from_value::<Vec<AdkEvent>>(events).map_err(|error| {
+    };
+    let events = events.into_iter().map(AdkEvent::read).collect::<Result<Vec<_>, _>>().map_err(|error| {
         reply.unreadable(&format!("the events can't be read ({})", reply.quote(&error.to_string())))
     })?;
     Ok((run(reply, &events)?, None))
@@ -161,7 +161,7 @@ fn stream(reply: &HttpReply) -> Result<(Run, Option<f64>), Flaw> {
     let (mut events, mut first_words) = (Vec::new(), None);
     for event in reply.events()? {
         let json = reply.event_json(&event.data)?;
-        let read: AdkEvent = serde_json::from_value(json).map_err(|error| {
+        let read = AdkEvent::read(json).map_err(|error| {
             reply.unreadable(&format!("an event can't be read ({})", reply.quote(&error.to_string())))
         })?;
         if first_words.is_none() && !read.words().trim().is_empty() {

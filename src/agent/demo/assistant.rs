@@ -9,9 +9,9 @@ use tokio::sync::Mutex;
 use super::dialogue::{self, Act, Mind};
 use super::ledger;
 use super::notebook::Notebook;
-use crate::agent::embabel::wire::{MessageReply, WireMessage, event_to};
+use crate::agent::embabel::wire::{MessageReply, WireMessage};
 use crate::clock::Clock;
-use crate::evidence::{Event, Function, ObjectContext, Role, ToolCall};
+use crate::evidence::{EventKind, Function, ObjectContext, Role, ToolCall};
 use crate::graph::{Graph, GraphError};
 
 /// How thorough the assistant is.
@@ -80,7 +80,7 @@ impl Assistant {
 
         let mut events = Vec::new();
         if session.history.is_empty() {
-            events.push(event_to(&Event::SystemPrompt { text: SYSTEM_PROMPT.to_owned() }));
+            events.push(EventKind::SystemPrompt { text: SYSTEM_PROMPT.to_owned() }.to_json());
         }
         match model {
             Model::Careful => events.extend(self.carry_out(id, &session.user, &acts).await?),
@@ -124,14 +124,15 @@ impl Assistant {
         let mut events = Vec::new();
         for act in acts {
             let call = ToolCall { function: act.function.to_owned(), args: act.arguments.clone() };
-            let mut call = event_to(&Event::FunctionCall(call));
+            let mut call = EventKind::FunctionCall(call).to_json();
             call["request"]["context"] = id.into();
             events.push(call);
             if let Some(change) = &act.change {
                 let statement = ledger::write(self.graph.as_ref(), user, change).await.map_err(Refusal::Graph)?;
-                events.push(event_to(&Event::GraphRequest { content: statement.to_owned(), summary_direction: None }));
+                events
+                    .push(EventKind::GraphRequest { content: statement.to_owned(), summary_direction: None }.to_json());
             }
-            events.push(event_to(&Event::FunctionResponse { output: act.output.clone() }));
+            events.push(EventKind::FunctionResponse { output: act.output.clone() }.to_json());
         }
         Ok(events)
     }

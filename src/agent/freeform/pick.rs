@@ -4,7 +4,8 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::UsageConfig;
-use crate::evidence::{Event, ToolCall, Usage};
+use crate::agent::arguments::arguments_of;
+use crate::evidence::{Event, EventKind, ToolCall, Usage};
 
 /// The paths of a reply.
 #[derive(Debug, Clone)]
@@ -108,16 +109,19 @@ fn can_be_words(node: &Value) -> bool {
 
 /// An event by its shape: a name with arguments is a call, an output a response; anything else is kept as it came.
 fn event(node: &Value) -> Event {
-    let call = node.get("function").filter(|function| function.is_object()).unwrap_or(node);
+    // As a chat completion has its calls, and as Embabel's agents report theirs.
+    let request = node.get("request").filter(|request| request.get("function").is_some()).unwrap_or(node);
+    let call = request.get("function").filter(|function| function.is_object()).unwrap_or(request);
     let first = |of: &Value, keys: &[&str]| keys.iter().find_map(|key| of.get(key).cloned());
-    let args = first(call, &["args", "arguments", "input", "parameters"]);
-    if let (Some(Value::String(name)), Some(args)) = (first(call, &["name", "function", "tool"]), args) {
-        let parsed = args.as_str().and_then(|text| serde_json::from_str(text).ok());
-        return Event::FunctionCall(ToolCall { function: name, args: parsed.unwrap_or(args) });
+    let keys = ["args", "arguments", "input", "parameters"];
+    let args = first(call, &keys).or_else(|| first(request, &keys));
+    if let (Some(Value::String(function)), Some(args)) = (first(call, &["name", "function", "tool"]), args) {
+        let call = ToolCall { function, args: arguments_of(args) };
+        return Event::with_raw(EventKind::FunctionCall(call), node.clone());
     }
     match first(node, &["output", "result", "response"]) {
-        Some(output) => Event::FunctionResponse { output },
-        None => Event::Other { data: node.clone() },
+        Some(output) => Event::with_raw(EventKind::FunctionResponse { output }, node.clone()),
+        None => EventKind::Other { data: node.clone() }.into(),
     }
 }
 
@@ -135,21 +139,25 @@ mod tests {
         let picks = Picks::of("p", ("reply", Some(&words)), Some(&events), Some(&usage)).unwrap();
         assert!(picks.take(
             &json!({"parts": [{"text": "Hel"}, {"text": "lo"}, {"image": 1}], "tokens": {"in": 3, "out": 4},
-                    "steps": [{"name": "f", "args": {"a": 1}}, {"function": {"name": "g", "arguments": "{\"b\":2}"}},
-                              {"result": "ok"}, 7]}),
+                    "steps": [{"name": "f", "args": {"a": 1}, "id": 5}, {"function": {"name": "g", "arguments": "{\"b\":2}"}},
+                              {"request": {"function": {"name": "h"}, "arguments": "{\"c\":3}"}}, {"result": "ok"}, 7]}),
             &mut picked
         ));
         assert_eq!(picked.text, "Hello");
-        let call = |function: &str, args| Event::FunctionCall(ToolCall { function: function.to_owned(), args });
+        let kinds: Vec<EventKind> = picked.events.iter().map(|event| event.kind.clone()).collect();
+        let call = |function: &str, args| EventKind::FunctionCall(ToolCall { function: function.to_owned(), args });
         assert_eq!(
-            picked.events,
+            kinds,
             [
                 call("f", json!({"a": 1})),
                 call("g", json!({"b": 2})),
-                Event::FunctionResponse { output: json!("ok") },
-                Event::Other { data: json!(7) },
+                call("h", json!({"c": 3})),
+                EventKind::FunctionResponse { output: json!("ok") },
+                EventKind::Other { data: json!(7) },
             ]
         );
+        assert_eq!(picked.events[0].to_json()["id"], 5);
+        assert_eq!(picked.events[1].to_json()["function"]["name"], "g");
         let usage = picked.usage.unwrap();
         assert_eq!((usage.input_tokens, usage.output_tokens, usage.cached_input_tokens), (Some(3), Some(4), None));
         assert!(!picks.take(&json!({"parts": []}), &mut picked));

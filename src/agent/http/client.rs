@@ -14,7 +14,7 @@ use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tries::{Failure, own_session_id};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
 use crate::evidence::ObjectContext;
-use crate::http::{BODY_CAP, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream};
+use crate::http::{BODY_CAP, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, read_json};
 
 /// What the client has to know. It has no `Debug`: a header can hold a key.
 #[derive(Clone)]
@@ -229,14 +229,14 @@ fn event_of(data: &str, framing: Framing, head: &HttpReply) -> Result<Value, Htt
     match data.trim() {
         "" | "[DONE]" => Ok(Value::Null),
         _ if looks_json => head.event_json(data),
-        _ => Ok(serde_json::from_str(data).unwrap_or_else(|_| data.into())),
+        _ => Ok(read_json(data).unwrap_or_else(|_| data.into())),
     }
 }
 
 /// A reply that may be any JSON.
 fn json_of(reply: &HttpReply) -> Result<Value, HttpFault> {
-    match serde_json::from_slice(&reply.body) {
-        Ok(value) if !reply.is_page() => Ok(value),
+    match str::from_utf8(&reply.body).map(read_json) {
+        Ok(Ok(value)) if !reply.is_page() => Ok(value),
         // It has words for each way in which a body can't be read.
         _ => reply.object(),
     }

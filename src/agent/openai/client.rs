@@ -125,6 +125,7 @@ impl OpenAiSession {
             let Answer { completion, times } = self.shared.ask(&self.history, &mut self.tries).await?;
             let words = if completion.text.trim().is_empty() { &completion.refusal } else { &completion.text };
             rounds.take(words, times, completion.usage);
+            rounds.reply.events.extend(completion.events());
             if completion.calls.is_empty() {
                 self.history.push(json!({"role": "assistant", "content": words}));
                 return Ok(rounds.reply);

@@ -27,6 +27,9 @@ pub struct OpenAiConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000_000))]
     pub max_tokens: Option<u32>,
+    /// Whether replies are asked for piece by piece; with `false`, the time to the first words is not known. Default: true
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<bool>,
     /// The functions that the model may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolConfig>,
@@ -37,6 +40,11 @@ impl OpenAiConfig {
     pub const BASE_URL: &'static str = "https://api.openai.com/v1";
     /// The model where `--model` names none.
     pub const MODEL: &'static str = "gpt-4.1-mini";
+
+    /// Whether replies are asked for piece by piece.
+    pub fn streams(&self) -> bool {
+        self.streaming.unwrap_or(true)
+    }
 
     /// The address before `/chat/completions`.
     pub fn base_url(&self) -> &str {

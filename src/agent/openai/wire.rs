@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::OpenAiConfig;
 use crate::agent::tools::{Called, ToolConfig};
-use crate::evidence::Usage;
+use crate::evidence::{Event, EventKind, Usage};
 
 /// How a request is put to an endpoint of which something is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub(super) fn request(config: &OpenAiConfig, model: &str, history: &[Value], man
     if !config.tools.is_empty() {
         body.insert("tools".to_owned(), config.tools.iter().map(tool).collect());
     }
-    body.insert("stream".to_owned(), true.into());
-    if manner.usage {
+    body.insert("stream".to_owned(), config.streams().into());
+    if manner.usage && config.streams() {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
     body.into()
@@ -55,6 +55,8 @@ pub(super) struct Completion {
     pub(super) refusal: String,
     pub(super) calls: Vec<Called>,
     pub(super) finish_reason: Option<String>,
+    /// What was said before an agent behind the endpoint called functions of its own.
+    pub(super) earlier: Vec<String>,
     pub(super) usage: Option<Usage>,
     /// What the endpoint says instead of a reply.
     pub(super) error: Option<Value>,
@@ -75,12 +77,18 @@ impl Completion {
         }
         self.is_other = Some(piece.get("choices").is_none() && self.is_other != Some(false));
         let Some(choice) = piece.pointer("/choices/0") else { return false };
+        let has_called = self.finish_reason.as_deref() == Some("tool_calls") && self.calls.is_empty();
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
             self.finish_reason = Some(reason.to_owned());
         }
         let delta = choice.get("delta").filter(|delta| delta.is_object()).or_else(|| choice.get("message"));
         let Some(delta) = delta else { return false };
         let (words, refusal) = (text_of(&delta["content"]), text_of(&delta["refusal"]));
+        if has_called && !words.is_empty() && !self.text.is_empty() {
+            // No model goes on after its calls; an agent that hides them does.
+            self.earlier.push(std::mem::take(&mut self.text));
+            self.finish_reason = None;
+        }
         self.text.push_str(&words);
         self.refusal.push_str(&refusal);
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
@@ -117,6 +125,14 @@ impl Completion {
             Some(object @ Value::Object(_)) => call.arguments = object.to_string(),
             _ => {}
         }
+    }
+
+    /// What it tells beside its words: what was said before the end, and that it was cut off.
+    pub(super) fn events(&self) -> Vec<Event> {
+        let other = |data| Event::from(EventKind::Other { data });
+        let earlier = self.earlier.iter().map(|words| other(json!({"intermediate": words.trim()})));
+        let cut = self.finish_reason.as_deref().filter(|reason| matches!(*reason, "length" | "content_filter"));
+        earlier.chain(cut.map(|reason| other(json!({"finish_reason": reason, "incomplete": reason})))).collect()
     }
 
     /// The message that goes into the history before the results of its calls.

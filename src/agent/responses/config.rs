@@ -40,6 +40,9 @@ pub struct ResponsesConfig {
     /// How much a reasoning model thinks. Without it, the model's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<EffortConfig>,
+    /// Whether replies are asked for piece by piece; with `false`, the time to the first words is not known. Default: true
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<bool>,
     /// The functions that the model may call, and what they return. None is ever really called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolConfig>,
@@ -68,6 +71,11 @@ impl ResponsesConfig {
     pub const BASE_URL: &'static str = "https://api.openai.com/v1";
     /// The model where `--model` names none.
     pub const MODEL: &'static str = "gpt-4.1-mini";
+
+    /// Whether replies are asked for piece by piece.
+    pub fn streams(&self) -> bool {
+        self.streaming.unwrap_or(true)
+    }
 
     /// The address before `/responses`.
     pub fn base_url(&self) -> &str {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::ResponsesConfig;
 use crate::agent::streamed::Took;
 use crate::agent::tools::{Called, ToolConfig};
-use crate::evidence::{Event, Usage};
+use crate::evidence::{Event, EventKind, Usage};
 
 pub(super) use item::called;
 
@@ -51,7 +51,7 @@ pub(super) fn request(config: &ResponsesConfig, model: &str, before: &Before, in
         put("reasoning", json!({ "effort": effort }));
     }
     put("store", true.into());
-    put("stream", true.into());
+    put("stream", config.streams().into());
     body.into()
 }
 
@@ -152,7 +152,8 @@ impl Response {
 
     /// What it did beside: hosted tools, and whatever else is no message and no call of the job's functions.
     pub(super) fn events(&self) -> Vec<Event> {
-        let cut = self.incomplete.as_ref().map(|reason| Event::Other { data: json!({"incomplete": reason}) });
+        let cut =
+            self.incomplete.as_ref().map(|reason| EventKind::Other { data: json!({"incomplete": reason}) }.into());
         self.items.iter().flat_map(item::events).chain(cut).collect()
     }
 }

@@ -6,7 +6,8 @@ use super::ToolConfig;
 use super::mock::returned;
 use crate::agent::streamed::Times;
 use crate::agent::{AgentError, AgentErrorKind, Reply};
-use crate::evidence::{Event, ToolCall, Usage};
+use crate::evidence::{Event, EventKind, ToolCall, Usage};
+use crate::http::read_json;
 
 /// In how many rounds of one turn the model may call functions.
 pub(in crate::agent) const ROUNDS: usize = 10;
@@ -21,12 +22,18 @@ pub(in crate::agent) struct Called {
 }
 
 impl Called {
+    /// As a chat completion has it.
+    fn as_json(&self) -> Value {
+        let function = json!({"name": self.name, "arguments": self.arguments});
+        json!({"id": self.id, "type": "function", "function": function})
+    }
+
     /// The arguments as JSON; text that is none stays text, and none at all are an empty mapping.
     pub(in crate::agent) fn args(&self) -> Value {
         if self.arguments.trim().is_empty() {
             return json!({});
         }
-        serde_json::from_str(&self.arguments).unwrap_or_else(|_| self.arguments.clone().into())
+        read_json(&self.arguments).unwrap_or_else(|_| self.arguments.clone().into())
     }
 }
 
@@ -66,8 +73,9 @@ impl Rounds {
         let args = call.args();
         let output = returned(tools, &call.name, &args);
         let told = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
-        self.reply.events.push(Event::FunctionCall(ToolCall { function: call.name.clone(), args }));
-        self.reply.events.push(Event::FunctionResponse { output });
+        let kind = EventKind::FunctionCall(ToolCall { function: call.name.clone(), args });
+        self.reply.events.push(Event::with_raw(kind, call.as_json()));
+        self.reply.events.push(EventKind::FunctionResponse { output }.into());
         told
     }
 

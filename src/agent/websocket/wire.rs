@@ -6,6 +6,7 @@ use serde_json_path::JsonPath;
 use super::config::WebSocketConfig;
 use crate::agent::freeform::{Picked, Picks, path, text};
 use crate::agent::streamed::Took;
+use crate::http::read_json;
 
 /// How frames are read.
 #[derive(Debug, Clone)]
@@ -64,7 +65,7 @@ impl Reading {
 
     /// The session's id, where a frame has it.
     pub(super) fn session_id(&self, frame: &str) -> Option<String> {
-        let frame: Value = serde_json::from_str(frame).ok()?;
+        let frame: Value = read_json(frame).ok()?;
         let id = self.session_id.as_ref()?.query(&frame).all().into_iter().map(text).next()?;
         Some(id).filter(|id| !id.is_empty())
     }
@@ -75,7 +76,7 @@ impl Reading {
             heard.picked.text.push_str(frame);
             return Ok(Took::End);
         };
-        let frame: Value = serde_json::from_str(frame).map_err(|error| {
+        let frame: Value = read_json(frame).map_err(|error| {
             if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" }.to_owned()
         })?;
         Ok(json.take(&frame, heard))

@@ -8,7 +8,8 @@ use serde_json::Value as Json;
 
 use super::api::{Kind, VARIABLES};
 use crate::evidence::{
-    Change, Ending, Entity, Event, Evidence, Function, Node, ObjectContext, Resource, Role, ToolCall, Turn, Value,
+    Change, Ending, Entity, Event, EventKind, Evidence, Function, Node, ObjectContext, Resource, Role, ToolCall, Turn,
+    Value,
 };
 
 /// A thing of our API: its fields are fixed by [`Kind::fields`], so that a wrong name is an error and not absent data.
@@ -87,8 +88,8 @@ fn function(function: &Function) -> Dynamic {
 }
 
 fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
-    let calls = evidence.transcript.events().filter_map(|event| match event {
-        Event::FunctionCall(call) => Some(function_call(call)),
+    let calls = evidence.transcript.events().filter_map(|event| match &event.kind {
+        EventKind::FunctionCall(call) => Some(function_call(call)),
         _ => None,
     });
     Record::dynamic(
@@ -205,19 +206,9 @@ fn graph_value(value: &Value) -> Dynamic {
     }
 }
 
-/// An event in the shape in which Embabel's agents report it.
+/// An event in the shape in which Embabel's agents report it, with whatever else the agent reported of it.
 fn event(event: &Event) -> Dynamic {
-    data(&match event {
-        Event::SystemPrompt { text } => serde_json::json!({ "systemPrompt": text }),
-        Event::GraphRequest { content, summary_direction } => {
-            serde_json::json!({ "content": content, "summaryDirection": summary_direction })
-        }
-        Event::FunctionCall(call) => {
-            serde_json::json!({ "request": { "function": { "name": call.function }, "arguments": call.args } })
-        }
-        Event::FunctionResponse { output } => serde_json::json!({ "output": output }),
-        Event::Other { data } => data.clone(),
-    })
+    data(&event.to_json())
 }
 
 fn list(items: impl Iterator<Item = Dynamic>) -> Dynamic {

@@ -2,12 +2,15 @@
 //! by `kind` (`{"kind": "task", …}`, `completed`, `user`); both are read by the same eyes.
 
 mod card;
+mod part;
 
 pub use card::{Card, card_of};
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
-use crate::evidence::Event;
+use crate::evidence::{Event, EventKind};
 
 /// A version of the protocol, as far as the two differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +104,8 @@ pub struct Progress {
     history: Option<String>,
     /// What is told on the way.
     pub events: Vec<Event>,
+    /// What of it was told already: the same part often comes again, in a task's history or in an artifact.
+    told: BTreeSet<String>,
     /// An answer came that is a message and no task.
     is_message: bool,
 }
@@ -113,8 +118,7 @@ impl Progress {
         if let Some(message) = of("message", "message").filter(|_| kind.is_none() || kind == Some("message")) {
             self.ids_of(message);
             self.is_message = true;
-            self.message = Some(text_of(message));
-            return Ok(true);
+            return Ok(self.take_in_message(message));
         }
         if let Some(task) = of("task", "task") {
             return Ok(self.take_in_task(task));
@@ -126,6 +130,7 @@ impl Progress {
         if let Some(update) = of("artifactUpdate", "artifact-update") {
             self.ids_of(update);
             let append = update.get("append") == Some(&Value::Bool(true));
+            let append = append || is_piece(update);
             return Ok(update.get("artifact").is_some_and(|artifact| self.take_in_artifact(artifact, append)));
         }
         // What is asked for by `tasks/get` stands there bare in 1.0.
@@ -135,17 +140,57 @@ impl Progress {
         Err("the result is neither a message nor a task".to_owned())
     }
 
+    /// Usually there is one; trpc-agent-go can send many, pieces and wholes.
+    fn take_in_message(&mut self, message: &Value) -> bool {
+        let words = text_of(message);
+        let known = self.message.take().unwrap_or_default();
+        self.message = Some(match () {
+            () if is_piece(message) => known + words.as_str(),
+            () if words.trim().is_empty() => known,
+            () => words.clone(),
+        });
+        if parts_of(message).any(part::is_call) {
+            let before = self.message.take().unwrap_or_default();
+            self.said_before(&before);
+        }
+        self.tell(message, "messageId");
+        !words.trim().is_empty()
+    }
+
+    /// Words that were said before the agent went on working.
+    fn said_before(&mut self, words: &str) {
+        if !words.trim().is_empty() {
+            self.events.push(EventKind::Other { data: json!({"intermediate": words.trim()}) }.into());
+        }
+    }
+
+    /// Tells the calls and results among the parts of a message or an artifact, each once.
+    fn tell(&mut self, thing: &Value, id_key: &str) {
+        let place = text(thing, id_key).unwrap_or_default();
+        for part in parts_of(thing) {
+            let Some((event, id)) = part::report(part) else { continue };
+            let is_call = matches!(event.kind, EventKind::FunctionCall(_));
+            let known_by = id.map_or_else(|| format!("{place} {part}"), |id| format!("{is_call} {id}"));
+            if self.told.insert(known_by) {
+                self.events.push(event);
+            }
+        }
+    }
+
     fn take_in_task(&mut self, task: &Value) -> bool {
         self.ids_of(task);
         self.task_id = text(task, "id").or(self.task_id.take());
+        let role = |message: &Value| message.get("role").and_then(Value::as_str).map(str::to_ascii_lowercase);
+        let history = task.get("history").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let is_users = |message: &Value| role(message).is_some_and(|role| role == "user" || role == "role_user");
+        let answers = history.iter().rposition(is_users).map_or(history, |user| &history[user + 1..]);
+        answers.iter().for_each(|message| self.tell(message, "messageId"));
         let mut has_words = false;
         for artifact in task.get("artifacts").and_then(Value::as_array).into_iter().flatten() {
             has_words |= self.take_in_artifact(artifact, false);
         }
-        let history = task.get("history").and_then(Value::as_array);
-        let is_agents =
-            |message: &&Value| matches!(message.get("role").and_then(Value::as_str), Some("agent" | "ROLE_AGENT"));
-        self.history = history.and_then(|messages| messages.iter().rev().find(is_agents)).map(text_of);
+        let is_agents = |message: &&Value| role(message).is_some_and(|role| role == "agent" || role == "role_agent");
+        self.history = history.iter().rev().find(is_agents).map(text_of);
         self.take_in_status(task) || has_words
     }
 
@@ -157,10 +202,13 @@ impl Progress {
         if rests {
             self.message = words.clone().or(self.message.take());
         } else if let Some(words) = &words {
-            let event = Event::Other { data: json!({"status": state, "intermediate": words}) };
-            if self.events.last() != Some(&event) {
-                self.events.push(event);
+            let kind = EventKind::Other { data: json!({"status": state, "intermediate": words}) };
+            if self.events.last().is_none_or(|last| last.kind != kind) {
+                self.events.push(Event { kind, raw: status.get("message").cloned() });
             }
+        }
+        if let Some(message) = status.get("message") {
+            self.tell(message, "messageId");
         }
         self.state = state.or(self.state.take());
         rests && words.is_some()
@@ -170,13 +218,21 @@ impl Progress {
         let id = text(artifact, "artifactId").unwrap_or_default();
         // Its parts are pieces of one text: a stream brings them one by one.
         let words = joined(artifact, "");
-        let is_empty = words.is_empty();
+        let has_words = !words.is_empty();
+        // A call that comes alone takes nothing back.
+        let append = append || (!has_words && parts_of(artifact).any(part::is_call));
         match self.artifacts.iter_mut().find(|(known, _)| *known == id) {
             Some((_, known)) if append => known.push_str(&words),
             Some((_, known)) => *known = words,
-            None => self.artifacts.push((id, words)),
+            None => self.artifacts.push((id.clone(), words)),
         }
-        !is_empty
+        if parts_of(artifact).any(part::is_call) {
+            let known = self.artifacts.iter_mut().find(|(known, _)| *known == id);
+            let before = known.map(|(_, words)| std::mem::take(words)).unwrap_or_default();
+            self.said_before(&before);
+        }
+        self.tell(artifact, "artifactId");
+        has_words
     }
 
     fn ids_of(&mut self, thing: &Value) {
@@ -192,6 +248,15 @@ impl Progress {
     /// The task that the next message is for: one that waits for it.
     pub fn waiting_task(&self) -> Option<String> {
         self.task_id.clone().filter(|_| self.state.as_deref() == Some("input-required"))
+    }
+
+    /// The events that are not the reply itself, which some say while they work as well.
+    pub fn events_beside(&self, reply: &str) -> Vec<Event> {
+        let says = |event: &&Event| match &event.kind {
+            EventKind::Other { data } => data.get("intermediate").and_then(Value::as_str) != Some(reply),
+            _ => true,
+        };
+        self.events.iter().filter(says).cloned().collect()
     }
 
     /// The reply, once it rests: what the agent says with the state, and its results below. The error is the failure that
@@ -230,28 +295,23 @@ fn rests(state: &str) -> bool {
     matches!(state, "completed" | "failed" | "canceled" | "rejected" | "input-required" | "auth-required")
 }
 
-/// The parts of a message or an artifact as text: data as JSON, a file as its name or address.
+fn parts_of(thing: &Value) -> impl Iterator<Item = &Value> {
+    thing.get("parts").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Whether it is a piece of a text that comes as a whole later, by trpc-agent-go's own word.
+fn is_piece(thing: &Value) -> bool {
+    thing.pointer("/metadata/object_type").and_then(Value::as_str) == Some("chat.completion.chunk")
+}
+
+/// The parts of a message or an artifact as text.
 fn text_of(message: &Value) -> String {
     joined(message, "\n")
 }
 
 fn joined(thing: &Value, between: &str) -> String {
-    let parts = thing.get("parts").and_then(Value::as_array).into_iter().flatten();
-    let parts: Vec<String> = parts.filter_map(part_text).collect();
+    let parts: Vec<String> = parts_of(thing).filter_map(part::words).collect();
     parts.join(between)
-}
-
-fn part_text(part: &Value) -> Option<String> {
-    if let Some(words) = part.get("text").and_then(Value::as_str) {
-        return Some(words.to_owned());
-    }
-    if let Some(data) = part.get("data") {
-        return Some(data.to_string());
-    }
-    let file = part.get("file").unwrap_or(part);
-    let name = ["name", "filename", "uri", "url"].iter().find_map(|key| text(file, key));
-    let is_file = ["bytes", "uri", "raw", "url"].iter().any(|key| file.get(*key).is_some());
-    is_file.then(|| format!("[file {}]", name.unwrap_or_else(|| "without a name".to_owned())))
 }
 
 /// The result of a JSON-RPC reply; the error is the code and the words of its error, or that it is none.

@@ -2,6 +2,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::evidence::ToolCall;
 
 fn fold(results: &[Value]) -> Progress {
     let mut progress = Progress::default();
@@ -77,7 +78,8 @@ fn a_stream_of_updates_is_one_reply() {
         let progress = fold(&updates);
         assert!(progress.rests());
         assert_eq!(progress.reply().unwrap(), "Hello");
-        assert_eq!(progress.events, [Event::Other { data: json!({"status": "working", "intermediate": "looking"}) }]);
+        let kinds: Vec<EventKind> = progress.events.iter().map(|event| event.kind.clone()).collect();
+        assert_eq!(kinds, [EventKind::Other { data: json!({"status": "working", "intermediate": "looking"}) }]);
     }
 }
 
@@ -148,4 +150,90 @@ fn an_error_is_told_with_its_code() {
     assert_eq!(result_of(&json!({"jsonrpc": "2.0"})).unwrap_err().0, None);
     assert_eq!(result_of(&json!({"result": {"a": 1}})).unwrap(), &json!({"a": 1}));
     assert!(Progress::default().take_in(&json!({"kind": "other"})).is_err());
+}
+
+/// Written by hand from what trpc-agent-go's A2A server of August 2026 sent (commit 0e352fdd), whose model thought aloud and
+/// called a function; and what google-adk 2.13.0 makes of the same parts (`adk_` alone).
+#[test]
+fn marked_parts_are_calls_results_and_thoughts_and_no_words() {
+    let mark = |kind: &str| json!({"adk_type": kind, "type": kind});
+    let call = json!({"kind": "data", "data": {"args": "{\"thing\":\"tea\"}", "id": "c1", "name": "note", "type": "function"},
+                      "metadata": mark("function_call")});
+    let result = json!({"kind": "data", "data": {"id": "c1", "name": "note", "response": "{\"count\":2}"},
+                        "metadata": mark("function_response")});
+    let thought = json!({"kind": "text", "text": "I think.", "metadata": {"adk_thought": true, "thought": true}});
+    let say = |words: &str| json!({"kind": "text", "text": words});
+    let message = |id: &str, parts: Value, object: &str| json!({"kind": "message", "messageId": id, "role": "agent", "parts": parts, "metadata": {"object_type": object}});
+    let (piece, whole) = ("chat.completion.chunk", "chat.completion");
+    let task = json!({"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"},
+        "artifacts": [{"artifactId": "a", "parts": [thought, say("Noted: tea.")]}],
+        "history": [message("m0", Value::Null, "preprocessing.basic"), message("m1", json!([call]), whole),
+                    message("m2", json!([result]), "tool.response")]});
+    let update = |id: &str, parts: Value, object: &str| {
+        json!({"kind": "artifact-update", "taskId": "t", "contextId": "c", "lastChunk": false,
+               "metadata": {"object_type": object}, "artifact": {"artifactId": id, "parts": parts}})
+    };
+    let state = |state: &str| json!({"kind": "status-update", "taskId": "t", "status": {"state": state}});
+    let artifacts = [
+        state("submitted"),
+        update("", Value::Null, "preprocessing.basic"),
+        update("r2", json!([thought]), piece),
+        update("r2", json!([say("One ")]), piece),
+        update("r2", json!([say("moment. ")]), piece),
+        update("r2", Value::Null, piece),
+        update("r2", json!([call]), whole),
+        update("", json!([result]), "tool.response"),
+        update("r4", json!([say("Noted")]), piece),
+        update("r4", json!([thought, say("Noted: tea.")]), whole),
+        state("completed"),
+    ];
+    let messages = [
+        state("submitted"),
+        message("r2", json!([say("One ")]), piece),
+        message("r2", json!([say("moment. ")]), piece),
+        message("r2", json!([call]), whole),
+        message("m2", json!([result]), "tool.response"),
+        message("m3", Value::Null, "preprocessing.basic"),
+        message("r4", json!([say("Noted")]), piece),
+        message("r4", json!([thought, say("Noted: tea.")]), whole),
+        state("completed"),
+    ];
+    let adk = |kind: &str, data: Value| json!({"data": data, "metadata": {"adk_type": kind}});
+    let google = json!({"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}, "artifacts": [
+        {"artifactId": "1", "parts": [{"text": "One moment."}, adk("function_call", json!({"id": "c1", "name": "note", "args": {"thing": "tea"}}))]},
+        {"artifactId": "2", "parts": [adk("function_response", json!({"id": "c1", "name": "note", "response": {"count": 2}}))]},
+        {"artifactId": "3", "parts": [{"text": "hm", "metadata": {"adk_thought": true}}, {"text": "Noted: tea."}]}]}});
+    for (updates, says_before) in
+        [(&[task.clone(), task][..], false), (&artifacts[..], true), (&messages[..], true), (&[google][..], true)]
+    {
+        let progress = fold(updates);
+        assert_eq!(progress.reply().unwrap(), "Noted: tea.", "{updates:?}");
+        let kinds: Vec<EventKind> = progress.events.iter().map(|event| event.kind.clone()).collect();
+        let before = says_before.then(|| EventKind::Other { data: json!({"intermediate": "One moment."}) });
+        let called = EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}) });
+        let returned = EventKind::FunctionResponse { output: json!({"count": 2}) };
+        assert_eq!(kinds, before.into_iter().chain([called, returned]).collect::<Vec<_>>(), "{updates:?}");
+        let call = progress.events.iter().find(|event| matches!(event.kind, EventKind::FunctionCall(_))).unwrap();
+        assert_eq!(call.to_json()["metadata"]["adk_type"], "function_call");
+    }
+    // Data that nobody marked is part of the reply, whatever its type.
+    let data = json!({"kind": "data", "data": {"type": "function_call"}, "metadata": {"type": "table"}});
+    assert_eq!(text_of(&json!({"parts": [data]})), r#"{"type":"function_call"}"#);
+}
+
+#[test]
+fn a_task_that_goes_on_tells_no_earlier_calls() {
+    let call = |id: &str| json!({"data": {"id": id, "name": id}, "metadata": {"adk_type": "function_call"}});
+    let says = |role: &str, id: &str, part: Value| json!({"role": role, "messageId": id, "parts": [part]});
+    let history = json!([
+        says("ROLE_USER", "1", json!({"text": "a"})),
+        says("ROLE_AGENT", "2", call("old")),
+        says("ROLE_USER", "3", json!({"text": "b"})),
+        says("ROLE_AGENT", "4", call("new"))
+    ]);
+    let task = json!({"task": {"id": "t", "status": {"state": "TASK_STATE_COMPLETED", "message": {"parts": [{"text": "ok"}]}},
+                               "history": history}});
+    let progress = fold(&[task]);
+    assert_eq!(progress.events.len(), 1);
+    assert!(matches!(&progress.events[0].kind, EventKind::FunctionCall(call) if call.function == "new"));
 }

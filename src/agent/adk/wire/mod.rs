@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::evidence::{Event, ToolCall, Usage};
+use crate::agent::arguments::arguments_of;
+use crate::evidence::{Event, EventKind, ToolCall, Usage};
 
 /// One event of a run, as far as it is looked at.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -21,6 +22,11 @@ pub struct AdkEvent {
     error: Option<Value>,
     /// What kind of event it is, by trpc-agent-go alone.
     object: Option<String>,
+    /// Why the model stopped.
+    finish_reason: Option<Value>,
+    /// All of it, as it came.
+    #[serde(skip)]
+    raw: Value,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -62,6 +68,27 @@ impl UsageMetadata {
 }
 
 impl AdkEvent {
+    /// Reads an event; the error says what can't be read.
+    pub fn read(raw: Value) -> Result<AdkEvent, serde_json::Error> {
+        let event = AdkEvent::deserialize(&raw)?;
+        Ok(AdkEvent { raw, ..event })
+    }
+
+    /// The event as it came, with this one of its parts alone: what stands in the others is told with them.
+    fn raw_with(&self, part: &Map<String, Value>) -> Value {
+        let mut raw = self.raw.clone();
+        if let Some(parts) = raw.pointer_mut("/content/parts") {
+            *parts = json!([part]);
+        }
+        raw
+    }
+
+    /// Why the model stopped, where it was not done.
+    fn cut(&self) -> Option<&str> {
+        let reason = self.finish_reason.as_ref()?.as_str()?;
+        (!matches!(reason, "STOP" | "FINISH_REASON_UNSPECIFIED" | "stop" | "tool_calls" | "")).then_some(reason)
+    }
+
     fn is_partial(&self) -> bool {
         self.partial == Some(true)
     }
@@ -183,33 +210,43 @@ fn text_of(event: &AdkEvent) -> Result<String, String> {
 }
 
 fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
+    let other = |data: Value| Event::with_raw(EventKind::Other { data }, event.raw.clone());
     let words = event.words();
     if !is_response && !words.trim().is_empty() {
-        ours.push(Event::Other { data: json!({"intermediate": words, "author": event.author}) });
+        let is_text = |part: &&Map<String, Value>| part.contains_key("text");
+        let kind = EventKind::Other { data: json!({"intermediate": words, "author": event.author}) };
+        let raw = event.parts().iter().find(is_text).map_or_else(|| event.raw.clone(), |part| event.raw_with(part));
+        ours.push(Event::with_raw(kind, raw));
     }
     for part in event.parts() {
         if let Some(call) = part.get("functionCall").and_then(Value::as_object) {
             let function = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let args = call.get("args").cloned().unwrap_or_else(|| json!({}));
-            ours.push(Event::FunctionCall(ToolCall { function, args }));
+            let args = call.get("args").cloned().map_or_else(|| json!({}), arguments_of);
+            let kind = EventKind::FunctionCall(ToolCall { function, args });
+            ours.push(Event::with_raw(kind, event.raw_with(part)));
         }
         if let Some(response) = part.get("functionResponse") {
-            ours.push(Event::FunctionResponse { output: response.get("response").cloned().unwrap_or_default() });
+            let kind = EventKind::FunctionResponse { output: response.get("response").cloned().unwrap_or_default() };
+            ours.push(Event::with_raw(kind, event.raw_with(part)));
         }
         if part.contains_key("executableCode") || part.contains_key("codeExecutionResult") {
-            ours.push(Event::Other { data: Value::Object(part.clone()) });
+            let kind = EventKind::Other { data: Value::Object(part.clone()) };
+            ours.push(Event::with_raw(kind, event.raw_with(part)));
         }
     }
     if let Some(actions) = &event.actions {
         if let Some(agent) = &actions.transfer_to_agent {
-            ours.push(Event::Other { data: json!({"transferToAgent": agent}) });
+            ours.push(other(json!({"transferToAgent": agent})));
         }
         if actions.escalate == Some(true) {
-            ours.push(Event::Other { data: json!({"escalate": true}) });
+            ours.push(other(json!({"escalate": true})));
         }
     }
+    if let Some(reason) = event.cut() {
+        ours.push(other(json!({"incomplete": reason})));
+    }
     if let Some(failure) = event.failure() {
-        ours.push(Event::Other { data: json!({"error": failure}) });
+        ours.push(other(json!({"error": failure})));
     }
 }
 

@@ -4,13 +4,21 @@ use serde_json::json;
 
 use super::*;
 
+fn read(event: Value) -> AdkEvent {
+    AdkEvent::read(event).unwrap()
+}
+
+fn kinds(run: &Run) -> Vec<EventKind> {
+    run.events.iter().map(|event| event.kind.clone()).collect()
+}
+
 fn list(text: &str) -> Result<Run, String> {
-    run_of(&serde_json::from_str::<Vec<AdkEvent>>(text).unwrap())
+    run_of(&serde_json::from_str::<Vec<Value>>(text).unwrap().into_iter().map(read).collect::<Vec<_>>())
 }
 
 fn stream(text: &str) -> Result<Run, String> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-    run_of(&data.map(|data| serde_json::from_str(data).unwrap()).collect::<Vec<AdkEvent>>())
+    run_of(&data.map(|data| read(serde_json::from_str(data).unwrap())).collect::<Vec<_>>())
 }
 
 fn usage(calls: u64) -> Option<Usage> {
@@ -36,11 +44,11 @@ fn calls_results_and_earlier_words_are_events() {
         assert_eq!(run.text, format!("Noted: {thing}."));
         assert_eq!(run.usage, usage(2));
         assert_eq!(
-            run.events,
+            kinds(&run),
             [
-                Event::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
-                Event::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": thing}) }),
-                Event::FunctionResponse { output: json!({"noted": thing, "count": count}) },
+                EventKind::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
+                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": thing}) }),
+                EventKind::FunctionResponse { output: json!({"noted": thing, "count": count}) },
             ]
         );
     }
@@ -102,7 +110,7 @@ fn the_last_final_response_wins() {
         }
     }
     let run = list(&json!([words("a", "first"), words("b", "second")]).to_string()).unwrap();
-    assert_eq!(run.events, [Event::Other { data: json!({"intermediate": "first", "author": "a"}) }]);
+    assert_eq!(kinds(&run), [EventKind::Other { data: json!({"intermediate": "first", "author": "a"}) }]);
     assert_eq!(run.usage, None);
 }
 
@@ -145,13 +153,29 @@ fn the_debug_server_of_trpc_agent_go_is_read() {
         let run = list(&events.to_string()).unwrap();
         assert_eq!(run.text, "Noted: tea.", "{events}");
         assert_eq!(
-            run.events,
+            kinds(&run),
             [
-                Event::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
-                Event::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}) }),
-                Event::FunctionResponse { output: json!({"count": 1}) },
+                EventKind::Other { data: json!({"intermediate": "One moment.", "author": "helper"}) },
+                EventKind::FunctionCall(ToolCall { function: "note".to_owned(), args: json!({"thing": "tea"}) }),
+                EventKind::FunctionResponse { output: json!({"count": 1}) },
             ]
         );
         assert_eq!(run.usage.map(|usage| usage.calls), calls, "{events}");
     }
+}
+
+#[test]
+fn the_raw_event_is_kept_with_the_part_that_it_is_of() {
+    let run = list(include_str!("../../../../tests/fixtures/adk/run-tool.json")).unwrap();
+    let shown: Vec<Value> = run.events.iter().map(Event::to_json).collect();
+    assert_eq!(shown[1]["author"], "helper");
+    assert_eq!(shown[1]["content"]["parts"].as_array().map(Vec::len), Some(1));
+    assert_eq!(shown[1]["content"]["parts"][0]["functionCall"]["name"], "note");
+    assert_eq!(shown[1]["request"]["arguments"], json!({"thing": "milk"}));
+    assert_eq!(shown[2]["content"]["parts"][0]["functionResponse"]["name"], "note");
+    let cut = json!([{"author": "a", "finishReason": "MAX_TOKENS", "content": {"parts": [{"text": "Hel"}]}}]);
+    assert_eq!(
+        kinds(&list(&cut.to_string()).unwrap()),
+        [EventKind::Other { data: json!({"incomplete": "MAX_TOKENS"}) }]
+    );
 }

@@ -9,7 +9,7 @@ mod object_context;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-pub use event::{event_of, event_to};
+pub use event::event_of;
 pub use object_context::object_context_of;
 
 use super::KnowledgeConfig;
@@ -139,7 +139,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::evidence::ToolCall;
+    use crate::evidence::{EventKind, ToolCall};
 
     #[test]
     fn requests_have_exactly_the_protocols_bytes() {
@@ -178,11 +178,11 @@ mod tests {
         .unwrap();
         assert_eq!(reply.message.content, "Done.");
         assert_eq!(
-            reply.events(),
+            reply.events().into_iter().map(|event| event.kind).collect::<Vec<_>>(),
             [
-                Event::SystemPrompt { text: "You are kind.".to_owned() },
-                Event::FunctionCall(ToolCall { function: "remind".to_owned(), args: json!({"at": "17:00"}) }),
-                Event::FunctionResponse { output: json!("ok") },
+                EventKind::SystemPrompt { text: "You are kind.".to_owned() },
+                EventKind::FunctionCall(ToolCall { function: "remind".to_owned(), args: json!({"at": "17:00"}) }),
+                EventKind::FunctionResponse { output: json!("ok") },
             ]
         );
     }

@@ -138,3 +138,47 @@ fn the_request_has_exactly_what_the_job_says() {
     assert_eq!(learnt["max_completion_tokens"], 9);
     assert!(["max_tokens", "temperature", "stream_options"].iter().all(|key| learnt.get(key).is_none()));
 }
+
+#[test]
+fn a_reply_that_was_cut_off_says_so() {
+    let mut cut = Completion::default();
+    assert!(cut.take(&json!({"choices": [{"message": {"content": "Once upon"}, "finish_reason": "length"}]})));
+    let cut_off = EventKind::Other { data: json!({"finish_reason": "length", "incomplete": "length"}) };
+    assert_eq!(cut.events(), [cut_off.into()]);
+    let mut whole = Completion::default();
+    whole.take(&json!({"choices": [{"message": {"content": "All."}, "finish_reason": "stop"}]}));
+    assert_eq!(whole.events(), []);
+}
+
+/// As trpc-agent-go's OpenAI server streams a run with a function of the agent's own (seen with commit 0e352fdd).
+#[test]
+fn words_before_calls_that_an_agent_hides_are_an_event() {
+    let piece = |words: Value, reason: Value| {
+        json!({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant", "content": words},
+               "finish_reason": reason}]})
+    };
+    let mut completion = Completion::default();
+    for (words, reason) in [
+        (Value::Null, Value::Null),
+        (json!("One "), Value::Null),
+        (json!("moment. "), Value::Null),
+        (Value::Null, json!("tool_calls")),
+        (Value::Null, json!("tool_calls")),
+        (json!("Noted: "), Value::Null),
+        (json!("tea."), Value::Null),
+        (Value::Null, json!("stop")),
+    ] {
+        completion.take(&piece(words, reason));
+    }
+    assert_eq!(completion.text, "Noted: tea.");
+    assert_eq!(completion.events(), [EventKind::Other { data: json!({"intermediate": "One moment."}) }.into()]);
+}
+
+#[test]
+fn a_reply_may_be_asked_for_in_one_piece() {
+    let config = OpenAiConfig { streaming: Some(false), ..OpenAiConfig::default() };
+    let manner = Manner { usage: true, completion_tokens: false, temperature: true };
+    let body = request(&config, "m", &[], manner);
+    assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
+    assert_eq!(request(&OpenAiConfig::default(), "m", &[], manner)["stream"], true);
+}

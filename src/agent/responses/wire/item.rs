@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::agent::arguments::arguments_of;
 use crate::agent::tools::Called;
-use crate::evidence::{Event, ToolCall};
+use crate::evidence::{Event, EventKind, ToolCall};
 
 fn kind(item: &Value) -> &str {
     item.get("type").and_then(Value::as_str).unwrap_or_default()
@@ -38,7 +39,7 @@ pub(super) fn events(item: &Value) -> Vec<Event> {
         "message" | "function_call" => Vec::new(),
         "reasoning" if item["summary"].as_array().is_none_or(Vec::is_empty) => Vec::new(),
         kind if kind.ends_with("_call") => hosted(kind.trim_end_matches("_call"), item),
-        _ => vec![Event::Other { data: item.clone() }],
+        _ => vec![EventKind::Other { data: item.clone() }.into()],
     }
 }
 
@@ -52,12 +53,13 @@ fn hosted(tool: &str, item: &Value) -> Vec<Event> {
         "code_interpreter" => (tool.to_owned(), json!({"code": item["code"]})),
         _ => (tool.to_owned(), known(&["action", "input", "arguments"]).cloned().unwrap_or_else(|| json!({}))),
     };
-    let call = Event::FunctionCall(ToolCall { function, args });
+    let call = Event::with_raw(EventKind::FunctionCall(ToolCall { function, args }), item.clone());
     let result = known(&["error", "results", "outputs", "output"]);
-    let result = result.map(|output| Event::FunctionResponse { output: output.clone() });
-    [Some(call), result].into_iter().flatten().collect()
+    let result = result.map(|output| EventKind::FunctionResponse { output: output.clone() });
+    // The item is kept beside its call, and not once more beside its result.
+    [Some(call), result.map(Event::from)].into_iter().flatten().collect()
 }
 
 fn parsed(arguments: &str) -> Value {
-    serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into())
+    arguments_of(arguments.into())
 }

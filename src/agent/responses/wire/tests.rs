@@ -100,10 +100,10 @@ fn calls_and_hosted_tools_are_told_apart() {
     let shown: Vec<String> = response
         .events()
         .iter()
-        .map(|event| match event {
-            Event::FunctionCall(call) => format!("{} {}", call.function, call.args),
-            Event::FunctionResponse { output } => format!("→ {output}"),
-            Event::Other { data } => data["type"].to_string(),
+        .map(|event| match &event.kind {
+            EventKind::FunctionCall(call) => format!("{} {}", call.function, call.args),
+            EventKind::FunctionResponse { output } => format!("→ {output}"),
+            EventKind::Other { data } => data["type"].to_string(),
             _ => "?".to_owned(),
         })
         .collect();
@@ -132,7 +132,7 @@ fn refusals_and_what_was_cut_off_keep_their_words() {
                "incomplete_details": {"reason": "max_output_tokens"}}}),
     ]);
     assert_eq!((cut.words().as_str(), cut.incomplete.as_deref()), ("Once upon", Some("max_output_tokens")));
-    assert_eq!(cut.events(), [Event::Other { data: json!({"incomplete": "max_output_tokens"}) }]);
+    assert_eq!(cut.events(), [EventKind::Other { data: json!({"incomplete": "max_output_tokens"}) }.into()]);
     let half =
         json!({"type": "function_call", "call_id": "c", "name": "price", "arguments": "{\"it", "status": "incomplete"});
     let (cut, _) = taken(&[json!({"status": "incomplete", "output": [half]})]);
@@ -173,4 +173,11 @@ fn errors_stand_for_a_status() {
         assert!(tells_of_loss(words), "{words}");
     }
     assert!(!tells_of_loss("The model `m` was not found"));
+}
+
+#[test]
+fn a_response_may_be_asked_for_in_one_piece() {
+    let config: ResponsesConfig = serde_json::from_value(json!({"streaming": false})).unwrap();
+    assert_eq!(request(&config, "m", &Before::Nothing, &[])["stream"], false);
+    assert_eq!(request(&ResponsesConfig::default(), "m", &Before::Nothing, &[])["stream"], true);
 }

@@ -2,10 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::evidence::{Event, ToolCall, Usage};
+use crate::agent::arguments::{arguments_of, json_within};
+use crate::evidence::{Event, EventKind, ToolCall, Usage};
 
 /// `event.Event` with the fields of `model.Response`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -17,12 +19,16 @@ pub(super) struct RunEvent {
     usage: Option<TokenUsage>,
     done: bool,
     pub(super) is_partial: bool,
+    /// All of it, as it came.
+    #[serde(skip)]
+    raw: Value,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct Choice {
     message: Message,
+    finish_reason: Option<String>,
 }
 
 /// `model.Message`.
@@ -57,7 +63,33 @@ struct TokenUsage {
     prompt_tokens_details: Option<Value>,
 }
 
+/// Reads events and keeps them as they came.
+pub(super) fn read_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<RunEvent>>, D::Error> {
+    let read = |raw: Value| {
+        let event = RunEvent::deserialize(&raw).map_err(D::Error::custom)?;
+        Ok(RunEvent { raw, ..event })
+    };
+    let all = Option::<Vec<Value>>::deserialize(deserializer)?;
+    all.map(|all| all.into_iter().map(read).collect()).transpose()
+}
+
 impl RunEvent {
+    /// What it tells beside the final response, in order.
+    pub(super) fn tell(&self, is_response: bool, ours: &mut Vec<Event>) {
+        for (index, choice) in self.choices.iter().flatten().enumerate() {
+            let mut raw = self.raw.clone();
+            if let Some(choices) = raw.get_mut("choices").and_then(Value::as_array_mut) {
+                let own = choices.get(index).cloned();
+                *choices = own.into_iter().collect();
+            }
+            choice.message.tell(&self.author, is_response, &raw, ours);
+            if let Some(reason @ ("length" | "content_filter")) = choice.finish_reason.as_deref() {
+                let data = json!({"finish_reason": reason, "incomplete": reason});
+                ours.push(Event::with_raw(EventKind::Other { data }, raw));
+            }
+        }
+    }
+
     /// The runner's word that the run is over. Newer ones say the final response again with it.
     pub(super) fn is_completion(&self) -> bool {
         self.done && self.object == "runner.completion"
@@ -102,19 +134,29 @@ impl Message {
         if texts.is_empty() { self.content.clone() } else { texts.concat() }
     }
 
-    /// What it tells beside the final response, in order.
-    pub(super) fn tell(&self, author: &str, is_response: bool, ours: &mut Vec<Event>) {
+    /// What it tells beside the final response, in order; `raw` is the event that it came with.
+    pub(super) fn tell(&self, author: &str, is_response: bool, raw: &Value, ours: &mut Vec<Event>) {
         let words = self.words();
         if !self.tool_id.is_empty() {
-            ours.push(Event::FunctionResponse { output: json_or_text(&words) });
+            let kind = EventKind::FunctionResponse { output: json_or_text(&words) };
+            ours.push(Event::with_raw(kind, raw.clone()));
             return;
         }
         if !is_response && !words.trim().is_empty() {
             let author = (!author.is_empty()).then_some(author);
-            ours.push(Event::Other { data: json!({"intermediate": words, "author": author}) });
+            let kind = EventKind::Other { data: json!({"intermediate": words, "author": author}) };
+            ours.push(Event::with_raw(kind, raw.clone()));
         }
-        for Function { name, arguments } in self.calls().iter().map(|call| &call.function) {
-            ours.push(Event::FunctionCall(ToolCall { function: name.clone(), args: arguments_of(arguments) }));
+        for (index, Function { name, arguments }) in self.calls().iter().map(|call| &call.function).enumerate() {
+            let kind = EventKind::FunctionCall(ToolCall { function: name.clone(), args: read_arguments(arguments) });
+            let mut raw = raw.clone();
+            for place in ["/choices/0/message/tool_calls", "/tool_calls"] {
+                if let Some(calls) = raw.pointer_mut(place).and_then(Value::as_array_mut) {
+                    let own = calls.get(index).cloned();
+                    *calls = own.into_iter().collect();
+                }
+            }
+            ours.push(Event::with_raw(kind, raw));
         }
     }
 
@@ -124,19 +166,18 @@ impl Message {
 }
 
 /// Arguments are bytes of JSON, which Go writes as Base64. JSON text, or JSON itself, is taken as it is.
-fn arguments_of(written: &Value) -> Value {
+fn read_arguments(written: &Value) -> Value {
     match written {
         Value::Null => json!({}),
-        Value::String(text) if text.is_empty() => json!({}),
         Value::String(text) => {
-            let bytes = STANDARD.decode(text).ok();
+            let bytes = STANDARD.decode(text).ok().filter(|bytes| !bytes.is_empty());
             let decoded = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            decoded.unwrap_or_else(|| json_or_text(text))
+            decoded.unwrap_or_else(|| arguments_of(text.as_str().into()))
         }
         other => other.clone(),
     }
 }
 
 fn json_or_text(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+    json_within(text.into())
 }

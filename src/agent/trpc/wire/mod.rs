@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use self::event::{Message, RunEvent};
-use crate::evidence::{Event, Usage};
+use crate::evidence::{Event, EventKind, Usage};
 
 /// The reply of `POST …/runs`, as far as it is looked at.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReply {
     status: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "event::read_all")]
     events: Option<Vec<RunEvent>>,
     #[serde(default)]
     messages: Option<Vec<Message>>,
@@ -65,7 +65,7 @@ pub fn run_of(reply: &RunReply) -> Result<Run, String> {
     };
     // A run that was stopped on purpose has completed, and says by whose word.
     if !reply.error_message.trim().is_empty() {
-        events.push(Event::Other { data: json!({"error": reply.error_message}) });
+        events.push(EventKind::Other { data: json!({"error": reply.error_message}) }.into());
     }
     Ok(Run { text, events, usage })
 }
@@ -80,9 +80,7 @@ fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
     // A completion repeats what others have said.
     for (index, event) in whole.iter().enumerate().filter(|(_, event)| !event.is_completion()) {
         let is_response = Some(index) == last && event.words() == text;
-        for message in event.messages() {
-            message.tell(&event.author, is_response, &mut ours);
-        }
+        event.tell(is_response, &mut ours);
     }
     Some((text, ours))
 }
@@ -94,7 +92,7 @@ fn of_messages(messages: &[Message]) -> Option<(String, Vec<Event>)> {
     let last = answers.iter().rposition(|message| message.is_answer() && !message.words().trim().is_empty())?;
     let mut ours = Vec::new();
     for (index, message) in answers.iter().enumerate() {
-        message.tell("", index == last, &mut ours);
+        message.tell("", index == last, &Value::Null, &mut ours);
     }
     Some((answers[last].words(), ours))
 }

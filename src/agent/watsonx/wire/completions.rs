@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{Told, is_uuid};
-use crate::evidence::Usage;
+use crate::evidence::{EventKind, Usage};
 
 /// What a request holds beside its messages.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +89,9 @@ impl Turn {
         let choice = &frame["choices"][0]["message"];
         if told.is_silent() {
             told.say(choice["content"].as_str().unwrap_or_default());
+        }
+        if let Some(reason @ ("length" | "content_filter")) = frame["choices"][0]["finish_reason"].as_str() {
+            told.events.push(EventKind::Other { data: json!({"finish_reason": reason, "incomplete": reason}) }.into());
         }
         let usage = &frame["usage"];
         let tokens = |key: &str| usage[key].as_u64();

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::content;
-use crate::evidence::{Event, ToolCall};
+use crate::agent::arguments::{arguments_of, json_within};
+use crate::evidence::{Event, EventKind, ToolCall};
 
 /// Words and events of one turn.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,7 +42,7 @@ impl Told {
         }
         for item in content.as_array().into_iter().flatten() {
             if content::is_more_than_words(item) {
-                self.events.push(Event::Other { data: item.clone() });
+                self.events.push(EventKind::Other { data: item.clone() }.into());
             }
             self.say(&content::words(item));
         }
@@ -60,13 +61,14 @@ impl Told {
                 "tool_call" => self.take_call(step),
                 // The answer of a collaborator, which is no tool's: noise for whoever counts results.
                 "tool_response" if text(step, "name").ends_with("_agent") => {
-                    self.events.push(Event::Other { data: json!({"routing": step}) });
+                    self.events.push(EventKind::Other { data: json!({"routing": step}) }.into());
                 }
                 "tool_response" => {
                     let content = step.get("content").cloned().unwrap_or_default();
-                    self.events.push(Event::FunctionResponse { output: json_of(content) });
+                    let kind = EventKind::FunctionResponse { output: json_within(content) };
+                    self.events.push(Event::with_raw(kind, step.clone()));
                 }
-                _ => self.events.push(Event::Other { data: step.clone() }),
+                _ => self.events.push(EventKind::Other { data: step.clone() }.into()),
             }
         }
     }
@@ -75,14 +77,13 @@ impl Told {
         let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = if text("id").is_empty() { text("tool_call_id") } else { text("id") };
         if id.is_empty() || self.calls.insert(id) {
-            let args = call.get("args").or_else(|| call.get("arguments")).cloned().unwrap_or_else(|| json!({}));
-            self.events.push(Event::FunctionCall(ToolCall { function: text("name"), args: json_of(args) }));
+            // A call in the shape of chat completions has them one step deeper.
+            let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
+            let args = ["args", "arguments"].iter().find_map(|key| function.get(key).or_else(|| call.get(key)));
+            let args = args.cloned().unwrap_or_else(|| json!({}));
+            let name = function.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let kind = EventKind::FunctionCall(ToolCall { function: name, args: arguments_of(args) });
+            self.events.push(Event::with_raw(kind, call.clone()));
         }
     }
-}
-
-/// JSON within a text is what it is meant to be.
-fn json_of(value: Value) -> Value {
-    let read = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    read.filter(|read| read.is_object() || read.is_array()).unwrap_or(value)
 }

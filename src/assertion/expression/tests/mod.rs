@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::clock::Clock;
-use crate::evidence::{Event, FailedTry, Function, ObjectContext, Resource, ToolCall, Transcript, Turn};
+use crate::evidence::{Event, EventKind, FailedTry, Function, ObjectContext, Resource, ToolCall, Transcript, Turn};
 
 fn resource(name: &str, labels: &[&str], properties: Json) -> Resource {
     Resource {
@@ -27,9 +27,9 @@ fn evidence() -> Evidence {
     };
     let mut second = turn(2, "Remind me", Some("Done"));
     second.events = vec![
-        Event::SystemPrompt { text: "be kind".into() },
-        Event::FunctionCall(call),
-        Event::FunctionResponse { output: json!("ok") },
+        EventKind::SystemPrompt { text: "be kind".into() }.into(),
+        Event::with_raw(EventKind::FunctionCall(call), json!({"request": {"context": {"x": 1}}, "took": 5})),
+        EventKind::FunctionResponse { output: json!("ok") }.into(),
     ];
     second.failures = vec![FailedTry::untimed("HTTP 500".into(), true)];
     Evidence {
@@ -70,6 +70,8 @@ fn what_is_true_scores_one() {
     assert_all(
         &[
             "objectContext.resources.size == 3",
+            "evaluation.events.any(|it| it.request.context.x == 1 && it.took == 5)",
+            r#"evaluation.events.any(|it| it.request.function.name == "remind" && it.request.arguments.city == "Bern")"#,
             "objectContext.resources.size() == 3 && objectContext.resources.len == 3",
             "objectContext.resources.len() == 3.0",
             "objectContext.entities.size == 2",

@@ -1,0 +1,38 @@
+//! Arguments of function calls, which many write as JSON within a text.
+
+use serde_json::{Value, json};
+
+use crate::http::read_json;
+
+/// Arguments as they are meant: JSON within a text is read, and no text at all is no argument. Any other text stays one.
+pub(super) fn arguments_of(written: Value) -> Value {
+    match &written {
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        _ => json_within(written),
+    }
+}
+
+/// A mapping or a list that was written as text; anything else as it is.
+pub(super) fn json_within(value: Value) -> Value {
+    let read = value.as_str().and_then(|text| read_json::<Value>(text).ok());
+    read.filter(|read| read.is_object() || read.is_array()).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_within_a_text_is_read_and_other_text_stays() {
+        for (written, meant) in [
+            (json!("{\"a\":1}"), json!({"a": 1})),
+            (json!({"a": "{}"}), json!({"a": "{}"})),
+            (json!(" "), json!({})),
+            (json!("5"), json!("5")),
+            (json!("{broken"), json!("{broken")),
+            (Value::Null, Value::Null),
+        ] {
+            assert_eq!(arguments_of(written), meant);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! JSON as others write it: what Rust's reader refuses and RFC 8259 allows (half a surrogate pair, a number beyond all
+//! bounds), and Python's `NaN` and `Infinity`.
+//!
+//! Invariant: what can be read strictly is read so; only what fails is mended and read again.
+
+use serde::de::DeserializeOwned;
+
+/// Reads JSON. Where that fails, half a surrogate pair becomes U+FFFD, and a number that no one can hold its own text, or
+/// null where a number is needed. The error is the one of the text as it is.
+pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| {
+        let again = |numbers| mended(text, numbers).and_then(|text| serde_json::from_str(&text).ok());
+        again(Numbers::AsText).or_else(|| again(Numbers::AsNull)).ok_or(error)
+    })
+}
+
+/// What a number becomes that is too large for any type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    AsText,
+    AsNull,
+}
+
+/// The text without what can't be held; `None` where there is nothing of that kind.
+fn mended(text: &str, numbers: Numbers) -> Option<String> {
+    let bytes = text.as_bytes();
+    let (mut out, mut at, mut copied, mut in_string) = (String::new(), 0, 0, false);
+    let mut replace = |from: usize, to: usize, with: &str| {
+        out.push_str(&text[copied..from]);
+        out.push_str(with);
+        copied = to;
+    };
+    while at < bytes.len() {
+        let rest = &text[at..];
+        match bytes[at] {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => {
+                let (length, is_half) = escape(rest);
+                if is_half {
+                    replace(at, at + length, "\\ufffd");
+                }
+                at += length;
+                continue;
+            }
+            _ if in_string => {}
+            b'-' | b'0'..=b'9' | b'N' | b'I' => {
+                let is_of_it = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+                let length = bytes[at..].iter().take_while(|byte| is_of_it(byte)).count();
+                let token = &rest[..length];
+                match numbers {
+                    _ if !is_beyond_bounds(token) => {}
+                    Numbers::AsText => replace(at, at + length, &format!("\"{token}\"")),
+                    Numbers::AsNull => replace(at, at + length, "null"),
+                }
+                at += length;
+                continue;
+            }
+            _ => {}
+        }
+        // A byte of a longer character is none of those above.
+        at += rest.chars().next().map_or(1, char::len_utf8);
+    }
+    let is_changed = copied > 0;
+    out.push_str(&text[copied..]);
+    is_changed.then_some(out)
+}
+
+/// How long an escape is, and whether it is half a surrogate pair. Whole pairs are one.
+fn escape(text: &str) -> (usize, bool) {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    match unit(0) {
+        Some(0xD800..=0xDBFF) if matches!(unit(6), Some(0xDC00..=0xDFFF)) => (12, false),
+        Some(0xD800..=0xDFFF) => (6, true),
+        Some(_) => (6, false),
+        None => (1 + text[1..].chars().next().map_or(0, char::len_utf8), false),
+    }
+}
+
+fn is_beyond_bounds(token: &str) -> bool {
+    let is_number = || token.bytes().any(|byte| byte.is_ascii_digit()) && !token.bytes().any(|byte| byte == b'N');
+    matches!(token, "NaN" | "Infinity" | "-Infinity")
+        || (is_number() && token.parse::<f64>().is_ok_and(f64::is_infinite))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(text: &str) -> Value {
+        read_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn what_no_one_can_hold_is_mended_and_all_else_stays() {
+        let huge = format!("1{}", "0".repeat(400));
+        for (text, value) in [
+            (r#"{"a":"\ud800","b":"x\\ud800"}"#.to_owned(), json!({"a": "\u{fffd}", "b": "x\\ud800"})),
+            (
+                r#"["\ud83d\ude00","\ude00\ud83d","\uD83Dx","\ud83d\ud83d\ude00"]"#.to_owned(),
+                json!(["😀", "\u{fffd}\u{fffd}", "\u{fffd}x", "\u{fffd}😀"]),
+            ),
+            (r#"["ä\ud800","\"\ud800\""]"#.to_owned(), json!(["ä\u{fffd}", "\"\u{fffd}\""])),
+            (
+                r#"{"n":1e999,"m":-1E+400,"k":"1e999","l":[1.5,2]}"#.to_owned(),
+                json!({"n": "1e999", "m": "-1E+400", "k": "1e999", "l": [1.5, 2]}),
+            ),
+            (format!("[{huge}]"), json!([huge])),
+            ("[NaN, -Infinity, \"NaN\"]".to_owned(), json!(["NaN", "-Infinity", "NaN"])),
+        ] {
+            assert_eq!(read(&text), value, "{text}");
+        }
+        for text in ["", "{", "nope", r#"{"a":1e999"#, r#"["\ud800]"#, r#"["\ud800", nope]"#, r#"["\ud8"]"#, "1e", "-"]
+        {
+            let strict = serde_json::from_str::<Value>(text).unwrap_err().to_string();
+            assert_eq!(read_json::<Value>(text).unwrap_err().to_string(), strict, "{text}");
+        }
+    }
+
+    #[test]
+    fn where_a_number_is_needed_there_is_none() {
+        #[derive(Deserialize)]
+        struct Tokens {
+            input: Option<u64>,
+            output: u64,
+        }
+        let read: Tokens = read_json(r#"{"input": 1e999, "output": 2}"#).unwrap();
+        assert_eq!((read.input, read.output), (None, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived_and_json_is_read_as_ever(text in r#"([\[\]{}",:0-9eN.+-]|\\|\\u[dD][89cC]00|ä|nul|\PC){0,30}"#) {
+            let strict = serde_json::from_str::<Value>(&text);
+            let read = read_json::<Value>(&text);
+            if let Ok(strict) = strict {
+                prop_assert_eq!(read.unwrap(), strict);
+            }
+        }
+    }
+}
