@@ -237,16 +237,79 @@ async fn one_connection_too_many_is_hung_up_on() {
     for _ in 0..4 {
         guests.push(Raw::welcome(&door).await);
     }
-    Raw::connect(&door).await.is_hung_up().await;
+    let mut raw = Raw::connect(&door).await;
+    raw.shake([0, 0, 0, 5]).await;
+    raw.send(&hello(PASSWORD)).await;
+    let (kind, words) = raw.answer().await;
+    assert!(kind == 0x7f && words.contains("4 connections are open"), "{words}");
+    raw.is_hung_up().await;
     drop(guests);
     // The door notices that they are gone in its own time.
     loop {
         let mut raw = Raw::connect(&door).await;
-        raw.send(&[&[0x60, 0x60, 0xb0, 0x17][..], &[0, 0, 0, 5], &[0; 12]].concat()).await;
-        if raw.0.read_exact(&mut [0; 4]).await.is_ok() {
+        raw.shake([0, 0, 0, 5]).await;
+        raw.send(&hello(PASSWORD)).await;
+        if raw.answer().await.0 == 0x70 {
             break;
         }
     }
+}
+
+#[tokio::test]
+async fn idle_strangers_keep_nobody_out() {
+    let limits = BoltLimits { handshake: Duration::from_secs(60), strangers: 8, ..short() };
+    let (_graph, door) = door(limits).await;
+    let mut strangers = Vec::new();
+    for number in 0..300 {
+        let mut raw = Raw::connect(&door).await;
+        match number % 3 {
+            0 => {}
+            1 => raw.send(&[0x60, 0x60, 0xb0]).await,
+            _ => raw.send(&[&[0x60, 0x60, 0xb0, 0x17][..], &[0, 0, 0, 5], &[0; 12]].concat()).await,
+        }
+        strangers.push(raw);
+        if number % 50 == 0 {
+            lives(&door).await;
+        }
+    }
+    lives(&door).await;
+    // Whoever is inside stays there.
+    let mut inside = Raw::welcome(&door).await;
+    for _ in 0..30 {
+        strangers.push(Raw::connect(&door).await);
+    }
+    lives(&door).await;
+    inside.send(&run("RETURN 1")).await;
+    assert_eq!(inside.answer().await.0, 0x70);
+    assert!(strangers[0].message().await.is_none(), "the first ones were hung up on");
+}
+
+#[tokio::test]
+async fn guessing_gets_slow_and_the_right_password_still_gets_in() {
+    let (_graph, door) = door(BoltLimits { handshake: Duration::from_secs(20), ..short() }).await;
+    let mut took = Vec::new();
+    for _ in 0..6 {
+        let mut raw = Raw::connect(&door).await;
+        raw.shake([0, 0, 0, 5]).await;
+        let start = std::time::Instant::now();
+        raw.send(&hello("wrong")).await;
+        assert_eq!(raw.answer().await.0, 0x7f);
+        took.push(start.elapsed());
+    }
+    assert!(took[5] > Duration::from_millis(700) && took[5] > took[1] * 3, "{took:?}");
+    // Others guess on at the same time.
+    let mut guesses = Vec::new();
+    for _ in 0..50 {
+        let mut raw = Raw::connect(&door).await;
+        raw.shake([0, 0, 0, 5]).await;
+        raw.send(&hello("wrong")).await;
+        guesses.push(raw);
+    }
+    let start = std::time::Instant::now();
+    let mut inside = Raw::welcome(&door).await;
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    inside.send(&run("RETURN 1")).await;
+    assert_eq!(inside.answer().await.0, 0x70);
 }
 
 #[tokio::test]

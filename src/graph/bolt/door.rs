@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::lobby::{Brake, Lobby, Stranger};
 use super::peer;
 use super::settings::BoltSettings;
 use super::value::Numbers;
@@ -30,6 +31,10 @@ pub(super) struct Room {
     pub(super) sessions: Sessions,
     pub(super) numbers: Numbers,
     pub(super) address: SocketAddr,
+    /// The places of those who have shown the password.
+    pub(super) places: Arc<Semaphore>,
+    pub(super) brake: Brake,
+    lobby: Arc<Lobby>,
     connections: AtomicU64,
 }
 
@@ -54,10 +59,18 @@ impl BoltDoor {
         })?;
         let address = listener.local_addr()?;
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let guests = Arc::new(Semaphore::new(settings.limits.connections));
-        let room =
-            Arc::new(Room { settings, sessions, numbers: Numbers::default(), address, connections: AtomicU64::new(1) });
-        tasks.spawn(listen(listener, room, guests, stop.clone(), tasks.clone()));
+        let limits = settings.limits;
+        let room = Arc::new(Room {
+            sessions,
+            numbers: Numbers::default(),
+            address,
+            places: Arc::new(Semaphore::new(limits.connections)),
+            brake: Brake::new(settings.clock),
+            lobby: Lobby::new(limits.strangers),
+            settings,
+            connections: AtomicU64::new(1),
+        });
+        tasks.spawn(listen(listener, room, stop.clone(), tasks.clone()));
         tasks.close();
         Ok(BoltDoor { address, stop, tasks })
     }
@@ -80,13 +93,7 @@ impl Drop for BoltDoor {
     }
 }
 
-async fn listen(
-    listener: TcpListener,
-    room: Arc<Room>,
-    guests: Arc<Semaphore>,
-    stop: CancellationToken,
-    tasks: TaskTracker,
-) {
+async fn listen(listener: TcpListener, room: Arc<Room>, stop: CancellationToken, tasks: TaskTracker) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -97,21 +104,22 @@ async fn listen(
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             continue;
         };
-        let Ok(guest) = Arc::clone(&guests).try_acquire_owned() else { continue };
+        let stranger = room.lobby.enter();
         let (room, stop) = (Arc::clone(&room), stop.clone());
         tasks.spawn(async move {
+            let sent_away = stranger.sent_away();
             tokio::select! {
-                () = serve(stream, &room) => {}
+                () = serve(stream, &room, stranger) => {}
+                () = sent_away.cancelled() => {}
                 () = stop.cancelled() => {}
             }
-            drop(guest);
         });
     }
 }
 
-async fn serve(stream: TcpStream, room: &Arc<Room>) {
+async fn serve(stream: TcpStream, room: &Arc<Room>, stranger: Stranger) {
     // Answers are small and awaited. Without it they would come 40 ms late; it can't fail on an open socket.
     let _ = stream.set_nodelay(true);
     // A connection that breaks is its client's matter.
-    let _ = peer::serve(stream, room).await;
+    let _ = peer::serve(stream, room, stranger).await;
 }

@@ -24,6 +24,14 @@ impl Failure {
         )
     }
 
+    /// More clients than there are places. Drivers try again.
+    pub(super) fn too_many_connections(most: usize) -> Failure {
+        Failure::new(
+            "Neo.TransientError.Request.NoThreadsAvailable",
+            format!("{most} connections are open, and this door has no more places. Close some and try again."),
+        )
+    }
+
     /// A message that makes no sense, or not now.
     pub(super) fn invalid(message: impl Into<String>) -> Failure {
         Failure::new("Neo.ClientError.Request.Invalid", message)

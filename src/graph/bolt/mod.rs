@@ -7,11 +7,12 @@
 //! - Results are held in memory and bounded; counters in summaries only tell whether something was written.
 //!
 //! Invariants: nothing that a client sends makes the door panic, wait or grow without bounds; nobody works on the graph
-//! without the password; a transaction whose client is gone is undone.
+//! without the password, and who doesn't know it keeps nobody out who does; a transaction whose client is gone is undone.
 
 mod door;
 mod failure;
 mod frame;
+mod lobby;
 mod outlet;
 mod packstream;
 mod peer;

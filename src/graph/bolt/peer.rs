@@ -13,6 +13,7 @@ use tokio::sync::{Notify, mpsc};
 
 use super::door::Room;
 use super::frame::{self, Bounds};
+use super::lobby::{Progress, Stranger};
 use super::outlet::Outlet;
 use super::protocol::{Protocol, Step};
 use super::request::{Request, Unreadable, request};
@@ -62,7 +63,7 @@ impl Signals {
 }
 
 /// Serves a connection until either side hangs up.
-pub(super) async fn serve(stream: TcpStream, room: &Arc<Room>) -> io::Result<()> {
+pub(super) async fn serve(stream: TcpStream, room: &Arc<Room>, stranger: Stranger) -> io::Result<()> {
     let limits = room.settings.limits;
     let (mut incoming, outgoing) = stream.into_split();
     let mut outlet = Outlet::new(outgoing, limits.stall);
@@ -73,12 +74,13 @@ pub(super) async fn serve(stream: TcpStream, room: &Arc<Room>) -> io::Result<()>
         () = &mut login => return Ok(()),
     };
     let Some(version) = version else { return outlet.flush().await };
+    stranger.has_come(Progress::Speaks);
     let signals = Arc::new(Signals::default());
     let (queue, mut inbox) = mpsc::channel(AHEAD);
     let bounds = bounds(&signals, limits.message, limits.stall);
     let reader = tokio::spawn(read_ahead(incoming, queue, Arc::clone(&signals), bounds));
     let _reader = AbortOnDrop(reader);
-    let mut protocol = Protocol::new(Arc::clone(room), version, Arc::clone(&signals));
+    let mut protocol = Protocol::new(Arc::clone(room), version, Arc::clone(&signals), stranger);
     loop {
         if inbox.is_empty() {
             outlet.flush().await?;
@@ -93,6 +95,9 @@ pub(super) async fn serve(stream: TcpStream, room: &Arc<Room>) -> io::Result<()>
             Some(Ok(request)) => protocol.answer(request, &mut outlet).await?,
             Some(Err(unreadable)) => protocol.refuse(unreadable, &mut outlet),
         };
+        if step == Step::LogIn {
+            login.set(tokio::time::sleep(limits.handshake));
+        }
         if step == Step::HangUp {
             return outlet.flush().await;
         }

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::AsyncWrite;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 
 use super::DATABASE;
 use super::door::Room;
 use super::failure::Failure;
+use super::lobby::Stranger;
 use super::outlet::Outlet;
 use super::packstream::{Pack, map};
 use super::peer::Signals;
@@ -31,6 +33,8 @@ const RESULTS: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Next,
+    /// It has become a stranger's, who has to show the password anew.
+    LogIn,
     HangUp,
 }
 
@@ -63,6 +67,13 @@ pub(super) struct Protocol {
     results: Vec<Open>,
     next_result: i64,
     deadline: Option<(Pin<Box<Sleep>>, Duration)>,
+    place: Place,
+}
+
+/// Where a connection counts.
+enum Place {
+    Outside(Stranger),
+    Inside { _permit: OwnedSemaphorePermit },
 }
 
 /// A result with rows that were not fetched yet.
@@ -77,7 +88,7 @@ struct Open {
 }
 
 impl Protocol {
-    pub(super) fn new(room: Arc<Room>, version: Version, signals: Arc<Signals>) -> Protocol {
+    pub(super) fn new(room: Arc<Room>, version: Version, signals: Arc<Signals>, stranger: Stranger) -> Protocol {
         let session = room.sessions.session();
         let dialect = Dialect { element_ids: version.is_five(), utc: version.is_five() };
         Protocol {
@@ -90,6 +101,7 @@ impl Protocol {
             results: Vec::new(),
             next_result: 0,
             deadline: None,
+            place: Place::Outside(stranger),
         }
     }
 
@@ -121,9 +133,9 @@ impl Protocol {
         match (&self.state, request) {
             (_, Request::Goodbye) => return Ok(Step::HangUp),
             (State::Connected, Request::Hello { credentials, utc_patch }) => {
-                return Ok(self.hello(&credentials, utc_patch, outlet));
+                return Ok(self.hello(&credentials, utc_patch, outlet).await);
             }
-            (State::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials, outlet)),
+            (State::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials, outlet).await),
             (State::Connected | State::Introduced, _) => return Ok(self.out_of_turn(outlet)),
             (_, Request::Reset) => self.reset(outlet),
             _ if self.signals.reset() => outlet.ignored(),
@@ -140,6 +152,7 @@ impl Protocol {
                 self.state = State::Introduced;
                 self.signals.trust(false);
                 outlet.success([]);
+                return Ok(Step::LogIn);
             }
             (State::Ready, Request::Route { database }) => self.route(database.as_deref(), outlet),
             (State::Ready, Request::Begin(terms)) => self.begin(&terms, outlet),

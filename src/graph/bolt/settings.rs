@@ -23,8 +23,10 @@ pub struct BoltSettings {
 /// What clients are held to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoltLimits {
-    /// The most connections at once; one more is hung up on.
+    /// The most connections at once of clients that have shown the password; one more is told so.
     pub connections: usize,
+    /// The most connections of others. When one more comes, the one of them that has got least far has to go.
+    pub strangers: usize,
     /// The most bytes of a message. Before a client has shown its password it is 64 KiB at most.
     pub message: usize,
     /// The longest from connecting to showing the right password.
@@ -44,6 +46,7 @@ impl Default for BoltLimits {
     fn default() -> BoltLimits {
         BoltLimits {
             connections: 256,
+            strangers: 256,
             message: 16 << 20,
             handshake: Duration::from_secs(10),
             stall: Duration::from_secs(60),

@@ -1,9 +1,13 @@
 //! Who is let in.
 
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 use tokio::io::AsyncWrite;
 
-use super::{Protocol, State, Step};
+use super::{Place, Protocol, State, Step};
 use crate::graph::bolt::failure::Failure;
+use crate::graph::bolt::lobby::Progress;
 use crate::graph::bolt::outlet::Outlet;
 use crate::graph::bolt::packstream::{Pack, map};
 use crate::graph::bolt::request::Credentials;
@@ -12,14 +16,16 @@ use crate::graph::bolt::request::Credentials;
 const SERVER: &str = "Neo4j/5.26.0 (eval-job embedded graph)";
 
 impl Protocol {
-    pub(super) fn hello<W: AsyncWrite + Unpin>(
+    pub(super) async fn hello<W: AsyncWrite + Unpin>(
         &mut self,
         credentials: &Credentials,
         utc_patch: bool,
         outlet: &mut Outlet<W>,
     ) -> Step {
-        if !self.version.has_logon() && !self.is_known(credentials) {
-            outlet.failure(Failure::unauthorized());
+        if !self.version.has_logon()
+            && let Err(failure) = self.admit(credentials).await
+        {
+            outlet.failure(failure);
             return Step::HangUp;
         }
         let mut metadata = vec![
@@ -40,9 +46,13 @@ impl Protocol {
         Step::Next
     }
 
-    pub(super) fn logon<W: AsyncWrite + Unpin>(&mut self, credentials: &Credentials, outlet: &mut Outlet<W>) -> Step {
-        if !self.is_known(credentials) {
-            outlet.failure(Failure::unauthorized());
+    pub(super) async fn logon<W: AsyncWrite + Unpin>(
+        &mut self,
+        credentials: &Credentials,
+        outlet: &mut Outlet<W>,
+    ) -> Step {
+        if let Err(failure) = self.admit(credentials).await {
+            outlet.failure(failure);
             return Step::HangUp;
         }
         self.let_in();
@@ -50,12 +60,32 @@ impl Protocol {
         Step::Next
     }
 
+    /// Gives the connection a place inside when the password is right, after what wrong ones have added to the wait.
+    async fn admit(&mut self, credentials: &Credentials) -> Result<(), Failure> {
+        if let Place::Outside(stranger) = &self.place {
+            stranger.has_come(Progress::Waits);
+        }
+        // Also with the right one: not waiting for the answer tells nothing.
+        tokio::time::sleep(self.room.brake.delay()).await;
+        if !self.is_known(credentials) {
+            self.room.brake.failed();
+            return Err(Failure::unauthorized());
+        }
+        if let Place::Outside(_) = self.place {
+            let permit = Arc::clone(&self.room.places).try_acquire_owned();
+            let permit = permit.map_err(|_| Failure::too_many_connections(self.room.settings.limits.connections))?;
+            self.place = Place::Inside { _permit: permit };
+        }
+        Ok(())
+    }
+
     fn is_known(&self, credentials: &Credentials) -> bool {
         let settings = &self.room.settings;
         let given = credentials.password.as_ref().map_or("", |password| password.expose());
-        credentials.scheme.as_deref() == Some("basic")
-            && credentials.principal.as_deref() == Some(&settings.username)
-            && same(given, settings.password.expose())
+        let basic = credentials.scheme.as_deref() == Some("basic");
+        let user = same(credentials.principal.as_deref().unwrap_or_default(), &settings.username);
+        let password = same(given, settings.password.expose());
+        basic & user & password
     }
 
     fn let_in(&mut self) {
@@ -64,8 +94,8 @@ impl Protocol {
     }
 }
 
-/// Compares in a time that does not tell where two texts differ.
-fn same(one: &str, other: &str) -> bool {
-    let differences = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
-    one.len() == other.len() && differences == 0
+/// Compares in a time that does not tell where two texts differ, nor how long the expected one is.
+fn same(given: &str, expected: &str) -> bool {
+    let (given, expected) = (Sha256::digest(given), Sha256::digest(expected));
+    given.iter().zip(&expected).fold(0, |all, (one, other)| all | (one ^ other)) == 0
 }

@@ -1,0 +1,175 @@
+//! Where connections wait until their clients have shown the password, and what slows guessing down.
+//!
+//! Those inside have places of their own, which nobody outside can take. Outside there is always room for a newcomer:
+//! when it is full, the one who has got least far for longest has to go. So idle connections, however many, keep nobody
+//! out who says the password.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::{Clock, Stopwatch};
+
+/// How far a client has got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Progress {
+    /// It is connected.
+    Connected,
+    /// It speaks Bolt.
+    Speaks,
+    /// It has said a password and waits for the answer.
+    Waits,
+}
+
+/// The connections whose clients have not shown the password.
+#[derive(Debug)]
+pub(super) struct Lobby {
+    most: usize,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    next: u64,
+    strangers: BTreeMap<u64, (Progress, CancellationToken)>,
+}
+
+impl Lobby {
+    pub(super) fn new(most: usize) -> Arc<Lobby> {
+        Arc::new(Lobby { most: most.max(1), waiting: Mutex::default() })
+    }
+
+    /// Takes a newcomer in; somebody else may have to leave for it.
+    pub(super) fn enter(self: &Arc<Lobby>) -> Stranger {
+        let mut waiting = self.waiting();
+        if waiting.strangers.len() >= self.most {
+            let least = waiting.strangers.iter().min_by_key(|(number, (progress, _))| (*progress, **number));
+            if let Some(number) = least.map(|(number, _)| *number)
+                && let Some((_, sent_away)) = waiting.strangers.remove(&number)
+            {
+                sent_away.cancel();
+            }
+        }
+        let (number, sent_away) = (waiting.next, CancellationToken::new());
+        waiting.next += 1;
+        waiting.strangers.insert(number, (Progress::Connected, sent_away.clone()));
+        Stranger { lobby: Arc::clone(self), number, sent_away }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection's place in the lobby, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Stranger {
+    lobby: Arc<Lobby>,
+    number: u64,
+    sent_away: CancellationToken,
+}
+
+impl Stranger {
+    /// Cancelled when it has to leave.
+    pub(super) fn sent_away(&self) -> CancellationToken {
+        self.sent_away.clone()
+    }
+
+    pub(super) fn has_come(&self, progress: Progress) {
+        if let Some((reached, _)) = self.lobby.waiting().strangers.get_mut(&self.number) {
+            *reached = progress;
+        }
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.lobby.waiting().strangers.remove(&self.number);
+    }
+}
+
+/// Every wrong password makes the next answers come later, whichever they are: a client that guesses learns nothing from
+/// not waiting, and one that knows the password is late by a second at most.
+#[derive(Debug)]
+pub(super) struct Brake {
+    clock: Clock,
+    failures: Mutex<(u32, Option<Stopwatch>)>,
+}
+
+/// The delay after one failure; it doubles with each.
+const FIRST: Duration = Duration::from_millis(50);
+
+/// The longest delay.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// So long without a failure, and one is forgotten.
+const FORGOTTEN_MS: f64 = 5_000.0;
+
+impl Brake {
+    pub(super) fn new(clock: Clock) -> Brake {
+        Brake { clock, failures: Mutex::default() }
+    }
+
+    /// How long an answer takes now.
+    pub(super) fn delay(&self) -> Duration {
+        match self.failures() {
+            0 => Duration::ZERO,
+            failures => FIRST.saturating_mul(1 << (failures - 1).min(16)).min(LONGEST),
+        }
+    }
+
+    pub(super) fn failed(&self) {
+        let failures = self.failures().saturating_add(1).min(32);
+        *self.state() = (failures, Some(self.clock.start()));
+    }
+
+    fn failures(&self) -> u32 {
+        let (failures, last) = *self.state();
+        let forgotten = last.map_or(0.0, |last| last.elapsed_ms() / FORGOTTEN_MS);
+        failures.saturating_sub(forgotten as u32)
+    }
+
+    fn state(&self) -> MutexGuard<'_, (u32, Option<Stopwatch>)> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_always_room_for_a_newcomer() {
+        let lobby = Lobby::new(3);
+        let speaks = lobby.enter();
+        speaks.has_come(Progress::Speaks);
+        let (first, second) = (lobby.enter(), lobby.enter());
+        let third = lobby.enter();
+        assert!(first.sent_away().is_cancelled(), "the one that is idle for longest goes");
+        assert!(!speaks.sent_away().is_cancelled() && !second.sent_away().is_cancelled());
+        second.has_come(Progress::Waits);
+        third.has_come(Progress::Waits);
+        let fourth = lobby.enter();
+        assert!(speaks.sent_away().is_cancelled(), "then the one that has only spoken");
+        drop((second, third));
+        let more = (lobby.enter(), lobby.enter());
+        assert!(!fourth.sent_away().is_cancelled() && !more.0.sent_away().is_cancelled());
+    }
+
+    #[test]
+    fn each_wrong_password_slows_the_next_answer_down() {
+        let brake = Brake::new(Clock::system());
+        assert_eq!(brake.delay(), Duration::ZERO);
+        let delays: Vec<u128> = (0..8)
+            .map(|_| {
+                brake.failed();
+                brake.delay().as_millis()
+            })
+            .collect();
+        assert_eq!(delays, [50, 100, 200, 400, 800, 1000, 1000, 1000]);
+        (0..100).for_each(|_| brake.failed());
+        assert_eq!(brake.delay(), LONGEST);
+    }
+}
