@@ -4,6 +4,7 @@
 //! stderr; every error is data until `error` words it.
 
 mod args;
+mod certificates;
 mod context;
 mod demo_agent;
 mod env_file;

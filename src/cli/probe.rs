@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::collections::BTreeMap;
 
 use super::args::ProbeArgs;
+use super::certificates;
 use super::context::Context;
 use super::error::CliError;
 use super::jobs::{self, Loaded};
@@ -24,6 +25,7 @@ const SHOWN: usize = 100;
 
 /// Says hello to the agent and prints what was found.
 pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    certificates::warn(context, printer);
     let loaded = jobs::load(std::slice::from_ref(&args.file), None)?;
     let models: Vec<String> = args.model.iter().take(1).cloned().collect();
     let mut worst = 0;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::args::RunArgs;
+use super::certificates;
 use super::context::Context;
 use super::error::CliError;
 use super::jobs::{self, Loaded};
@@ -27,6 +28,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     if args.files.len() > 1 && !args.output.is_empty() {
         return Err(CliError::SharedOutput(args.files.len()));
     }
+    certificates::warn(context, printer);
     let prices = prices(args.prices.as_deref())?;
     let mut plans = Vec::new();
     for loaded in jobs::load(&args.files, args.prompts.as_deref())? {

@@ -23,6 +23,10 @@ pub fn certificate_doubt(error: &io::Error) -> Option<String> {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             format!("has expired ({words}); have it renewed, or set this machine's clock")
         }
+        _ if words.contains("CaUsedAsEndEntity") => "is one of an issuer, made to sign others, and no server's \
+             (CaUsedAsEndEntity), as `openssl req -x509` makes them; make one with -addext basicConstraints=critical,CA:FALSE, \
+             or have one signed by it, and name it in SSL_CERT_FILE"
+            .to_owned(),
         _ => format!("can't be used ({words}); have the server show a good one"),
     })
 }
@@ -39,7 +43,17 @@ mod tests {
 
     #[test]
     fn each_doubt_has_words_that_help_at_any_depth() {
+        #[derive(Debug)]
+        struct CaUsedAsEndEntity;
+        impl std::fmt::Display for CaUsedAsEndEntity {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("CaUsedAsEndEntity")
+            }
+        }
+        impl std::error::Error for CaUsedAsEndEntity {}
+        let of_an_issuer = CertificateError::Other(rustls::OtherError(std::sync::Arc::new(CaUsedAsEndEntity)));
         for (doubt, part) in [
+            (of_an_issuer, "basicConstraints=critical,CA:FALSE"),
             (CertificateError::UnknownIssuer, "SSL_CERT_FILE"),
             (CertificateError::NotValidForName, "another host's"),
             (CertificateError::Expired, "has expired"),

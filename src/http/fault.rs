@@ -70,7 +70,12 @@ impl HttpFault {
             return HttpFault::new(HttpFaultKind::Unsendable, place, what);
         }
         if !error.is_connect() {
-            let what = format!("the connection broke before a reply came ({})", cause(&error));
+            let cause = cause(&error);
+            let is_reset = io_kinds(&error).any(|kind| kind == io::ErrorKind::ConnectionReset);
+            // An alert of TLS is no HTTP; who gives none hangs up on what is no handshake.
+            let may_want_tls = url.scheme() == "http" && (is_reset || cause.contains("invalid HTTP version"));
+            let hint = if may_want_tls { "; if TLS is spoken there, the address begins with https://" } else { "" };
+            let what = format!("the connection broke before a reply came ({cause}){hint}");
             return HttpFault::new(HttpFaultKind::Broken, place, what);
         }
         let mut io_errors = chain(&error).filter_map(|cause| cause.downcast_ref::<io::Error>());
@@ -87,7 +92,10 @@ impl HttpFault {
         } else if error.is_timeout() {
             "no connection: the host did not answer in time".to_owned()
         } else if url.scheme() == "https" && !tcp_failed(&error) {
-            format!("no connection: TLS failed ({})", cause(&error))
+            let cause = cause(&error);
+            let is_plain = cause.contains("InvalidContentType");
+            let hint = if is_plain { "; no TLS is spoken there: the address begins with http://" } else { "" };
+            format!("no connection: TLS failed ({cause}){hint}")
         } else {
             format!("no connection ({})", cause(&error))
         };
@@ -145,6 +153,32 @@ mod tests {
         let fault = HttpFault::of_sending(error, "GET x", &url);
         assert_eq!(fault.kind, HttpFaultKind::Unreachable);
         assert_eq!(fault.message, "GET x: no connection: the host name was not found");
+    }
+
+    /// What a request to this address is answered with by a server that says these bytes to whoever comes.
+    async fn told(scheme: &str, bytes: &'static [u8]) -> String {
+        use std::io::{Read, Write};
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = Url::parse(&format!("{scheme}://{}/", listener.local_addr().unwrap())).unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]).unwrap();
+            stream.write_all(bytes).unwrap();
+        });
+        let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        let error = client.get(url.clone()).send().await.unwrap_err();
+        server.join().unwrap();
+        HttpFault::of_sending(error, "GET x", &url).message
+    }
+
+    #[tokio::test]
+    async fn the_wrong_scheme_for_a_port_is_told_with_the_right_one() {
+        // An alert of TLS: unexpected message.
+        let message = told("http", b"\x15\x03\x03\x00\x02\x02\x0a").await;
+        assert!(message.ends_with("if TLS is spoken there, the address begins with https://"), "{message}");
+        let message = told("https", b"HTTP/1.0 400 Bad Request\r\n\r\n").await;
+        assert!(message.ends_with("no TLS is spoken there: the address begins with http://"), "{message}");
     }
 
     #[test]

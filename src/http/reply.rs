@@ -244,6 +244,15 @@ mod tests {
     }
 
     #[test]
+    fn what_no_one_can_hold_beside_the_reply_makes_none_unreadable() {
+        let huge = format!(r#"{{"message":"Hello","events":["\ud800",1e999,1{}]}}"#, "0".repeat(400));
+        let read = reply(None, huge.as_bytes());
+        assert_eq!(read.object::<Value>().unwrap()["message"], "Hello");
+        assert_eq!(read.json().unwrap()["events"][0], "\u{fffd}");
+        assert_eq!(read.event_json(&huge).unwrap()["events"][1], "1e999");
+    }
+
+    #[test]
     fn each_unreadable_body_has_words_of_its_own() {
         let json = Some("application/json");
         for (content_type, body, words) in [

@@ -223,6 +223,7 @@ impl Edges {
                 let settings = A2aSettings {
                     base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| A2aConfig::BASE_URL.to_owned()),
                     streaming: config.streaming,
+                    user: Some(self.user(&engine.plan, id)),
                     rest: rest(&config.headers, &config.api_key),
                 };
                 Ok(Box::new(A2aAgent::new(settings, self.http.clone())?))

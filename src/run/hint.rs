@@ -22,6 +22,10 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         };
     }
     match error.kind {
+        AgentErrorKind::Unreachable if names("CaUsedAsEndEntity") => {
+            "a certificate for the server alone (basicConstraints=CA:FALSE), and SSL_CERT_FILE=… with it or its issuer"
+                .to_owned()
+        }
         AgentErrorKind::Unreachable if names("server's certificate") => {
             "SSL_CERT_FILE=… in the environment where the issuer is your own; else the host that the certificate is for"
                 .to_owned()
@@ -35,6 +39,17 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         }
         AgentErrorKind::Unreachable => {
             format!("starting the agent, or its own address in {address}, or target.start to have it started")
+        }
+        AgentErrorKind::Unauthorized
+            if matches!(target.transport, TransportConfig::WebSocket(_)) && names("answered 403") =>
+        {
+            format!("another path in {address}, which many servers refuse like that; or a key in target.{word}.headers")
+        }
+        AgentErrorKind::NotFound | AgentErrorKind::Unreadable
+            if matches!(target.transport, TransportConfig::WebSocket(_))
+                && (error.kind == AgentErrorKind::NotFound || names("no WebSocket is there")) =>
+        {
+            format!("another path in {address}: something answers there, and has no WebSocket under this one")
         }
         // Of an agent without a protocol, keys are where its templates say, and nowhere else.
         AgentErrorKind::Unauthorized
@@ -53,6 +68,15 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             )
         }
         AgentErrorKind::Busy => "again later: the agent says that it is busy".to_owned(),
+        AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Status(400)
+            if names("begins with https://") || names("HTTPS port") || names("HTTPS server") =>
+        {
+            let secure = if matches!(target.transport, TransportConfig::WebSocket(_)) { "wss" } else { "https" };
+            format!("{secure}:// in {address} if TLS is spoken there; else a look at the agent's own log")
+        }
+        AgentErrorKind::Timeout if names("connection broke") => {
+            "a look at the agent's own log: it, or a proxy before it, ended the connection".to_owned()
+        }
         AgentErrorKind::Timeout => {
             "a longer limits.turn, or a look at what the agent waits for: its model, its database".to_owned()
         }

@@ -10,7 +10,8 @@ use super::rest;
 use crate::edges::server::{Answer, Server};
 
 fn agent(url: &str) -> A2aAgent {
-    let settings = A2aSettings { base_url: url.to_owned(), streaming: None, rest: rest() };
+    let settings =
+        A2aSettings { base_url: url.to_owned(), streaming: None, user: Some("ann".to_owned()), rest: rest() };
     A2aAgent::new(settings, HttpClient::new()).unwrap()
 }
 
@@ -66,6 +67,7 @@ async fn the_conversation_and_the_waiting_task_are_named_again() {
     assert_eq!(request.header("a2a-version"), Some("1.0"));
     assert_eq!(request.header("authorization"), Some("Bearer hush-key"));
     assert_eq!(request.header("x-tenant"), Some("hush-tenant"));
+    assert_eq!(request.header("x-user-id"), Some("ann"));
     assert_eq!(session.object_context().await.unwrap_err().kind, NotFound);
 }
 
@@ -93,7 +95,8 @@ async fn a_task_that_never_rests_ends_with_the_turns_limit() {
         _ => result(json!({"task": task("TASK_STATE_WORKING", "")})),
     })
     .await;
-    let mut settings = A2aSettings { base_url: server.url.clone(), streaming: None, rest: rest() };
+    let mut settings =
+        A2aSettings { base_url: server.url.clone(), streaming: None, user: Some("ann".to_owned()), rest: rest() };
     settings.rest.turn_limit = std::time::Duration::from_millis(250);
     let agent = A2aAgent::new(settings, HttpClient::new()).unwrap();
     let error = agent.open().await.unwrap().say("Hi").await.reply.unwrap_err();

@@ -19,6 +19,9 @@ use crate::secret::Secret;
 /// The waits between looks at a task: the first and the longest.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
+/// By which trpc-agent-go's server tells users apart (`server/a2a`, `WithUserIDHeader`).
+const USER_HEADER: &str = "X-User-ID";
+
 /// JSON-RPC's code for a task that is not there (A2A, "A2A-specific errors").
 const TASK_NOT_FOUND: i64 = -32001;
 
@@ -102,6 +105,10 @@ impl Agent for A2aAgent {
         }
         let mut rest = self.settings.rest.clone();
         rest.headers.push(("A2A-Version".to_owned(), Secret::new(card.version.header())));
+        // A header that the user names is the user's own; what no header can carry is left out.
+        let is_named = rest.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(USER_HEADER));
+        let user = self.settings.user.as_ref().filter(|user| !is_named && user.bytes().all(|it| it.is_ascii_graphic()));
+        rest.headers.extend(user.map(|user| (USER_HEADER.to_owned(), Secret::new(user.as_str()))));
         let nth = self.opened.fetch_add(1, Ordering::Relaxed);
         let chance = fastrand::Rng::with_seed(rest.rng_seed.wrapping_add(nth)).u32(..);
         let id = format!("a2a-{:x}-{chance:08x}", rest.clock.wall().timestamp_micros());
@@ -300,7 +307,7 @@ mod tests {
             clock: Clock::system(),
             retry: RetryPolicy::AGENT,
         };
-        let settings = A2aSettings { base_url: base_url.to_owned(), streaming: None, rest };
+        let settings = A2aSettings { base_url: base_url.to_owned(), streaming: None, user: None, rest };
         let agent = A2aAgent::new(settings, HttpClient::new()).unwrap();
         let card = serde_json::json!({"name": "a", "url": card_url, "protocolVersion": "0.3.0"});
         agent.address(&card_of(&card).unwrap())

@@ -11,6 +11,8 @@ pub struct A2aSettings {
     pub base_url: String,
     /// Whether replies are asked for piece by piece; `None` leaves it to the card.
     pub streaming: Option<bool>,
+    /// Who talks, told as `X-User-ID`: without it, trpc-agent-go's server forgets a conversation after each message.
+    pub user: Option<String>,
     /// What every client has to know.
     pub rest: RestSettings,
 }

@@ -41,7 +41,7 @@ impl Parts<'_> {
         let headers = headers_of(self.headers, values)?;
         let body = match self.body {
             Value::Null => None,
-            body => Some(fill_all(body, values).map_err(|problem| format!("body: {problem}"))?),
+            body => Some(fill_all("body", body, values)?),
         };
         let method = match self.method {
             MethodConfig::Get => crate::http::Method::GET,
@@ -118,7 +118,7 @@ pub(in crate::agent) fn address(text: &str, values: &Value, schemes: &[&str], ex
         let base = Filling::from_safe_string(base.to_owned());
         filling = minijinja::context! { baseUrl => base, ..filling };
     }
-    let url = environment(true).render_str(text, filling).map_err(|error| words(&error))?;
+    let url = environment(true).render_str(text, filling).map_err(|error| words(&error, text))?;
     let url = Url::parse(url.trim()).ok().filter(|url| schemes.contains(&url.scheme()) && url.has_host());
     url.ok_or_else(|| format!("that is no address; write it like {example}"))
 }
@@ -131,14 +131,14 @@ pub(in crate::agent) fn headers_of(
     let (plain, values) = (environment(false), Filling::from(Serde(values)));
     let fill = |(name, value): (&String, &String)| match plain.render_str(value, values.clone()) {
         Ok(value) => Ok((name.clone(), Secret::new(value))),
-        Err(error) => Err(format!("headers.{name}: {}", words(&error))),
+        Err(error) => Err(format!("headers.{name}: {}", words(&error, value))),
     };
     headers.iter().map(fill).collect()
 }
 
-/// Fills in every text of a JSON value.
-pub(in crate::agent) fn fill_all(body: &Value, values: &Value) -> Result<Value, String> {
-    fill(&environment(false), body, &Filling::from(Serde(values))).map_err(|error| words(&error))
+/// Fills in every text of a JSON value. The error begins with the place of the text: `key.items[0]`.
+pub(in crate::agent) fn fill_all(key: &str, body: &Value, values: &Value) -> Result<Value, String> {
+    fill(&environment(false), key, body, &Filling::from(Serde(values)))
 }
 
 /// Whether a template looks at one of its values: the word may stand in a text as well.
@@ -181,27 +181,32 @@ fn percent_encoded(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Fill
     Ok(())
 }
 
-fn fill(environment: &Environment<'_>, body: &Value, values: &Filling) -> Result<Value, Error> {
+fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling) -> Result<Value, String> {
     Ok(match body {
-        Value::String(text) => match lone(text) {
-            Some(name) => {
-                let value = environment.compile_expression(name)?.eval(values.clone())?;
-                if value.is_undefined() {
-                    environment.render_str(text, values.clone())?;
-                }
-                serde_json::to_value(value).unwrap_or_default()
-            }
-            None => environment.render_str(text, values.clone())?.into(),
-        },
+        Value::String(text) => {
+            fill_text(environment, text, values).map_err(|error| format!("{key}: {}", words(&error, text)))?
+        }
         Value::Array(list) => {
-            list.iter().map(|item| fill(environment, item, values)).collect::<Result<Vec<_>, _>>()?.into()
+            let items = list.iter().enumerate();
+            let filled = items.map(|(index, item)| fill(environment, &format!("{key}[{index}]"), item, values));
+            filled.collect::<Result<Vec<_>, _>>()?.into()
         }
         Value::Object(map) => {
-            let filled = map.iter().map(|(key, value)| Ok((key.clone(), fill(environment, value, values)?)));
-            Value::Object(filled.collect::<Result<_, Error>>()?)
+            let filled = map
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), fill(environment, &format!("{key}.{name}"), value, values)?)));
+            Value::Object(filled.collect::<Result<_, String>>()?)
         }
         other => other.clone(),
     })
+}
+
+fn fill_text(environment: &Environment<'_>, text: &str, values: &Filling) -> Result<Value, Error> {
+    // As a template first: its errors know their places.
+    let rendered = environment.render_str(text, values.clone())?;
+    let Some(name) = lone(text) else { return Ok(rendered.into()) };
+    let value = environment.compile_expression(name)?.eval(values.clone())?;
+    Ok(serde_json::to_value(value).unwrap_or_default())
 }
 
 /// The expression of a text that is nothing but one.
@@ -210,15 +215,29 @@ fn lone(text: &str) -> Option<&str> {
     (!inner.contains("{{") && !inner.contains("}}") && !inner.contains("{%")).then_some(inner)
 }
 
-/// An error's kind, and the name that is not known. Its own words could quote the template, which may hold a key.
-fn words(error: &Error) -> String {
+/// Where in a template an error is, and its kind. Its own words could quote the template, which may hold a key.
+fn words(error: &Error, template: &str) -> String {
     use minijinja::ErrorKind::{SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
-    match error.kind() {
+    let what = match error.kind() {
         UndefinedError => format!("a name in it is not known; templates may name {}", NAMES.join(", ")),
         SyntaxError => "this is no template: look at its {{ and }}".to_owned(),
         UnknownFilter | UnknownFunction | UnknownTest => "it uses something that templates do not have".to_owned(),
         kind => format!("it can't be filled in ({kind})"),
+    };
+    match place(error, template) {
+        Some((line, column)) => format!("line {line}, column {column}: {what}"),
+        None => what,
     }
+}
+
+/// Line and column of an error, both counted from 1.
+fn place(error: &Error, template: &str) -> Option<(usize, usize)> {
+    let line = error.line()?;
+    let start = error.range().map(|range| range.start).and_then(|start| template.get(..start));
+    // Without its place in the line, the line's first braces are the nearest.
+    let before = start.map(|before| before.rsplit('\n').next().unwrap_or_default());
+    let braces = || template.lines().nth(line - 1).and_then(|line| line.split("{{").next());
+    Some((line, before.or_else(braces)?.chars().count() + 1))
 }
 
 #[cfg(test)]
@@ -258,12 +277,26 @@ mod tests {
     #[test]
     fn what_can_not_be_filled_in_is_told_without_the_template() {
         for (url, body, words) in [
-            ("http://h/{{ nope }}", Value::Null, "url: a name in it is not known; templates may name user"),
-            ("http://h/{{ user", Value::Null, "url: this is no template"),
+            (
+                "http://h/{{ nope }}",
+                Value::Null,
+                "url: line 1, column 13: a name in it is not known; templates may name user",
+            ),
+            ("http://h/{{ user", Value::Null, "url: line 1, column 17: this is no template"),
             ("h/{{ user }}", Value::Null, "url: that is no address"),
             ("ftp://h", Value::Null, "url: that is no address"),
-            ("http://h", json!({"a": ["{{ nope }}"]}), "body: a name in it is not known"),
-            ("http://h", json!("s3cret {{ user | nope }}"), "body: it uses something that templates do not have"),
+            ("http://h", json!({"a": ["{{ nope }}"]}), "body.a[0]: line 1, column 4: a name in it is not known"),
+            (
+                "http://h",
+                json!({"a": "{{ user }}\nä\n  ä{{ nope }}"}),
+                "body.a: line 3, column 7: a name in it is not known",
+            ),
+            ("http://h", json!("{{ user }}\n{{ us er }}"), "body: line 2, column 7: this is no template"),
+            (
+                "http://h",
+                json!("s3cret {{ user | nope }}"),
+                "body: line 1, column 11: it uses something that templates do not have",
+            ),
         ] {
             let problem = filled(url, body).err().unwrap();
             assert!(problem.starts_with(words) && !problem.contains("s3cret"), "{url}: {problem}");

@@ -125,6 +125,11 @@ impl Shared {
         };
         let failure = match self.caller.http.connect(handshake).await {
             Ok(Connected::Open(socket)) => return Ok(socket),
+            Ok(Connected::Refused(reply)) if reply.status == 403 => {
+                let hint = "; check the path in target.websocket.url, for many servers refuse an unknown one like that, and the \
+                            keys in target.websocket.headers";
+                return Err(Failure::of_status(&reply, rest.clock).with_hint(|_| hint));
+            }
             Ok(Connected::Refused(reply)) => Failure::of_status(&reply, rest.clock),
             Err(fault) => Failure::of_fault(fault),
         };
@@ -161,7 +166,7 @@ impl Shared {
 
 /// A message filled in: a text as it is, anything else as JSON.
 fn frame_of(key: &str, message: &Value, values: &Value) -> Result<String, HttpFault> {
-    let filled = fill_all(message, values).map_err(|problem| unsendable(&format!("{key}: {problem}")))?;
+    let filled = fill_all(key, message, values).map_err(|problem| unsendable(&problem))?;
     Ok(filled.as_str().map_or_else(|| filled.to_string(), str::to_owned))
 }
 

@@ -99,7 +99,7 @@ pub fn check(config: &WebSocketConfig) -> Vec<String> {
     let values = stand_in();
     let url = address(&config.url, &values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
     let messages = config.open.iter().map(|message| ("open", message)).chain([("say", &config.say)]);
-    let messages = messages.filter_map(|(key, message)| Some(format!("{key}: {}", fill_all(message, &values).err()?)));
+    let messages = messages.filter_map(|(key, message)| fill_all(key, message, &values).err());
     // As RFC 6455 has it (section 4.1): characters of a token.
     let is_token = |text: &str| {
         !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"(),/:;<=>?@[\\]{}".contains(&it))

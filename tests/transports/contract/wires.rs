@@ -205,6 +205,7 @@ fn a2a(name: &'static str, agent: fn(&str, Limits) -> Box<dyn Agent>, target: Ta
 }
 
 fn a2a_agent(url: &str, limits: Limits, streaming: bool) -> Box<dyn Agent> {
-    let settings = A2aSettings { base_url: url.to_owned(), streaming: Some(streaming), rest: limits.rest() };
+    let settings =
+        A2aSettings { base_url: url.to_owned(), streaming: Some(streaming), user: None, rest: limits.rest() };
     Box::new(A2aAgent::new(settings, HttpClient::new()).unwrap())
 }
