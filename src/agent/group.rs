@@ -9,17 +9,34 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::managed::SignalConfig;
+use super::watchdog::{self, Watchdog};
+use crate::descriptors;
 
 /// The groups that are alive.
 struct Live {
     groups: BTreeSet<u32>,
     closed: bool,
+    watchdog: Watchdog,
 }
 
-static LIVE: Mutex<Live> = Mutex::new(Live { groups: BTreeSet::new(), closed: false });
+static LIVE: Mutex<Live> = Mutex::new(Live { groups: BTreeSet::new(), closed: false, watchdog: Watchdog::none() });
 
 fn live() -> MutexGuard<'static, Live> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets a process of its own end whatever is started from now on when this one is killed. Only for a program that is
+/// [`super::watch`] where [`super::is_watchdog`] says so.
+pub fn watch_over_groups() {
+    watchdog::enable();
+}
+
+/// Ends the process that watches over the groups, when all of them have ended.
+pub fn stop_watching() {
+    let mut live = live();
+    if live.groups.is_empty() {
+        live.watchdog.end();
+    }
 }
 
 /// Whether anything is left of an agent that was started.
@@ -64,9 +81,13 @@ impl Group {
         if live.closed {
             return Err(io::Error::other("eval-job is about to end"));
         }
+        let Live { groups, watchdog, .. } = &mut *live;
+        watchdog.wake(groups);
         let child = command.spawn()?;
         let id = child.id().ok_or_else(|| io::Error::other("the process has no id"))?;
-        live.groups.insert(id);
+        groups.insert(id);
+        watchdog.add(id, groups);
+        descriptors::give_back(id);
         Ok((child, Group { id, gone: false }))
     }
 
@@ -93,7 +114,9 @@ impl Group {
     /// Its number may be another one's from now on.
     fn leave(&mut self) {
         self.gone = true;
-        live().groups.remove(&self.id);
+        let mut live = live();
+        live.groups.remove(&self.id);
+        live.watchdog.remove(self.id);
     }
 }
 

@@ -23,14 +23,16 @@ pub mod responses;
 mod streamed;
 pub mod tools;
 mod tries;
+mod watchdog;
 pub mod trpc;
 pub mod watsonx;
 pub mod websocket;
 
 pub use ability::Ability;
 pub use config::TransportConfig;
-pub use group::{any_group_is_left, kill_all_groups};
+pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use rest::RestSettings;
+pub use watchdog::{is_watchdog, watch};
 
 use async_trait::async_trait;
 

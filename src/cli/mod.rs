@@ -31,9 +31,16 @@ use env_file::EnvFile;
 use error::CliError;
 use printer::Printer;
 
+use crate::agent::{is_watchdog, stop_watching, watch, watch_over_groups};
+use crate::descriptors;
+
 /// The whole program: what was typed → context → subcommand → exit status.
 pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let typed: Vec<OsString> = typed.into_iter().collect();
+    if is_watchdog(&typed) {
+        watch();
+        return ExitCode::SUCCESS;
+    }
     let args = match Args::typed(&typed, &EnvFile::new()) {
         Ok(args) => args,
         Err(usage) => return said(&usage),
@@ -51,6 +58,8 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         printer.error(&error);
         return ExitCode::from(error.exit_status());
     }
+    descriptors::raise();
+    watch_over_groups();
     let result = match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
@@ -61,6 +70,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
     };
+    stop_watching();
     match result {
         Ok(status) => ExitCode::from(status),
         Err(error) => {

@@ -10,8 +10,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("score", &[]),
     ("clock", &[]),
     ("secret", &[]),
+    ("descriptors", &[]),
     ("retry", &["clock"]),
-    ("http", &["clock", "secret", "retry"]),
+    ("http", &["clock", "secret", "retry", "descriptors"]),
     ("money", &["evidence"]),
     ("prompt", &["evidence"]),
     ("conversation", &["evidence"]),
@@ -37,7 +38,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["evidence", "score", "money", "record"]),
     ("store", &["evidence", "score", "record"]),
     ("graph", &["evidence", "clock", "secret", "retry", "http"]),
-    ("agent", &["evidence", "clock", "secret", "retry", "http"]),
+    ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors"]),
     ("agent/demo", &["evidence", "clock", "secret", "retry", "http", "graph"]),
     ("llm", &["evidence", "clock", "secret", "retry", "http", "money"]),
     (
@@ -61,6 +62,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "graph",
             "agent",
             "llm",
+            "descriptors",
         ],
     ),
 ];

@@ -3,6 +3,7 @@
 
 mod crowd;
 mod ending;
+mod killed;
 mod enterprise;
 mod example;
 mod managed;

@@ -82,6 +82,7 @@ class Protocol(http.server.BaseHTTPRequestHandler):
 
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Protocol)
+note(f"port {server.server_port}")
 server.daemon_threads = True
 print(f"listening on {os.environ['PORT']}", flush=True)
 server.serve_forever()

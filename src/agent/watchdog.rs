@@ -1,0 +1,159 @@
+//! What is left of started agents when this process is killed without a word (`kill -9`, out of memory): a process of its
+//! own ends it.
+//!
+//! It is this same program, started with the first agent. It reads from a pipe which process groups are alive; when the
+//! pipe ends and some are, nobody else is left to end them. A group that has ended is told as ended, so that no other one
+//! that is given its number is meant. It holds neither the terminal nor any pipe but that one, has a process group of its
+//! own, and goes by another name, so that what kills this process does not kill it too.
+
+use std::ffi::OsString;
+
+/// The argument by which this program is told to be the watchdog.
+const ARGUMENT: &str = "watch-over-started-agents";
+
+/// Whether these arguments make this process a watchdog.
+pub fn is_watchdog(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, only] if only == ARGUMENT)
+}
+
+pub use system::watch;
+pub(super) use system::{Watchdog, enable};
+
+#[cfg(unix)]
+mod system {
+    use std::collections::{BTreeSet, HashSet};
+    use std::io::{self, BufRead, Write};
+    use std::os::unix::process::CommandExt;
+    use std::path::PathBuf;
+    use std::process::{Child, Command, Stdio};
+    use std::sync::OnceLock;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+    /// How long groups may take to end when they are asked to; then they are killed.
+    const PATIENCE: Duration = Duration::from_secs(2);
+
+    const PAUSE: Duration = Duration::from_millis(20);
+
+    /// This program, where there is to be a watchdog.
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+    /// From now on started agents are watched over. Only a program that calls [`watch`] where [`super::is_watchdog`] may
+    /// ask for it.
+    pub fn enable() {
+        // What is started by this path is this program even where its file was replaced meanwhile.
+        let own = PathBuf::from("/proc/self/exe");
+        let program = if own.exists() { Ok(own) } else { std::env::current_exe() };
+        if let Ok(program) = program {
+            let _ = PROGRAM.set(program);
+        }
+    }
+
+    /// The way to the watchdog: started with the first group. Where it can't be started, nobody watches.
+    #[derive(Debug, Default)]
+    pub struct Watchdog(Option<Child>);
+
+    impl Watchdog {
+        pub const fn none() -> Watchdog {
+            Watchdog(None)
+        }
+
+        /// Starts it where it does not run yet, so that it is there before the next group is.
+        pub fn wake(&mut self, groups: &BTreeSet<u32>) {
+            let Some(program) = PROGRAM.get().filter(|_| self.0.is_none()) else { return };
+            let mut command = Command::new(program);
+            command.arg0("agent-watchdog").arg(super::ARGUMENT).env_clear().current_dir("/").process_group(0);
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+            self.0 = command.spawn().ok();
+            for group in groups {
+                let _ = self.tell('+', *group);
+            }
+        }
+
+        /// A group was started.
+        pub fn add(&mut self, group: u32, groups: &BTreeSet<u32>) {
+            if self.tell('+', group).is_err() {
+                // Somebody has killed it: the next one is told of all.
+                self.end();
+                self.wake(groups);
+            }
+        }
+
+        /// Nothing of a group is left.
+        pub fn remove(&mut self, group: u32) {
+            let _ = self.tell('-', group);
+        }
+
+        /// Ends it, with whatever it still watches over.
+        pub fn end(&mut self) {
+            if let Some(mut child) = self.0.take() {
+                drop(child.stdin.take());
+                let _ = child.wait();
+            }
+        }
+
+        fn tell(&mut self, what: char, group: u32) -> io::Result<()> {
+            match self.0.as_mut().and_then(|child| child.stdin.as_mut()) {
+                Some(pipe) => pipe.write_all(format!("{what}{group}\n").as_bytes()),
+                None => Ok(()),
+            }
+        }
+    }
+
+    /// Is the watchdog: returns when it has nothing more to do.
+    pub fn watch() {
+        let mut groups: HashSet<Pid> = HashSet::new();
+        // A line that is cut off is not taken for a shorter number.
+        for line in io::stdin().lock().split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line).into_owned();
+            let number = |text: &str| text.parse().ok().filter(|number| *number > 1).and_then(Pid::from_raw);
+            match line.split_at_checked(1) {
+                Some(("+", group)) => groups.extend(number(group)),
+                Some(("-", group)) => groups.retain(|kept| Some(*kept) != number(group)),
+                _ => {}
+            }
+        }
+        let mut left = PATIENCE;
+        for group in &groups {
+            let _ = kill_process_group(*group, Signal::TERM);
+        }
+        while !groups.is_empty() && !left.is_zero() {
+            sleep(PAUSE);
+            left = left.saturating_sub(PAUSE);
+            groups.retain(|group| test_kill_process_group(*group).is_ok());
+        }
+        for group in groups {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    //! Without process groups there is nothing to watch over.
+
+    use std::collections::BTreeSet;
+
+    pub fn enable() {}
+
+    pub fn watch() {}
+
+    #[derive(Debug, Default)]
+    pub struct Watchdog;
+
+    impl Watchdog {
+        pub const fn none() -> Watchdog {
+            Watchdog
+        }
+
+        pub fn wake(&mut self, _: &BTreeSet<u32>) {}
+
+        pub fn add(&mut self, _: u32, _: &BTreeSet<u32>) {}
+
+        pub fn remove(&mut self, _: u32) {}
+
+        pub fn end(&mut self) {}
+    }
+}
