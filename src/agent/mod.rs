@@ -24,6 +24,7 @@ mod streamed;
 pub mod tools;
 mod tries;
 mod watchdog;
+mod witness;
 pub mod trpc;
 pub mod watsonx;
 pub mod websocket;
@@ -33,6 +34,7 @@ pub use config::TransportConfig;
 pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use rest::RestSettings;
 pub use watchdog::{is_watchdog, watch};
+pub use witness::Witness;
 
 use async_trait::async_trait;
 
@@ -136,6 +138,8 @@ pub struct AgentError {
 pub enum AgentErrorKind {
     /// No connection: refused, name not found, TLS. The message can't have been received.
     Unreachable,
+    /// No connection, for want of a file descriptor of our own. The message was not sent.
+    NoDescriptor,
     /// 401 or 403.
     Unauthorized,
     /// 404.
@@ -160,9 +164,11 @@ impl AgentErrorKind {
         match self {
             AgentErrorKind::Unauthorized | AgentErrorKind::NotFound | AgentErrorKind::Unreadable => true,
             AgentErrorKind::Status(status) => (300..500).contains(&status),
-            AgentErrorKind::Unreachable | AgentErrorKind::Busy | AgentErrorKind::Timeout | AgentErrorKind::BadReply => {
-                false
-            }
+            AgentErrorKind::Unreachable
+            | AgentErrorKind::NoDescriptor
+            | AgentErrorKind::Busy
+            | AgentErrorKind::Timeout
+            | AgentErrorKind::BadReply => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::witness::excuse;
 use super::{AgentError, AgentErrorKind, Tries};
 use crate::clock::Clock;
 use crate::evidence::FailedTry;
@@ -32,6 +33,7 @@ impl Failure {
         let usual = Again::After(None);
         let (kind, again) = match fault.kind {
             HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Again::Never),
+            HttpFaultKind::NoDescriptor => (AgentErrorKind::NoDescriptor, usual),
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
             HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
@@ -67,7 +69,8 @@ impl Failure {
     }
 }
 
-/// Keeps a failed try in mind and waits for the next one; the error, when there is none left.
+/// Keeps a failed try in mind and waits for the next one; the error, when there is none left. Whether something else was
+/// wrong is looked at meanwhile.
 pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Tries) -> Result<(), AgentError> {
     let Failure { error, maybe_received, again } = failure;
     let took_ms = delays.lap_ms();
@@ -76,10 +79,17 @@ pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Trie
         Again::Never => None,
         Again::After(asked) => delays.next(asked),
     };
-    let Some(delay) = delay else { return Err(error) };
+    let Some(delay) = delay else {
+        let excuse = excuse(&error).await;
+        if let Some(failed) = tries.failures.last_mut() {
+            failed.excuse = excuse;
+        }
+        return Err(error);
+    };
     tries.maybe_delivered |= maybe_received;
-    tokio::time::sleep(delay).await;
+    let ((), excuse) = tokio::join!(tokio::time::sleep(delay), excuse(&error));
     if let Some(failed) = tries.failures.last_mut() {
+        failed.excuse = excuse;
         failed.waited_ms = delays.lap_ms();
     }
     Ok(())

@@ -112,7 +112,7 @@ impl Progress {
     fn turn(&self, trial: u32, turn: &Turn) -> Option<String> {
         let mut lines = Vec::new();
         for (failure, number) in turn.failures.iter().zip(1..) {
-            let words = format!("try {number} failed: {}", one_line(&failure.error, UNCUT));
+            let words = format!("try {number} failed: {}{}", one_line(&failure.error, UNCUT), report::excuse(failure));
             lines.push(self.line(trial, &self.ink.unsure(&words)));
         }
         if self.level == Level::Everything {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::args::RunArgs;
 use super::certificates;
@@ -16,11 +16,11 @@ use super::signals::Signals;
 use crate::job::RunLimits;
 use crate::llm::limiter::Telling;
 use crate::money::{PriceTable, SpendLimits};
-use crate::plan::{Plan, Surroundings, Wanted};
+use crate::plan::{Plan, Refusal, Surroundings, Wanted};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
-use crate::run::{self, Edges, Engine, Means};
-use crate::store::folder::{Journal, NewRun, RunsFolder};
+use crate::run::{self, AtOnce, Edges, Engine, Means};
+use crate::store::folder::{Journal, NewRun, RunsFolder, StoreError};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
 pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
@@ -120,6 +120,10 @@ async fn run_one(
 ) -> Result<Verdict, CliError> {
     let Planned { loaded, plan } = planned;
     let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
+    let at_once = run::at_once(&plan, usize::from(args.max_concurrency));
+    if let Some(at_once) = at_once {
+        limited(at_once, &loaded.file, args.max_concurrency, printer)?;
+    }
     let shown = context.stderr_is_tty || args.verbose;
     let means = Means {
         credentials: &context.credentials,
@@ -144,7 +148,7 @@ async fn run_one(
         progress: Progress::new(context, args.verbose, args.no_progress),
         printer: printer.clone(),
     }));
-    let engine = Arc::new(Engine {
+    let engine = Engine {
         id: id.clone(),
         templates: loaded.templates,
         edges,
@@ -153,14 +157,15 @@ async fn run_one(
         max_concurrency: usize::from(args.max_concurrency),
         sink: keeper_sink(keeper.clone()),
         plan,
-    });
+    };
+    let engine = Arc::new(engine.limited_to(at_once));
     run::run(engine, provenance, signals.interrupt.clone())
         .await
         .map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
 
     // The journal is the truth: nothing of the conversations was held in memory while they went on.
-    let record = folder.read()?.record;
-    folder.write_record(&record)?;
+    let record = folder.read_back(&keeper.lock().unwrap_or_else(PoisonError::into_inner).journal)?.record;
+    let kept = folder.write_record(&record);
     let written = write_outputs(&args.output, &record);
     if record.verdict != Verdict::Interrupted {
         if context.stderr_is_tty && !args.no_progress {
@@ -169,9 +174,34 @@ async fn run_one(
         }
         printer.data(&report::terminal(&record, context.stdout_ink, context.width))?;
     }
-    printer.note(&kept_words(&record, args, &path));
+    match kept {
+        Ok(()) => printer.note(&kept_words(&record, args, &path)),
+        // What was shown is whole, and whoever moved the folder has the journal.
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => printer.note(&format!(
+            "note: {path} is not there any more: it was moved or removed while the run went on. The report is whole; \
+             run.json was not written, and the journal is where the folder is now"
+        )),
+        Err(error) if record.verdict == Verdict::Passed => return Err(error.into()),
+        // What the run came to says more.
+        Err(error) => printer.error(&error.into()),
+    }
     written?;
     Ok(record.verdict)
+}
+
+/// Tells that fewer conversations are held at once than were asked for, or refuses where not even one can be.
+fn limited(at_once: AtOnce, file: &str, asked: u16, printer: &Printer) -> Result<(), CliError> {
+    let AtOnce { most, each, limit, needed } = at_once;
+    if most == 0 {
+        let what = format!("a conversation takes about {each} file descriptors, and this process may have {limit}");
+        let refusals = vec![Refusal { what, help: format!("ulimit -n {needed}, or more") }];
+        return Err(CliError::Refused { file: file.to_owned(), refusals });
+    }
+    printer.note(&format!(
+        "at most {most} conversations at once instead of -j {asked}: each takes about {each} file descriptors, and this \
+         process may have {limit}; ulimit -n {needed} makes room for all"
+    ));
+    Ok(())
 }
 
 /// Tells how long the models' queue waits.

@@ -7,6 +7,9 @@ use std::io;
 /// What to try where there is none left.
 pub const HINT: &str = "fewer conversations at once (-j), or a higher limit (ulimit -n)";
 
+/// That there was none left.
+pub const NONE_LEFT: &str = "eval-job had no file descriptor left";
+
 /// Whether an error says that no file descriptor was left, to this process or to the whole system.
 pub fn is_exhausted(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(system::is_exhausted)

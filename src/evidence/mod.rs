@@ -116,9 +116,11 @@ impl Evidence {
         }
     }
 
-    /// How many tries of a message to the agent failed, over the whole conversation (seeds do not count).
+    /// How many tries of a message to the agent failed, over the whole conversation. Seeds do not count, nor do tries that
+    /// failed while something else than the agent was wrong.
     pub fn failure_count(&self) -> u32 {
-        self.transcript.turns.iter().map(|turn| turn.failures.len() as u32).sum()
+        let counts = |turn: &Turn| turn.failures.iter().filter(|failed| failed.excuse.is_none()).count() as u32;
+        self.transcript.turns.iter().map(counts).sum()
     }
 
     /// Whether some message may have reached the agent more than once, so that side effects can be doubled.

@@ -84,11 +84,14 @@ pub struct FailedTry {
     /// How many milliseconds were waited before the next try; `None` where there was none, or nobody took the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ms: Option<f64>,
+    /// Why it does not count, where something else than the agent was wrong when it failed, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excuse: Option<String>,
 }
 
 impl FailedTry {
     /// A try of which nobody took the time.
     pub fn untimed(error: String, maybe_received: bool) -> FailedTry {
-        FailedTry { error, maybe_received, took_ms: None, waited_ms: None }
+        FailedTry { error, maybe_received, took_ms: None, waited_ms: None, excuse: None }
     }
 }

@@ -15,6 +15,7 @@ pub use cypher::unscoped_problem;
 pub use photograph::WatchConfig;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -35,6 +36,17 @@ pub trait Graph: Send + Sync {
     /// Runs one statement, or several separated by semicolons, in one transaction: all of it or nothing. The rows are
     /// those of the last statement.
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError>;
+
+    /// What keeps others from working with it just now: it does not answer, it came back within this time, or somebody
+    /// waits for another one's lock. `words` are those in which somebody who needs it has failed. Nothing is tried again,
+    /// and nothing is waited for longer than a few seconds.
+    async fn trouble(&self, within: Duration, words: &str) -> Option<String> {
+        let _ = (within, words);
+        let answer = tokio::time::timeout(Duration::from_secs(3), self.read("RETURN 1", &Parameters::new())).await;
+        // One that is busy with what was asked of it is not down.
+        let error = answer.ok()?.err()?;
+        matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit).then_some(error.message)
+    }
 
     /// A number that is another one after every committed write, whoever made it: while it is the same, so is the
     /// graph. `None` where the backend can't tell.

@@ -7,6 +7,7 @@ use reqwest::Url;
 
 use super::address::is_loopback;
 use super::{certificate_doubt, excerpt};
+use crate::descriptors;
 
 /// Why there is no reply that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +26,8 @@ pub enum HttpFaultKind {
     Unsendable,
     /// No connection: the request never left.
     Unreachable,
+    /// No connection, for want of a file descriptor of our own: the request never left, and the server knows nothing of it.
+    NoDescriptor,
     /// The server's certificate is not trusted, or is another host's: nothing was sent, and nothing will be.
     Untrusted,
     /// The time limit ran out; the request can have arrived.
@@ -47,6 +50,7 @@ impl HttpFaultKind {
         match self {
             HttpFaultKind::Unsendable
             | HttpFaultKind::Unreachable
+            | HttpFaultKind::NoDescriptor
             | HttpFaultKind::Untrusted
             | HttpFaultKind::Redirect(_) => false,
             HttpFaultKind::Timeout
@@ -65,6 +69,12 @@ impl HttpFault {
 
     /// A fault in sending a request or in waiting for the reply's head.
     pub(super) fn of_sending(error: reqwest::Error, place: &str, url: &Url) -> HttpFault {
+        // A name that is looked up for want of a descriptor is said not to be known.
+        let is_ours = io_errors(&error).any(descriptors::is_exhausted);
+        if is_ours || (error.is_connect() && error.is_dns() && descriptors::none_left()) {
+            let what = format!("no connection: {}", descriptors::NONE_LEFT);
+            return HttpFault::new(HttpFaultKind::NoDescriptor, place, what);
+        }
         if error.is_builder() {
             let what = format!("the request can't be made: {}", cause(&error));
             return HttpFault::new(HttpFaultKind::Unsendable, place, what);
@@ -78,8 +88,7 @@ impl HttpFault {
             let what = format!("the connection broke before a reply came ({cause}){hint}");
             return HttpFault::new(HttpFaultKind::Broken, place, what);
         }
-        let mut io_errors = chain(&error).filter_map(|cause| cause.downcast_ref::<io::Error>());
-        if let Some(doubt) = io_errors.find_map(certificate_doubt) {
+        if let Some(doubt) = io_errors(&error).find_map(certificate_doubt) {
             let what = format!("no connection: the server's certificate {doubt}");
             return HttpFault::new(HttpFaultKind::Untrusted, place, what);
         }
@@ -133,7 +142,11 @@ fn tcp_failed(error: &reqwest::Error) -> bool {
 }
 
 fn io_kinds(error: &reqwest::Error) -> impl Iterator<Item = io::ErrorKind> {
-    chain(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind)
+    io_errors(error).map(io::Error::kind)
+}
+
+fn io_errors(error: &reqwest::Error) -> impl Iterator<Item = &io::Error> {
+    chain(error).filter_map(|cause| cause.downcast_ref::<io::Error>())
 }
 
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
@@ -184,11 +197,12 @@ mod tests {
     #[test]
     fn only_what_left_can_have_been_received() {
         use HttpFaultKind::{
-            Broken, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted, Useless, WrongType,
+            Broken, NoDescriptor, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted, Useless, WrongType,
         };
         for (kind, expected) in [
             (Unsendable, false),
             (Unreachable, false),
+            (NoDescriptor, false),
             (Untrusted, false),
             (Redirect(307), false),
             (Timeout, true),

@@ -52,7 +52,7 @@ impl Failure {
     pub(super) fn of_fault(fault: HttpFault, origin: &Origin) -> Failure {
         let address = &origin.address;
         match fault.kind {
-            HttpFaultKind::Unreachable => {
+            HttpFaultKind::Unreachable | HttpFaultKind::NoDescriptor => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), Next::Again(None))
             }
             HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {

@@ -1,5 +1,7 @@
 //! The one document that a run comes to.
 
+use std::io::{self, Write};
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -174,6 +176,15 @@ impl RunRecord {
         let mut json = serde_json::to_vec_pretty(self)?;
         json.push(b'\n');
         Ok(json)
+    }
+
+    /// The same, written piece by piece.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write_json(&self, mut to: impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut to, self)?;
+        to.write_all(b"\n")
     }
 
     /// Whether this version of eval-job can read it.

@@ -37,7 +37,7 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
                 let _ = writeln!(
                     page,
                     "   {}",
-                    ink.unsure(&format!("a try failed{}: {}", time(failure), plain(&failure.error)))
+                    ink.unsure(&format!("a try failed{}: {}{}", time(failure), plain(&failure.error), excuse(failure)))
                 );
             }
             for event in &turn.events {
@@ -59,6 +59,11 @@ pub fn conversations(record: &RunRecord, ink: Ink) -> String {
         page.push('\n');
     }
     page
+}
+
+/// That a try does not count, and why.
+pub fn excuse(failure: &FailedTry) -> String {
+    failure.excuse.as_ref().map(|why| format!("; it does not count: {}", plain(why))).unwrap_or_default()
 }
 
 /// The time that a try took away, where it is known.

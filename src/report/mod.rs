@@ -9,7 +9,7 @@ mod plain;
 mod terminal;
 mod token_file;
 
-pub use conversation::{change, conversations, event};
+pub use conversation::{change, conversations, event, excuse};
 pub use ink::Ink;
 pub use numbers::{count, thousands, two_decimals};
 pub use plain::{one_line, plain, wrapped};

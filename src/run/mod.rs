@@ -6,6 +6,7 @@
 mod asking;
 mod budget;
 mod commons;
+mod concurrency;
 mod contamination;
 mod edges;
 mod evaluate;
@@ -33,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use lanes::{Limits, TimeLimit};
 
+pub use concurrency::{AtOnce, at_once};
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use hint::hint;
 pub use probe::{ProbeError, Sighting, probe};

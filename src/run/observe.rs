@@ -1,10 +1,15 @@
 //! Looking at agent and graph: before the first word, and at what the conversation left behind.
 
+use std::time::Duration;
+
+use futures_util::FutureExt;
+
 use super::prepare::{Stage, parameters};
 use super::trial::Stop;
 use super::{Engine, evaluate};
-use crate::agent::{AgentErrorKind, Session};
+use crate::agent::{AgentErrorKind, Session, Witness};
 use crate::assertion::AssertionCheck;
+use crate::clock::Stopwatch;
 use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table, TrialId};
 use crate::grade;
 use crate::graph::{Graph, GraphErrorKind, Parameters};
@@ -84,6 +89,19 @@ pub(super) async fn look_before(
     }
     (evidence.before, evidence.empty) = (Some(before), Some(empty));
     Ok(())
+}
+
+/// Knows what was wrong with the graph when a try of the agent's failed. What began before `since` can't be of that try.
+pub(super) fn witness(stage: &Stage, since: Stopwatch) -> Witness {
+    let graph = stage.graph.clone();
+    Witness::new(move |words| {
+        let graph = graph.clone();
+        let look = async move {
+            let within = Duration::from_secs_f64(since.elapsed_ms() / 1000.0);
+            graph?.trouble(within, &words).await
+        };
+        look.boxed()
+    })
 }
 
 /// Why the graph does not even answer the simplest question, where it should: an agent that needs it can't do its work.

@@ -10,8 +10,9 @@ use super::trial_limit::TrialLimit;
 use super::watch::Watch;
 use super::{Engine, evaluate, hint, judge, observe, prepare};
 use crate::agent::managed::{Lifeline, Listener};
-use crate::agent::{AgentError, AgentErrorKind, Exchange, Reply, Session};
+use crate::agent::{AgentError, AgentErrorKind, Exchange, Reply, Session, Witness};
 use crate::conversation::{Conversation, ConversationRules, Next};
+use crate::descriptors;
 use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
 use crate::grade;
 use crate::job::{self, Isolation, Mind};
@@ -99,14 +100,22 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     }
     let mut watch = Watch::before(engine, id, stage, &evidence.session_id).await;
 
-    let talk = converse(engine, id, session.as_mut(), (&mut watch, stage.lifeline())).await?;
+    let talk = converse(engine, id, session.as_mut(), (&mut watch, stage)).await?;
     evidence.transcript = talk.conversation.into_transcript();
     evidence.ending = talk.ending;
     evidence.persona_usage = talk.persona_usage;
     evidence.persona_notes = talk.persona_notes;
     observe::observe(engine, id, stage, session.as_mut(), &mut evidence).await;
     let down = match &evidence.ending {
-        Ending::AgentFailed { error } => observe::graph_trouble(stage).await.map(|trouble| (error.clone(), trouble)),
+        Ending::AgentFailed { error } => match excuse(&evidence) {
+            Some(excuse) if excuse == descriptors::NONE_LEFT => {
+                Some(format!("{excuse}; try {} ({error})", descriptors::HINT))
+            }
+            Some(excuse) => Some(format!("the agent failed ({error}), and so did what it needs: {excuse}")),
+            None => observe::graph_trouble(stage)
+                .await
+                .map(|trouble| format!("the agent failed ({error}), and so did the graph: {trouble}")),
+        },
         _ => None,
     };
     // After all that was looked at: no assertion has seen what is not among the changes.
@@ -123,11 +132,15 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     })?;
     // Whose fault it was can't be told, and the agent is not blamed for a database that is gone.
     match down {
-        Some((error, trouble)) => {
-            Err(Stop::broken(format!("the agent failed ({error}), and so did the graph: {trouble}")))
-        }
+        Some(error) => Err(Stop::broken(error)),
         None => Ok(evidence),
     }
+}
+
+/// Why the last turn does not speak against the agent.
+fn excuse(evidence: &Evidence) -> Option<&str> {
+    let last = evidence.transcript.turns.last()?;
+    last.failures.iter().rev().find_map(|failed| failed.excuse.as_deref())
 }
 
 fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
@@ -154,8 +167,9 @@ async fn converse(
     engine: &Engine,
     id: &TrialId,
     session: &mut dyn Session,
-    (watch, mut lifeline): (&mut Watch<'_>, Option<Lifeline>),
+    (watch, stage): (&mut Watch<'_>, &Stage),
 ) -> Result<Talk, Stop> {
+    let mut lifeline = stage.lifeline();
     let job = &engine.plan.job;
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: job.max_turns,
@@ -173,6 +187,7 @@ async fn converse(
     }
     let mut limit =
         TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
+    let mut last_reply = engine.clock.start();
     loop {
         let next = conversation.next();
         if let (false, Some(shortfall)) = (matches!(next, Next::Done(_)), engine.edges.budget.purse.exhausted()) {
@@ -212,14 +227,18 @@ async fn converse(
             Next::SayToAgent(text) => {
                 let number = conversation.turn_number();
                 (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
-                let (turn, end) = say(session, number, text, (&mut limit, lifeline.as_mut())).await;
+                let witness = observe::witness(stage, last_reply);
+                let (turn, end) = say(session, (number, text), (&mut limit, lifeline.as_mut()), witness).await;
                 (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
                 engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
                 let before = limit.since.elapsed_ms();
                 watch.after_turn(number).await?;
                 limit.watching_ms += limit.since.elapsed_ms() - before;
                 match end {
-                    TurnEnd::Replied => conversation.agent_replied(turn),
+                    TurnEnd::Replied => {
+                        last_reply = engine.clock.start();
+                        conversation.agent_replied(turn);
+                    }
                     TurnEnd::Failed(error) if !has_answered(&conversation) && is_of_the_job(session, &error, &turn) => {
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }
@@ -241,16 +260,16 @@ enum TurnEnd {
 /// Says something, until the agent has answered, the time is up, or the agent's process is gone.
 async fn say(
     session: &mut dyn Session,
-    number: u32,
-    user: String,
+    (number, user): (u32, String),
     (limit, lifeline): (&mut TrialLimit, Option<&mut Lifeline>),
+    witness: Witness,
 ) -> (Turn, TurnEnd) {
     let mut turn = Turn::begun(number, user);
     let before = limit.since.elapsed_ms();
     let mut death = None;
     let exchange = tokio::select! {
         biased;
-        exchange = tokio::time::timeout(limit.left(), session.say(&turn.user)) => exchange.ok(),
+        exchange = tokio::time::timeout(limit.left(), witness.clone().during(session.say(&turn.user))) => exchange.ok(),
         how = ended(lifeline) => {
             death = Some(format!("the agent's process ended ({how}) in turn {number}"));
             None
@@ -265,6 +284,28 @@ async fn say(
     };
     if let Some(error) = &death {
         tries.failures.push(FailedTry::untimed(error.clone(), true));
+    }
+    let end = match (&reply, &death) {
+        (Some(Ok(_)), _) => None,
+        (Some(Err(error)), _) => Some(error.clone()),
+        (None, Some(death)) => Some(AgentError { kind: AgentErrorKind::Timeout, message: death.clone() }),
+        (None, None) => {
+            let message = limit.words("the agent's reply was being waited for");
+            Some(AgentError { kind: AgentErrorKind::Timeout, message })
+        }
+    };
+    // Not every transport has asked, and nobody has for a message that was given up.
+    if let Some(error) = &end
+        && (reply.is_none() || tries.failures.last().is_none_or(|last| last.excuse.is_none()))
+        && let Some(excuse) = witness.excuse(error).await
+    {
+        if reply.is_none() && death.is_none() {
+            tries.failures.push(FailedTry::untimed(error.message.clone(), true));
+            death = Some(error.message.clone());
+        }
+        if let Some(failed) = tries.failures.last_mut() {
+            failed.excuse = Some(excuse);
+        }
     }
     turn.failures = tries.failures;
     turn.maybe_delivered = tries.maybe_delivered;

@@ -302,6 +302,83 @@ fn a_neo4j_that_is_killed_in_mid_run_takes_no_evidence_with_it() {
     assert!(String::from_utf8(shown.stdout).unwrap().contains("reply 3"), "all that was said is kept");
 }
 
+/// Why each failed try of a trial does not count; an empty text where it does.
+fn excuses(trial: &TrialRecord) -> Vec<String> {
+    let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+    turns.flat_map(|turn| &turn.failures).map(|failed| failed.excuse.clone().unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_try_that_failed_while_neo4j_was_down_or_just_back_does_not_count() {
+    let Some(mortal) = neo4j::Mortal::start("a_try_that_failed_while_neo4j_was_down_or_just_back_does_not_count")
+    else {
+        return;
+    };
+    let (kill, revive, messages) = (mortal.killer(), mortal.reviver(), Arc::new(AtomicUsize::new(0)));
+    let agent = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        _ => {
+            let number = messages.fetch_add(1, Ordering::SeqCst) + 1;
+            match number {
+                2 => kill(),
+                3 => revive(),
+                _ => {
+                    let message = json!({"content": format!("reply {number}"), "role": "assistant"});
+                    return Reply::Json(200, json!({"sessionId": "s", "message": message, "events": []}));
+                }
+            }
+            Reply::Json(500, json!({"error": "no connection to the graph"}))
+        }
+    });
+    let more = "setups: [{cypher: 'MERGE (:Ready)'}]\nlimits: {turn: 300, trial: 1200}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (output, record) = run(folder.path(), &mortal.server, &job(&agent.address, more), &[]);
+    let words = String::from_utf8_lossy(&output.stderr);
+    let first = &record.trials[0];
+    assert_eq!(first.outcome, Some(Outcome::Graded), "{words}");
+    let excuses = excuses(first);
+    assert!(excuses.len() == 2 && excuses[0].contains("can't be reached"), "{excuses:?}");
+    assert!(excuses[1].contains("was started again"), "{excuses:?}");
+    assert_eq!(first.scorecard.as_ref().unwrap().failure_count, 0);
+    let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap();
+    assert!(String::from_utf8(shown.stdout).unwrap().contains("it does not count: "));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_that_somebody_else_holds_is_not_the_agents_failure() {
+    let Some(database) = neo4j::database("a_lock_that_somebody_else_holds_is_not_the_agents_failure").await else {
+        return;
+    };
+    database.server.write("CREATE (:Ready)").await;
+    let driver = neo4rs::Graph::new(&database.server.uri, &database.server.username, &database.server.password);
+    let mut holder = driver.unwrap().start_txn().await.unwrap();
+    holder.run("MATCH (n:Ready) SET n.held = true").await.unwrap();
+
+    // The agent gives up after a while, and says so.
+    let graph = Arc::new(database.server.graph_with(std::time::Duration::from_secs(2)));
+    let runtime = tokio::runtime::Handle::current();
+    let agent = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        _ => {
+            let none = eval_job::graph::Parameters::new();
+            let write = eval_job::graph::Graph::write(graph.as_ref(), "MATCH (n:Ready) SET n.mine = true", &none);
+            let error = runtime.block_on(write).unwrap_err();
+            Reply::Json(500, json!({"error": error.message}))
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let more = "setups: [{cypher: 'RETURN 1'}]\n";
+    let (output, record) = run(folder.path(), &database.server, &job(&agent.address, more), &[]);
+    holder.rollback().await.unwrap();
+    assert_eq!(output.status.code(), Some(102), "{}", String::from_utf8_lossy(&output.stderr));
+    for trial in &record.trials {
+        let Some(Outcome::Broken { error }) = &trial.outcome else { panic!("{:?}", trial.outcome) };
+        assert!(error.contains("the agent failed (") && error.contains("lock"), "{error}");
+        let excuses = excuses(trial);
+        assert!(excuses.iter().all(|excuse| excuse.contains("transaction")), "{excuses:?}");
+    }
+}
+
 /// What is known about whether each of a trial's assertions can fail.
 fn vacuity(trial: &TrialRecord) -> Vec<Option<Vacuity>> {
     let card = trial.scorecard.as_ref().unwrap();

@@ -30,7 +30,7 @@ fn agent(words: usize, resources: usize) -> Server {
 
 fn start(folder: &Path, server: &Server, more: &str, args: &[&str]) -> Child {
     let job = format!(
-        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\nfacts: []\n\
+        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\n\
          target: {{user: u, chatbot: c, embabel: {{baseUrl: {}}}}}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n",
         server.address

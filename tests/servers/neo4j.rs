@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -61,13 +62,18 @@ pub async fn database(test: &str) -> Option<Database> {
 impl Server {
     /// The graph as the program sees it.
     pub fn graph(&self) -> Neo4jGraph {
+        self.graph_with(Limits::default().time)
+    }
+
+    /// The same, with another patience.
+    pub fn graph_with(&self, time: std::time::Duration) -> Neo4jGraph {
         let connection = Neo4jConnection {
             uri: self.uri.clone(),
             username: self.username.clone(),
             password: Secret::new(&self.password),
             database: None,
         };
-        Neo4jGraph::connect(connection, Limits::default()).unwrap_or_else(|error| panic!("{error}"))
+        Neo4jGraph::connect(connection, Limits { time, ..Limits::default() }).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Writes, and must succeed.
@@ -100,7 +106,9 @@ pub struct Mortal {
 impl Mortal {
     /// Starts one by `scripts/neo4j`; nothing, said aloud, where that can't be done.
     pub fn start(test: &str) -> Option<Mortal> {
-        let folder = root().join(format!("target/neo4j-of-a-test-{}", std::process::id()));
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = root().join(format!("target/neo4j-of-a-test-{}-{number}", std::process::id()));
         let started = script("start", &folder);
         if !started.status.success() {
             leave_out(test, &String::from_utf8_lossy(&started.stderr));
@@ -127,6 +135,17 @@ impl Mortal {
             while std::net::TcpStream::connect(&address).is_ok() {
                 std::thread::yield_now();
             }
+        }
+    }
+}
+
+impl Mortal {
+    /// Starts it once more after it was killed, with all that it holds, and waits until it answers.
+    pub fn reviver(&self) -> impl Fn() + Send + Sync + 'static {
+        let folder = self.folder.clone();
+        move || {
+            let started = script("again", &folder);
+            assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use neo4rs::{BoltType, ConfigBuilder, Graph as Driver, Query, Row};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio::time::{sleep, timeout};
 
 use super::error::{Failure, from_driver, is_our_limit, is_transient, unreachable};
@@ -106,6 +106,11 @@ impl Neo4jGraph {
         &self.driver
     }
 
+    /// Until one of the connections is free.
+    pub(super) async fn free(&self) -> Option<SemaphorePermit<'_>> {
+        self.free.acquire().await.ok()
+    }
+
     pub(super) fn limits(&self) -> Limits {
         self.limits
     }
@@ -138,7 +143,7 @@ impl Neo4jGraph {
         reached
     }
 
-    async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Failure> {
+    pub(super) async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Failure> {
         let statements = split(text);
         let [statement] = statements.as_slice() else {
             return Err(GraphError {
@@ -316,6 +321,10 @@ impl Graph for Neo4jGraph {
 
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
         self.within(self.limits.time, || self.write_now(statement, parameters)).await
+    }
+
+    async fn trouble(&self, within: Duration, words: &str) -> Option<String> {
+        self.trouble_now(within, words).await
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod address;
 mod client;
+mod trouble;
 mod config;
 mod database;
 mod error;

@@ -1,7 +1,7 @@
 //! The journal: a line of JSON an entry.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::record::Entry;
@@ -19,7 +19,7 @@ impl Journal {
     /// # Errors
     /// Whatever the file system says.
     pub fn create(path: &Path) -> io::Result<Journal> {
-        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
         Ok(Journal { file, line: Vec::with_capacity(4096) })
     }
 
@@ -40,6 +40,61 @@ impl Journal {
     }
 }
 
+impl Journal {
+    /// What was written, from its beginning, by the descriptor that is open already: no other is needed, and it does not
+    /// matter where the file is by now.
+    ///
+    /// # Errors
+    /// Whatever the file system says.
+    pub(super) fn read_back(&self) -> io::Result<Entries<impl BufRead>> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(Entries::new(BufReader::with_capacity(1 << 16, file)))
+    }
+}
+
+/// The entries of a journal, one after the other: no more than one line is held.
+#[derive(Debug)]
+pub(super) struct Entries<R> {
+    journal: R,
+    line: Vec<u8>,
+    read: usize,
+    /// Bytes of a last line that was cut off.
+    pub(super) cut_off: usize,
+    /// The first whole line that can't be read, counted from 1, and why.
+    pub(super) damaged: Option<(usize, String)>,
+    /// Why the file could not be read to its end.
+    pub(super) failure: Option<io::Error>,
+}
+
+impl<R: BufRead> Entries<R> {
+    pub(super) fn new(journal: R) -> Entries<R> {
+        Entries { journal, line: Vec::new(), read: 0, cut_off: 0, damaged: None, failure: None }
+    }
+}
+
+impl<R: BufRead> Iterator for Entries<R> {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        if self.damaged.is_some() || self.failure.is_some() {
+            return None;
+        }
+        self.line.clear();
+        if let Err(error) = self.journal.read_until(b'\n', &mut self.line) {
+            self.failure = Some(error);
+            return None;
+        }
+        if self.line.last() != Some(&b'\n') {
+            self.cut_off = self.line.len();
+            return None;
+        }
+        self.read += 1;
+        let entry = serde_json::from_slice(&self.line);
+        entry.map_err(|error| self.damaged = Some((self.read, error.to_string()))).ok()
+    }
+}
+
 /// What a journal holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalText {
@@ -54,18 +109,9 @@ pub struct JournalText {
 /// Reads a journal's bytes. A last line without its newline was cut off and is left out; a whole line that can't be
 /// read is damage, and whatever follows it is left out too.
 pub fn read_journal(bytes: &[u8]) -> JournalText {
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-    let mut text = JournalText { entries: Vec::new(), cut_off: bytes.len() - whole, damaged: None };
-    for (index, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
-        match serde_json::from_slice(line) {
-            Ok(entry) => text.entries.push(entry),
-            Err(error) => {
-                text.damaged = Some((index + 1, error.to_string()));
-                break;
-            }
-        }
-    }
-    text
+    let mut entries = Entries::new(bytes);
+    let read = entries.by_ref().collect();
+    JournalText { entries: read, cut_off: entries.cut_off, damaged: entries.damaged }
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The folder of all runs.
 
 use std::fs;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::{self, BufRead, BufReader, BufWriter};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
-use super::{Journal, read_journal};
+use super::Journal;
+use super::journal::Entries;
 use crate::record::{FORMAT_VERSION, RunRecord};
 
 const JOURNAL: &str = "journal.ndjson";
@@ -187,9 +188,9 @@ impl RunFolder {
         let path = self.path.join(RECORD);
         let beside = self.path.join("run.json.partial");
         let write = || -> io::Result<()> {
-            let mut file = fs::File::create(&beside)?;
-            file.write_all(&record.to_json()?)?;
-            file.sync_data()?;
+            let mut file = BufWriter::new(fs::File::create(&beside)?);
+            record.write_json(&mut file)?;
+            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
             fs::rename(&beside, &path)
         };
         write().map_err(|source| StoreError::Io { doing: "could not write", path: path.clone(), source })
@@ -201,26 +202,44 @@ impl RunFolder {
     /// When the journal can't be read, is newer than this eval-job, or has no beginning.
     pub fn read(&self) -> Result<Found, StoreError> {
         let path = self.path.join(JOURNAL);
-        let bytes =
-            fs::read(&path).map_err(|source| StoreError::Io { doing: "could not read", path: path.clone(), source })?;
-        let text = read_journal(&bytes);
-        let note = match (&text.damaged, text.cut_off) {
-            (Some((line, why)), _) => {
-                Some(format!("line {line} of the journal is damaged ({why}); what follows it is left out"))
-            }
-            (None, 0) => None,
-            (None, bytes) => Some(format!("the journal's last line was cut off after {bytes} bytes; it is left out")),
-        };
-        let record = RunRecord::of(text.entries).ok_or_else(|| StoreError::Unreadable {
-            path: path.clone(),
-            why: note.clone().unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
-        })?;
-        if !record.is_readable() {
-            let why = format!("it has format {}, this eval-job reads up to {FORMAT_VERSION}", record.version);
-            return Err(StoreError::Unreadable { path, why });
-        }
-        Ok(Found { record, note })
+        let unreadable = |source| StoreError::Io { doing: "could not read", path: path.clone(), source };
+        let file = fs::File::open(&path).map_err(unreadable)?;
+        found(&path, Entries::new(BufReader::with_capacity(1 << 16, file)))
     }
+
+    /// The same from the journal that was just written: by the descriptor that is open, wherever the folder is by now.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn read_back(&self, journal: &Journal) -> Result<Found, StoreError> {
+        let path = self.path.join(JOURNAL);
+        let unreadable = |source| StoreError::Io { doing: "could not read", path: path.clone(), source };
+        found(&path, journal.read_back().map_err(unreadable)?)
+    }
+}
+
+/// What a journal adds up to, entry by entry.
+fn found(path: &Path, mut entries: Entries<impl BufRead>) -> Result<Found, StoreError> {
+    let record = RunRecord::of(entries.by_ref());
+    if let Some(source) = entries.failure {
+        return Err(StoreError::Io { doing: "could not read", path: path.to_path_buf(), source });
+    }
+    let note = match (&entries.damaged, entries.cut_off) {
+        (Some((line, why)), _) => {
+            Some(format!("line {line} of the journal is damaged ({why}); what follows it is left out"))
+        }
+        (None, 0) => None,
+        (None, bytes) => Some(format!("the journal's last line was cut off after {bytes} bytes; it is left out")),
+    };
+    let record = record.ok_or_else(|| StoreError::Unreadable {
+        path: path.to_path_buf(),
+        why: note.clone().unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
+    })?;
+    if !record.is_readable() {
+        let why = format!("it has format {}, this eval-job reads up to {FORMAT_VERSION}", record.version);
+        return Err(StoreError::Unreadable { path: path.to_path_buf(), why });
+    }
+    Ok(Found { record, note })
 }
 
 /// A job's name as part of a folder's name: a job's name is anybody's text.
