@@ -24,6 +24,8 @@ pub(crate) fn cases() -> Vec<Case> {
         include_str!("cases/paths.txt"),
         include_str!("cases/temporal.txt"),
         include_str!("cases/errors.txt"),
+        include_str!("cases/library.txt"),
+        include_str!("cases/syntax.txt"),
     ]
     .into_iter()
     .flat_map(case::read)

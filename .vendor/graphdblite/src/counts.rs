@@ -103,7 +103,7 @@ pub(crate) fn count_runs(items: &mut [SetItem]) {
 
 fn variable(item: &SetItem) -> Option<&str> {
     match item {
-        SetItem::Property(one) => Some(&one.variable),
+        SetItem::Property(one) if one.dynamic.is_none() => Some(&one.variable),
         _ => None,
     }
 }
@@ -153,6 +153,23 @@ pub(crate) fn keys(conn: &Connection) -> Result<Vec<String>> {
     let mut statement = conn.prepare_cached("SELECT key FROM property_keys ORDER BY rowid")?;
     let keys = statement.query_map([], |row| row.get(0))?.collect::<std::result::Result<_, _>>()?;
     Ok(keys)
+}
+
+/// A text beside the graph.
+pub(crate) fn note(conn: &Connection, name: &str) -> Result<Option<String>> {
+    let mut statement = conn.prepare_cached("SELECT value FROM metadata WHERE key = ?1")?;
+    let mut rows = statement.query([name])?;
+    Ok(match rows.next()? {
+        Some(row) => String::from_utf8(row.get(0)?).ok(),
+        None => None,
+    })
+}
+
+/// Keeps a text beside the graph.
+pub(crate) fn set_note(conn: &Connection, name: &str, text: &str) -> Result<()> {
+    let mut statement = conn.prepare_cached("INSERT OR REPLACE INTO metadata (key, value) VALUES (?1, ?2)")?;
+    statement.execute(rusqlite::params![name, text.as_bytes()])?;
+    Ok(())
 }
 
 /// Visits every node until told to stop.

@@ -174,6 +174,11 @@ pub struct Database {
     schema_epoch: AtomicU64,
 }
 
+/// eval-job: the names with a count above zero.
+fn used(counts: Vec<(String, u64)>) -> Vec<String> {
+    counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, _)| name).collect()
+}
+
 impl Database {
     /// Open a database at the given file path.
     pub fn open<P: AsRef<Path>>(path: P) -> Result<Self> {
@@ -300,6 +305,26 @@ impl Database {
     /// eval-job: the names that properties ever had.
     pub fn property_keys(&self) -> Result<Vec<String>> {
         crate::counts::keys(&self.conn)
+    }
+
+    /// eval-job: the labels that nodes have.
+    pub fn labels(&self) -> Result<Vec<String>> {
+        Ok(used(crate::stats::get_all_label_counts(&self.conn)?))
+    }
+
+    /// eval-job: the types that relationships have.
+    pub fn relationship_types(&self) -> Result<Vec<String>> {
+        Ok(used(crate::stats::get_all_edge_type_counts(&self.conn)?))
+    }
+
+    /// eval-job: a text that is kept beside the graph.
+    pub fn note(&self, name: &str) -> Result<Option<String>> {
+        crate::counts::note(&self.conn, name)
+    }
+
+    /// eval-job: keeps a text beside the graph, in the open transaction.
+    pub fn set_note(&self, name: &str, text: &str) -> Result<()> {
+        crate::counts::set_note(&self.conn, name, text)
     }
 
     /// eval-job: visits every node until told to stop.

@@ -673,12 +673,35 @@ fn resolve_tz_name_now(name: &str) -> Result<(FixedOffset, Option<String>)> {
 /// Uses the earliest valid local time (handles DST transitions).
 fn resolve_tz_name_at(name: &str, dt: &NaiveDateTime) -> Result<(FixedOffset, Option<String>)> {
     let tz: chrono_tz::Tz = name.parse().map_err(|_| parse_error("unknown timezone"))?;
-    let aware = tz
-        .from_local_datetime(dt)
-        .earliest()
-        .ok_or_else(|| parse_error("ambiguous or invalid datetime in timezone"))?;
-    let off = aware.offset().fix();
+    // eval-job: see `settled`.
+    let (_, off) = settled(&tz, *dt);
     Ok((off, Some(name.to_string())))
+}
+
+/// eval-job: the time that is meant in a zone, as java.time has it: one that a change of the clocks leaves out is later
+/// by the gap, and one that comes twice is the earlier one.
+pub(crate) fn settled(tz: &chrono_tz::Tz, local: NaiveDateTime) -> (NaiveDateTime, FixedOffset) {
+    match tz.offset_from_local_datetime(&local) {
+        chrono::LocalResult::Single(offset) => (local, offset.fix()),
+        chrono::LocalResult::Ambiguous(earlier, _) => (local, earlier.fix()),
+        chrono::LocalResult::None => {
+            let before = tz.offset_from_utc_datetime(&(local - chrono::Duration::days(1))).fix();
+            let utc = local - chrono::Duration::seconds(before.local_minus_utc() as i64);
+            let aware = tz.from_utc_datetime(&utc);
+            (aware.naive_local(), aware.offset().fix())
+        }
+    }
+}
+
+/// eval-job: the same, for a zone by its name; the time as it is when there is no zone.
+fn settled_in(name: Option<&str>, local: NaiveDateTime) -> Result<NaiveDateTime> {
+    match name {
+        Some(name) => {
+            let tz: chrono_tz::Tz = name.parse().map_err(|_| parse_error("unknown timezone"))?;
+            Ok(settled(&tz, local).0)
+        }
+        None => Ok(local),
+    }
 }
 
 // ===========================================================================
@@ -1206,6 +1229,10 @@ impl CypherLocalDateTime {
     /// Parse from ISO 8601, e.g. `1984-10-11T12:31:14`.
     pub fn from_iso_string(s: &str) -> Result<Self> {
         ensure_ascii(s, "local datetime")?;
+        // eval-job: a date alone is its midnight.
+        if !s.contains(['T', 't']) {
+            return Ok(CypherLocalDateTime(NaiveDateTime::new(parse_date_str(s)?, NaiveTime::MIN)));
+        }
         let t_pos = s
             .find('T')
             .or_else(|| s.find('t'))
@@ -1393,6 +1420,11 @@ impl CypherDateTime {
     /// `2015-07-21T21:40:32.142+02:00[Europe/Stockholm]`.
     pub fn from_iso_string(s: &str) -> Result<Self> {
         ensure_ascii(s, "datetime")?;
+        // eval-job: a date alone is its midnight in UTC.
+        if !s.contains(['T', 't']) {
+            let midnight = NaiveDateTime::new(parse_date_str(s)?, NaiveTime::MIN);
+            return Ok(CypherDateTime(midnight, FixedOffset::east_opt(0).unwrap(), None));
+        }
         let t_pos = s
             .find('T')
             .or_else(|| s.find('t'))
@@ -1421,9 +1453,26 @@ impl CypherDateTime {
             let (resolved, _) = resolve_tz_name_at(tz, &ndt)?;
             resolved
         } else {
-            return Err(parse_error("CypherDateTime requires an offset or timezone"));
+            // eval-job: UTC, as in Neo4j.
+            FixedOffset::east_opt(0).unwrap()
         };
 
+        // eval-job: see `settled`.
+        let local = NaiveDateTime::new(date, time);
+        if off_part.is_none() {
+            return Ok(CypherDateTime(settled_in(tz_name.as_deref(), local)?, off, tz_name));
+        }
+        if let Some(name) = &tz_name {
+            let tz: chrono_tz::Tz = name.parse().map_err(|_| parse_error("unknown timezone"))?;
+            let fits = match tz.offset_from_local_datetime(&local) {
+                chrono::LocalResult::Single(one) => one.fix() == off,
+                chrono::LocalResult::Ambiguous(one, other) => one.fix() == off || other.fix() == off,
+                chrono::LocalResult::None => false,
+            };
+            if !fits {
+                return Err(parse_error(format!("timezone and offset do not match: {s}")));
+            }
+        }
         Ok(CypherDateTime(NaiveDateTime::new(date, time), off, tz_name))
     }
 
@@ -1478,7 +1527,8 @@ impl CypherDateTime {
                 };
                 if is_named {
                     let (off, tz_name) = resolve_tz_name_at(s, &ndt)?;
-                    Ok(CypherDateTime(ndt, off, tz_name))
+                    // eval-job: see `settled`.
+                    Ok(CypherDateTime(settled_in(Some(s), ndt)?, off, tz_name))
                 } else {
                     Ok(CypherDateTime(ndt, target_off, None))
                 }
@@ -1492,7 +1542,7 @@ impl CypherDateTime {
                         // NaiveDateTime to account for DST changes.
                         if let Some(ref tz_name) = dt.2 {
                             let (off, tz) = resolve_tz_name_at(tz_name, &ndt)?;
-                            Ok(CypherDateTime(ndt, off, tz))
+                            Ok(CypherDateTime(settled_in(Some(tz_name), ndt)?, off, tz))
                         } else {
                             Ok(CypherDateTime(ndt, dt.1, None))
                         }
@@ -2187,9 +2237,8 @@ fn extract_tz_name(val: &Value) -> Option<&str> {
 fn resolve_offset_in_tz(date: NaiveDate, time: NaiveTime, tz_name: &str) -> i64 {
     if let Ok(tz) = tz_name.parse::<chrono_tz::Tz>() {
         let ndt = NaiveDateTime::new(date, time);
-        if let Some(aware) = tz.from_local_datetime(&ndt).earliest() {
-            return aware.offset().fix().local_minus_utc() as i64;
-        }
+        // eval-job: see `settled`.
+        return settled(&tz, ndt).1.local_minus_utc() as i64;
     }
     0
 }

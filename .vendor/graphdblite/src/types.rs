@@ -1462,6 +1462,35 @@ pub fn validate_property_value(val: &Value) -> Result<()> {
     Ok(())
 }
 
+/// eval-job: a value as Neo4j stores it: the items of a list are of one type, and numbers of both types become floats.
+pub fn storable(val: Value) -> Result<Value> {
+    let Value::List(items) = val else { return Ok(val) };
+    let refuse = |message: &str| {
+        Err(GraphError::type_error(QueryPhase::Runtime, message.to_string())
+            .with_code(ErrorCode::InvalidPropertyType))
+    };
+    if items.iter().any(|item| *item == Value::Null) {
+        return refuse("Collections containing null values can not be stored in properties.");
+    }
+    if items.iter().any(|item| matches!(item, Value::List(_))) {
+        return refuse("Collections containing collections can not be stored in properties.");
+    }
+    let Some(first) = items.first() else { return Ok(Value::List(items)) };
+    let kind = std::mem::discriminant(first);
+    if items.iter().all(|item| std::mem::discriminant(item) == kind) {
+        return Ok(Value::List(items));
+    }
+    let float = |item: Value| match item {
+        Value::I64(number) => Some(Value::F64(number as f64)),
+        Value::F64(number) => Some(Value::F64(number)),
+        _ => None,
+    };
+    match items.into_iter().map(float).collect::<Option<Vec<_>>>() {
+        Some(floats) => Ok(Value::List(floats)),
+        None => refuse("A list with items of several types can not be stored in a property."),
+    }
+}
+
 /// Reject property names in the `__` namespace. The engine binds entity
 /// metadata as `<var>.__id`, `<var>.__src`, `<var>.__type`, ... next to the
 /// user properties (`<var>.<key>`), so a property with such a name would

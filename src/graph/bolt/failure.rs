@@ -2,7 +2,7 @@
 //! `TransientError` is tried again, `DatabaseError` is the server's matter.
 //! <https://neo4j.com/docs/status-codes/current/errors/all-errors/>
 
-use crate::graph::embedded::{Refusal, RefusalReason};
+use crate::graph::embedded::{Refusal, RefusalReason, SchemaFault};
 
 /// What a client is told when a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +84,7 @@ impl From<Refusal> for Failure {
             RefusalReason::Procedure => "Neo.ClientError.Procedure.ProcedureNotFound",
             RefusalReason::EntityNotFound => "Neo.ClientError.Statement.EntityNotFound",
             RefusalReason::Constraint => "Neo.ClientError.Schema.ConstraintValidationFailed",
+            RefusalReason::Schema(fault) => schema(fault),
             RefusalReason::Unsupported => "Neo.ClientError.Statement.UnsupportedOperationError",
             RefusalReason::AccessMode => "Neo.ClientError.Statement.AccessMode",
             // Not a transient one: it would be as large the next time.
@@ -93,5 +94,18 @@ impl From<Refusal> for Failure {
             RefusalReason::Broken => "Neo.DatabaseError.General.UnknownError",
         };
         Failure { code, message: refusal.error.message }
+    }
+}
+
+fn schema(fault: SchemaFault) -> &'static str {
+    match fault {
+        SchemaFault::Equivalent => "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+        SchemaFault::IndexExists => "Neo.ClientError.Schema.IndexAlreadyExists",
+        SchemaFault::IndexNamed => "Neo.ClientError.Schema.IndexWithNameAlreadyExists",
+        SchemaFault::ConstraintExists => "Neo.ClientError.Schema.ConstraintAlreadyExists",
+        SchemaFault::ConstraintNamed => "Neo.ClientError.Schema.ConstraintWithNameAlreadyExists",
+        SchemaFault::IndexDrop => "Neo.DatabaseError.Schema.IndexDropFailed",
+        SchemaFault::ConstraintDrop => "Neo.DatabaseError.Schema.ConstraintDropFailed",
+        SchemaFault::ConstraintCreation => "Neo.DatabaseError.Schema.ConstraintCreationFailed",
     }
 }

@@ -4,7 +4,10 @@
 //! |---|---|
 //! | `` `name` `` that needs no backticks | `name` (it takes `` `a` `` and `a` for two names) |
 //! | `-[*]-`, `-[*2..]-` | with an upper bound (it stops at 50 hops without a word) |
-//! | `id(x)`, `elementId(x)` | guarded by `labels(x)` (it answers null for a relationship) |
+//! | `elementId(x)` | `toString(id(x))` |
+//! | `n:A\|B` in a predicate | `(n:A OR n:B)` ([`labels`](super::labels)) |
+//! | `1_000` | `1000` |
+//! | `CALL { WITH a DELETE a } IN TRANSACTIONS` at the end | `DELETE a` |
 //! | `timestamp()`, `randomUUID()`, `isEmpty(x)`, `lower(x)`, `upper(x)`, `ceiling(x)` | the same in its functions |
 //! | `round(x)` | ties up, also below zero (it rounds them away from zero) |
 //! | `toString(x)` | a time keeps its seconds when they are zero (it leaves them out) |
@@ -22,21 +25,20 @@ const ENDLESS: &str = "4294967295";
 pub(super) struct Bridged {
     /// Its text.
     pub(super) text: String,
-    /// Whether `id()` or `elementId()` was guarded, so that a complaint about `labels()` is really about them.
-    pub(super) ids_guarded: bool,
+    /// The same before it was staged: clause by clause what the user wrote.
+    pub(super) words: String,
 }
 
 /// Writes a statement in the engine's words.
 pub(super) fn bridge(statement: &str) -> Bridged {
     let tokens = tokens(statement);
-    let mut bridge = Bridge { text: String::with_capacity(statement.len()), ids_guarded: false };
+    let mut bridge = Bridge { text: String::with_capacity(statement.len()) };
     bridge.write(&tokens);
-    Bridged { text: stages(&bridge.text), ids_guarded: bridge.ids_guarded }
+    Bridged { text: stages(&bridge.text), words: bridge.text }
 }
 
 struct Bridge {
     text: String,
-    ids_guarded: bool,
 }
 
 impl Bridge {
@@ -48,8 +50,10 @@ impl Bridge {
                 .or_else(|| self.count(tokens, at))
                 .or_else(|| self.projection(tokens, at))
                 .or_else(|| self.hops(tokens, at))
+                .or_else(|| self.labels(tokens, at))
+                .or_else(|| self.batches(tokens, at))
                 .unwrap_or_else(|| {
-                    self.text.push_str(plain(&tokens[at]));
+                    self.text.push_str(&number(&tokens[at]).unwrap_or_else(|| plain(&tokens[at]).to_owned()));
                     at + 1
                 });
         }
@@ -77,14 +81,7 @@ impl Bridge {
         let rewritten = match (name.text.to_ascii_lowercase().as_str(), empty) {
             ("timestamp", true) => "datetime().epochMillis".to_owned(),
             ("randomuuid", true) => random_uuid(),
-            ("id", false) => {
-                let x = self.written(inside);
-                self.guarded(&x, "id")
-            }
-            ("elementid", false) => {
-                let x = self.written(inside);
-                format!("toString({})", self.guarded(&x, "id"))
-            }
+            ("elementid", false) => format!("toString(id({}))", self.written(inside)),
             ("isempty", false) => {
                 let x = self.written(inside);
                 // Strings and lists have a size, maps have keys, and anything else makes `keys` complain.
@@ -106,9 +103,62 @@ impl Bridge {
         Some(close + 1)
     }
 
-    fn guarded(&mut self, x: &str, function: &str) -> String {
-        self.ids_guarded = true;
-        format!("(CASE WHEN labels({x}) IS NULL THEN NULL ELSE {function}({x}) END)")
+    /// `n:A|B`.
+    fn labels(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        let (condition, after) = super::labels::predicate(tokens, at)?;
+        self.text.push_str(&condition);
+        Some(after)
+    }
+
+    /// `CALL { WITH a … } IN TRANSACTIONS OF 1000 ROWS` at the end of a statement, when it only writes: as nothing comes
+    /// after it, it makes no difference that it is one transaction.
+    fn batches(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        if !tokens[at].is_word("CALL") {
+            return None;
+        }
+        let mut open = next(tokens, at)?;
+        let scoped = tokens[open].is("(");
+        if scoped {
+            open = next(tokens, closing(tokens, open)?)?;
+        }
+        let close = closing(tokens, open).filter(|_| tokens[open].is("{"))?;
+        let after: Vec<&Token<'_>> =
+            tokens[close + 1..].iter().filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment)).collect();
+        let ends = |words: &[&str], rest: &[&Token<'_>]| {
+            words.len() == rest.len()
+                && words.iter().zip(rest).all(|(word, token)| match *word {
+                    "1" => matches!(token.kind, Kind::Number | Kind::Parameter),
+                    word => token.is_word(word),
+                })
+        };
+        if !ends(&["IN", "TRANSACTIONS"], &after)
+            && !ends(&["IN", "TRANSACTIONS", "OF", "1", "ROWS"], &after)
+            && !ends(&["IN", "TRANSACTIONS", "OF", "1", "ROW"], &after)
+        {
+            return None;
+        }
+        let body = &tokens[open + 1..close];
+        let first = body.iter().position(|token| !matches!(token.kind, Kind::Space | Kind::Comment))?;
+        let writes = |token: &&Token<'_>| {
+            ["DELETE", "DETACH", "SET", "REMOVE", "CREATE", "MERGE"].iter().any(|word| token.is_word(word))
+        };
+        let mut start = first;
+        if body[first].is_word("WITH") && !scoped {
+            start = body.iter().position(|token| writes(&token))?;
+            let plain = |token: &Token<'_>| {
+                matches!(token.kind, Kind::Space | Kind::Comment | Kind::Word | Kind::Backtick) || token.is(",")
+            };
+            if !body[first + 1..start].iter().all(plain) {
+                return None;
+            }
+        }
+        let others = ["WITH", "RETURN", "MATCH", "UNWIND", "CALL", "FOREACH", "UNION", "AS", "LOAD"];
+        if !writes(&&body[start]) || body[start..].iter().any(|token| others.iter().any(|word| token.is_word(word))) {
+            return None;
+        }
+        let written = self.written(&body[start..]);
+        self.text.push_str(&written);
+        Some(tokens.len())
     }
 
     /// `COUNT { pattern WHERE … }`, for one pattern with a relationship in it.
@@ -241,6 +291,14 @@ fn items<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     items
 }
 
+/// A number without the underscores that group its digits.
+fn number(token: &Token<'_>) -> Option<String> {
+    let grouped = token.kind == Kind::Number && token.text.contains('_');
+    let digits = |at: usize| token.text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
+    let between = |(at, _): (usize, &str)| at > 0 && digits(at - 1) && digits(at + 1);
+    (grouped && token.text.match_indices('_').all(between)).then(|| token.text.replace('_', ""))
+}
+
 /// A token as the engine reads it: a plain name without backticks.
 fn plain<'a>(token: &Token<'a>) -> &'a str {
     match token.text.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
@@ -298,7 +356,24 @@ mod tests {
             ("RETURN [2*3], x[1*2..3]", "RETURN [2*3], x[1*2..3]"),
             ("RETURN timestamp( )", "RETURN datetime().epochMillis"),
             ("RETURN n.timestamp, lower(upper('a'))", "RETURN n.timestamp, toLower(toUpper('a'))"),
-            ("RETURN id(n)", "RETURN (CASE WHEN labels(n) IS NULL THEN NULL ELSE id(n) END)"),
+            ("RETURN elementId(n)", "RETURN toString(id(n))"),
+            ("RETURN 1_000, 0x1_F, 1_, 1__0, n.a_1", "RETURN 1000, 0x1F, 1_, 1__0, n.a_1"),
+            ("MATCH (n) WHERE n:A|B RETURN n", "MATCH (n) WHERE (n:A OR n:B) RETURN n"),
+            ("MATCH (n) WHERE NOT n:A&!B|(C) RETURN n", "MATCH (n) WHERE NOT (n:A AND (NOT n:B) OR (n:C)) RETURN n"),
+            (
+                "MATCH (n) WHERE (n:A|B) AND n:C RETURN n:A|B",
+                "MATCH (n) WHERE ((n:A OR n:B)) AND n:C RETURN (n:A OR n:B)",
+            ),
+            ("MATCH (n) WHERE (n:A|B)-->() RETURN n", "MATCH (n) WHERE (n:A|B)-->() RETURN n"),
+            ("MATCH (n:A|B), (m:C|D) RETURN n", "MATCH (n:A|B), (m:C|D) RETURN n"),
+            ("MATCH (a)-[r:R|S]->(b) RETURN a", "MATCH (a)-[r:R|S]->(b) RETURN a"),
+            ("RETURN [n IN ns WHERE n:A | n.x], {n: A}", "RETURN [n IN ns WHERE n:A | n.x], {n: A}"),
+            ("MATCH (a) CALL { WITH a DETACH DELETE a } IN TRANSACTIONS OF 10 ROWS", "MATCH (a)  DETACH DELETE a "),
+            ("MATCH (a) CALL (a) { SET a.x = 1 } IN TRANSACTIONS", "MATCH (a)  SET a.x = 1 "),
+            (
+                "MATCH (a) CALL { WITH a RETURN 1 AS x } IN TRANSACTIONS",
+                "MATCH (a) CALL { WITH a RETURN 1 AS x } IN TRANSACTIONS",
+            ),
             ("RETURN COUNT { (n)-->(m) WHERE m.x > 1 }", "RETURN size([(n)-->(m) WHERE m.x > 1 | 1])"),
             ("RETURN COUNT { MATCH (n)-->(m) }", "RETURN size([(n)-->(m) | 1])"),
             ("RETURN COUNT { MATCH (n:A) }", "RETURN COUNT { MATCH (n:A) }"),
@@ -318,12 +393,6 @@ mod tests {
         ] {
             assert_eq!(text(statement), expected, "{statement}");
         }
-    }
-
-    #[test]
-    fn a_guard_is_remembered() {
-        assert!(bridge("RETURN elementId(n)").ids_guarded);
-        assert!(!bridge("RETURN n.id").ids_guarded);
     }
 
     #[test]

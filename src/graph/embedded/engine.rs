@@ -38,7 +38,7 @@ impl Store {
         self.database.begin_read().map_err(|theirs| broken(&theirs))?;
         let table = match course(statement, parameters) {
             Course::Run => self.run(statement, parameters),
-            Course::Hint => Err(wire::refused_schema()),
+            Course::Schema(_) => Err(wire::refused_schema()),
             Course::Refuse(error) => Err(error),
         };
         self.roll_back();
@@ -59,7 +59,9 @@ impl Store {
         for (at, statement) in statements.iter().enumerate() {
             table = match course(statement, parameters) {
                 Course::Run => self.run(statement, parameters),
-                Course::Hint => Ok(Table::default()),
+                Course::Schema(command) => {
+                    self.obey(&command, parameters).map(|_| Table::default()).map_err(|refusal| refusal.error)
+                }
                 Course::Refuse(error) => Err(error),
             };
             if let Err(error) = &mut table {

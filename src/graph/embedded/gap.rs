@@ -90,6 +90,12 @@ pub(super) fn procedure(statement: &str) -> Option<String> {
     })
 }
 
+/// Whether a Neo4j can have a procedure of this name.
+pub(super) fn is_procedure(name: &str) -> bool {
+    let space = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    name.contains('.') && PROCEDURES.contains(&space.as_str())
+}
+
 /// The name of a construct that Neo4j has and the engine's grammar lacks.
 pub(super) fn syntax(statement: &str) -> Option<String> {
     let tokens = significant(statement);
@@ -135,6 +141,13 @@ fn construct(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
         _ if token.is_word("SHORTEST") || token.is_word("ANY") && next("(") && before("=") => {
             "A SHORTEST path selector"
         }
+        _ if token.is_word("WHEN") && ["<", ">", "="].iter().any(|symbol| next(symbol)) => {
+            "A comparison right after WHEN"
+        }
+        _ if token.is_word("WHEN") && (next_word("IS") || next_word("STARTS") || next_word("ENDS")) => {
+            "A predicate right after WHEN"
+        }
+        _ if token.is_word("REMOVE") && after(2).is_some_and(|token| token.is("[")) => "REMOVE of a computed property",
         _ if token.is_word("TYPED") => "A type predicate (IS TYPED)",
         _ if token.is_word("NORMALIZED") => "A normalisation predicate",
         _ if token.is_word("FINISH") => "FINISH",

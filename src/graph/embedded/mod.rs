@@ -4,12 +4,14 @@
 //! knows, exactly ([`bridge`]), or refused with a sentence that names Neo4j ([`gap`]).
 
 mod bridge;
+mod catalog;
 mod client;
 mod config;
 mod counts;
 mod engine;
 mod fate;
 mod gap;
+mod labels;
 mod memory;
 mod names;
 mod refusal;
@@ -21,6 +23,7 @@ mod stages;
 mod transact;
 mod wire;
 
+pub use catalog::{NEO4J, SchemaFault};
 pub use client::{EmbeddedGraph, Limits};
 pub use config::{EmbeddedConfig, Megabytes};
 pub use counts::Counts;

@@ -2,6 +2,7 @@
 
 use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, QueryPhase};
 
+use super::catalog::SchemaFault;
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// Why a statement of a session failed.
@@ -35,6 +36,8 @@ pub enum RefusalReason {
     EntityNotFound,
     /// A node that still has relationships can't be deleted, and the like.
     Constraint,
+    /// An index or constraint can't be made or dropped.
+    Schema(SchemaFault),
     /// The embedded graph does not know this part of Cypher.
     Unsupported,
     /// A write where only reading is allowed.

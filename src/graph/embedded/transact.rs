@@ -7,6 +7,7 @@ use std::time::Duration;
 use graphdblite::{Config, Database, GraphError as Theirs, SyncMode};
 
 use super::bridge::bridge;
+use super::catalog;
 use super::client::Limits;
 use super::counts::Counts;
 use super::engine::{Store, broken, config};
@@ -51,13 +52,14 @@ impl Store {
         let statement = only(text)?;
         match course(statement, parameters) {
             Course::Run => {}
-            Course::Hint => return Err(Refusal::of(wire::refused_schema(), None)),
+            Course::Schema(_) => return Err(Refusal::of(wire::refused_schema(), None)),
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
         }
         self.database.begin_read().map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
         let table = self.try_run(statement, parameters);
         self.roll_back();
-        Ok(Answer { table: table?, effect: Effect::Read, counts: Counts::default(), held: Held::default() })
+        let effect = if catalog::administers(statement) { Effect::Schema } else { Effect::Read };
+        Ok(Answer { table: table?, effect, counts: Counts::default(), held: Held::default() })
     }
 
     /// Runs one statement in the open transaction.
@@ -66,13 +68,10 @@ impl Store {
         let effect = match course(statement, parameters) {
             Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
             Course::Run => Effect::ReadWrite,
-            Course::Hint => {
-                return Ok(Answer {
-                    table: Table::default(),
-                    effect: Effect::Schema,
-                    counts: Counts::default(),
-                    held: Held::default(),
-                });
+            Course::Schema(command) => {
+                let counts = self.obey(&command, parameters)?;
+                let table = Table::default();
+                return Ok(Answer { table, effect: Effect::Schema, counts, held: Held::default() });
             }
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
         };
@@ -87,17 +86,28 @@ impl Store {
         for (name, value) in parameters {
             given.insert(name.clone(), self.parameter(name, value).map_err(unfit)?);
         }
+        let rewritten = catalog::rewrite(self, statement)?;
+        let statement = match &rewritten {
+            Some(rewritten) if rewritten.text.trim().is_empty() => return Ok(Table::default()),
+            Some(rewritten) => {
+                given.extend(rewritten.given.iter().map(|(name, rows)| (name.clone(), rows.clone())));
+                rewritten.text.as_str()
+            }
+            None => statement,
+        };
+        graphdblite::take_touched();
         let bridged = bridge(statement);
         let memory = self.memory;
         let refused = |theirs: Theirs| match is_full(&theirs) {
             true => Refusal::of(full(memory), None),
-            false => Refusal::of(wire::error(statement, bridged.ids_guarded, &theirs), Some(&theirs)),
+            false => Refusal::of(wire::error(statement, &theirs), Some(&theirs)),
         };
         let records = self.database.execute_with_params(&bridged.text, Some(&given)).map_err(refused)?;
-        if let Some(message) = complaint(statement) {
+        if let Some(message) = complaint(&bridged.words) {
             // What the statement did goes with its transaction.
             return Err(Refusal::of(GraphError { kind: GraphErrorKind::Statement, message }, None));
         }
+        self.enforce()?;
         Ok(wire::table(statement, &records))
     }
 }

@@ -60,10 +60,9 @@ fn node(node: &graphdblite::Node) -> Node {
     Node { id: node.id.0.to_string(), labels, properties: properties(&node.properties) }
 }
 
-/// The engine tells relationships apart by where they go, their type and a number among equals.
 fn relationship(edge: &graphdblite::Edge) -> Relationship {
     Relationship {
-        id: format!("{}-{}-{}-{}", edge.src.0, edge.label, edge.dst.0, edge.seq),
+        id: edge.seq.to_string(),
         kind: edge.label.clone(),
         start: edge.src.0.to_string(),
         end: edge.dst.0.to_string(),
@@ -119,7 +118,7 @@ fn star<'a>(mut keys: Vec<&'a String>, last: &[String]) -> Vec<&'a String> {
 }
 
 /// An error of the engine as ours. `statement` is what the user wrote.
-pub(super) fn error(statement: &str, ids_guarded: bool, theirs: &Theirs) -> GraphError {
+pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
     let words = words(theirs);
     let ours = |kind| GraphError { kind, message: words.clone() };
     let unless = |gap: Option<String>| match gap {
@@ -140,9 +139,6 @@ pub(super) fn error(statement: &str, ids_guarded: bool, theirs: &Theirs) -> Grap
             ErrorCode::UnknownFunction => unless(gap::function(statement)),
             ErrorCode::ProcedureNotFound => unless(gap::procedure(statement)),
             ErrorCode::UnexpectedSyntax => unless(gap::syntax(statement)),
-            _ if ids_guarded && query.message().contains("labels()") && !statement.contains("labels(") => {
-                gap::unsupported("The id of a relationship (id(), elementId())", None)
-            }
             ErrorCode::UndefinedVariable | ErrorCode::Other if statement_has_with_star(statement) => {
                 gap::unsupported("This WITH *", Some(&words))
             }

@@ -400,6 +400,8 @@ pub struct Assignment {
     pub value: Expr,
     // eval-job: how many properties it counts for, when it belongs to a run of several.
     pub counts: Option<usize>,
+    // eval-job: the property's name, when it is computed.
+    pub dynamic: Option<Expr>,
 }
 
 /// Expression AST node — wraps a kind with its source span.

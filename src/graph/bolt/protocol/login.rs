@@ -11,9 +11,7 @@ use crate::graph::bolt::lobby::Progress;
 use crate::graph::bolt::outlet::Outlet;
 use crate::graph::bolt::packstream::{Pack, map};
 use crate::graph::bolt::request::Credentials;
-
-/// Drivers look for the product's name before they go on.
-const SERVER: &str = "Neo4j/5.26.0 (eval-job embedded graph)";
+use crate::graph::embedded::NEO4J;
 
 impl Protocol {
     pub(super) async fn hello<W: AsyncWrite + Unpin>(
@@ -29,7 +27,8 @@ impl Protocol {
             return Step::HangUp;
         }
         let mut metadata = vec![
-            ("server".to_owned(), SERVER.into()),
+            // Drivers look for the product's name before they go on.
+            ("server".to_owned(), format!("Neo4j/{NEO4J} (eval-job embedded graph)").into()),
             ("connection_id".to_owned(), format!("bolt-{}", self.room.connection()).into()),
             ("hints".to_owned(), map([("telemetry.enabled", false.into())])),
         ];

@@ -486,10 +486,15 @@ pub(in crate::cypher::eval) fn eval_function_call(
             }
             let arg = eval_single_arg(args, record, ecx)?;
             match arg {
-                Value::I64(_) => Ok(arg),
                 Value::Node(n) => Ok(Value::I64(n.id.0 as i64)),
                 Value::Null => Ok(Value::Null),
-                _ => Ok(Value::Null),
+                // eval-job: relationships have numbers, and nothing else has.
+                Value::Edge(e) => Ok(Value::I64(e.seq as i64)),
+                other => Err(GraphError::type_error(
+                    QueryPhase::Runtime,
+                    format!("id() requires a node or relationship, got {}", value_type_name(&other)),
+                )
+                .with_code(ErrorCode::InvalidArgumentType)),
             }
         }
         "score" => {
@@ -1192,16 +1197,17 @@ pub(in crate::cypher::eval) fn eval_function_call(
                     (chrono::FixedOffset::east_opt(off_secs).unwrap(), None)
                 } else {
                     // IANA timezone name — resolve at the truncated datetime.
-                    use chrono::TimeZone;
                     use chrono_tz::Tz;
                     let tz: Tz = tz_s
                         .parse()
                         .map_err(|_| GraphError::semantic("unknown timezone"))?;
-                    let aware = tz.from_local_datetime(&ndt).earliest().ok_or_else(|| {
-                        GraphError::semantic("ambiguous or invalid datetime in timezone")
-                    })?;
-                    let off = chrono::Offset::fix(aware.offset());
-                    (off, Some(tz_s.clone()))
+                    // eval-job: see `settled`.
+                    let (settled, off) = crate::temporal::settled(&tz, ndt);
+                    return Ok(Value::DateTime(crate::temporal::CypherDateTime(
+                        settled,
+                        off,
+                        Some(tz_s.clone()),
+                    )));
                 }
             } else {
                 // Inherit offset from source temporal or default to UTC.
@@ -1242,6 +1248,15 @@ pub(in crate::cypher::eval) fn eval_temporal_constructor(
     let arg = eval_single_arg(args, record, ecx)?;
     match arg {
         Value::String(s) => from_str(&s),
+        // eval-job: the current instant in a zone.
+        Value::Map(m) if m.len() == 1 && matches!(m.get("timezone"), Some(Value::String(_))) => {
+            let utc = chrono::FixedOffset::east_opt(0).expect("zero offset is valid");
+            let now = crate::temporal::CypherDateTime(super::statement_now(), utc, None);
+            let mut zoned = m.clone();
+            zoned.insert("datetime".to_string(), Value::DateTime(now));
+            let there = Value::DateTime(crate::temporal::CypherDateTime::from_map(&zoned)?);
+            from_map(&std::collections::BTreeMap::from([("datetime".to_string(), there)]))
+        }
         Value::Map(m) => from_map(&m),
         Value::Null => Ok(Value::Null),
         Value::Date(_)

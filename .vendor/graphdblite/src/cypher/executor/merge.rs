@@ -297,7 +297,8 @@ fn eval_merge_properties(
             return Err(GraphError::semantic("MERGE with null property value")
                 .with_code(ErrorCode::MergeReadOwnWrites));
         }
-        props.insert(key.clone(), val);
+        // eval-job: lists as Neo4j stores them.
+        props.insert(key.clone(), crate::types::storable(val)?);
     }
     Ok(props)
 }

@@ -96,6 +96,20 @@ fn run_create_ops(conn: &Connection, rec: &mut NamedRecord, ops: &[LogicalOp]) -
                     bind_edge_fields(rec, r_alias, src, dst, edge_type, seq, &props);
                 }
             }
+            // eval-job: CREATE p = (…).
+            LogicalOp::MaterializePath {
+                path_alias,
+                node_aliases,
+                rel_aliases,
+                ..
+            } => {
+                let rows = vec![rec.clone()];
+                let bound =
+                    super::path::materialize_paths(conn, rows, path_alias, node_aliases, rel_aliases)?;
+                if let Some(bound) = bound.into_iter().next() {
+                    *rec = bound;
+                }
+            }
             _ => {
                 // Shouldn't happen in a CREATE clause.
             }
@@ -115,7 +129,8 @@ fn eval_create_properties(
     for (key, expr) in properties {
         let val = eval_expr(expr, rec, crate::cypher::eval::EvalCx::new(conn))?;
         if val != Value::Null {
-            props.insert(key.clone(), val);
+            // eval-job: lists as Neo4j stores them.
+            props.insert(key.clone(), crate::types::storable(val)?);
         }
     }
     Ok(props)
@@ -462,6 +477,25 @@ fn load_target(conn: &Connection, target: &WriteTarget) -> Result<Entity> {
     }
 }
 
+/// eval-job: paths of the row show what was written.
+fn refresh_paths(rec: &mut NamedRecord, entity: &Entity) {
+    for value in rec.fields.values_mut() {
+        let Value::Path(path) = value else { continue };
+        match entity {
+            Entity::Node(new) => {
+                for node in path.nodes.iter_mut().filter(|node| node.id == new.id) {
+                    *node = new.clone();
+                }
+            }
+            Entity::Edge(new) => {
+                for edge in path.edges.iter_mut().filter(|edge| edge.seq == new.seq && edge.src == new.src) {
+                    *edge = new.clone();
+                }
+            }
+        }
+    }
+}
+
 /// Overwrite `var`'s binding in `rec` with `entity`. A node / relationship
 /// held as a value is replaced; a flat binding gets its property keys
 /// rebuilt (stale keys removed) and, for nodes, its label keys.
@@ -469,14 +503,17 @@ fn rebind(rec: &mut NamedRecord, var: &str, entity: &Entity) {
     match (rec.fields.get_mut(var), entity) {
         (Some(Value::Node(n)), Entity::Node(new)) => {
             *n = new.clone();
+            refresh_paths(rec, entity);
             return;
         }
         (Some(Value::Edge(e)), Entity::Edge(new)) => {
             *e = new.clone();
+            refresh_paths(rec, entity);
             return;
         }
         _ => {}
     }
+    refresh_paths(rec, entity);
     let prefix = format!("{var}.");
     rec.fields.retain(|k, _| match k.strip_prefix(&prefix) {
         Some(rest) => rest.starts_with("__"),
@@ -572,15 +609,31 @@ pub(in crate::cypher::executor) fn apply_set_property(
         rec,
         crate::cypher::eval::EvalCx::new(conn),
     )?;
-    validate_write_value(&assignment.property, &val)?;
+    // eval-job: SET n['key'], and lists as Neo4j stores them.
+    let computed = match &assignment.dynamic {
+        None => None,
+        Some(key) => match eval_expr(key, rec, crate::cypher::eval::EvalCx::new(conn))? {
+            Value::String(key) => Some(key),
+            other => {
+                return Err(GraphError::type_error(
+                    QueryPhase::Runtime,
+                    format!("SET n[key] requires a string as key, got {}", value_type_name(&other)),
+                )
+                .with_code(ErrorCode::InvalidArgumentType))
+            }
+        },
+    };
+    let property = computed.as_ref().unwrap_or(&assignment.property);
+    let val = crate::types::storable(val)?;
+    validate_write_value(property, &val)?;
     if matches!(entity, Entity::Node(_)) {
-        crate::types::validate_name(&assignment.property)?;
+        crate::types::validate_name(property)?;
     }
     let mut new_props = entity_props(&entity).clone();
     // eval-job: counts.
-    let changes = val != Value::Null || new_props.contains_key(&assignment.property);
+    let changes = val != Value::Null || new_props.contains_key(property);
     crate::counts::count_properties(assignment.counts.unwrap_or(usize::from(changes)));
-    set_or_remove(&mut new_props, &assignment.property, val);
+    set_or_remove(&mut new_props, property, val);
     write_props(conn, rec, var, &entity, new_props)
 }
 
@@ -633,6 +686,7 @@ pub(in crate::cypher::executor) fn apply_set_properties(
         if v == Value::Null {
             new_props.remove(&k);
         } else {
+            let v = crate::types::storable(v)?;
             validate_write_value(&k, &v)?;
             crate::types::validate_name(&k)?;
             new_props.insert(k, v);

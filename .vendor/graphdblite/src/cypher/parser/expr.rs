@@ -292,10 +292,20 @@ pub(in crate::cypher::parser) fn parse_case_expr(
                 operand = Some(Box::new(expr));
             }
             Rule::case_when_clause => {
-                let mut children = inner.into_inner();
-                let condition = parse_expr(children.next().unwrap())?;
-                let result = parse_expr(children.next().unwrap())?;
-                alternatives.push((Box::new(condition), Box::new(result)));
+                // eval-job: several values have the same result.
+                let mut parts = inner
+                    .into_inner()
+                    .map(parse_expr)
+                    .collect::<crate::types::Result<Vec<_>>>()?;
+                let result = parts.pop().unwrap();
+                if operand.is_none() && parts.len() > 1 {
+                    return Err(GraphError::syntax(
+                        "only a CASE with a value before WHEN takes several values after it".to_string(),
+                    ));
+                }
+                for condition in parts {
+                    alternatives.push((Box::new(condition), Box::new(result.clone())));
+                }
             }
             Rule::case_else_clause => {
                 let expr = parse_expr(inner.into_inner().next().unwrap())?;
@@ -812,6 +822,21 @@ pub(in crate::cypher::parser) fn parse_atom_expr(
         Rule::add_expr => parse_add_expr(pair),
         Rule::mul_expr => parse_mul_expr(pair),
         Rule::exp_expr => parse_exp_expr(pair),
+        // eval-job: +x is x, if it is a number.
+        Rule::unary_plus_expr => {
+            let _guard = DepthGuard::enter()?;
+            let span = span_from_pair(&pair);
+            let inner = pair.into_inner().next().unwrap();
+            let expr = parse_atom_expr(inner)?;
+            Ok(Expr::new(
+                ExprKind::BinaryOp {
+                    left: Box::new(Expr::new(ExprKind::Literal(LiteralValue::I64(1)), span)),
+                    op: BinOp::Mul,
+                    right: Box::new(expr),
+                },
+                span,
+            ))
+        }
         Rule::unary_minus_expr => {
             // `- - - 1` recurses here once per minus sign.
             let _guard = DepthGuard::enter()?;

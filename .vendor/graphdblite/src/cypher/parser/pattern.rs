@@ -78,8 +78,11 @@ pub(in crate::cypher::parser) fn parse_pattern_inner(
     pair: pest::iterators::Pair<Rule>,
 ) -> crate::types::Result<Pattern> {
     let mut elements = Vec::new();
+    // eval-job: CREATE p = (…).
+    let mut path_variable = None;
     for inner in pair.into_inner() {
         match inner.as_rule() {
+            Rule::ident => path_variable = Some(strip_backticks(inner.as_str()).to_string()),
             Rule::node_pattern => elements.push(PatternElement::Node(parse_node_pattern(inner)?)),
             Rule::rel_pattern => {
                 elements.push(PatternElement::Relationship(parse_rel_pattern(inner)?))
@@ -89,7 +92,7 @@ pub(in crate::cypher::parser) fn parse_pattern_inner(
     }
     Ok(Pattern {
         elements,
-        path_variable: None,
+        path_variable,
         shortest_path_mode: ShortestPathMode::None,
     })
 }

@@ -266,7 +266,13 @@ fn validate_optional_matches(oms: &[OptionalMatch], params: &HashMap<String, Val
 fn validate_set_items(items: &[SetItem], params: &HashMap<String, Value>) -> Result<()> {
     for item in items {
         match item {
-            SetItem::Property(a) => validate_expr(&a.value, params)?,
+            SetItem::Property(a) => {
+                validate_expr(&a.value, params)?;
+                // eval-job: SET n['key'].
+                if let Some(key) = &a.dynamic {
+                    validate_expr(key, params)?;
+                }
+            }
             SetItem::MapOverwrite { value, .. } | SetItem::MapMerge { value, .. } => {
                 validate_expr(value, params)?
             }

@@ -846,7 +846,19 @@ pub(in crate::cypher::parser) fn parse_set_item_list(
                     let mut children = inner.into_inner();
                     let prop_access = children.next().unwrap();
                     let value = parse_expr(children.next().unwrap())?;
-                    if prop_access.as_rule() == Rule::expr_property_access {
+                    // eval-job: SET n['key'].
+                    if prop_access.as_rule() == Rule::dynamic_access {
+                        let mut parts = prop_access.into_inner();
+                        let variable = strip_backticks(parts.next().unwrap().as_str()).to_string();
+                        let key = parse_expr(parts.next().unwrap())?;
+                        items.push(SetItem::Property(Assignment {
+                            variable,
+                            property: String::new(),
+                            value,
+                            counts: None,
+                            dynamic: Some(key),
+                        }));
+                    } else if prop_access.as_rule() == Rule::expr_property_access {
                         // (expr).property = value — resolve expr to get variable
                         let mut prop_parts = prop_access.into_inner();
                         let expr = parse_expr(prop_parts.next().unwrap())?;
@@ -858,6 +870,7 @@ pub(in crate::cypher::parser) fn parse_set_item_list(
                                 property,
                                 value,
                                 counts: None,
+                                dynamic: None,
                             }));
                         } else {
                             return Err(GraphError::syntax(
@@ -873,6 +886,7 @@ pub(in crate::cypher::parser) fn parse_set_item_list(
                             property,
                             value,
                             counts: None,
+                                dynamic: None,
                         }));
                     }
                 }

@@ -530,6 +530,9 @@ pub(in crate::cypher::planner) fn plan_create_pattern_with_counter(
     seen: &mut HashSet<String>,
     anon_counter: &mut usize,
 ) -> crate::types::Result<Vec<LogicalOp>> {
+    // eval-job: whatever a path is made of has a name.
+    let named = pattern.path_variable.as_ref().map(|path| name_elements(pattern, path));
+    let pattern = named.as_ref().unwrap_or(pattern);
     let mut ops = Vec::new();
     let mut last_alias: Option<String> = None;
 
@@ -632,7 +635,37 @@ pub(in crate::cypher::planner) fn plan_create_pattern_with_counter(
         }
     }
 
+    // eval-job: CREATE p = (…).
+    if let Some(path) = &pattern.path_variable {
+        let (mut node_aliases, mut rel_aliases) = (Vec::new(), Vec::new());
+        for element in &pattern.elements {
+            match element {
+                PatternElement::Node(node) => node_aliases.extend(node.variable.clone()),
+                PatternElement::Relationship(rel) => rel_aliases.extend(rel.variable.clone()),
+            }
+        }
+        ops.push(LogicalOp::MaterializePath {
+            input: Box::new(LogicalOp::EmptyRow),
+            path_alias: path.clone(),
+            node_aliases,
+            rel_aliases,
+        });
+    }
+
     Ok(ops)
+}
+
+/// eval-job: the pattern with a hidden name for whatever has none.
+fn name_elements(pattern: &Pattern, path: &str) -> Pattern {
+    let mut named = pattern.clone();
+    for (at, element) in named.elements.iter_mut().enumerate() {
+        let variable = match element {
+            PatternElement::Node(node) => &mut node.variable,
+            PatternElement::Relationship(rel) => &mut rel.variable,
+        };
+        variable.get_or_insert_with(|| format!("__anon_path_{path}_{at}"));
+    }
+    named
 }
 
 /// Among all candidate indexes for a label, find the one whose property list

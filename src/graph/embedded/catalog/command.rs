@@ -1,0 +1,350 @@
+//! `CREATE` and `DROP`, `INDEX` and `CONSTRAINT`.
+
+use super::rules::{Entity, IndexKind, Rules, SchemaFault, Subject, fault};
+use crate::graph::cypher::{Kind, Token, significant};
+use crate::graph::embedded::counts::Counts;
+use crate::graph::embedded::gap;
+use crate::graph::embedded::refusal::Refusal;
+use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
+
+/// A schema command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::graph::embedded) struct Command {
+    name: Option<Name>,
+    /// IF EXISTS, IF NOT EXISTS.
+    lenient: bool,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Name {
+    Written(String),
+    Parameter(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    CreateIndex(IndexKind, Subject),
+    CreateUnique(Subject),
+    DropIndex,
+    DropConstraint,
+}
+
+/// Reads a schema command; `None` for any other statement.
+pub(in crate::graph::embedded) fn command(statement: &str) -> Option<Result<Command, GraphError>> {
+    let tokens = significant(statement);
+    let mut cursor = Cursor { tokens: &tokens, at: 0 };
+    let creates = if cursor.word("CREATE") {
+        true
+    } else if cursor.word("DROP") {
+        false
+    } else {
+        return None;
+    };
+    let replaces = cursor.word("OR") && cursor.word("REPLACE");
+    let kinds = ["RANGE", "TEXT", "POINT", "LOOKUP", "BTREE", "FULLTEXT", "VECTOR"];
+    let kind = kinds.into_iter().find(|kind| cursor.word(kind));
+    let index = cursor.word("INDEX");
+    if !index && (kind.is_some() || !cursor.word("CONSTRAINT")) {
+        return None;
+    }
+    Some(match (replaces, creates, index) {
+        (true, _, _) => Err(mistake("OR REPLACE can't be used with an index or a constraint. Try IF NOT EXISTS.")),
+        (_, false, _) => cursor.drop(index),
+        (_, true, true) => cursor.index(kind),
+        (_, true, false) => cursor.constraint(),
+    })
+}
+
+impl Command {
+    /// Changes the rules and tells what was changed.
+    pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<Counts, Refusal> {
+        let name = match &self.name {
+            None => None,
+            Some(Name::Written(name)) => Some(name.clone()),
+            Some(Name::Parameter(parameter)) => match parameters.get(parameter) {
+                Some(Value::String(name)) => Some(name.clone()),
+                _ => return Err(Refusal::of(mistake(&format!("The parameter ${parameter} is no name.")), None)),
+            },
+        };
+        let mut counts = Counts::default();
+        match &self.what {
+            What::CreateIndex(kind, subject) => {
+                counts.indexes_added = rules.add_index(name, *kind, subject.clone(), self.lenient)?.into();
+            }
+            What::CreateUnique(subject) => {
+                counts.constraints_added = rules.add_constraint(name, subject.clone(), self.lenient)?.into();
+            }
+            What::DropIndex => {
+                counts.indexes_removed = rules.drop_index(&name.unwrap_or_default(), self.lenient)?.into();
+            }
+            What::DropConstraint => {
+                counts.constraints_removed = rules.drop_constraint(&name.unwrap_or_default(), self.lenient)?.into();
+            }
+        }
+        Ok(counts)
+    }
+}
+
+struct Cursor<'t, 'a> {
+    tokens: &'t [Token<'a>],
+    at: usize,
+}
+
+impl<'a> Cursor<'_, 'a> {
+    fn peek(&self) -> Option<&Token<'a>> {
+        self.tokens.get(self.at)
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        self.take(|token| token.is_word(word)).is_some()
+    }
+
+    fn symbols(&mut self, symbols: &str) -> bool {
+        symbols.chars().all(|symbol| self.take(|token| token.is(symbol.encode_utf8(&mut [0; 4]))).is_some())
+    }
+
+    fn take(&mut self, fits: impl Fn(&Token<'a>) -> bool) -> Option<Token<'a>> {
+        let token = self.peek().copied().filter(fits)?;
+        self.at += 1;
+        Some(token)
+    }
+
+    fn identifier(&mut self) -> Option<String> {
+        let token = self.take(|token| matches!(token.kind, Kind::Word | Kind::Backtick))?;
+        Some(unquoted(token.text))
+    }
+
+    fn name(&mut self) -> Option<Name> {
+        if let Some(parameter) = self.take(|token| token.kind == Kind::Parameter) {
+            return Some(Name::Parameter(unquoted(&parameter.text[1..])));
+        }
+        self.identifier().map(Name::Written)
+    }
+
+    fn end(&self) -> bool {
+        self.at == self.tokens.len()
+    }
+
+    fn drop(&mut self, index: bool) -> Result<Command, GraphError> {
+        let sort = if index { "INDEX" } else { "CONSTRAINT" };
+        let wrong = || mistake(&format!("This DROP {sort} is not understood. Try DROP {sort} name IF EXISTS."));
+        let name = Some(self.name().ok_or_else(wrong)?);
+        let lenient = self.word("IF") && self.word("EXISTS");
+        let what = if index { What::DropIndex } else { What::DropConstraint };
+        if self.end() { Ok(Command { name, lenient, what }) } else { Err(wrong()) }
+    }
+
+    /// `name IF NOT EXISTS FOR`.
+    fn head(&mut self) -> Option<(Option<Name>, bool)> {
+        let starts = |cursor: &Self| {
+            let next = cursor.tokens.get(cursor.at + 1);
+            cursor.peek().is_some_and(|token| token.is_word("FOR")) && next.is_some_and(|next| next.is("("))
+                || cursor.peek().is_some_and(|token| token.is_word("IF"))
+                    && next.is_some_and(|next| next.is_word("NOT"))
+        };
+        let name = if starts(self) { None } else { Some(self.name()?) };
+        let lenient = self.word("IF") && self.word("NOT") && self.word("EXISTS");
+        self.word("FOR").then_some((name, lenient))
+    }
+
+    /// `(n:A)` or `()-[r:R]-()`: the variable, and what it is of.
+    fn pattern(&mut self) -> Option<(String, Entity, Vec<String>)> {
+        self.symbols("(").then_some(())?;
+        let (entity, variable) = if self.symbols(")") {
+            self.take(|token| token.is("<"));
+            self.symbols("-[").then_some(())?;
+            (Entity::Relationship, self.identifier()?)
+        } else {
+            (Entity::Node, self.identifier()?)
+        };
+        let mut names = Vec::new();
+        if self.symbols(":") {
+            names.push(self.identifier()?);
+            while self.symbols("|") {
+                names.push(self.identifier()?);
+            }
+        }
+        match entity {
+            Entity::Node => self.symbols(")").then_some(())?,
+            Entity::Relationship => {
+                self.symbols("]-").then_some(())?;
+                self.take(|token| token.is(">"));
+                self.symbols("()").then_some(())?;
+            }
+        }
+        Some((variable, entity, names))
+    }
+
+    /// `n.x` or `(n.x, n.y)`.
+    fn properties(&mut self, variable: &str) -> Option<Vec<String>> {
+        let bracket = self.symbols("(");
+        let mut properties = Vec::new();
+        loop {
+            if self.identifier()? != variable || !self.symbols(".") {
+                return None;
+            }
+            properties.push(self.identifier()?);
+            if !bracket {
+                return Some(properties);
+            }
+            if !self.symbols(",") {
+                return self.symbols(")").then_some(properties);
+            }
+        }
+    }
+
+    /// `OPTIONS {…}` and the end.
+    fn options(&mut self) -> bool {
+        if self.word("OPTIONS") {
+            let closes = crate::graph::cypher::closing(self.tokens, self.at);
+            self.at = closes.map_or(self.at + 1, |close| close + 1);
+        }
+        self.end()
+    }
+
+    fn index(&mut self, kind: Option<&str>) -> Result<Command, GraphError> {
+        let kind = match kind {
+            None | Some("RANGE") => IndexKind::Range,
+            Some("TEXT") => IndexKind::Text,
+            Some("POINT") => IndexKind::Point,
+            Some("LOOKUP") => IndexKind::Lookup,
+            Some("BTREE") => return Err(mistake("Neo4j 5 has no BTREE indexes any more. Try CREATE INDEX.")),
+            Some(_) => return Err(gap::unsupported("A full-text or vector index", None)),
+        };
+        self.index_of(kind).ok_or_else(|| {
+            mistake(
+                "This CREATE INDEX is not understood. Try CREATE INDEX name IF NOT EXISTS FOR (n:Label) ON (n.property).",
+            )
+        })
+    }
+
+    fn index_of(&mut self, kind: IndexKind) -> Option<Command> {
+        let (name, lenient) = self.head()?;
+        let (variable, entity, names) = self.pattern()?;
+        self.word("ON").then_some(())?;
+        let properties = if kind == IndexKind::Lookup {
+            self.word("EACH");
+            let function = if entity == Entity::Node { "labels" } else { "type" };
+            let calls = self.word(function) && self.symbols("(");
+            let same = calls && self.identifier()? == variable && self.symbols(")");
+            (same && names.is_empty()).then(Vec::new)?
+        } else {
+            let properties = self.properties(&variable)?;
+            let one = matches!(kind, IndexKind::Range) || properties.len() == 1;
+            (names.len() == 1 && one).then_some(properties)?
+        };
+        let what = What::CreateIndex(kind, Subject { entity, names, properties });
+        self.options().then_some(Command { name, lenient, what })
+    }
+
+    fn constraint(&mut self) -> Result<Command, GraphError> {
+        let wrong = || {
+            mistake(
+                "This CREATE CONSTRAINT is not understood. Try CREATE CONSTRAINT name IF NOT EXISTS FOR (n:Label) \
+                 REQUIRE n.property IS UNIQUE.",
+            )
+        };
+        let (name, lenient) = self.head().ok_or_else(wrong)?;
+        let (variable, entity, names) = self.pattern().ok_or_else(wrong)?;
+        let properties = if self.word("REQUIRE") { self.properties(&variable) } else { None };
+        let properties = properties.filter(|_| names.len() == 1 && self.word("IS")).ok_or_else(wrong)?;
+        if self.word("NOT") && self.word("NULL") {
+            return Err(enterprise("Property existence"));
+        }
+        if self.symbols("::") || self.word("TYPED") {
+            return Err(enterprise("Property type"));
+        }
+        let sort = self.word("NODE") || self.word("RELATIONSHIP") || self.word("REL");
+        if sort && self.word("KEY") {
+            return Err(enterprise("Key"));
+        }
+        let unique = self.word("UNIQUE");
+        let what = What::CreateUnique(Subject { entity, names, properties });
+        if unique && self.options() { Ok(Command { name, lenient, what }) } else { Err(wrong()) }
+    }
+}
+
+fn unquoted(text: &str) -> String {
+    match text.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+        Some(name) => name.replace("``", "`"),
+        None => text.to_owned(),
+    }
+}
+
+fn mistake(message: &str) -> GraphError {
+    GraphError { kind: GraphErrorKind::Statement, message: message.to_owned() }
+}
+
+fn enterprise(sort: &str) -> GraphError {
+    let message = format!(
+        "{sort} constraints are for Neo4j's Enterprise Edition; the embedded graph, as the Community Edition, knows \
+         uniqueness constraints."
+    );
+    fault(SchemaFault::ConstraintCreation, message).error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(statement: &str) -> Command {
+        command(statement).unwrap().unwrap()
+    }
+
+    #[test]
+    fn commands_are_read_in_all_their_forms() {
+        for statement in [
+            "CREATE INDEX FOR (n:Person) ON (n.name)",
+            "create index person_name if not exists for (n:Person) on (n.name, n.age)",
+            "CREATE RANGE INDEX x FOR ()-[r:KNOWS]-() ON (r.since)",
+            "CREATE INDEX x FOR ()-[r:KNOWS]->() ON r.since OPTIONS {indexProvider: 'range-1.0'}",
+            "CREATE TEXT INDEX `a b` FOR (n:Person) ON (n.name)",
+            "CREATE LOOKUP INDEX x FOR (n) ON EACH labels(n)",
+            "CREATE LOOKUP INDEX x FOR ()-[r]-() ON EACH type(r)",
+            "CREATE INDEX $name FOR (n:Person) ON (n.name)",
+            "CREATE CONSTRAINT FOR (n:A) REQUIRE n.id IS UNIQUE",
+            "CREATE CONSTRAINT c IF NOT EXISTS FOR (n:`A`) REQUIRE (n.id, n.`y`) IS NODE UNIQUE",
+            "CREATE CONSTRAINT c FOR ()-[r:R]-() REQUIRE r.id IS RELATIONSHIP UNIQUE",
+            "DROP INDEX person_name IF EXISTS",
+            "DROP INDEX $name",
+            "DROP CONSTRAINT one",
+        ] {
+            assert!(matches!(command(statement), Some(Ok(_))), "{statement}: {:?}", command(statement));
+        }
+        let subject = Subject {
+            entity: Entity::Node,
+            names: vec!["A".to_owned()],
+            properties: vec!["x".to_owned(), "y".to_owned()],
+        };
+        assert_eq!(
+            read("CREATE CONSTRAINT if IF NOT EXISTS FOR (n:A) REQUIRE (n.x, n.y) IS UNIQUE"),
+            Command { name: Some(Name::Written("if".to_owned())), lenient: true, what: What::CreateUnique(subject) }
+        );
+    }
+
+    #[test]
+    fn what_neo4j_refuses_is_refused() {
+        for (statement, words) in [
+            ("CREATE INDEX ON :Person(name)", "not understood"),
+            ("CREATE INDEX x FOR (n:A) ON (m.name)", "not understood"),
+            ("CREATE CONSTRAINT ON (n:A) ASSERT n.x IS UNIQUE", "not understood"),
+            ("CREATE CONSTRAINT x FOR (n:A) REQUIRE n.x IS UNIQUE FOO", "not understood"),
+            ("CREATE OR REPLACE INDEX x FOR (n:A) ON (n.name)", "OR REPLACE"),
+            ("CREATE CONSTRAINT x FOR (n:A) REQUIRE n.x IS NOT NULL", "Enterprise"),
+            ("CREATE CONSTRAINT x FOR (n:A) REQUIRE n.x IS NODE KEY", "Enterprise"),
+            ("CREATE CONSTRAINT x FOR (n:A) REQUIRE n.x IS :: STRING", "Enterprise"),
+            ("CREATE FULLTEXT INDEX x FOR (n:Person) ON EACH [n.name]", "full-text"),
+            ("CREATE VECTOR INDEX x FOR (n:Person) ON n.e", "vector"),
+            ("DROP INDEX ON :A(x)", "not understood"),
+            ("DROP CONSTRAINT one IF", "not understood"),
+        ] {
+            let message = command(statement).unwrap().unwrap_err().message;
+            assert!(message.contains(words), "{statement}: {message}");
+        }
+        for statement in ["CREATE (:Index)", "CREATE (n:Constraint) RETURN n", "MATCH (n) RETURN n", "DROP DATABASE x"]
+        {
+            assert_eq!(command(statement), None, "{statement}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Indexes, constraints and procedures: what drivers' libraries ask a Neo4j for before they work with it.
+//!
+//! Invariants: an index changes no answer, so that accepting one is enough; a uniqueness constraint is enforced, at the
+//! end of each statement; a rule is kept in the engine's own file, so that it comes and goes with its transaction. What
+//! Neo4j's Community Edition refuses is refused here too.
+
+mod call;
+mod command;
+mod procedures;
+mod rules;
+mod show;
+mod unique;
+
+pub(super) use call::{administers, rewrite};
+pub(super) use command::{Command, command};
+pub use rules::SchemaFault;
+
+use super::counts::Counts;
+use super::engine::{Store, broken};
+use super::refusal::Refusal;
+use crate::graph::Parameters;
+use rules::Rules;
+
+/// The version of Neo4j that the graph says it is.
+pub const NEO4J: &str = "5.26.0";
+
+/// The rules' name in the engine's file.
+const NOTE: &str = "eval-job.rules";
+
+impl Store {
+    /// The indexes and constraints, as the open transaction sees them.
+    fn rules(&self) -> Result<Rules, Refusal> {
+        let note = self.database.note(NOTE).map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
+        Ok(note.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+
+    /// Runs a schema command in the open writing transaction.
+    pub(super) fn obey(&mut self, command: &Command, parameters: &Parameters) -> Result<Counts, Refusal> {
+        let mut rules = self.rules()?;
+        let counts = command.apply(&mut rules, parameters)?;
+        if let Some(constraint) = rules.constraints.last().filter(|_| counts.constraints_added > 0) {
+            unique::holds(&self.database, constraint)?;
+        }
+        if counts != Counts::default() {
+            let text = serde_json::to_string(&rules).map_err(|error| Refusal::broken(&error.to_string()))?;
+            let noted = self.database.set_note(NOTE, &text);
+            noted.map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
+        }
+        Ok(counts)
+    }
+
+    /// Refuses what the statements since the last call wrote, if it breaks a constraint.
+    pub(super) fn enforce(&self) -> Result<(), Refusal> {
+        let touched = graphdblite::take_touched();
+        if touched.is_empty() {
+            return Ok(());
+        }
+        for constraint in self.rules()?.constraints.iter().filter(|rule| touched.contains(&rule.name_of_entity)) {
+            unique::kept(&self.database, constraint)?;
+        }
+        Ok(())
+    }
+}
