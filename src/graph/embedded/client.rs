@@ -26,7 +26,7 @@ use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
 /// How much a query may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The most rows of a result, and of what a query must hold on the way to it.
+    /// The most rows of a result, and of what a query must hold on the way to it; 0 sets no limit. Sessions have none.
     pub rows: usize,
     /// The longest that a statement may take, waiting for earlier ones included.
     pub time: Duration,

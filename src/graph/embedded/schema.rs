@@ -30,7 +30,7 @@ pub(super) fn course(statement: &str, parameters: &Parameters) -> Course {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["EXPLAIN" | "PROFILE", ..] => Course::Refuse(gap::unsupported("A query plan (EXPLAIN, PROFILE)", None)),
-        _ if tokens.iter().any(is_old_octal) => Course::Refuse(GraphError {
+        _ if (0..tokens.len()).any(|at| is_old_octal(&tokens, at)) => Course::Refuse(GraphError {
             kind: GraphErrorKind::Statement,
             message: "A number can't begin with 0. Octal numbers are written 0o17.".to_owned(),
         }),
@@ -49,8 +49,10 @@ pub(super) fn course(statement: &str, parameters: &Parameters) -> Course {
 }
 
 /// `017`, which Neo4j refuses and the engine takes for 17.
-fn is_old_octal(token: &Token<'_>) -> bool {
-    let digits = token.text.strip_prefix('0');
+fn is_old_octal(tokens: &[Token<'_>], at: usize) -> bool {
+    let token = tokens[at];
+    // `.01` is a point and its digits.
+    let digits = token.text.strip_prefix('0').filter(|_| at == 0 || !tokens[at - 1].is("."));
     token.kind == Kind::Number
         && digits.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }

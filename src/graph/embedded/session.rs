@@ -354,10 +354,19 @@ mod tests {
             ("UNWIND [1, 'a'] AS x RETURN range(1, x)", RefusalReason::Type),
             ("FOREACH (x IN [1] | CREATE (:X))", RefusalReason::Unsupported),
             ("CALL nope.nope()", RefusalReason::Procedure),
-            ("UNWIND range(1, 100001) AS x RETURN x", RefusalReason::TooLarge),
         ] {
             let refused = session.run(Access::Write, statement, &Parameters::new(), PATIENCE).await.unwrap_err();
             assert_eq!(refused.reason, expected, "{statement}: {refused}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_session_reads_more_rows_than_an_assertion_may() {
+        let (graph, sessions) = graph();
+        let many = "UNWIND range(1, 100001) AS x RETURN x";
+        let answer = sessions.session().run(Access::Read, many, &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(answer.table.rows.len(), 100_001);
+        let refused = graph.read(many, &Parameters::new()).await.unwrap_err();
+        assert_eq!(refused.kind, crate::graph::GraphErrorKind::Limit, "{refused}");
     }
 }

@@ -199,6 +199,8 @@ impl Worker {
         commits: &Arc<AtomicU64>,
         waiting: &Arc<Waiting>,
     ) -> Result<Worker, GraphError> {
+        // Memory alone bounds what a session reads: its rows are handed over in batches.
+        let limits = Limits { rows: 0, ..limits };
         let store = Store::open_file(&folder.file(), limits, BUSY)?;
         let (commits, waiting) = (Arc::clone(commits), Arc::clone(waiting));
         Ok(Worker { store, permit: None, commits, waiting, _folder: Arc::clone(folder) })

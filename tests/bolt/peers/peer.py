@@ -184,6 +184,8 @@ def streaming(driver):
         assert result.consume().query_type == "r", "the rest is discarded"
     with driver.session(fetch_size=-1) as session:
         assert len(list(session.run("UNWIND range(1, 10000) AS x RETURN x"))) == 10000
+    with driver.session() as session:
+        assert sum(1 for _ in session.run("UNWIND range(1, 150000) AS x RETURN x")) == 150000
     long = driver.execute_query("RETURN $text AS text", text="x" * 900_000).records[0]["text"]
     assert len(long) == 900_000, "a message of many chunks"
 

@@ -84,9 +84,15 @@ pub(in crate::graph::embedded) fn rewrite(store: &Store, statement: &str) -> Res
             let number = rewritten.given.len();
             let source = rewritten.source(&rows);
             let filter = filtered.map_or("", |end| &statement[tokens[tail].at..tokens[end - 1].end()]);
-            let kept = if first { "" } else { "*, " };
             let last = if alone { format!(" RETURN {}", names(&items)) } else { String::new() };
-            format!("{source} WITH {kept}{} {filter}{last}", columns(&items, number))
+            if first {
+                format!("{source} WITH {} {filter}{last}", columns(&items, number))
+            } else {
+                // The engine has no `WITH *, x`.
+                let item = |(column, alias): &Item<'_>| format!(" UNWIND [_anon_row{number}.`{column}`] AS {alias}");
+                let all = if filtered.is_some() { " WITH * " } else { "" };
+                format!("{source}{}{all}{filter}", items.iter().map(item).collect::<String>())
+            }
         };
         rewritten.text.push_str(&statement[written..tokens[at].at]);
         rewritten.text.push_str(&text);

@@ -603,6 +603,16 @@ fn eval_expr_inner(
             if record.get(var) == Some(&Value::Null) {
                 return Ok(Value::Null);
             }
+            // eval-job: a node or relationship as a value, as in a list comprehension.
+            match record.get(var) {
+                Some(Value::Node(node)) => {
+                    return Ok(Value::Bool(labels.iter().all(|lbl| node.labels.contains(lbl))));
+                }
+                Some(Value::Edge(edge)) => {
+                    return Ok(Value::Bool(labels.iter().all(|lbl| *lbl == edge.label)));
+                }
+                _ => {}
+            }
             let label_key = format!("{var}.__labels");
             if let Some(Value::List(node_labels)) = record.get(&label_key) {
                 let has_all = labels
