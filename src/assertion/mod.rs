@@ -6,7 +6,7 @@ mod equal;
 pub mod expression;
 
 use crate::clock::Clock;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Observed};
 use crate::score::{Component, Score};
 
 /// What is looked at and what must be seen. The key that is present in the job file tells which.
@@ -65,8 +65,8 @@ impl AssertionCheck {
     }
 
     /// Evaluates it on what a trial left behind. `index` is its place in the job, from 0; `job` is its name. Where a
-    /// message may have been delivered twice, what does not hold is missing: the fault may not be the agent's. `clock`
-    /// stops what would take for ever.
+    /// second delivery of a message may have changed what it looks at, what does not hold is missing: the fault may not
+    /// be the agent's. `clock` stops what would take for ever.
     pub fn evaluate(&self, index: usize, job: &str, evidence: &Evidence, clock: Clock) -> Component {
         let component = match self {
             AssertionCheck::Cypher(check) => cypher::evaluate(check, index, evidence),
@@ -76,12 +76,52 @@ impl AssertionCheck {
             AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
         match component {
-            Component::Scored { score, why } if score < Score::ONE && evidence.maybe_delivered_twice() => {
+            Component::Scored { score, why } if score < Score::ONE && self.may_be_doubled(index, evidence) => {
                 Component::missing(format!(
                     "{why}; but a message was sent again that the agent may have received before, so that what it did may be doubled"
                 ))
             }
             component => component,
+        }
+    }
+
+    /// Whether it looks at a state that a second delivery of a message may have changed. What was said and called is told
+    /// once, and whoever failed to the end is not excused.
+    fn may_be_doubled(&self, index: usize, evidence: &Evidence) -> bool {
+        let Some(turn) = evidence.first_maybe_doubled_turn().filter(|_| !evidence.agent_ended_it()) else {
+            return false;
+        };
+        let has_changes_since = |unseen: bool| match &evidence.changes {
+            Some(Observed::Seen(changes)) if !changes.is_empty() => changes.iter().any(|it| it.when().turn >= turn),
+            Some(Observed::Seen(_)) => unseen,
+            Some(Observed::Failed(_)) | None => true,
+        };
+        match self {
+            AssertionCheck::Cypher(_) => {
+                let before = evidence.before.as_ref().and_then(|before| before.table(index));
+                match (before, evidence.table(index)) {
+                    (Some(before), Some(after)) if before == after => false,
+                    // What changed may be outside of the part that is watched.
+                    (before, _) => has_changes_since(before.is_some()),
+                }
+            }
+            AssertionCheck::Changes(_) => has_changes_since(false),
+            AssertionCheck::Expression(_) => {
+                (self.needs_changes() && has_changes_since(false))
+                    || (self.needs_object_context() && self.shows_the_same(evidence) != Some(true))
+            }
+        }
+    }
+
+    /// Whether the agent's object context is the same after the conversation as before it, as far as this looks at it.
+    /// `None` where one of the two is not known.
+    pub fn shows_the_same(&self, evidence: &Evidence) -> Option<bool> {
+        let AssertionCheck::Expression(check) = self else { return None };
+        match (evidence.before.as_ref()?.object_context.as_ref()?, evidence.object_context.as_ref()?) {
+            (Observed::Seen(before), Observed::Seen(after)) => {
+                Some(expression::same_context(&check.expression, before, after))
+            }
+            _ => None,
         }
     }
 
@@ -97,12 +137,9 @@ impl AssertionCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Transcript, Turn};
-
-    fn evidence(maybe_delivered: bool) -> Evidence {
-        let turn = Turn { latency_ms: Some(1.0), maybe_delivered, ..Turn::said(1, "Hi", "Hello") };
-        Evidence { transcript: Transcript { turns: vec![turn] }, ..Evidence::sample() }
-    }
+    use crate::evidence::{
+        Change, Ending, Entity, Moment, Node, ObjectContext, QueryObservation, State, Table, Transcript, Turn,
+    };
 
     fn evaluate(check: &AssertionCheck, evidence: &Evidence) -> Component {
         check.evaluate(0, "j", evidence, Clock::system())
@@ -112,14 +149,72 @@ mod tests {
         AssertionCheck::Expression(expression::ExpressionCheck { expression: expression.into() })
     }
 
+    fn count() -> AssertionCheck {
+        AssertionCheck::Cypher(cypher::CypherCheck { cypher: "RETURN count".into(), expected: 1.into() })
+    }
+
+    fn counted(number: i64) -> Vec<QueryObservation> {
+        let table = Table { columns: vec!["x".to_owned()], rows: vec![vec![number.into()]] };
+        vec![QueryObservation { assertion: 0, result: Observed::Seen(table) }]
+    }
+
+    fn created_in(turn: u32) -> Change {
+        let node = Node { id: "1".into(), labels: vec!["A".into()], properties: Default::default() };
+        Change::Created { when: Moment { turn, late: false }, entity: Entity::Node(node) }
+    }
+
+    /// After a conversation in which the second message may have come twice.
+    fn doubled(changes: Option<Observed<Vec<Change>>>, queries: Vec<QueryObservation>) -> Evidence {
+        let turn = |number| Turn { maybe_delivered: number == 2, ..Turn::said(number, "Hi", "Hello") };
+        let transcript = Transcript { turns: vec![turn(1), turn(2), turn(3)] };
+        Evidence { transcript, changes, queries, ..Evidence::sample() }
+    }
+
     #[test]
-    fn a_doubled_message_makes_only_failures_missing() {
-        let fails = check("evaluation.transcript.size == 1");
-        assert_eq!(evaluate(&fails, &evidence(false)).score(), Some(Score::ZERO));
-        let missing = evaluate(&fails, &evidence(true));
-        assert!(missing.is_missing() && missing.why().contains("the left side is 2"), "{missing:?}");
-        let holds = check("evaluation.transcript.size == 2");
-        assert_eq!(evaluate(&holds, &evidence(true)).score(), Some(Score::ONE));
+    fn only_a_state_that_a_second_delivery_can_have_changed_is_in_doubt() {
+        let seen = |turns: &[u32]| Some(Observed::Seen(turns.iter().map(|turn| created_in(*turn)).collect()));
+        let is_missing = |evidence: &Evidence| evaluate(&count(), evidence).is_missing();
+        assert!(is_missing(&doubled(seen(&[2]), counted(2))));
+        assert!(is_missing(&doubled(seen(&[1, 3]), counted(2))), "it may have come to it later");
+        assert!(!is_missing(&doubled(seen(&[1]), counted(2))), "nothing came of it");
+        assert!(!is_missing(&doubled(seen(&[]), counted(2))), "nothing came of anything");
+        assert!(is_missing(&doubled(Some(Observed::Failed("too large".into())), counted(2))), "nobody knows");
+        assert!(is_missing(&doubled(None, counted(2))), "nobody looked");
+        assert!(!is_missing(&doubled(seen(&[2]), counted(1))), "it holds");
+        let before = |count| Some(State { queries: counted(count), ..State::default() });
+        assert!(!is_missing(&Evidence { before: before(2), ..doubled(None, counted(2)) }), "it returned that before");
+        assert!(is_missing(&Evidence { before: before(0), ..doubled(seen(&[]), counted(2)) }), "out of sight");
+    }
+
+    #[test]
+    fn what_was_said_and_called_is_told_once() {
+        let evidence = doubled(None, Vec::new());
+        let said = check("evaluation.transcript.size == 1 && evaluation.functionCalls.size == 1");
+        assert_eq!(evaluate(&said, &evidence).score(), Some(Score::ZERO));
+        let seen =
+            |context: &str| Some(Observed::Seen(ObjectContext { context: context.into(), ..Default::default() }));
+        let shows = check(r#"objectContext.context == "z""#);
+        let evidence = Evidence { object_context: seen("y"), ..evidence };
+        assert!(evaluate(&shows, &evidence).is_missing(), "nobody looked before");
+        let before = |context| Some(State { object_context: seen(context), ..State::default() });
+        let changed = Evidence { before: before("x"), ..evidence.clone() };
+        assert!(evaluate(&shows, &changed).is_missing());
+        let same = Evidence { before: before("y"), ..evidence };
+        assert_eq!(evaluate(&shows, &same).score(), Some(Score::ZERO));
+    }
+
+    #[test]
+    fn an_agent_that_failed_is_not_excused_by_a_doubled_message() {
+        let mut evidence = doubled(None, counted(2));
+        for ending in [Ending::AgentFailed { error: "500".into() }, Ending::TimeLimit { seconds: 1.0 }] {
+            evidence.ending = ending;
+            assert_eq!(evaluate(&count(), &evidence).score(), Some(Score::ZERO));
+        }
+        evidence.ending = Ending::SignedOff;
+        assert!(evaluate(&count(), &evidence).is_missing());
+        // The message that may have come twice was never answered.
+        evidence.transcript.turns[1].agent = None;
+        assert_eq!(evaluate(&count(), &evidence).score(), Some(Score::ZERO));
     }
 
     #[test]

@@ -119,6 +119,9 @@ async fn run_one(
     signals: &Signals,
 ) -> Result<Verdict, CliError> {
     let Planned { loaded, plan } = planned;
+    for warning in &plan.warnings {
+        printer.note(&format!("{}: warning · {}", report::plain(&loaded.file), report::plain(warning)));
+    }
     let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
     let at_once = run::at_once(&plan, usize::from(args.max_concurrency));
     if let Some(at_once) = at_once {

@@ -12,7 +12,7 @@ use super::printer::Printer;
 use super::run::{runtime, surroundings};
 use super::signals::Signals;
 use crate::job::{Job, ModelName};
-use crate::plan::{Plan, Wanted};
+use crate::plan::{self, Plan, Wanted};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use crate::run::{self, Edges, Engine, Means, Rehearsal};
@@ -40,6 +40,9 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
             count(job.facts.len(), "fact"),
             count(job.assertions.len(), "assertion"),
         ))?;
+        for warning in plan::warnings(job) {
+            printer.data(&format!("{}: warning · {}\n", plain(&loaded.file), plain(&warning)))?;
+        }
         if let Some(runtime) = &runtime {
             status = status.max(runtime.block_on(live(loaded, context, printer, &interrupt))?);
         }
@@ -114,12 +117,20 @@ fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Resu
         printer.data(&format!("{}: {word} · the graph could not be watched: {trouble}{setups}\n", plain(file)))?;
     }
     let mut vacuous = false;
+    let advice = "where that is meant, say `holdsBefore: true`";
     for (index, doubt) in &rehearsal.doubts {
         let (word, words) = match doubt {
             Vacuity::Vacuous => {
                 vacuous = true;
-                let advice = "where that is meant, say `holdsBefore: true`";
                 ("vacuous", format!("it holds before any conversation, and where there is nothing at all; {advice}"))
+            }
+            // The setups might change that.
+            Vacuity::HeldBefore if rehearsal.without_setups => {
+                ("holds before", "it holds before any conversation already; the setups were not run".to_owned())
+            }
+            Vacuity::HeldBefore => {
+                vacuous = true;
+                ("holds before", format!("it holds before any conversation already; {advice}"))
             }
             Vacuity::NotChecked { why } => ("not checked", format!("whether it can fail could not be told {why}")),
         };

@@ -123,9 +123,20 @@ impl Evidence {
         self.transcript.turns.iter().map(counts).sum()
     }
 
-    /// Whether some message may have reached the agent more than once, so that side effects can be doubled.
-    pub fn maybe_delivered_twice(&self) -> bool {
-        self.transcript.turns.iter().any(|turn| turn.maybe_delivered)
+    /// The first turn whose message may have reached the agent more than once, so that side effects can be doubled;
+    /// `None` where the agent never answered it: that is a failure and no doubt.
+    pub fn first_maybe_doubled_turn(&self) -> Option<u32> {
+        self.transcript.turns.iter().find(|turn| turn.maybe_delivered && turn.agent.is_some()).map(|turn| turn.number)
+    }
+
+    /// Whether the agent brought the conversation to its end by failing or by taking too long.
+    pub fn agent_ended_it(&self) -> bool {
+        matches!(self.ending, Ending::AgentFailed { .. } | Ending::TimeLimit { .. })
+    }
+
+    /// What the query of an assertion returned after the conversation, where it was run and could be.
+    pub fn table(&self, assertion: usize) -> Option<&Table> {
+        state::table_of(&self.queries, assertion)
     }
 }
 

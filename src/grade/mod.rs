@@ -1,5 +1,7 @@
 //! From evidence and judgements to a scorecard. Pure: an old run can be graded again without agent or judge.
 
+mod leftover;
+mod since;
 mod vacuous;
 
 use crate::assertion::AssertionCheck;
@@ -9,7 +11,7 @@ use crate::job::{Job, TimingOn};
 use crate::metric::{self, Case, CaseTask};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
-pub use vacuous::{doubt, is_in_doubt, on_nothing};
+pub use vacuous::{doubt, in_silence, is_in_doubt};
 
 /// How much the assertions count beside timing (1) and tasks (2): Embabel's weights.
 const ASSERTIONS_WEIGHT: Weight = match Weight::new(4.0) {
@@ -65,12 +67,11 @@ pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement], clock: Cl
     let counted = dimensions.iter().position(|dimension| dimension.weight == Weight::ZERO).unwrap_or(dimensions.len());
     dimensions.insert(counted, assertions(job, evidence, clock));
     let failure_count = evidence.failure_count();
-    let composite = match &evidence.ending {
+    let composite = if evidence.agent_ended_it() && !evidence.transcript.has_reply() {
         // Whatever holds of an untouched graph is not the doing of an agent that never said a word.
-        Ending::AgentFailed { .. } | Ending::TimeLimit { .. } if !evidence.transcript.has_reply() => {
-            Component::scored(Score::ZERO, "the agent never replied")
-        }
-        _ => composite(&dimensions, failure_count),
+        Component::scored(Score::ZERO, "the agent never replied")
+    } else {
+        composite(&dimensions, failure_count)
     };
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
 }
@@ -87,7 +88,7 @@ fn assertions(job: &Job, evidence: &Evidence, clock: Clock) -> Dimension {
                 }
                 _ => assert_on(&assertion.check, index, job, (evidence, clock)),
             };
-            let vacuity = vacuous::vacuity(assertion, index, job, (evidence, clock), &component);
+            let (component, vacuity) = vacuous::weigh(assertion, index, job, (evidence, clock), component);
             Item { label: assertion.label(), weight: assertion.weight, component, vacuity }
         })
         .collect();

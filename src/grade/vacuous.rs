@@ -1,5 +1,8 @@
-//! Whether an assertion that holds could have failed at all.
+//! Whether an assertion that holds says anything of the conversation: whether it could have failed at all, and whether it
+//! held before the first word already. And whether one that fails does so for what others left behind.
 
+use super::leftover;
+use super::since::{Since, since};
 use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
 use crate::evidence::{Condition, Evidence, ObjectContext, Observed, State, TrialId};
@@ -17,13 +20,13 @@ fn silent(evidence: &Evidence, state: &State) -> Evidence {
     }
 }
 
-/// Whether an assertion would be worth looking at before the conversation: whoever says that it holds before is believed.
+/// Whether an assertion is worth looking at before the conversation: whoever says that it holds before is believed.
 pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
     assertion.applies_in(condition) && !assertion.holds_before
 }
 
 /// What an assertion comes to in a state in which nobody has said a word.
-fn in_silence(
+pub fn in_silence(
     check: &AssertionCheck,
     index: usize,
     job: &Job,
@@ -34,59 +37,104 @@ fn in_silence(
 }
 
 /// What an assertion comes to on an empty graph and an empty object context.
-pub fn on_nothing(
-    check: &AssertionCheck,
-    index: usize,
-    job: &Job,
-    (evidence, clock): (&Evidence, Clock),
-    empty: &State,
-) -> Component {
+fn on_nothing(check: &AssertionCheck, index: usize, job: &Job, (evidence, clock): (&Evidence, Clock)) -> Component {
+    let queries = evidence.empty.as_ref().map(|empty| empty.queries.clone()).unwrap_or_default();
     let object_context = Some(Observed::Seen(ObjectContext::default()));
-    in_silence(check, index, job, (evidence, clock), &State { object_context, queries: empty.queries.clone() })
+    in_silence(check, index, job, (evidence, clock), &State { object_context, queries, ..State::default() })
 }
 
-/// What is known before any conversation about whether an assertion could fail; `None` where it could.
+/// What is known before any conversation of what it will mean when an assertion holds; `None` where it does not hold
+/// yet, or was never looked at.
 pub fn doubt(job: &Job, index: usize, evidence: &Evidence, clock: Clock) -> Option<Vacuity> {
-    vacuity(
-        job.assertions.get(index)?,
-        index,
-        job,
-        (evidence, clock),
-        &Component::scored(Score::ONE, "assumed to hold"),
-    )
+    doubt_of(job.assertions.get(index)?, index, job, (evidence, clock))
 }
 
-/// What is known about whether an assertion that came to `after` could have failed; `None` where it could, or where it
-/// was never looked at.
-pub(super) fn vacuity(
-    assertion: &Assertion,
-    index: usize,
-    job: &Job,
-    (evidence, clock): (&Evidence, Clock),
-    after: &Component,
-) -> Option<Vacuity> {
-    let (before, empty) = (evidence.before.as_ref()?, evidence.empty.as_ref()?);
-    if after.score() != Some(Score::ONE) || !is_in_doubt(assertion, evidence.condition) {
-        return None;
-    }
+fn doubt_of(assertion: &Assertion, index: usize, job: &Job, (evidence, clock): (&Evidence, Clock)) -> Option<Vacuity> {
+    let before = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition))?;
     if let AssertionCheck::Changes(check) = &assertion.check {
         // Nothing can have changed before the conversation: what it allows for tells whether it can fail.
         return check.allows_everything().then_some(Vacuity::Vacuous);
     }
-    let empty = on_nothing(&assertion.check, index, job, (evidence, clock), empty);
-    if empty.score().is_some_and(|score| score < Score::ONE) {
+    if !was_looked_at(&assertion.check, index, before) {
         return None;
     }
-    let before = in_silence(&assertion.check, index, job, (evidence, clock), before);
-    if before.score().is_some_and(|score| score < Score::ONE) {
-        return None;
+    let held = in_silence(&assertion.check, index, job, (evidence, clock), before);
+    let on_nothing = on_nothing(&assertion.check, index, job, (evidence, clock));
+    match (held, on_nothing.score()) {
+        (Component::Scored { score, .. }, _) if score < Score::ONE => None,
+        (Component::Scored { .. }, Some(Score::ONE)) => Some(Vacuity::Vacuous),
+        (Component::Scored { .. }, _) => Some(Vacuity::HeldBefore),
+        (_, Some(score)) if score < Score::ONE => None,
+        (unknown, _) => Some(Vacuity::NotChecked { why: format!("before the conversation: {}", unknown.why()) }),
     }
-    Some(
-        match [("on an empty graph", empty), ("before the conversation", before)].iter().find(|(_, c)| c.is_missing()) {
-            Some((state, component)) => Vacuity::NotChecked { why: format!("{state}: {}", component.why()) },
-            None => Vacuity::Vacuous,
-        },
-    )
+}
+
+/// Earlier versions looked only at what holds with nothing there.
+fn was_looked_at(check: &AssertionCheck, index: usize, before: &State) -> bool {
+    match check {
+        AssertionCheck::Cypher(_) => before.queries.iter().any(|query| query.assertion == index),
+        AssertionCheck::Expression(_) => !check.needs_object_context() || before.object_context.is_some(),
+        AssertionCheck::Changes(_) => true,
+    }
+}
+
+/// What an assertion that came to `after` is worth in the light of what was there before the first word, and why it may
+/// say nothing of the conversation.
+pub(super) fn weigh(
+    assertion: &Assertion,
+    index: usize,
+    job: &Job,
+    (evidence, clock): (&Evidence, Clock),
+    after: Component,
+) -> (Component, Option<Vacuity>) {
+    let Some(before) = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition)) else {
+        return (after, None);
+    };
+    match after.score() {
+        Some(Score::ONE) => hold(assertion, index, job, (evidence, clock), (before, after)),
+        Some(_) => {
+            let excused = leftover::excused(&assertion.check, index, job, (evidence, clock), (before, &after));
+            (excused.unwrap_or(after), None)
+        }
+        None => (after, None),
+    }
+}
+
+fn hold(
+    assertion: &Assertion,
+    index: usize,
+    job: &Job,
+    (evidence, clock): (&Evidence, Clock),
+    (before, after): (&State, Component),
+) -> (Component, Option<Vacuity>) {
+    let check = &assertion.check;
+    let held_unseen = || {
+        // What is the same as before was so before, whether or not anybody could see it.
+        was_looked_at(check, index, before) && in_silence(check, index, job, (evidence, clock), before).is_missing()
+    };
+    let vacuity = match doubt_of(assertion, index, job, (evidence, clock)) {
+        Some(vacuity @ (Vacuity::Vacuous | Vacuity::HeldBefore)) => vacuity,
+        unknown if !matches!(check, AssertionCheck::Changes(_)) && held_unseen() => {
+            if since(check, job, evidence, before) != Since::Unchanged {
+                return (after, unknown);
+            }
+            Vacuity::HeldBefore
+        }
+        _ => return (after, None),
+    };
+    let unshown = match since(check, job, evidence, before) {
+        Since::Changed => return (after, Some(vacuity)),
+        Since::Unchanged => "held before the first word and nothing changed since".to_owned(),
+        Since::Unknown(why) => {
+            format!("held before the first word, and whether anything changed since isn't known ({why})")
+        }
+    };
+    let component = if evidence.agent_ended_it() {
+        Component::scored(Score::ZERO, format!("{unshown}: an agent that failed didn't show it"))
+    } else {
+        Component::missing(format!("{unshown}: this conversation didn't show it"))
+    };
+    (component, Some(vacuity))
 }
 
 #[cfg(test)]
@@ -94,7 +142,9 @@ mod tests {
     use super::*;
     use crate::assertion::cypher::CypherCheck;
     use crate::assertion::expression::ExpressionCheck;
-    use crate::evidence::{QueryObservation, Table, Value};
+    use crate::evidence::{
+        Change, Ending, Entity, Moment, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
+    };
     use crate::job::{TemplateCheck, TemplateKind, load};
     use crate::score::Weight;
 
@@ -129,12 +179,27 @@ mod tests {
     fn state(result: Result<i64, &str>) -> State {
         let table = |value| Table { columns: vec!["x".to_owned()], rows: vec![vec![Value::Int(value)]] };
         let result = result.map(table).map_or_else(|error| Observed::Failed(error.to_owned()), Observed::Seen);
-        State { object_context: None, queries: vec![QueryObservation { assertion: 0, result }] }
+        State { queries: vec![QueryObservation { assertion: 0, result }], ..State::default() }
+    }
+
+    fn holds() -> Component {
+        Component::scored(Score::ONE, "holds")
+    }
+
+    /// Something that has changed in the graph.
+    fn changes(labels: &[&str]) -> Option<Observed<Vec<Change>>> {
+        let node =
+            |label: &&str| Node { id: "1".into(), labels: vec![(*label).into()], properties: Default::default() };
+        let created =
+            |label| Change::Created { when: Moment { turn: 1, late: false }, entity: Entity::Node(node(label)) };
+        Some(Observed::Seen(labels.iter().map(created).collect()))
     }
 
     fn of(assertion: &Assertion, before: Option<State>, empty: Option<State>) -> Option<Vacuity> {
-        let evidence = Evidence { before, empty, ..Evidence::sample() };
-        vacuity(assertion, 0, &job(), (&evidence, Clock::system()), &Component::scored(Score::ONE, "holds"))
+        let evidence = Evidence { before, empty, changes: changes(&["A"]), ..Evidence::sample() };
+        let (component, vacuity) = weigh(assertion, 0, &job(), (&evidence, Clock::system()), holds());
+        assert_eq!(component.score(), Some(Score::ONE), "something has changed");
+        vacuity
     }
 
     fn not_checked(vacuity: Option<Vacuity>) -> String {
@@ -145,14 +210,164 @@ mod tests {
     }
 
     #[test]
-    fn only_what_holds_everywhere_is_vacuous() {
+    fn what_holds_before_is_flagged_and_what_holds_everywhere_is_vacuous() {
         assert_eq!(of(&cypher(), Some(state(Ok(1))), Some(state(Ok(1)))), Some(Vacuity::Vacuous));
         assert_eq!(of(&cypher(), Some(state(Ok(2))), Some(state(Ok(1)))), None);
-        assert_eq!(of(&cypher(), Some(state(Ok(1))), Some(state(Ok(2)))), None);
-        let always = expression("objectContext.resources.size >= 0");
-        let seen = State { object_context: Some(Observed::Seen(ObjectContext::default())), ..State::default() };
-        assert_eq!(of(&always, Some(seen), Some(State::default())), Some(Vacuity::Vacuous));
+        assert_eq!(of(&cypher(), Some(state(Ok(1))), Some(state(Ok(2)))), Some(Vacuity::HeldBefore));
+        let refused = || Some(state(Err("not in the embedded graph")));
+        assert_eq!(of(&cypher(), Some(state(Ok(1))), refused()), Some(Vacuity::HeldBefore));
         assert_eq!(of(&expression("evaluation.done"), Some(State::default()), Some(State::default())), None);
+    }
+
+    /// What an assertion that holds in the end is worth.
+    fn worth(assertion: &Assertion, evidence: &Evidence) -> (String, Option<Vacuity>) {
+        let (component, vacuity) = weigh(assertion, 0, &job(), (evidence, Clock::system()), holds());
+        let word = match &component {
+            Component::Scored { score, .. } => format!("{}", score.get()),
+            other => format!("missing: {}", other.why()),
+        };
+        (word, vacuity)
+    }
+
+    const UNSHOWN: &str =
+        "missing: held before the first word and nothing changed since: this conversation didn't show it";
+
+    #[test]
+    fn what_held_before_and_is_as_it_was_is_missing() {
+        let held = Evidence {
+            before: Some(state(Ok(1))),
+            empty: Some(state(Ok(0))),
+            changes: changes(&[]),
+            queries: state(Ok(1)).queries,
+            ..Evidence::sample()
+        };
+        assert_eq!(worth(&cypher(), &held), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
+        let vacuous = Evidence { empty: Some(state(Ok(1))), ..held.clone() };
+        assert_eq!(worth(&cypher(), &vacuous), (UNSHOWN.to_owned(), Some(Vacuity::Vacuous)));
+        let meant = Assertion { holds_before: true, ..cypher() };
+        assert_eq!(worth(&meant, &held), ("1".to_owned(), None));
+        let changed = Evidence { changes: changes(&["A"]), ..held.clone() };
+        assert_eq!(worth(&cypher(), &changed), ("1".to_owned(), Some(Vacuity::HeldBefore)));
+        // An agent that failed is neither praised for it nor excused.
+        let failed = Evidence { ending: Ending::AgentFailed { error: "500".to_owned() }, ..held.clone() };
+        assert_eq!(worth(&cypher(), &failed), ("0".to_owned(), Some(Vacuity::HeldBefore)));
+        // What could not be seen before, and has not changed since, was so before.
+        let unseen = Evidence { before: Some(state(Err("down"))), ..held };
+        assert_eq!(worth(&cypher(), &unseen), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
+    }
+
+    #[test]
+    fn where_the_graph_is_not_watched_the_queries_tell() {
+        let unwatched = Some(Observed::Failed("it is too large".to_owned()));
+        let evidence = |other: i64| {
+            let with = |own: i64, other: i64| {
+                let mut state = state(Ok(own));
+                let mut second = self::state(Ok(other)).queries;
+                second[0].assertion = 1;
+                state.queries.extend(second);
+                state
+            };
+            let (before, after) = (with(1, 0), with(1, other));
+            Evidence {
+                before: Some(before),
+                empty: Some(state(Ok(0))),
+                queries: after.queries,
+                changes: unwatched.clone(),
+                ..Evidence::sample()
+            }
+        };
+        let mut job = job();
+        job.assertions = vec![cypher(), cypher()];
+        let weigh = |evidence: &Evidence| weigh(&cypher(), 0, &job, (evidence, Clock::system()), holds());
+        let (unknown, vacuity) = weigh(&evidence(0));
+        assert!(unknown.is_missing() && unknown.why().contains("isn't known") && unknown.why().contains("too large"));
+        assert_eq!(vacuity, Some(Vacuity::HeldBefore));
+        assert_eq!(weigh(&evidence(1)), (holds(), Some(Vacuity::HeldBefore)));
+        // A part is watched, and something outside of it has changed.
+        job.watch.labels = vec!["Kept".to_owned()];
+        let partly = Evidence { changes: changes(&[]), ..evidence(1) };
+        let weigh = |evidence: &Evidence| super::weigh(&cypher(), 0, &job, (evidence, Clock::system()), holds());
+        assert_eq!(weigh(&partly), (holds(), Some(Vacuity::HeldBefore)));
+        assert!(weigh(&Evidence { changes: changes(&[]), ..evidence(0) }).0.is_missing());
+    }
+
+    #[test]
+    fn where_others_left_it_a_log_that_the_agent_writes_shows_nothing() {
+        let left = |may_be_left_over| State { may_be_left_over, ..state(Ok(1)) };
+        let evidence = |left: State, labels: &[&str]| Evidence {
+            before: Some(left),
+            empty: Some(state(Ok(0))),
+            queries: state(Ok(1)).queries,
+            changes: changes(labels),
+            ..Evidence::sample()
+        };
+        let check = CypherCheck { cypher: "MATCH (b:Booking) RETURN count(b) > 0".to_owned(), expected: 1.into() };
+        let booked = assertion(AssertionCheck::Cypher(check));
+        assert_eq!(worth(&booked, &evidence(left(true), &["Message"])).0, UNSHOWN);
+        assert_eq!(worth(&booked, &evidence(left(true), &["Message", "Booking"])).0, "1");
+        assert_eq!(worth(&booked, &evidence(left(false), &["Message"])).0, "1");
+    }
+
+    #[test]
+    fn an_expression_looks_at_what_it_names() {
+        let context = |text: &str| Some(Observed::Seen(ObjectContext { context: text.into(), ..Default::default() }));
+        let evidence = |before: &str, after: &str| Evidence {
+            before: Some(State { object_context: context(before), ..State::default() }),
+            empty: Some(State::default()),
+            object_context: context(after),
+            transcript: Transcript { turns: vec![Turn::said(1, "Hi", "OK")] },
+            changes: changes(&["A"]),
+            ..Evidence::sample()
+        };
+        let shows = expression(r#"["x", "y"].contains(objectContext.context)"#);
+        assert_eq!(worth(&shows, &evidence("x", "x")).0, UNSHOWN, "the graph is not what it looks at");
+        assert_eq!(worth(&shows, &evidence("x", "y")), ("1".to_owned(), Some(Vacuity::HeldBefore)));
+        assert_eq!(worth(&shows, &evidence("", "y")), ("1".to_owned(), None));
+        let both = expression(r#"objectContext.context == "x" && evaluation.functionCalls.size == 0"#);
+        assert_eq!(worth(&both, &evidence("x", "x")).0, UNSHOWN, "a conversation always says something");
+        // The conversation itself is new by nature.
+        let said = expression("evaluation.failureCount == 0");
+        assert_eq!(worth(&said, &evidence("x", "x")), ("1".to_owned(), Some(Vacuity::Vacuous)));
+        assert_eq!(worth(&expression("true"), &evidence("x", "x")).0, UNSHOWN);
+        let untouched = expression("changes.deleted.size == 0");
+        assert_eq!(worth(&untouched, &evidence("x", "x")), ("1".to_owned(), Some(Vacuity::Vacuous)));
+        let nothing = Evidence { changes: changes(&[]), ..evidence("x", "x") };
+        assert_eq!(worth(&untouched, &nothing).0, UNSHOWN);
+    }
+
+    #[test]
+    fn an_agent_is_not_blamed_for_what_others_left() {
+        let evidence = |left: bool, (before, after): (i64, i64)| Evidence {
+            before: Some(State { may_be_left_over: left, ..state(Ok(before)) }),
+            empty: Some(state(Ok(0))),
+            queries: state(Ok(after)).queries,
+            changes: changes(&["A"]),
+            ..Evidence::sample()
+        };
+        let fails = || Component::scored(Score::ZERO, "expected 1");
+        let of = |left, counts| weigh(&cypher(), 0, &job(), (&evidence(left, counts), Clock::system()), fails());
+        let (component, vacuity) = of(true, (2, 3));
+        assert!(component.is_missing() && component.why().contains("isolation: user"), "{component:?}");
+        assert_eq!(vacuity, None);
+        for (left, counts) in [(false, (2, 3)), (true, (2, 4)), (true, (2, 2)), (true, (0, 2)), (true, (1, 0))] {
+            assert_eq!(of(left, counts), (fails(), None), "{left} {counts:?}");
+        }
+        let ending = Ending::AgentFailed { error: "500".to_owned() };
+        let failed = Evidence { ending, ..evidence(true, (2, 3)) };
+        assert_eq!(weigh(&cypher(), 0, &job(), (&failed, Clock::system()), fails()), (fails(), None));
+        // What the agent shows of itself.
+        let resources = |ids: &[&str]| {
+            let resources = ids.iter().map(|id| Resource { id: (*id).into(), ..Resource::default() }).collect();
+            Some(Observed::Seen(ObjectContext { resources, ..ObjectContext::default() }))
+        };
+        let shown = |before: &[&str], after: &[&str]| {
+            let before = State { may_be_left_over: true, object_context: resources(before), ..State::default() };
+            let evidence = Evidence { before: Some(before), object_context: resources(after), ..Evidence::sample() };
+            let one = expression("objectContext.resources.size == 1");
+            weigh(&one, 0, &job(), (&evidence, Clock::system()), fails()).0.is_missing()
+        };
+        assert!(shown(&["a", "b"], &["a", "b", "c"]));
+        assert!(!shown(&["a", "b"], &["a", "b"]) && !shown(&["a"], &["a", "b", "c"]) && !shown(&[], &["a", "b"]));
     }
 
     #[test]
@@ -160,17 +375,13 @@ mod tests {
         let honest = Assertion { holds_before: true, ..cypher() };
         assert_eq!(of(&honest, Some(state(Ok(1))), Some(state(Ok(1)))), None);
         let evidence = Evidence { before: Some(state(Ok(1))), empty: Some(state(Ok(1))), ..Evidence::sample() };
-        let evidence = (&evidence, Clock::system());
-        assert_eq!(vacuity(&cypher(), 0, &job(), evidence, &Component::scored(Score::ZERO, "fails")), None);
-        assert_eq!(vacuity(&cypher(), 0, &job(), evidence, &Component::missing("down")), None);
+        for component in [Component::scored(Score::ZERO, "fails"), Component::missing("down")] {
+            assert_eq!(weigh(&cypher(), 0, &job(), (&evidence, Clock::system()), component.clone()), (component, None));
+        }
     }
 
     #[test]
-    fn what_could_not_be_seen_is_not_checked_unless_the_other_state_settles_it() {
-        let refused = || Some(state(Err("not in the embedded graph")));
-        let why = not_checked(of(&cypher(), Some(state(Ok(1))), refused()));
-        assert_eq!(why, "on an empty graph: the query could not be run: not in the embedded graph");
-        assert_eq!(of(&cypher(), Some(state(Ok(0))), refused()), None);
+    fn what_could_not_be_seen_is_not_checked_unless_the_empty_state_settles_it() {
         let why = not_checked(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(1)))));
         assert!(why.starts_with("before the conversation: "), "{why}");
         assert_eq!(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(0)))), None);
@@ -178,11 +389,11 @@ mod tests {
 
     #[test]
     fn changes_are_vacuous_only_where_they_allow_everything() {
-        let changes = |text: &str| {
+        let of_changes = |text: &str| {
             let config = serde_json::from_str(text).unwrap();
             assertion(AssertionCheck::Changes(crate::assertion::changes::ChangesCheck::of(config).unwrap()))
         };
-        let of = |text: &str| of(&changes(text), Some(State::default()), Some(State::default()));
+        let of = |text: &str| of(&of_changes(text), Some(State::default()), Some(State::default()));
         assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any"}"#), Some(Vacuity::Vacuous));
         assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any", "turn": 1}"#), None);
         assert_eq!(of(r#"{"created": "none"}"#), None);

@@ -4,6 +4,7 @@
 
 mod apart;
 mod lanes;
+mod leftovers;
 mod models;
 mod prices;
 mod refusal;
@@ -72,9 +73,22 @@ pub struct Plan {
     pub lanes: Vec<Vec<TrialId>>,
     /// What models cost.
     pub prices: PriceTable,
+    /// What can work, and may still not mean what it seems to.
+    pub warnings: Vec<String>,
+}
+
+/// What of a job can work, and may still not mean what it seems to: a sentence each.
+pub fn warnings(job: &Job) -> Vec<String> {
+    let graph = choose_graph(job);
+    leftovers::warnings(job, graph.as_ref(), lanes::isolation(job, graph.as_ref()))
 }
 
 impl Plan {
+    /// Whether a conversation finds what others left: nothing keeps them apart, and no setup prepares what they share.
+    pub fn keeps_leftovers(&self) -> bool {
+        leftovers::are_kept(&self.job, self.graph.as_ref(), self.isolation)
+    }
+
     /// All trials, by number.
     pub fn trials(&self) -> Vec<TrialId> {
         let mut trials: Vec<TrialId> = self.lanes.iter().flatten().cloned().collect();
@@ -110,7 +124,8 @@ impl Plan {
         if !refusals.is_empty() {
             return Err(refusals);
         }
-        Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices })
+        let warnings = leftovers::warnings(&job, graph.as_ref(), isolation);
+        Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices, warnings })
     }
 }
 

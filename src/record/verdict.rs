@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RunRecord;
+use super::{RunRecord, TrialRecord};
 use crate::score::VacuousGate;
 
 /// What a run means.
@@ -11,7 +11,8 @@ use crate::score::VacuousGate;
 pub enum Verdict {
     /// Every figure is there and the gate, if there is one, is passed.
     Passed,
-    /// Every figure is there, and one is below the gate or an assertion can't fail that must be able to.
+    /// A figure is below the gate, or an assertion that must show something of the conversation can't fail or held before
+    /// it; no other figure is missing.
     GateFailed,
     /// Some figure is missing: agent unreachable, persona, judge or graph broken, or the run was killed.
     Incomplete,
@@ -26,13 +27,16 @@ impl Verdict {
             return Verdict::Interrupted;
         }
         let unfinished = record.trials.iter().any(|trial| trial.finished_at.is_none());
-        let missing = record.figures.iter().any(|figure| figure.figure.score().is_none());
-        if unfinished || missing || record.figures.is_empty() {
+        let vacuous = record.provenance.vacuous == VacuousGate::Fail
+            && !(record.vacuous_assertions().is_empty() && record.held_before_assertions().is_empty());
+        // What is missing only for what the gate is about fails the gate.
+        let is_missing =
+            |trial: &TrialRecord| trial.score().is_none() && !(vacuous && trial.is_unscored_for_what_held_before());
+        if unfinished || record.trials.iter().any(is_missing) || record.figures.is_empty() {
             return Verdict::Incomplete;
         }
         let gate = record.provenance.min_score;
         let below = record.figures.iter().any(|figure| figure.figure.score() < gate);
-        let vacuous = record.provenance.vacuous == VacuousGate::Fail && !record.vacuous_assertions().is_empty();
         if below || vacuous { Verdict::GateFailed } else { Verdict::Passed }
     }
 

@@ -200,7 +200,7 @@ mod tests {
         evidence.object_context = Some(Observed::Seen(context.clone()));
         assert_eq!(leak(&evidence), leaked(token, "the object context"));
         let mut evidence = said("fine");
-        evidence.before = Some(State { object_context: Some(Observed::Seen(context)), queries: Vec::new() });
+        evidence.before = Some(State { object_context: Some(Observed::Seen(context)), ..State::default() });
         assert_eq!(leak(&evidence), leaked(token, "the object context before turn 1"));
 
         let mut evidence = said("fine");

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
+use super::Engine;
 use super::prepare::{Stage, parameters};
-use super::trial::Stop;
-use super::{Engine, evaluate};
 use crate::agent::{AgentErrorKind, Session, Witness};
 use crate::assertion::AssertionCheck;
 use crate::clock::Stopwatch;
@@ -41,54 +40,47 @@ pub(super) async fn observe(
     }
 }
 
-/// Looks at the assertions before the first word, so that one that can't fail is known: first on an empty graph and an
-/// empty context, and only where they hold there, or can't be told, at what there is.
+/// Looks at every assertion before the first word, so that what is there already is known; and, where one holds there or
+/// can't be told, on an empty graph and an empty context too, so that one that can't fail is known.
 pub(super) async fn look_before(
     engine: &Engine,
     id: &TrialId,
     stage: &Stage,
     session: &mut dyn Session,
     evidence: &mut Evidence,
-) -> Result<(), Stop> {
+) {
     let job = &engine.plan.job;
     if !job.assertions.iter().any(|assertion| grade::is_in_doubt(assertion, id.condition)) {
-        return Ok(());
+        return;
     }
     let parameters = parameters(engine, id, Some(&evidence.session_id));
-    let (mut before, mut empty) = (State::default(), State::default());
+    let mut before = State { may_be_left_over: engine.plan.keeps_leftovers(), ..State::default() };
+    let mut empty = State::default();
     for (index, assertion) in job.assertions.iter().enumerate() {
         if !grade::is_in_doubt(assertion, id.condition) {
-            continue;
-        }
-        if let AssertionCheck::Cypher(check) = &assertion.check {
-            let result = match engine.edges.empty_graph() {
-                Ok(graph) => rows(Some(graph.as_ref()), &check.cypher, &parameters).await,
-                Err(error) => Observed::Failed(error.message),
-            };
-            empty.queries.push(QueryObservation { assertion: index, result });
-        }
-        let (job, clock, so_far, nothing) = (job.clone(), engine.clock, evidence.clone(), empty.clone());
-        let on_nothing = move || {
-            let check = &job.assertions.get(index)?.check;
-            Some(grade::on_nothing(check, index, &job, (&so_far, clock), &nothing))
-        };
-        let on_nothing = evaluate::off_thread(engine, on_nothing).await?;
-        if on_nothing.and_then(|component| component.score()).is_some_and(|score| score < Score::ONE) {
             continue;
         }
         match &assertion.check {
             AssertionCheck::Cypher(check) => {
                 let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
                 before.queries.push(QueryObservation { assertion: index, result });
+                let held = grade::in_silence(&assertion.check, index, job, (evidence, engine.clock), &before);
+                if held.score().is_some_and(|score| score < Score::ONE) {
+                    continue;
+                }
+                let result = match engine.edges.empty_graph() {
+                    Ok(graph) => rows(Some(graph.as_ref()), &check.cypher, &parameters).await,
+                    Err(error) => Observed::Failed(error.message),
+                };
+                empty.queries.push(QueryObservation { assertion: index, result });
             }
             check if check.needs_object_context() && before.object_context.is_none() => {
-                before.object_context = Some(object_context(session).await);
+                before.object_context = Some(object_context_before(session).await);
             }
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
     (evidence.before, evidence.empty) = (Some(before), Some(empty));
-    Ok(())
 }
 
 /// Knows what was wrong with the graph when a try of the agent's failed. What began before `since` can't be of that try.
@@ -121,6 +113,15 @@ async fn object_context(session: &mut dyn Session) -> Observed<ObjectContext> {
         Err(error) if error.kind == AgentErrorKind::NotFound => {
             Observed::Failed(format!("the agent shows no object context for this session: {error}"))
         }
+        Err(error) => Observed::Failed(format!("the agent's object context: {error}")),
+    }
+}
+
+/// Some agents have no object context before the first word: then there is nothing in it.
+async fn object_context_before(session: &mut dyn Session) -> Observed<ObjectContext> {
+    match session.object_context().await {
+        Err(error) if error.kind == AgentErrorKind::NotFound => Observed::Seen(ObjectContext::default()),
+        Ok(context) => Observed::Seen(context),
         Err(error) => Observed::Failed(format!("the agent's object context: {error}")),
     }
 }

@@ -72,9 +72,9 @@ async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
     let evidence = match stage.open().await {
         Ok(mut session) => {
             let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
-            let looked = observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
+            observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
             evidence.changes = Watch::before(engine, id, &stage, &evidence.session_id).await.so_far();
-            looked.map(|()| evidence)
+            Ok(evidence)
         }
         Err(stop) => Err(stop),
     };

@@ -94,7 +94,7 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone(), user: user.clone() })?;
 
     let mut evidence = Evidence::of_session(session_id, user, id);
-    observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await?;
+    observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         (engine.sink)(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
     }

@@ -55,7 +55,7 @@ pub struct Item {
     pub weight: Weight,
     /// What it came to.
     pub component: Component,
-    /// Of an assertion that holds: whether it could have failed, where that is in doubt.
+    /// Of an assertion that holds: why that may say nothing of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vacuity: Option<Vacuity>,
 }

@@ -1,13 +1,16 @@
-//! Assertions that can't fail.
+//! Assertions that can't fail, or held before anybody did anything.
 
 use serde::{Deserialize, Serialize};
 
-/// What is known about whether an assertion that holds could have failed at all.
+/// Why an assertion that holds may say nothing of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Vacuity {
     /// It held before the first word too, and it holds on an empty graph and an empty object context.
     Vacuous,
+    /// It held before the first word too, though it would not hold with nothing there. Where nothing that it looks at has
+    /// changed since, it is missing; else it counts.
+    HeldBefore,
     /// It could not be told.
     NotChecked {
         /// Why.
@@ -15,7 +18,7 @@ pub enum Vacuity {
     },
 }
 
-/// What an assertion that can't fail means for the gate.
+/// What an assertion that can't fail, or held before the first word, means for the gate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VacuousGate {

@@ -10,13 +10,13 @@ use super::eval_job;
 use crate::house::root;
 
 /// A process that says on its first lines where it listens.
-struct Served {
+pub(super) struct Served {
     child: Child,
-    lines: Vec<String>,
+    pub(super) lines: Vec<String>,
 }
 
 impl Served {
-    fn start(mut command: Command, lines: usize, from_stdout: bool) -> Served {
+    pub(super) fn start(mut command: Command, lines: usize, from_stdout: bool) -> Served {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stream: Box<dyn Read> =
@@ -66,8 +66,7 @@ fn an_agent_in_another_process_scores_the_same_on_a_served_graph_as_on_its_own()
     let address = agent.lines[0].split_once("listens at ").unwrap().1.split(';').next().unwrap().to_owned();
 
     let own = std::fs::read_to_string(root().join("data/eval/agent.yml")).unwrap();
-    let served = own.replace("  demo: {}", &format!("  embabel: {{baseUrl: \"{address}\"}}"))
-        + "graph: {neo4j: {}}\nsetups: [{cypher: MATCH (n) DETACH DELETE n}]\n";
+    let served = own.replace("  demo: {}", &format!("  embabel: {{baseUrl: \"{address}\"}}")) + "graph: {neo4j: {}}\n";
     assert_eq!(score(folder.path(), &served, &env), score(folder.path(), &own, &[]));
     assert_eq!(agent.interrupt(), Some(0));
     assert_eq!(graph.interrupt(), Some(0));

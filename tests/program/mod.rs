@@ -10,6 +10,7 @@ mod neo4j;
 mod providers;
 mod readme;
 mod signals;
+mod twice;
 mod wire;
 
 use std::path::Path;

@@ -5,7 +5,7 @@ use crate::house::root;
 use crate::servers::{agent, model};
 
 /// Fenced blocks of this language, with the indentation of their fence removed.
-fn blocks(readme: &str, language: &str) -> Vec<String> {
+pub(super) fn blocks(readme: &str, language: &str) -> Vec<String> {
     let fence = format!("```{language}");
     let mut blocks = Vec::new();
     let mut lines = readme.lines();
@@ -23,7 +23,7 @@ fn blocks(readme: &str, language: &str) -> Vec<String> {
     blocks
 }
 
-fn readme() -> String {
+pub(super) fn readme() -> String {
     std::fs::read_to_string(root().join("README.md")).unwrap()
 }
 

@@ -4,11 +4,13 @@
 //! could not be run, or has other columns than the job
 //! names, is missing, never false.
 
+mod added;
 mod config;
 mod order;
 mod shape;
 mod show;
 
+pub use added::holds_of_what_was_added;
 pub use config::CypherCheck;
 
 use crate::evidence::{Evidence, Observed};

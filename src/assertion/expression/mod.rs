@@ -14,6 +14,7 @@ mod engine;
 mod failure;
 mod functions;
 mod kotlin;
+mod looks;
 mod names;
 mod problem;
 mod show;
@@ -22,6 +23,7 @@ mod tokens;
 mod views;
 
 pub use config::ExpressionCheck;
+pub use looks::{same_context, uses_changes, uses_evaluation, uses_function_calls, uses_object_context};
 pub use problem::{ExpressionProblem, compile_problem};
 
 use std::time::Duration;
@@ -79,49 +81,6 @@ fn verdict(script: &str, value: &Dynamic, explain: impl FnOnce() -> Option<Strin
             show::value(value)
         )),
     }
-}
-
-/// Whether a script looks at the object context, so that it has to be fetched. True unless it clearly does not.
-pub fn uses_object_context(script: &str) -> bool {
-    tokens::tokens(script).iter().any(|token| match token.kind {
-        tokens::Kind::Word => token.text == "objectContext",
-        tokens::Kind::Template => token.text.contains("objectContext"),
-        _ => false,
-    })
-}
-
-/// Whether a script looks at the functions that the agent called, `evaluation.functionCalls`.
-pub fn uses_function_calls(script: &str) -> bool {
-    const NAME: &str = "functionCalls";
-    let tokens = tokens::tokens(script);
-    tokens.iter().enumerate().any(|(at, token)| match token.kind {
-        tokens::Kind::Word => token.text == NAME,
-        // `evaluation["functionCalls"]` is the same.
-        tokens::Kind::Quoted => {
-            let is_index = at > 0 && (tokens[at - 1].is("[") || tokens[at - 1].is("?["));
-            is_index && token.text.trim_matches(['"', '\'']) == NAME
-        }
-        tokens::Kind::Template => token.text.contains("${") && token.text.contains(NAME),
-        tokens::Kind::Sign => false,
-    })
-}
-
-/// Whether a script looks at what has changed in the graph. A property that is called so does not count.
-pub fn uses_changes(script: &str) -> bool {
-    let tokens = tokens::tokens(script);
-    tokens.iter().enumerate().any(|(at, token)| match token.kind {
-        tokens::Kind::Word if token.text == "changes" => {
-            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-            before.is_none_or(|before| !before.is(".") && !before.is("?."))
-        }
-        tokens::Kind::Template => uses_changes_within(token.text),
-        _ => false,
-    })
-}
-
-/// In `${…}` of a text; every mention counts.
-fn uses_changes_within(template: &str) -> bool {
-    template.contains("${") && template.contains("changes")
 }
 
 #[cfg(test)]

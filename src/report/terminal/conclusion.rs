@@ -30,12 +30,7 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
     if several {
         let _ = writeln!(page, "{}", ink.dim("One conversation a condition: differences are shown, not proven."));
     }
-    let vacuous = record.vacuous_assertions().len();
-    if vacuous > 0 {
-        let words = format!(
-            "{} may not be able to fail. Where that is meant, say `holdsBefore: true`",
-            count(vacuous, "vacuous assertion")
-        );
+    if let Some(words) = unshown(record) {
         let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 0)));
     }
     if let Some(words) = uncounted(record) {
@@ -56,6 +51,23 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
     if record.provenance.is_scripted() {
         let _ = write!(page, "\n{}", real_models(record, width));
     }
+}
+
+/// How many assertions may say nothing of the conversations, and what to do about it.
+fn unshown(record: &RunRecord) -> Option<String> {
+    let held = |count: usize, others: &str| format!("{count}{others} held before the first word already");
+    let words = match (record.vacuous_assertions().len(), record.held_before_assertions().len()) {
+        (0, 0) => return None,
+        (0, 1) => held(1, " assertion"),
+        (0, several) => held(several, " assertions"),
+        (vacuous, more) => {
+            let more = if more == 0 { String::new() } else { format!(", and {}", held(more, " more")) };
+            format!("{} may not be able to fail{more}", count(vacuous, "vacuous assertion"))
+        }
+    };
+    let left = "; where earlier conversations may have left it, isolation: user or a setup that clears it away";
+    let left = if record.may_be_left_over() { left } else { "" };
+    Some(format!("{words}. Where that is meant, say `holdsBefore: true`{left}"))
 }
 
 /// What a limit of the run could not hold: an agent that tells no tokens.
@@ -80,14 +92,20 @@ fn difference(record: &RunRecord, figure: &ModelFigure) -> Option<String> {
 
 fn verdict(record: &RunRecord) -> String {
     let gate = record.provenance.min_score.map(|gate| two_decimals(gate.get()));
-    let below = record.figures.iter().any(|figure| figure.figure.score() < record.provenance.min_score);
+    let is_below = |score| record.provenance.min_score.is_some_and(|gate| score < gate);
+    let below = record.figures.iter().any(|figure| figure.figure.score().is_some_and(is_below));
     match (record.verdict, gate) {
         (Verdict::Passed, Some(gate)) => format!("passed: the gate is {gate}"),
         (Verdict::Passed, None) => "passed: no gate is set".to_owned(),
         (Verdict::GateFailed, Some(gate)) if below => format!("gate failed: the gate is {gate}"),
         (Verdict::GateFailed, _) => {
-            let vacuous = count(record.vacuous_assertions().len(), "vacuous assertion");
-            format!("gate failed: {vacuous}, and the job has gate.vacuous: fail")
+            let (vacuous, held) = (record.vacuous_assertions().len(), record.held_before_assertions().len());
+            let words = match (count(vacuous, "vacuous assertion"), held) {
+                (vacuous, 0) => vacuous,
+                (_, held) if vacuous == 0 => format!("{} held before the first word", count(held, "assertion")),
+                (vacuous, held) => format!("{vacuous} and {held} that held before the first word"),
+            };
+            format!("gate failed: {words}, and the job has gate.vacuous: fail")
         }
         (verdict, _) => verdict.word().to_owned(),
     }

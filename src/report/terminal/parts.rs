@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::{Ink, one_line, plain, two_decimals, wrapped};
 use super::trial_name;
 use crate::record::RunRecord;
-use crate::score::{Component, Dimension, Item, Vacuity, Weight};
+use crate::score::{Component, Dimension, Item, Score, Vacuity, Weight};
 
 /// Columns of a mark.
 const MARK: usize = 7;
@@ -32,9 +32,8 @@ pub(super) fn parts(page: &mut String, record: &RunRecord, dimension: &str, titl
         let label = one_line(&item.label, width.saturating_sub(12));
         let _ = writeln!(page, "  {}. {label}{}", index + 1, ink.dim(&weight));
         let holds = dimension == "assertions";
-        if let Some(words) =
-            doubt(holds && vacuous.contains(&index), trials.iter().filter_map(|(_, d)| d.items.get(index)))
-        {
+        let made_of_it: Vec<&Item> = trials.iter().filter_map(|(_, d)| d.items.get(index)).collect();
+        if let Some(words) = doubt(holds && vacuous.contains(&index), &made_of_it) {
             let _ = writeln!(page, "     {}", ink.unsure(&wrapped(&words, width.saturating_sub(5).max(40), 5)));
         }
         for (name, component) in trials.iter().filter_map(|(name, d)| Some((name, &d.items.get(index)?.component))) {
@@ -45,12 +44,19 @@ pub(super) fn parts(page: &mut String, record: &RunRecord, dimension: &str, titl
     }
 }
 
-/// What a reader must know of an assertion that may not be able to fail.
-fn doubt<'a>(vacuous: bool, mut items: impl Iterator<Item = &'a Item>) -> Option<String> {
+/// What a reader must know of an assertion that may say nothing of the conversation.
+fn doubt(vacuous: bool, items: &[&Item]) -> Option<String> {
     if vacuous {
         return Some("vacuous: it holds before the conversation too, and where there is nothing at all".to_owned());
     }
-    items.find_map(|item| match &item.vacuity {
+    let held = |item: &&&Item| matches!(item.vacuity, Some(Vacuity::Vacuous | Vacuity::HeldBefore));
+    let held: Vec<&&Item> = items.iter().filter(held).collect();
+    if !held.is_empty() {
+        let counts = held.iter().all(|item| item.component.score() == Some(Score::ONE));
+        let counts = if counts { ": it counts, for something has changed since" } else { "" };
+        return Some(format!("held before the first word already{counts}"));
+    }
+    items.iter().find_map(|item| match &item.vacuity {
         Some(Vacuity::NotChecked { why }) => Some(format!("whether it can fail was not checked {}", plain(why))),
         _ => None,
     })

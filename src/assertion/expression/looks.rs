@@ -1,0 +1,121 @@
+//! What a script looks at, as far as its text tells.
+
+use serde::Serialize;
+
+use super::tokens::{Kind, tokens};
+use crate::evidence::ObjectContext;
+
+/// Whether a script looks at the object context, so that it has to be fetched. True unless it clearly does not.
+pub fn uses_object_context(script: &str) -> bool {
+    tokens(script).iter().any(|token| match token.kind {
+        Kind::Word => token.text == "objectContext",
+        Kind::Template => token.text.contains("objectContext"),
+        _ => false,
+    })
+}
+
+/// Whether a script looks at the functions that the agent called, `evaluation.functionCalls`.
+pub fn uses_function_calls(script: &str) -> bool {
+    const NAME: &str = "functionCalls";
+    let tokens = tokens(script);
+    tokens.iter().enumerate().any(|(at, token)| match token.kind {
+        Kind::Word => token.text == NAME,
+        // `evaluation["functionCalls"]` is the same.
+        Kind::Quoted => {
+            let is_index = at > 0 && (tokens[at - 1].is("[") || tokens[at - 1].is("?["));
+            is_index && token.text.trim_matches(['"', '\'']) == NAME
+        }
+        Kind::Template => token.text.contains("${") && token.text.contains(NAME),
+        Kind::Sign => false,
+    })
+}
+
+/// Whether a script looks at what has changed in the graph. A property that is called so does not count.
+pub fn uses_changes(script: &str) -> bool {
+    let tokens = tokens(script);
+    tokens.iter().enumerate().any(|(at, token)| match token.kind {
+        Kind::Word if token.text == "changes" => {
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            before.is_none_or(|before| !before.is(".") && !before.is("?."))
+        }
+        Kind::Template => uses_changes_within(token.text),
+        _ => false,
+    })
+}
+
+/// In `${…}` of a text; every mention counts.
+fn uses_changes_within(template: &str) -> bool {
+    template.contains("${") && template.contains("changes")
+}
+
+/// Whether a script looks at the conversation itself. True unless it clearly does not.
+pub fn uses_evaluation(script: &str) -> bool {
+    tokens(script).iter().any(|token| match token.kind {
+        Kind::Word => token.text == "evaluation",
+        Kind::Template => token.text.contains("evaluation"),
+        _ => false,
+    })
+}
+
+/// The parts of the object context.
+const PARTS: [&str; 4] = ["context", "resources", "entities", "functions"];
+
+/// Whether two object contexts show the same, as far as a script looks at them. The order of things does not count.
+pub fn same_context(script: &str, one: &ObjectContext, other: &ObjectContext) -> bool {
+    let is_looked_at = |part: &str| parts(script).is_none_or(|parts| parts.contains(&part));
+    let entities = |context: &ObjectContext| multiset(context.entities());
+    (!is_looked_at("context") || one.context == other.context)
+        && (!is_looked_at("resources") || multiset(&one.resources) == multiset(&other.resources))
+        && (!is_looked_at("entities") || entities(one) == entities(other))
+        && (!is_looked_at("functions") || multiset(&one.functions) == multiset(&other.functions))
+}
+
+/// The parts of the object context that a script names; `None` where it can look at all of them.
+fn parts(script: &str) -> Option<Vec<&str>> {
+    let tokens = tokens(script);
+    if tokens.iter().any(|token| token.kind == Kind::Template && token.text.contains("objectContext")) {
+        return None;
+    }
+    let mentions =
+        tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word && token.text == "objectContext");
+    mentions
+        .map(|(at, _)| {
+            let sign = tokens.get(at + 1).filter(|sign| sign.is(".") || sign.is("?."));
+            let name = sign.and_then(|_| tokens.get(at + 2))?;
+            PARTS.contains(&name.text).then_some(name.text)
+        })
+        .collect()
+}
+
+fn multiset<T: Serialize>(things: impl IntoIterator<Item = T>) -> Vec<String> {
+    let mut things: Vec<String> =
+        things.into_iter().map(|thing| serde_json::to_string(&thing).unwrap_or_default()).collect();
+    things.sort();
+    things
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Resource;
+
+    fn context(ids: &[&str], labels: &[&str], own: &str) -> ObjectContext {
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let resource = |id: &&str| Resource { id: (*id).to_owned(), labels: labels.clone(), ..Resource::default() };
+        ObjectContext { context: own.into(), resources: ids.iter().map(resource).collect(), ..ObjectContext::default() }
+    }
+
+    #[test]
+    fn only_what_is_looked_at_counts() {
+        let entities = "objectContext.entities.size == 1";
+        let before = context(&["a", "b"], &[], "x");
+        assert!(same_context(entities, &before, &context(&["c"], &[], "y")), "no entity is among them");
+        assert!(!same_context("objectContext.resources.size == 1", &before, &context(&["c"], &[], "x")));
+        assert!(same_context("objectContext?.resources.size == 1", &before, &context(&["b", "a"], &[], "y")));
+        assert!(!same_context(entities, &before, &context(&["a"], &["DomainNode"], "x")));
+        assert!(!same_context("objectContext.context == 'x'", &before, &context(&["a", "b"], &[], "y")));
+        for all in ["let c = objectContext; c.size == 1", "`${objectContext}` == ''", "objectContext[what] == 1"] {
+            assert!(!same_context(all, &before, &context(&["a", "b"], &[], "y")), "{all}");
+        }
+    }
+}

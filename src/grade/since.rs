@@ -1,0 +1,144 @@
+//! Whether what an assertion looks at has changed since the first word.
+
+use crate::assertion::{AssertionCheck, expression};
+use crate::evidence::{Change, Entity, Evidence, Observed, State, Table, Value};
+use crate::job::Job;
+
+/// Whether what an assertion looks at has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Since {
+    Changed,
+    Unchanged,
+    /// Nobody can tell, and why.
+    Unknown(String),
+}
+
+/// Whether what an assertion looks at, and nothing else, has changed since the first word. A script that looks only at
+/// the conversation sees something new as soon as a word is said.
+pub(super) fn since(check: &AssertionCheck, job: &Job, evidence: &Evidence, before: &State) -> Since {
+    match check {
+        AssertionCheck::Cypher(cypher) => {
+            let relevant = before.may_be_left_over.then_some(cypher.cypher.as_str());
+            of_graph(relevant, job, evidence, before)
+        }
+        AssertionCheck::Changes(_) => of_changes(evidence, |_| true),
+        AssertionCheck::Expression(script) => {
+            let changes = check.needs_changes().then(|| of_changes(evidence, |_| true));
+            let context = check.needs_object_context().then(|| match check.shows_the_same(evidence) {
+                Some(true) => Since::Unchanged,
+                Some(false) => Since::Changed,
+                None => Since::Unknown("the object context could not be read before the first word".to_owned()),
+            });
+            match (changes, context) {
+                (None, None) if expression::uses_evaluation(&script.expression) => {
+                    let is_silent = evidence.transcript.turns.is_empty();
+                    if is_silent { Since::Unchanged } else { Since::Changed }
+                }
+                (None, None) => Since::Unchanged,
+                (Some(one), None) | (None, Some(one)) => one,
+                (Some(Since::Changed), _) | (_, Some(Since::Changed)) => Since::Changed,
+                (Some(unknown @ Since::Unknown(_)), _) | (_, Some(unknown)) => unknown,
+            }
+        }
+    }
+}
+
+fn of_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> Since {
+    match &evidence.changes {
+        Some(Observed::Seen(changes)) if changes.iter().any(counts) => Since::Changed,
+        Some(Observed::Seen(_)) => Since::Unchanged,
+        Some(Observed::Failed(trouble)) => Since::Unknown(format!("the graph was not watched: {trouble}")),
+        None => Since::Unknown("the graph was not watched".to_owned()),
+    }
+}
+
+/// Whether the graph has changed: what was watched, and beyond that what the assertions' queries return. Where `cypher`
+/// is given, a change counts only if it is of something that the query names: what others left is not shown to be this
+/// conversation's doing by a log that the agent writes.
+fn of_graph(cypher: Option<&str>, job: &Job, evidence: &Evidence, before: &State) -> Since {
+    let watched = of_changes(evidence, |change| cypher.is_none_or(|cypher| is_named(cypher, change)));
+    let sees_all = job.watch.labels.is_empty() && job.watch.predicate.is_none();
+    if watched == Since::Changed || (watched == Since::Unchanged && sees_all) {
+        return watched;
+    }
+    let differs = |index: usize| match (before.table(index), evidence.table(index)) {
+        (Some(before), Some(after)) => !is_same(before, after),
+        _ => false,
+    };
+    if (0..job.assertions.len()).any(differs) { Since::Changed } else { watched }
+}
+
+/// Whether two tables have the same rows, in whichever order.
+fn is_same(one: &Table, other: &Table) -> bool {
+    let same_row = |one: &Vec<Value>, other: &Vec<Value>| {
+        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
+    };
+    let same_order = one.rows.iter().zip(&other.rows).all(|(one, other)| same_row(one, other));
+    let sorted = |table: &Table| {
+        let mut rows: Vec<String> = table.rows.iter().map(|row| format!("{row:?}")).collect();
+        rows.sort();
+        rows
+    };
+    one.rows.len() == other.rows.len() && (same_order || sorted(one) == sorted(other))
+}
+
+/// Whether a query names what was changed: a label, a type of relationship, or both its ends. One that names nothing at
+/// all looks at everything.
+fn is_named(cypher: &str, change: &Change) -> bool {
+    let words: Vec<&str> = cypher.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    // A name of several words is not looked for.
+    let names =
+        |name: &String| words.contains(&name.as_str()) || !name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_node = |labels: &[String]| labels.is_empty() || labels.iter().any(names);
+    let is_one = |entity: &Entity| match entity {
+        Entity::Node(node) => is_node(&node.labels),
+        Entity::Relationship { relationship, from, to } => {
+            names(&relationship.kind) || (is_node(&from.labels) && is_node(&to.labels))
+        }
+    };
+    !cypher.contains(':') || is_one(change.entity()) || change.before().is_some_and(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Moment, Node, Relationship};
+
+    fn node(label: &str) -> Node {
+        Node { id: label.to_owned(), labels: vec![label.to_owned()], properties: Default::default() }
+    }
+
+    fn created(entity: Entity) -> Change {
+        Change::Created { when: Moment { turn: 1, late: false }, entity }
+    }
+
+    fn joined(from: &str, kind: &str, to: &str) -> Change {
+        let (start, end) = (from.to_owned(), to.to_owned());
+        let relationship =
+            Relationship { id: "r".to_owned(), kind: kind.to_owned(), start, end, properties: Default::default() };
+        created(Entity::Relationship { relationship, from: node(from), to: node(to) })
+    }
+
+    #[test]
+    fn a_query_names_what_it_looks_at() {
+        let query = "MATCH (:User {id: $user})-[:BOOKED]->(t:Train) RETURN count(t)";
+        assert!(is_named(query, &created(Entity::Node(node("Train")))));
+        assert!(is_named(query, &joined("User", "BOOKED", "Train")));
+        assert!(!is_named(query, &created(Entity::Node(node("Message")))));
+        assert!(!is_named(query, &joined("User", "SAID", "Message")), "one end is not enough");
+        assert!(is_named("MATCH (:User)-->(t:Train) RETURN t", &joined("User", "BOOKED", "Train")));
+        assert!(is_named("MATCH (n) RETURN count(n)", &created(Entity::Node(node("Message")))));
+        assert!(!is_named("MATCH (n:Trains) RETURN count(n)", &created(Entity::Node(node("Train")))));
+    }
+
+    #[test]
+    fn the_order_of_rows_is_no_difference() {
+        let table = |values: &[i64]| Table {
+            columns: vec!["x".to_owned()],
+            rows: values.iter().map(|value| vec![Value::Int(*value)]).collect(),
+        };
+        assert!(is_same(&table(&[1, 2]), &table(&[2, 1])));
+        assert!(!is_same(&table(&[1, 2]), &table(&[1, 1])));
+        assert!(!is_same(&table(&[1]), &table(&[1, 1])));
+    }
+}

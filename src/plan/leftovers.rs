@@ -1,0 +1,28 @@
+//! What earlier conversations leave for later ones.
+
+use crate::graph::GraphConfig;
+use crate::job::{Isolation, Job};
+
+/// Whether a conversation finds what others left, of this run and of earlier ones.
+pub(super) fn are_kept(job: &Job, graph: Option<&GraphConfig>, isolation: Isolation) -> bool {
+    let is_shared = match isolation {
+        Isolation::Shared => true,
+        // Processes of their own, and one database.
+        Isolation::Process => matches!(graph, Some(GraphConfig::Neo4j(_))),
+        Isolation::User | Isolation::Database => false,
+    };
+    is_shared && job.setups.is_empty()
+}
+
+/// That assertions look at what earlier conversations left.
+pub(super) fn warnings(job: &Job, graph: Option<&GraphConfig>, isolation: Isolation) -> Vec<String> {
+    let looks = job.assertions.iter().any(|assertion| assertion.check.cypher().is_some());
+    if !looks || !are_kept(job, graph, isolation) {
+        return Vec::new();
+    }
+    vec![
+        "conversations share the graph and no setup prepares it, so that assertions in Cypher see what earlier ones \
+         left there: say isolation: user, or add a setup that clears it away"
+            .to_owned(),
+    ]
+}
