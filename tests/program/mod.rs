@@ -2,6 +2,7 @@
 
 mod budget;
 mod descriptors;
+mod faults;
 mod golden;
 mod graph_serve;
 mod kill;

@@ -21,13 +21,13 @@ use crate::servers::neo4j;
 const AGENTS: [&str; 6] = ["works", "works", "lies", "lies", "nothing", "nothing"];
 
 /// A graph that lasts, and the variables that lead to it.
-struct Lasting {
+pub(super) struct Lasting {
     _served: Served,
-    env: Vec<(String, String)>,
+    pub(super) env: Vec<(String, String)>,
 }
 
 impl Lasting {
-    fn start() -> Lasting {
+    pub(super) fn start() -> Lasting {
         let mut serve = eval_job(root());
         serve.args(["graph", "serve", "--port", "0"]);
         let served = Served::start(serve, 3, true);

@@ -1,5 +1,7 @@
 //! An agent that speaks Embabel's protocol, well or badly.
 
+use std::collections::HashSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ pub fn start(behaviour: &str) -> (Option<Server>, String) {
     }
     let behaviour = behaviour.to_owned();
     let (sessions, messages) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let spoken_to = Mutex::<HashSet<String>>::default();
     let handshake = match behaviour.as_str() {
         "self-signed" => Some(Duration::ZERO),
         "slow-handshake" => Some(Duration::from_millis(200)),
@@ -27,7 +30,19 @@ pub fn start(behaviour: &str) -> (Option<Server>, String) {
         {
             return Reply::Json(500, json!({"error": "stumbled"}));
         }
-        answer(&behaviour, request, &sessions)
+        // Before the first word it has nothing at hand.
+        let json = request.json();
+        if let Some(session) = json["sessionId"].as_str() {
+            spoken_to.lock().unwrap().insert(session.to_owned());
+        }
+        let is_spoken_to = || request.path.rsplit('/').next().is_some_and(|it| spoken_to.lock().unwrap().contains(it));
+        match answer(&behaviour, request, &sessions) {
+            Reply::Json(200, mut shown) if request.path.contains("/objectContexts/") && !is_spoken_to() => {
+                shown["resources"] = json!([]);
+                Reply::Json(200, shown)
+            }
+            reply => reply,
+        }
     };
     let server = match handshake {
         Some(pause) => Server::start_tls(pause, answer),

@@ -1,0 +1,145 @@
+//! An agent that does something wrong from its third message on: one that fails for ever is scored, and one that recovers
+//! is excused only where a message that came twice can have changed what is looked at.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use eval_job::record::RunRecord;
+use eval_job::score::{Component, Outcome, Score};
+use serde_json::json;
+
+use super::eval_job;
+use super::twice::Lasting;
+use crate::edges::server::{Answer, Received, Server};
+
+/// What the agent does wrong, and whether it may have received the message all the same, so that it is in doubt whether
+/// it had it twice.
+const FAULTS: &[(&str, fn() -> Answer, bool)] = &[
+    ("500", || Answer::json(500, "oops"), true),
+    ("502", || Answer::of_type(502, "text/html", "<html>"), true),
+    ("503", || Answer::json(503, ""), false),
+    ("429", || Answer::json(429, ""), false),
+    ("silence", || Answer::Hang, true),
+    ("silence in mid-body", || Answer::Stall { declared: 99, body: b"{".to_vec() }, true),
+    ("closed without a word", || Answer::Close, true),
+    ("cut in mid-body", || Answer::Cut { declared: 99, body: b"{".to_vec() }, true),
+    ("not HTTP", || Answer::Raw(b"SSH-2.0-OpenSSH\r\n"), true),
+    ("half of a reply", || Answer::json(200, "{\"sessionId\": \"s\", \"mess"), true),
+    ("a web page", || Answer::of_type(200, "text/html", "<html>log in"), true),
+    ("empty body", || Answer::json(200, ""), true),
+    ("empty text", || reply(" \n"), true),
+    ("invalid UTF-8", || Answer::json(200, b"{\"message\": {\"content\": \"\xff\xfe\"}}"), true),
+    ("no content", || Answer::json(200, "{\"sessionId\": \"s\"}"), true),
+];
+
+fn reply(text: &str) -> Answer {
+    let body = json!({"sessionId": "s", "message": {"content": text, "role": "assistant"}, "events": []});
+    Answer::json(200, body.to_string())
+}
+
+/// An agent whose third message and as many as this after it go wrong. What it shows of itself grows with what it heard.
+async fn agent(fault: fn() -> Answer, failures: usize) -> Server {
+    let heard = AtomicUsize::new(0);
+    Server::start(move |_, request: &Received| match request.target.as_str() {
+        "/api/v1/chat/sessions" => Answer::json(200, "{\"sessionId\": \"s\"}"),
+        "/api/v1/chat/messages" => {
+            let number = heard.fetch_add(1, Ordering::SeqCst) + 1;
+            if number > 2 && number <= 2usize.saturating_add(failures) { fault() } else { reply("You are welcome.") }
+        }
+        _ => {
+            let thing = |number| json!({"id": format!("{number}"), "labels": ["DomainNode"]});
+            let things: Vec<_> = (0..heard.load(Ordering::SeqCst)).map(thing).collect();
+            Answer::json(200, json!({"context": null, "resources": things, "functions": []}).to_string())
+        }
+    })
+    .await
+}
+
+/// Each fails: of the conversation, of the agent's state, of the graph, and of its changes, which nobody makes.
+const ASSERTIONS: &str = r#"
+  - {expression: evaluation.functionCalls.size == 99}
+  - {expression: "evaluation.transcript.size == 99"}
+  - {expression: objectContext.resources.size == 99}
+  - {cypher: "MATCH (n) RETURN count(n)", expected: 99}
+  - {changes: {created: [{node: Thing}]}}
+  - {expression: changes.created.size == 99}
+"#;
+
+fn run(graph: &Lasting, address: &str, assertions: &str) -> (Option<i32>, RunRecord, String) {
+    run_within(graph, address, (assertions, "trial: 60"))
+}
+
+fn run_within(graph: &Lasting, address: &str, (assertions, limit): (&str, &str)) -> (Option<i32>, RunRecord, String) {
+    let job = format!(
+        "evaluator: {{script: [two, three, four]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\n\
+         target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\ngraph: {{neo4j: {{}}}}\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\nlimits: {{turn: 0.5, {limit}}}\n\
+         gate: {{minScore: 0.9}}\nsetups: [{{cypher: 'MERGE (:Kept)'}}]\nassertions:{assertions}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let output = eval_job(folder.path())
+        .args(["run", "job.yml", "--condition", "with-facts", "--no-progress", "-o", "record.json"])
+        .envs(graph.env.iter().cloned())
+        .output()
+        .unwrap();
+    let record = std::fs::read(folder.path().join("record.json"))
+        .unwrap_or_else(|_| panic!("no record: {}", String::from_utf8_lossy(&output.stderr)));
+    let words = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.code(), serde_json::from_slice(&record).unwrap(), words)
+}
+
+fn components(record: &RunRecord) -> Vec<&Component> {
+    let card = record.trials[0].scorecard.as_ref().unwrap();
+    card.dimension("assertions").unwrap().items.iter().map(|item| &item.component).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_fails_for_ever_is_scored_and_the_gate_fails() {
+    let graph = Lasting::start();
+    for (what, fault, _) in FAULTS {
+        // After four tries nobody asks any more.
+        let lasting: &[usize] = if *what == "500" { &[usize::MAX, 4] } else { &[usize::MAX] };
+        for failures in lasting {
+            let server = agent(*fault, *failures).await;
+            let (status, record, words) = tokio::task::block_in_place(|| run(&graph, &server.url, ASSERTIONS));
+            assert!(matches!(record.trials[0].outcome, Some(Outcome::AgentFailed { .. })), "{what}: {words}");
+            assert_eq!(status, Some(100), "{what}: {words}");
+            assert!(record.figures[0].figure.score().is_some(), "{what}: {words}");
+            for component in components(&record) {
+                assert_eq!(component.score(), Some(Score::ZERO), "{what}: {words}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_recovers_is_excused_only_for_a_state_that_may_be_doubled() {
+    let graph = Lasting::start();
+    for (what, fault, may_be_doubled) in FAULTS {
+        let server = agent(*fault, 1).await;
+        let (status, record, words) = tokio::task::block_in_place(|| run(&graph, &server.url, ASSERTIONS));
+        assert_eq!(record.trials[0].outcome, Some(Outcome::Graded), "{what}: {words}");
+        for (index, component) in components(&record).into_iter().enumerate() {
+            let is_excused = *may_be_doubled && index == 2;
+            assert_eq!(component.score(), (!is_excused).then_some(Score::ZERO), "{what}, {index}: {words}");
+            assert!(!is_excused || component.why().contains("may be doubled"), "{what}, {index}: {words}");
+        }
+        assert_eq!(status, Some(if *may_be_doubled { 102 } else { 100 }), "{what}: {words}");
+    }
+    // Without that assertion nothing is in doubt.
+    let server = agent(|| Answer::Close, 1).await;
+    let others: Vec<&str> = ASSERTIONS.lines().filter(|line| !line.contains("objectContext")).collect();
+    let others = format!("{}\n", others.join("\n"));
+    let (status, _, words) = tokio::task::block_in_place(|| run(&graph, &server.url, &others));
+    assert_eq!(status, Some(100), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_too_slow_to_the_end_is_scored() {
+    let graph = Lasting::start();
+    let server = agent(|| Answer::Hang, usize::MAX).await;
+    let (status, record, words) =
+        tokio::task::block_in_place(|| run_within(&graph, &server.url, (ASSERTIONS, "trial: 1.2")));
+    assert_eq!(status, Some(100), "{words}");
+    assert!(components(&record).into_iter().all(|component| component.score() == Some(Score::ZERO)), "{words}");
+}
