@@ -106,14 +106,21 @@ async fn embabels_example_job_runs_as_it_stands() {
     let env = [("OPENAI_BASE_URL", base.as_str()), ("OPENAI_API_KEY", "sk-test")];
     let job = std::fs::read_to_string(root().join("tests/fixtures/job/embabel-readme.yml")).unwrap();
     // The agent's replies are fast, the judge gives 0.8, and all the rest is what the assertions say: (1 + 1.6 + 4) / 7.
-    let (both_hold, none_holds) = (6.6 / 7.0, 2.6 / 7.0);
+    let both_hold = 6.6 / 7.0;
 
-    // It has no setups: the second conversation finds the first one's reminder, and its count of one is false. That is
-    // the truth about this job, whatever the agent is like.
+    // It has no setups: the second conversation finds the first one's reminder. That there are two of them is not the
+    // doing of an agent that made one.
     let folder = tempfile::tempdir().unwrap();
     let (output, record) = run(folder.path(), &database.server, &job, &env);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(composites(&record), [(Condition::WithoutFacts, both_hold), (Condition::WithFacts, none_holds)]);
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(102), "{page}");
+    assert_eq!(composites(&record)[0], (Condition::WithoutFacts, both_hold));
+    let items = &record.trials[1].scorecard.as_ref().unwrap().dimension("assertions").unwrap().items;
+    for item in items {
+        assert!(item.component.is_missing(), "{page}");
+        assert!(item.component.why().contains("without what was there before the first word it would hold"), "{page}");
+    }
+    assert!(String::from_utf8_lossy(&output.stderr).contains("job.yml: warning · conversations share the graph"));
     assert!(one_after_the_other(folder.path()), "trials that share a database");
     let zones = "MATCH (r:Reminder) WITH r.timeZone AS zone ORDER BY zone RETURN collect(zone)";
     assert_eq!(database.server.value(zones).await, "['Australia/Sydney', 'UTC']", "it asked, and only one knew");
@@ -130,7 +137,7 @@ async fn embabels_example_job_runs_as_it_stands() {
 
 /// Rounded, for the sum of weights is not exact.
 fn composites(record: &RunRecord) -> Vec<(Condition, f64)> {
-    let close = |score: f64| [6.6 / 7.0, 2.6 / 7.0].into_iter().find(|x| (x - score).abs() < 1e-9).unwrap_or(score);
+    let close = |score: f64| if (6.6 / 7.0 - score).abs() < 1e-9 { 6.6 / 7.0 } else { score };
     let figure = |trial: &TrialRecord| trial.score().map_or(f64::NAN, |score: Score| close(score.get()));
     record.trials.iter().map(|trial| (trial.trial.condition, figure(trial))).collect()
 }
@@ -244,9 +251,10 @@ async fn null_is_a_value_and_a_column_that_is_not_there_is_the_jobs_fault() {
     let test = "null_is_a_value_and_a_column_that_is_not_there_is_the_jobs_fault";
     let Some(database) = neo4j::database(test).await else { return };
     let (_agent, address) = agent::start("good");
-    let more = "assertions:\n  - {cypher: OPTIONAL MATCH (r:Reminder) RETURN r.title, expected: null}\n  \
-                - {cypher: 'MATCH (r:Reminder) RETURN r.title', expected: []}\n  \
-                - {cypher: 'RETURN 1 AS a, null AS b', expected: {a: 1, b: null}}\n";
+    let more = "assertions:\n  \
+                - {cypher: OPTIONAL MATCH (r:Reminder) RETURN r.title, expected: null, holdsBefore: true}\n  \
+                - {cypher: 'MATCH (r:Reminder) RETURN r.title', expected: [], holdsBefore: true}\n  \
+                - {cypher: 'RETURN 1 AS a, null AS b', expected: {a: 1, b: null}, holdsBefore: true}\n";
     let folder = tempfile::tempdir().unwrap();
     let (output, record) = run(folder.path(), &database.server, &job(&address, more), &[]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
@@ -386,37 +394,37 @@ fn vacuity(trial: &TrialRecord) -> Vec<Option<Vacuity>> {
 }
 
 #[tokio::test]
-async fn what_the_embedded_graph_can_not_run_is_not_checked_and_never_called_vacuous() {
-    let test = "what_the_embedded_graph_can_not_run_is_not_checked_and_never_called_vacuous";
+async fn what_held_before_is_told_and_what_the_embedded_graph_can_not_run_is_never_called_vacuous() {
+    let test = "what_held_before_is_told_and_what_the_embedded_graph_can_not_run_is_never_called_vacuous";
     let Some(database) = neo4j::database(test).await else { return };
     database.server.write("CREATE (:Kept)").await;
     let (_agent, address) = agent::start("good");
-    let more = "gate: {vacuous: fail}\nassertions:\n  \
+    let more = "gate: {vacuous: warn}\nassertions:\n  \
                 - {cypher: 'MATCH (n:Never) WITH count(n) AS c RETURN reduce(s = 0, x IN [c] | s + x)', expected: 0}\n  \
                 - {cypher: 'MATCH (n:Kept) RETURN count(n)', expected: 1}\n";
     let folder = tempfile::tempdir().unwrap();
     let (output, record) = run(folder.path(), &database.server, &job(&address, more), &[]);
     let page = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "the gate is not closed by what was not checked: {page}");
-    assert!(page.contains("whether it can fail was not checked on an empty graph: "), "{page}");
+    assert_eq!(output.status.code(), Some(102), "nothing was shown: {page}");
+    assert!(page.contains("\n2 assertions held before the first word already. "), "{page}");
     for trial in &record.trials {
-        let vacuity = vacuity(trial);
-        let Some(Vacuity::NotChecked { why }) = &vacuity[0] else { panic!("{vacuity:?}") };
-        assert!(why.starts_with("on an empty graph: the query could not be run: "), "{why}");
-        assert_eq!(vacuity[1], None, "it holds before, and not on an empty graph");
+        assert_eq!(vacuity(trial), [Some(Vacuity::HeldBefore), Some(Vacuity::HeldBefore)]);
     }
 
     // The one beside it holds wherever one looks.
-    let more = format!("{more}  - {{cypher: 'MATCH (n:Never) RETURN count(n)', expected: 0}}\n");
+    let more = more.replace("warn", "fail") + "  - {cypher: 'MATCH (n:Never) RETURN count(n)', expected: 0}\n";
     let (output, record) = run(folder.path(), &database.server, &job(&address, &more), &[]);
-    assert_eq!(output.status.code(), Some(100), "{}", String::from_utf8_lossy(&output.stdout));
-    assert_eq!(record.vacuous_assertions(), [2]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(100), "{page}");
+    assert!(page.contains("gate failed: 1 vacuous assertion and 2 that held before the first word, and "), "{page}");
+    assert_eq!((record.vacuous_assertions(), record.held_before_assertions()), (vec![2], vec![0, 1]));
     let mut live = eval_job(folder.path());
     let live = database.server.tell(live.args(["validate", "--live", "job.yml"])).output().unwrap();
     let words = String::from_utf8(live.stdout).unwrap();
     assert_eq!(live.status.code(), Some(100), "{words}");
-    assert!(words.contains("not checked · assertion 1 (") && words.contains("vacuous · assertion 3 ("), "{words}");
-    assert!(!words.contains("assertion 2 ("), "{words}");
+    for told in ["holds before · assertion 1 (", "holds before · assertion 2 (", "vacuous · assertion 3 ("] {
+        assert!(words.contains(told), "{words}");
+    }
 }
 
 #[tokio::test]
