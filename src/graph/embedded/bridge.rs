@@ -368,8 +368,8 @@ mod tests {
             ("MATCH (n:A|B), (m:C|D) RETURN n", "MATCH (n:A|B), (m:C|D) RETURN n"),
             ("MATCH (a)-[r:R|S]->(b) RETURN a", "MATCH (a)-[r:R|S]->(b) RETURN a"),
             ("RETURN [n IN ns WHERE n:A | n.x], {n: A}", "RETURN [n IN ns WHERE n:A | n.x], {n: A}"),
-            ("MATCH (a) CALL { WITH a DETACH DELETE a } IN TRANSACTIONS OF 10 ROWS", "MATCH (a)  DETACH DELETE a "),
-            ("MATCH (a) CALL (a) { SET a.x = 1 } IN TRANSACTIONS", "MATCH (a)  SET a.x = 1 "),
+            ("MATCH (a) CALL { WITH a DETACH DELETE a } IN TRANSACTIONS OF 10 ROWS", "MATCH (a) DETACH DELETE a "),
+            ("MATCH (a) CALL (a) { SET a.x = 1 } IN TRANSACTIONS", "MATCH (a) SET a.x = 1 "),
             (
                 "MATCH (a) CALL { WITH a RETURN 1 AS x } IN TRANSACTIONS",
                 "MATCH (a) CALL { WITH a RETURN 1 AS x } IN TRANSACTIONS",

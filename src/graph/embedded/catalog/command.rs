@@ -130,7 +130,10 @@ impl<'a> Cursor<'_, 'a> {
         let sort = if index { "INDEX" } else { "CONSTRAINT" };
         let wrong = || mistake(&format!("This DROP {sort} is not understood. Try DROP {sort} name IF EXISTS."));
         let name = Some(self.name().ok_or_else(wrong)?);
-        let lenient = self.word("IF") && self.word("EXISTS");
+        let lenient = self.word("IF");
+        if lenient && !self.word("EXISTS") {
+            return Err(wrong());
+        }
         let what = if index { What::DropIndex } else { What::DropConstraint };
         if self.end() { Ok(Command { name, lenient, what }) } else { Err(wrong()) }
     }
@@ -144,7 +147,10 @@ impl<'a> Cursor<'_, 'a> {
                     && next.is_some_and(|next| next.is_word("NOT"))
         };
         let name = if starts(self) { None } else { Some(self.name()?) };
-        let lenient = self.word("IF") && self.word("NOT") && self.word("EXISTS");
+        let lenient = self.word("IF");
+        if lenient && !(self.word("NOT") && self.word("EXISTS")) {
+            return None;
+        }
         self.word("FOR").then_some((name, lenient))
     }
 
