@@ -49,7 +49,7 @@ pub fn take_counts() -> Counts {
 
 /// The labels of nodes and the types of relationships whose properties or labels were written on this thread since the
 /// last call.
-pub fn take_touched() -> BTreeSet<String> {
+pub fn take_written() -> BTreeSet<String> {
     TOUCHED.with(RefCell::take)
 }
 

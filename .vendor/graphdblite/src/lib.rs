@@ -53,7 +53,7 @@ pub mod tck_support;
 
 pub use cypher::record::NamedRecord as Record;
 // eval-job: counts.
-pub use counts::{take_counts, take_touched, Counts};
+pub use counts::{take_counts, take_written, Counts};
 pub use db::{Config, Database, SyncMode};
 pub use transaction::{ReadTxGuard, WriteTxGuard};
 pub use types::{

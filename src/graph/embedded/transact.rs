@@ -95,7 +95,7 @@ impl Store {
             }
             None => statement,
         };
-        graphdblite::take_touched();
+        graphdblite::take_written();
         let bridged = bridge(statement);
         let memory = self.memory;
         let refused = |theirs: Theirs| match is_full(&theirs) {

@@ -51,11 +51,11 @@ impl Store {
 
     /// Refuses what the statements since the last call wrote, if it breaks a constraint.
     pub(super) fn enforce(&self) -> Result<(), Refusal> {
-        let touched = graphdblite::take_touched();
-        if touched.is_empty() {
+        let written = graphdblite::take_written();
+        if written.is_empty() {
             return Ok(());
         }
-        for constraint in self.rules()?.constraints.iter().filter(|rule| touched.contains(&rule.name_of_entity)) {
+        for constraint in self.rules()?.constraints.iter().filter(|rule| written.contains(&rule.name_of_entity)) {
             unique::kept(&self.database, constraint)?;
         }
         Ok(())
