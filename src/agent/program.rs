@@ -38,6 +38,33 @@ impl Program<'_> {
         problems
     }
 
+    /// Why it can't be started as things are now: its folder or the program itself is not there, or is no program. `path` is
+    /// the PATH on which it is looked for; without one nothing is said of a program that has no slash in its name.
+    pub(super) fn missing(&self, folder: &Path, path: Option<&str>) -> Option<String> {
+        if let Err(problem) = self.command(folder) {
+            return Some(problem);
+        }
+        let (key, name) = (self.key, self.command);
+        let help =
+            format!("{key}.command is looked for on the PATH, or relative to the job file's folder if it has a slash");
+        if name.contains('/') {
+            let file = folder.join(name);
+            return match file.metadata() {
+                Err(_) => Some(format!("there is no program `{name}`; {help}")),
+                Ok(found) if !found.is_file() || !is_executable(&found) => {
+                    Some(format!("`{name}` may not be executed; chmod +x makes it a program"))
+                }
+                Ok(_) => None,
+            };
+        }
+        let mut folders = std::env::split_paths(self.env.get("PATH").map(String::as_str).or(path)?);
+        let is_there = folders.any(|folder| {
+            let names = [folder.join(name), folder.join(format!("{name}.exe")), folder.join(format!("{name}.cmd"))];
+            names.iter().any(|file| file.metadata().is_ok_and(|found| found.is_file() && is_executable(&found)))
+        });
+        (!is_there).then(|| format!("there is no program `{name}`; {help}"))
+    }
+
     /// The command, with its output piped. Paths are relative to the job file's folder; a program without a slash is
     /// looked for on the PATH. The error says which folder is not there.
     pub(super) fn command(&self, folder: &Path) -> Result<Command, String> {
@@ -58,4 +85,15 @@ impl Program<'_> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &std::fs::Metadata) -> bool {
+    true
 }

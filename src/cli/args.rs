@@ -37,8 +37,8 @@ impl Args {
     /// The file of variables that a subcommand reads: `None` where it reads none, `Some(None)` for the usual one.
     pub(super) fn env_file(&self) -> Option<Option<&Path>> {
         match &self.command {
-            Command::Run(args) => Some(args.env_file.as_deref()),
-            Command::Validate(args) => Some(args.env_file.as_deref()),
+            Command::Run(args) => Some(args.plan.env_file.as_deref()),
+            Command::Validate(args) => Some(args.plan.env_file.as_deref()),
             Command::Probe(args) => Some(args.env_file.as_deref()),
             _ => None,
         }
@@ -79,8 +79,9 @@ pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
 pub(super) enum Command {
     /// Run jobs: hold the conversations, judge them, check the assertions, and show what came of it
     Run(Box<RunArgs>),
-    /// Check job files; without --live this touches no network
-    Validate(ValidateArgs),
+    /// Check job files: whatever `run` would refuse with these flags and variables is told; without --live this touches
+    /// no network
+    Validate(Box<ValidateArgs>),
     /// Say hello to a job's agent and print what was found: is it there, what can it do, what does it answer. Nothing is
     /// kept, and no other model is asked
     Probe(ProbeArgs),
@@ -103,6 +104,38 @@ pub(super) struct RunArgs {
     #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
     pub(super) files: Vec<PathBuf>,
 
+    #[command(flatten)]
+    pub(super) plan: PlanArgs,
+
+    /// How many conversations may be held at once
+    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) max_concurrency: u16,
+
+    /// The seed of every random choice [default: drawn, and kept in the record]
+    #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N")]
+    pub(super) rng_seed: Option<u64>,
+
+    /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
+    /// the shape of Red Hat's token files
+    #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
+    pub(super) output: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
+
+    /// Show what is said and done, word for word, as it happens
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
+    pub(super) verbose: bool,
+
+    /// Show nothing while the job runs, whatever --verbose says
+    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", value_parser = FalseyValueParser::new())]
+    pub(super) no_progress: bool,
+}
+
+/// What decides whether a job can work: `run` and `validate` read it alike.
+#[derive(Debug, clap::Args)]
+pub(super) struct PlanArgs {
     /// The agent's model, sent with every message; several, separated by commas, are compared
     /// [default: gpt-4.1-mini; demo-careful for the demo agent]
     #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
@@ -149,31 +182,6 @@ pub(super) struct RunArgs {
     /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
     #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
     pub(super) env_file: Option<PathBuf>,
-
-    /// How many conversations may be held at once
-    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
-          value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) max_concurrency: u16,
-
-    /// The seed of every random choice [default: drawn, and kept in the record]
-    #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N")]
-    pub(super) rng_seed: Option<u64>,
-
-    /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
-    /// the shape of Red Hat's token files
-    #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
-    pub(super) output: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub(super) runs: RunsArgs,
-
-    /// Show what is said and done, word for word, as it happens
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
-    pub(super) verbose: bool,
-
-    /// Show nothing while the job runs, whatever --verbose says
-    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", value_parser = FalseyValueParser::new())]
-    pub(super) no_progress: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -189,16 +197,11 @@ pub(super) struct ValidateArgs {
     #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
     pub(super) files: Vec<PathBuf>,
 
-    /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
-    #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
-    pub(super) prompts: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) plan: PlanArgs,
 
-    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
-    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
-    pub(super) env_file: Option<PathBuf>,
-
-    /// Also ask the agent for a session and look at the graph, without a word and without a model: could a run begin,
-    /// and can each assertion fail? On a database of your own the setups are left out
+    /// Also look whether agent, graph and models can be reached, ask the agent for a session and look at the graph, without
+    /// a word and without a token: could a run begin, and can each assertion fail? On a database of your own the setups are left out
     #[arg(long, env = "EVAL_JOB_LIVE", value_parser = FalseyValueParser::new())]
     pub(super) live: bool,
 }

@@ -8,7 +8,17 @@ use crate::graph::GraphError;
 use crate::job::{Problems, render_problems};
 use crate::plan::Refusal;
 use crate::report::{Ink, plain};
+use crate::run::Trouble;
 use crate::store::folder::StoreError;
+
+/// A job that can't work as it was asked for.
+#[derive(Debug)]
+pub(super) struct RefusedJob {
+    /// The file, as it was typed.
+    pub(super) file: String,
+    /// Everything about it that can't work.
+    pub(super) refusals: Vec<Refusal>,
+}
 
 /// What can go wrong before or around a run. What goes wrong within one is an outcome, not an error.
 #[derive(Debug)]
@@ -25,8 +35,10 @@ pub(super) enum CliError {
     NoPrompts(PathBuf),
     /// Job files have problems.
     InvalidJobs(Vec<Problems>),
-    /// A job can't work as it was asked for.
-    Refused { file: String, refusals: Vec<Refusal> },
+    /// Jobs can't work as they were asked for.
+    Refused(Vec<RefusedJob>),
+    /// What a run needs is not there.
+    NotReady { file: String, troubles: Vec<Trouble> },
     /// `-o` names a format that there is not.
     UnknownFormat(PathBuf),
     /// `-o` names one file for the records of several jobs.
@@ -66,14 +78,14 @@ impl CliError {
             | CliError::UnreadableEnvFile { .. }
             | CliError::InvalidEnvFile { .. }
             | CliError::InvalidJobs(_)
-            | CliError::Refused { .. }
+            | CliError::Refused(_)
             | CliError::Unprepared(_)
             | CliError::UnknownFormat(_)
             | CliError::SharedOutput(_)
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
-            CliError::Database(_) => CliError::BROKEN,
+            CliError::Database(_) | CliError::NotReady { .. } => CliError::BROKEN,
             CliError::Store(_)
             | CliError::Unservable { .. }
             | CliError::Unwritable { .. }
@@ -121,12 +133,25 @@ impl CliError {
                 let noun = if count == 1 { "problem" } else { "problems" };
                 format!("{}\n{error} {count} {noun}; nothing was run", rendered.join("\n").trim_end())
             }
-            CliError::Refused { file, refusals } => {
-                let lines: Vec<String> = refusals
-                    .iter()
-                    .map(|refusal| format!("{error} {}: {}\n  try: {}", plain(file), refusal.what, refusal.help))
-                    .collect();
-                lines.join("\n")
+            CliError::Refused(jobs) => {
+                let of_job = |job: &RefusedJob| {
+                    let file = plain(&job.file);
+                    let line = |refusal: &Refusal| {
+                        format!("{error} {file}: {}\n  try: {}", plain(&refusal.what), refusal.help)
+                    };
+                    job.refusals.iter().map(line).collect::<Vec<_>>().join("\n")
+                };
+                jobs.iter().map(of_job).collect::<Vec<_>>().join("\n")
+            }
+            CliError::NotReady { file, troubles } => {
+                let line = |trouble: &Trouble| {
+                    let help = match trouble.help.as_str() {
+                        "" => String::new(),
+                        help => format!("\n  try: {}", plain(help)),
+                    };
+                    format!("{error} {}: {}{help}", plain(file), plain(&trouble.what))
+                };
+                troubles.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             CliError::UnknownFormat(path) => format!(
                 "{error} {}: the ending tells no format\n  try: a name that ends in .json, or in tokens.json for what the models took",

@@ -11,6 +11,7 @@ mod env_file;
 mod error;
 mod graph;
 mod jobs;
+mod planning;
 mod list;
 mod printer;
 mod probe;

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use super::args::ProbeArgs;
 use super::certificates;
 use super::context::Context;
-use super::error::CliError;
+use super::error::{CliError, RefusedJob};
 use super::jobs::{self, Loaded};
+use super::planning::surroundings;
 use super::printer::Printer;
-use super::run::{runtime, surroundings};
+use super::run::runtime;
 use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Reply, TransportConfig};
 use crate::evidence::{Event, EventKind};
@@ -46,7 +47,8 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         scorer_model: Some(ModelName::Scripted),
         ..Wanted::default()
     };
-    let plan = Plan::of(job, wanted, surroundings(context)).map_err(|refusals| CliError::Refused { file, refusals })?;
+    let plan = Plan::of(job, wanted, surroundings(context))
+        .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;
     let chance = Box::new(Context::chance);
     let rng_seed = Context::chance();
     let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, telling: None };

@@ -53,6 +53,11 @@ impl Progress {
         }
     }
 
+    /// Shows nothing from now on.
+    pub(super) fn mute(&mut self) {
+        self.level = Level::Nothing;
+    }
+
     /// The lines that an entry is worth, if any.
     pub(super) fn lines(&mut self, entry: &Entry) -> Option<String> {
         if let Entry::RunStarted { trials, provenance, .. } = entry {

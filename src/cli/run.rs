@@ -1,25 +1,22 @@
 //! `eval-job run FILE…`
 
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::args::RunArgs;
 use super::certificates;
 use super::context::Context;
-use super::error::CliError;
-use super::jobs::{self, Loaded};
+use super::error::{CliError, RefusedJob};
+use super::planning::{Planned, edges, plan_all};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use super::signals::Signals;
-use crate::job::RunLimits;
 use crate::llm::limiter::Telling;
-use crate::money::{PriceTable, SpendLimits};
-use crate::plan::{Plan, Refusal, Surroundings, Wanted};
+use crate::plan::Refusal;
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
-use crate::run::{self, AtOnce, Edges, Engine, Means};
+use crate::run::{self, AtOnce, Engine};
 use crate::store::folder::{Journal, NewRun, RunsFolder, StoreError};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
@@ -29,12 +26,11 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
         return Err(CliError::SharedOutput(args.files.len()));
     }
     certificates::warn(context, printer);
-    let prices = prices(args.prices.as_deref())?;
-    let mut plans = Vec::new();
-    for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
-        plans.push(plan(args, context, &prices, loaded)?);
-    }
     let runtime = runtime()?;
+    let plans = {
+        let _inside = runtime.enter();
+        plan_all(&args.files, &args.plan, context)?
+    };
     let signals = Signals::listen(printer.clone())?;
     let worst = runtime.block_on(run_all(args, context, printer, plans, &signals));
     // Whatever hangs in a thread of its own must not keep the process from ending.
@@ -68,49 +64,6 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
         .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))
 }
 
-/// What models cost: what the file says, then what is known.
-fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
-    let Some(path) = file else { return Ok(PriceTable::embedded()) };
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|source| CliError::Unreadable { path: path.to_path_buf(), source })?;
-    let invalid = |what| CliError::InvalidPrices { path: path.to_path_buf(), what };
-    PriceTable::embedded().with_file(&text).map_err(invalid)
-}
-
-/// A job with its plan.
-struct Planned {
-    loaded: Loaded,
-    plan: Plan,
-}
-
-fn plan(args: &RunArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, CliError> {
-    let wanted = Wanted {
-        models: args.model.clone(),
-        conditions: args.condition.map(Into::into).into_iter().collect(),
-        evaluator_model: args.evaluator_model.clone(),
-        scorer_model: args.scorer_model.clone(),
-        min_score: args.min_score,
-        limits: RunLimits {
-            spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
-            seconds: args.time_limit,
-        },
-    };
-    let surroundings = Surroundings { prices: prices.clone(), ..surroundings(context) };
-    match Plan::of(loaded.job.clone(), wanted, surroundings) {
-        Ok(plan) => Ok(Planned { loaded, plan }),
-        Err(refusals) => Err(CliError::Refused { file: loaded.file, refusals }),
-    }
-}
-
-/// What decides whether a plan can work.
-pub(super) fn surroundings(context: &Context) -> Surroundings {
-    Surroundings {
-        variables: context.credentials.variables.clone(),
-        neo4j_uri: context.credentials.neo4j_uri.clone(),
-        prices: PriceTable::embedded(),
-    }
-}
-
 async fn run_one(
     args: &RunArgs,
     context: &Context,
@@ -118,25 +71,19 @@ async fn run_one(
     planned: Planned,
     signals: &Signals,
 ) -> Result<Verdict, CliError> {
-    let Planned { loaded, plan } = planned;
+    let Planned { file, templates, plan } = planned;
     for warning in &plan.warnings {
-        printer.note(&format!("{}: warning · {}", report::plain(&loaded.file), report::plain(warning)));
+        printer.note(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
     }
     let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
     let at_once = run::at_once(&plan, usize::from(args.max_concurrency));
     if let Some(at_once) = at_once {
-        limited(at_once, &loaded.file, args.max_concurrency, printer)?;
+        limited(at_once, &file, args.max_concurrency, printer)?;
     }
     let shown = context.stderr_is_tty || args.verbose;
-    let means = Means {
-        credentials: &context.credentials,
-        clock: context.clock,
-        rng_seed,
-        chance: Box::new(Context::chance),
-        telling: (shown && !args.no_progress).then(|| waiting_line(printer.clone())),
-    };
-    let edges = Edges::of(&plan, means).map_err(|error| CliError::Internal(error.to_string()))?;
-    let provenance = run::provenance(&plan, &loaded.file, &loaded.templates, &edges, rng_seed);
+    let telling = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
+    let edges = edges(&plan, context, rng_seed, telling).map_err(CliError::Internal)?;
+    let provenance = run::provenance(&plan, &file, &templates, &edges, rng_seed);
     let mut chance = fastrand::Rng::with_seed(Context::chance());
     let NewRun { id, folder, journal } =
         RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
@@ -153,7 +100,7 @@ async fn run_one(
     }));
     let engine = Engine {
         id: id.clone(),
-        templates: loaded.templates,
+        templates,
         edges,
         clock: context.clock,
         rng_seed,
@@ -162,9 +109,19 @@ async fn run_one(
         plan,
     };
     let engine = Arc::new(engine.limited_to(at_once));
-    run::run(engine, provenance, signals.interrupt.clone())
-        .await
-        .map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
+    let found = run::preflight(&engine, &signals.interrupt).await.unwrap_or_default();
+    let finished = if found.troubles.is_empty() {
+        if let (false, false) = (args.no_progress, found.ready.is_empty()) {
+            printer.note(&format!("ready    {}", found.ready.join(" · ")));
+        }
+        run::run(engine, provenance, signals.interrupt.clone()).await.map(drop)
+    } else {
+        // Told once, in full; the record says it of every conversation.
+        printer.error(&CliError::NotReady { file, troubles: found.troubles.clone() });
+        mute(&keeper);
+        run::refuse(engine, provenance, &found.troubles).await
+    };
+    finished.map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
 
     // The journal is the truth: nothing of the conversations was held in memory while they went on.
     let record = folder.read_back(&keeper.lock().unwrap_or_else(PoisonError::into_inner).journal)?.record;
@@ -198,7 +155,7 @@ fn limited(at_once: AtOnce, file: &str, asked: u16, printer: &Printer) -> Result
     if most == 0 {
         let what = format!("a conversation takes about {each} file descriptors, and this process may have {limit}");
         let refusals = vec![Refusal { what, help: format!("ulimit -n {needed}, or more") }];
-        return Err(CliError::Refused { file: file.to_owned(), refusals });
+        return Err(CliError::Refused(vec![RefusedJob { file: file.to_owned(), refusals }]));
     }
     printer.note(&format!(
         "at most {most} conversations at once instead of -j {asked}: each takes about {each} file descriptors, and this \
@@ -217,6 +174,13 @@ struct Keeper {
     journal: Journal,
     progress: Progress,
     printer: Arc<Printer>,
+}
+
+/// Shows nothing of what happens from now on.
+fn mute(keeper: &Mutex<Keeper>) {
+    if let Ok(mut keeper) = keeper.lock() {
+        keeper.progress.mute();
+    }
 }
 
 fn keeper_sink(keeper: Arc<Mutex<Keeper>>) -> Box<run::Sink> {

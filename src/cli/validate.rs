@@ -7,15 +7,15 @@ use tokio_util::sync::CancellationToken;
 use super::args::ValidateArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::jobs::{self, Loaded};
+use super::planning::{Planned, edges, plan_all};
 use super::printer::Printer;
-use super::run::{runtime, surroundings};
+use super::run::runtime;
 use super::signals::Signals;
-use crate::job::{Job, ModelName};
-use crate::plan::{self, Plan, Wanted};
+use crate::job::Job;
+use crate::plan;
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, Edges, Engine, Means, Rehearsal};
+use crate::run::{self, Engine, Rehearsal};
 use crate::score::{Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
@@ -24,56 +24,50 @@ const LABEL: usize = 80;
 /// Checks job files; agent and graph are only contacted with `--live`.
 pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let mut status = 0;
-    let runtime = args.live.then(runtime).transpose()?;
-    // Without a look at anything there is nothing to end in order.
-    let interrupt = match &runtime {
-        Some(_) => Signals::listen(printer.clone())?.interrupt,
-        None => CancellationToken::new(),
+    let runtime = runtime()?;
+    let plans = {
+        let _inside = runtime.enter();
+        plan_all(&args.files, &args.plan, context)?
     };
-    for loaded in jobs::load(&args.files, args.prompts.as_deref())? {
-        let job = &loaded.job;
+    // Without a look at anything there is nothing to end in order.
+    let interrupt = match args.live {
+        true => Signals::listen(printer.clone())?.interrupt,
+        false => CancellationToken::new(),
+    };
+    for planned in plans {
+        let job = &planned.plan.job;
         printer.data(&format!(
             "{}: valid · {} · {} · {} · {}\n",
-            plain(&loaded.file),
+            plain(&planned.file),
             plain(&job.name),
             count(job.tasks.len(), "task"),
             count(job.facts.len(), "fact"),
             count(job.assertions.len(), "assertion"),
         ))?;
         for warning in plan::warnings(job) {
-            printer.data(&format!("{}: warning · {}\n", plain(&loaded.file), plain(&warning)))?;
+            printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(&warning)))?;
         }
-        if let Some(runtime) = &runtime {
-            status = status.max(runtime.block_on(live(loaded, context, printer, &interrupt))?);
+        if args.live {
+            status = status.max(runtime.block_on(live(planned, context, printer, &interrupt))?);
         }
         if interrupt.is_cancelled() {
             break;
         }
     }
     // Whatever hangs in a thread of its own must not keep the process from ending.
-    runtime.into_iter().for_each(tokio::runtime::Runtime::shutdown_background);
+    runtime.shutdown_background();
     Ok(status)
 }
 
 /// Looks at agent and graph as they are now, and tells what was found.
 async fn live(
-    loaded: Loaded,
+    planned: Planned,
     context: &Context,
     printer: &Printer,
     interrupt: &CancellationToken,
 ) -> Result<u8, CliError> {
-    let Loaded { file, job, templates } = loaded;
-    // No model is asked, so none needs a key.
-    let wanted = Wanted {
-        evaluator_model: job.persona.mind.model().is_some().then_some(ModelName::Scripted),
-        scorer_model: Some(ModelName::Scripted),
-        ..Wanted::default()
-    };
-    let plan = Plan::of(job, wanted, surroundings(context))
-        .map_err(|refusals| CliError::Refused { file: file.clone(), refusals })?;
-    let chance = Box::new(Context::chance);
-    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed: 0, chance, telling: None };
-    let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
+    let Planned { file, templates, plan } = planned;
+    let edges = edges(&plan, context, 0, None).map_err(CliError::Internal)?;
     let engine = Engine {
         id: "validate".to_owned(),
         templates,
@@ -84,6 +78,16 @@ async fn live(
         sink: Box::new(|_| Ok(())),
         plan,
     };
+    let found = run::preflight(&engine, interrupt).await.unwrap_or_default();
+    if !found.troubles.is_empty() {
+        for trouble in &found.troubles {
+            printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&trouble.to_string())))?;
+        }
+        return Ok(Verdict::Incomplete.exit_status());
+    }
+    if !found.ready.is_empty() {
+        printer.data(&format!("{}: ready · {}\n", plain(&file), found.ready.join(" · ")))?;
+    }
     match run::rehearse(&engine, interrupt.clone()).await {
         Ok(None) => Ok(Verdict::Interrupted.exit_status()),
         Ok(Some(rehearsal)) => tell(&file, &engine.plan.job, &rehearsal, printer),

@@ -11,7 +11,7 @@ pub mod neo4j;
 pub mod photograph;
 
 pub use config::GraphConfig;
-pub use cypher::unscoped_problem;
+pub use cypher::{CypherProblem, assertion_problem, setup_problem, unscoped_problem};
 pub use photograph::WatchConfig;
 
 use std::collections::BTreeMap;
@@ -20,6 +20,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use crate::evidence::{Node, Path, Point, Relationship, Table, Temporal, TemporalKind, Value};
+
+/// The statements of a text, which are parted by semicolons.
+pub fn statements(text: &str) -> Vec<&str> {
+    cypher::split(text)
+}
 
 /// Parameters of a statement: `$name` in Cypher.
 pub type Parameters = BTreeMap<String, Value>;

@@ -16,6 +16,7 @@ mod iam;
 mod json;
 mod pieces;
 mod port;
+mod reach;
 mod reply;
 mod socket;
 mod sending;

@@ -10,6 +10,7 @@ use super::template_check::{TemplateCheck, TemplateKind};
 use super::written::{EvaluatorFile, ScorerFile};
 use crate::agent::managed::{address_problem, pattern_problem};
 use crate::assertion::expression::{ExpressionProblem, compile_problem};
+use crate::graph::{CypherProblem, assertion_problem, setup_problem};
 
 /// Reports what is wrong beyond the structure.
 pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &Node) {
@@ -28,6 +29,11 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
             && let Some(problem) = node.text().filter(|text| !text.trim().is_empty()).and_then(problem)
         {
             report.add(node.span, problem);
+        }
+    }
+    for (list, problem) in [("setups", setup_problem as CypherCheck), ("assertions", assertion_problem)] {
+        for node in root.get(list).map(Node::items).unwrap_or_default().iter().filter_map(|item| item.get("cypher")) {
+            cypher(report, node, problem);
         }
     }
     for assertion in root.get("assertions").map(Node::items).unwrap_or_default() {
@@ -82,6 +88,16 @@ fn script(report: &mut Report<'_>, node: &Node) {
     let text = node.text().filter(|text| !text.trim().is_empty());
     if let Some(problem) = text.and_then(compile_problem) {
         report_script(report, node, problem);
+    }
+}
+
+type CypherCheck = fn(&str) -> Option<CypherProblem>;
+
+fn cypher(report: &mut Report<'_>, node: &Node, problem: CypherCheck) {
+    let text = node.text().filter(|text| !text.trim().is_empty());
+    if let Some(problem) = text.and_then(problem) {
+        let CypherProblem { line, column, message, help } = problem;
+        report_script(report, node, ExpressionProblem { line, column, message, help });
     }
 }
 

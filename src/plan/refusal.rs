@@ -4,6 +4,7 @@ use super::{Surroundings, uses_cypher};
 use crate::agent::demo::DemoConfig;
 use crate::agent::{Ability, TransportConfig};
 use crate::graph::GraphConfig;
+use crate::graph::embedded::compile_problem;
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::job::{Job, TimingOn};
 
@@ -14,6 +15,16 @@ pub struct Refusal {
     pub what: String,
     /// What to try.
     pub help: String,
+}
+
+/// Every piece of the job's Cypher that the embedded graph does not understand: where, and why.
+fn uncompilable(job: &Job) -> Vec<(String, String)> {
+    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
+    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
+        assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
+    });
+    let parameters = &["user", "sessionId", "trial", "model"];
+    setups.chain(assertions).filter_map(|(place, cypher)| Some((place, compile_problem(cypher, parameters)?))).collect()
 }
 
 /// Everything about this job that cannot work in these surroundings.
@@ -86,6 +97,14 @@ pub(super) fn refusals(
                      it is then told where the graph is; or serve one to it: eval-job graph serve",
                 );
             }
+        }
+    }
+    if matches!(graph, Some(GraphConfig::Embedded(_))) {
+        for (place, problem) in uncompilable(job) {
+            refuse(
+                format!("{place} can't run: {problem}"),
+                "correct it in the job file; or name a Neo4j: graph: {neo4j: {uri: …}}",
+            );
         }
     }
     if !job.watch.is_on() && job.assertions.iter().any(|assertion| assertion.check.needs_changes()) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use minijinja::{Environment, Error, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use sha2::{Digest, Sha256};
 
 use super::{PromptError, judge, persona};
@@ -16,6 +16,9 @@ pub enum TemplateKind {
     /// `scorer.prompt`: what the judge is told.
     Judge,
 }
+
+/// Steps that a template may take: well under a second, and far more than a long conversation needs.
+const STEPS: u64 = 5_000_000;
 
 impl TemplateKind {
     fn variables(self) -> &'static [&'static str] {
@@ -98,6 +101,7 @@ impl Templates {
     fn environment(&self, name: &str) -> Result<Environment<'_>, Error> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(STEPS));
         for (other, source) in &self.sources {
             let added = environment.add_template(other, source);
             if other == name {
@@ -110,6 +114,7 @@ impl Templates {
     fn whatever_compiles(&self) -> Environment<'static> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(STEPS));
         for (name, source) in &self.sources {
             // One that is broken is told of where it is used.
             let _ = environment.add_template_owned(name.clone(), source.clone());
@@ -155,6 +160,11 @@ fn describe(name: &str, error: &Error) -> String {
     let mut innermost = error;
     while let Some(inner) = std::error::Error::source(innermost).and_then(|source| source.downcast_ref::<Error>()) {
         innermost = inner;
+    }
+    if innermost.kind() == ErrorKind::OutOfFuel {
+        return format!(
+            "The template `{name}` takes more than {STEPS} steps. Is there a loop within a loop over a long range?"
+        );
     }
     let place = innermost.name().unwrap_or(name);
     let line = innermost.line().map(|line| format!(", line {line}")).unwrap_or_default();
@@ -209,6 +219,17 @@ mod tests {
     fn a_syntax_error_has_its_line() {
         let problem = with("fine\n{% for task in %}").check("own", TemplateKind::Persona).unwrap();
         assert!(problem.starts_with("The template `own`, line 2 can't be used: syntax error"), "{problem}");
+    }
+
+    #[test]
+    fn a_template_without_an_end_is_told() {
+        let loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}{{ transcript }}";
+        let recursion = "{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}{{ transcript }}";
+        let problem = with(loops).check("own", TemplateKind::Judge).unwrap();
+        assert!(problem.contains("takes more than 5000000 steps"), "{problem}");
+        for text in [recursion, "{{ range(1000000000)|list }}", "{{ 'x' * 1000000000000 }}", "{% include 'own' %}"] {
+            assert!(with(text).check("own", TemplateKind::Judge).is_some(), "{text}");
+        }
     }
 
     #[test]

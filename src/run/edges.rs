@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use super::commons::Commons;
 use super::evaluate;
 use super::ground::neo4j_graph;
-use super::models::{Models, Surround};
+use super::models::{ModelAddress, Models, Surround};
 use super::{Chance, Engine};
 use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
 use crate::agent::adk::{AdkAgent, AdkConfig, AdkServer, AdkSettings};
@@ -60,8 +60,9 @@ pub struct Edges {
     /// The judge's model.
     pub judge: Arc<dyn Llm>,
     endpoints: Vec<String>,
+    pub(super) model_addresses: Vec<ModelAddress>,
     pub(super) model_keys: Vec<Secret>,
-    http: HttpClient,
+    pub(super) http: HttpClient,
     pub(super) credentials: Credentials,
     /// Stands for "nothing there": made when an assertion is first looked at on it, never written to.
     empty_graph: OnceLock<Result<Arc<EmbeddedGraph>, GraphError>>,
@@ -105,7 +106,7 @@ impl Edges {
         let budget = Budget::new(plan.job.limits.run.spend, plan.prices.clone());
         let variables = &credentials.variables;
         let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
-        let Models { persona, judge, endpoints, keys } = Models::of(&plan.job, &surround)?;
+        let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &surround)?;
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
         let graph_memory = match &plan.graph {
             Some(GraphConfig::Embedded(config)) => config.memory.unwrap_or_default(),
@@ -124,6 +125,7 @@ impl Edges {
             persona,
             judge,
             endpoints,
+            model_addresses: addresses,
             model_keys: keys,
             http,
             credentials,

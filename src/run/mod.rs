@@ -18,6 +18,7 @@ mod managed;
 mod models;
 mod observe;
 mod persona;
+mod preflight;
 mod prepare;
 mod probe;
 mod provenance;
@@ -32,11 +33,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
+use crate::score::Outcome;
 use lanes::{Limits, TimeLimit};
 
 pub use concurrency::{AtOnce, at_once};
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use hint::hint;
+pub use preflight::{Preflight, Trouble, preflight};
 pub use probe::{ProbeError, Sighting, probe};
 pub use provenance::{provenance, without_user};
 pub use rehearse::{Rehearsal, rehearse};
@@ -67,18 +70,38 @@ pub struct Engine {
     pub sink: Box<Sink>,
 }
 
-/// Carries out a plan. Returns whether it was interrupted.
+/// Keeps a run of which no conversation could begin, for these reasons: each is broken, and nothing was asked of anybody.
 ///
 /// # Errors
-/// Only what the sink says: everything else is an outcome.
-pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: CancellationToken) -> io::Result<bool> {
+/// What the sink says.
+pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
+    begin(&engine, provenance)?;
+    let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join(". ");
+    for id in engine.plan.trials() {
+        let (trial, outcome) = (id.number, Outcome::Broken { error: error.clone() });
+        (engine.sink)(Entry::TrialStarted { trial, at: engine.clock.wall() })?;
+        (engine.sink)(Entry::TrialFinished { trial, at: engine.clock.wall(), outcome, scorecard: None })?;
+    }
+    engine.edges.close().await;
+    (engine.sink)(Entry::RunFinished { at: engine.clock.wall(), interrupted: false })
+}
+
+fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
     (engine.sink)(Entry::RunStarted {
         version: FORMAT_VERSION,
         id: engine.id.clone(),
         at: engine.clock.wall(),
         provenance: Box::new(provenance),
         trials: engine.plan.trials(),
-    })?;
+    })
+}
+
+/// Carries out a plan. Returns whether it was interrupted.
+///
+/// # Errors
+/// Only what the sink says: everything else is an outcome.
+pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: CancellationToken) -> io::Result<bool> {
+    begin(&engine, provenance)?;
     let limits = Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run.seconds) };
     let carried_out = lanes::carry_out(&engine, &limits).await;
     limits.time.stop();

@@ -28,10 +28,22 @@ pub(super) struct Models {
     /// `None` where it says fixed lines.
     pub(super) persona: Option<Arc<dyn Llm>>,
     pub(super) judge: Arc<dyn Llm>,
+    /// Where each is asked: whose it is, the address, and where that comes from, or could.
+    pub(super) addresses: Vec<ModelAddress>,
     /// Where they are asked instead of their providers' own addresses.
     pub(super) endpoints: Vec<String>,
     /// The keys that they use.
     pub(super) keys: Vec<Secret>,
+}
+
+/// Where one of our own models is asked.
+pub(super) struct ModelAddress {
+    /// `persona` or `judge`.
+    pub(super) role: &'static str,
+    /// The address.
+    pub(super) url: String,
+    /// Where it comes from, or could: a variable, or a place in the job.
+    pub(super) from: String,
 }
 
 /// What every client needs.
@@ -47,12 +59,17 @@ pub(super) struct Surround<'a> {
 impl Models {
     pub(super) fn of(job: &Job, surround: &Surround<'_>) -> Result<Models, String> {
         let mut limiters = Limiters::new(surround.clock, surround.rng_seed, surround.telling.clone());
-        let (mut endpoints, mut keys) = (Vec::new(), Vec::new());
+        let (mut endpoints, mut keys, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
         let mut make = |model: &Model, part: &str| {
             let Some(access) = access(model, part, surround.variables) else {
                 return Ok(Arc::new(Scripted) as Arc<dyn Llm>);
             };
             keys.extend(access.key.clone());
+            addresses.push(ModelAddress {
+                role: if part == "evaluator" { "persona" } else { "judge" },
+                url: access.base_url.clone().unwrap_or_else(|| usual_address(access.provider).to_owned()),
+                from: access.address_from.clone(),
+            });
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
             client(model, access, &mut limiters, surround).map_err(|error| error.message)
         };
@@ -61,7 +78,17 @@ impl Models {
             Mind::Model(model) => Some(make(model, "evaluator")?),
         };
         let judge = make(&job.judge.model, "scorer")?;
-        Ok(Models { persona, judge, endpoints, keys })
+        Ok(Models { persona, judge, addresses, endpoints, keys })
+    }
+}
+
+/// The provider's own address.
+fn usual_address(provider: Provider) -> &'static str {
+    match provider {
+        Provider::OpenAi => openai::BASE_URL,
+        Provider::Anthropic => anthropic::BASE_URL,
+        Provider::Gemini => gemini::BASE_URL,
+        Provider::Watsonx => watsonx::BASE_URL,
     }
 }
 
@@ -71,13 +98,7 @@ fn client(
     limiters: &mut Limiters,
     surround: &Surround<'_>,
 ) -> Result<Arc<dyn Llm>, LlmError> {
-    let own = match access.provider {
-        Provider::OpenAi => openai::BASE_URL,
-        Provider::Anthropic => anthropic::BASE_URL,
-        Provider::Gemini => gemini::BASE_URL,
-        Provider::Watsonx => watsonx::BASE_URL,
-    };
-    let base_url = access.base_url.unwrap_or_else(|| own.to_owned());
+    let base_url = access.base_url.unwrap_or_else(|| usual_address(access.provider).to_owned());
     let limited = surround.budget.purse.is_limited();
     let max_tokens = model.max_tokens.or(limited.then_some(LONGEST_REPLY));
     let allowance = limited.then(|| Allowance {

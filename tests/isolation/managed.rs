@@ -217,7 +217,7 @@ fn what_can_not_be_started_is_told_with_what_to_try() {
     for (command, more, words) in [
         ("no-such-program", "", "there is no program `no-such-program`"),
         ("./nowhere", "", "there is no program `./nowhere`"),
-        ("./script", "", "`./script` may not be executed; try chmod +x"),
+        ("./script", "", "`./script` may not be executed; chmod +x"),
         ("python3", "    cwd: nowhere", "there is no such folder; target.start.cwd"),
     ] {
         let (output, record) = run(folder.path(), &of(command, more), &[], &[]);

@@ -10,6 +10,7 @@ mod memory;
 mod neo4j;
 mod providers;
 mod readme;
+mod refusals;
 mod signals;
 mod twice;
 mod wire;

@@ -49,7 +49,8 @@ fn a_certificate_that_is_trusted_works_and_one_that_is_not_is_named_and_not_trie
         command.env("SSL_CERT_FILE", certificate());
     });
     assert_eq!(output.status.code(), Some(0), "{words}");
-    assert_eq!(agent.requests().len(), 2);
+    // One to see whether it is there, and two messages.
+    assert_eq!(agent.requests().len(), 3);
 
     let agent = server();
     let (output, words) = run(folder.path(), &job(&agent.address, OWN_LINES), |_| {});

@@ -441,6 +441,26 @@ impl Database {
         })
     }
 
+    // eval-job: a statement is checked without being run.
+    /// Parse and plan a query without running it.
+    pub fn compile(
+        &mut self,
+        cypher: &str,
+        params: Option<&std::collections::HashMap<String, Value>>,
+    ) -> Result<()> {
+        use crate::cypher::{eval, parser, planner};
+        let need = parser::stack_requirement(cypher);
+        stacker::maybe_grow(need, need, || {
+            let stmt = self.parse_cache.get_or_parse(cypher)?;
+            if let Some(p) = params {
+                parser::validate_params(&stmt, p)?;
+            }
+            let _scope = eval::ParamScope::enter(params);
+            let ctx = ExecContext::default();
+            planner::plan_with_procedures(&self.conn, &stmt, &ctx.procedures, params).map(|_| ())
+        })
+    }
+
     fn execute_with_params_inner(
         &mut self,
         cypher: &str,

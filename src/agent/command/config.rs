@@ -57,6 +57,11 @@ impl CommandConfig {
         Program { key: "target.command", command, args, env, cwd: cwd.as_deref() }
     }
 
+    /// Why the command can't be started as things are now.
+    pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<String> {
+        self.program().missing(folder, path)
+    }
+
     /// Whether an argument tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
         self.args.iter().any(|arg| arg.contains("{model}"))

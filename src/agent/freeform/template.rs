@@ -15,6 +15,9 @@ use crate::secret::Secret;
 pub(in crate::agent) const NAMES: [&str; 8] =
     ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl"];
 
+/// Steps that a template may take: well under a second.
+const STEPS: u64 = 2_000_000;
+
 /// A request's four parts, as the job has them.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::agent) struct Parts<'a> {
@@ -160,6 +163,7 @@ pub(in crate::agent) fn names_within(body: &Value, name: &str) -> bool {
 fn environment(is_address: bool) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(STEPS));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     if is_address {
         environment.set_formatter(percent_encoded);
@@ -217,11 +221,12 @@ fn lone(text: &str) -> Option<&str> {
 
 /// Where in a template an error is, and its kind. Its own words could quote the template, which may hold a key.
 fn words(error: &Error, template: &str) -> String {
-    use minijinja::ErrorKind::{SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
+    use minijinja::ErrorKind::{OutOfFuel, SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
     let what = match error.kind() {
         UndefinedError => format!("a name in it is not known; templates may name {}", NAMES.join(", ")),
         SyntaxError => "this is no template: look at its {{ and }}".to_owned(),
         UnknownFilter | UnknownFunction | UnknownTest => "it uses something that templates do not have".to_owned(),
+        OutOfFuel => format!("it takes more than {STEPS} steps; is there a loop within a loop over a long range?"),
         kind => format!("it can't be filled in ({kind})"),
     };
     match place(error, template) {
@@ -289,6 +294,11 @@ mod tests {
             ("http://h", json!({"a": "{{ user }}\nä\n  ä{{ nope }}"}), "body.a: line 3, column "),
             ("http://h", json!("{{ user }}\n{{ us er }}"), "body: line 2, column "),
             ("http://h", json!("s3cret {{ user | nope }}"), "body: line 1, column "),
+            (
+                "http://h",
+                json!("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"),
+                "body: line 1, column",
+            ),
         ] {
             let problem = filled(url, body).err().unwrap();
             assert!(problem.starts_with(words) && !problem.contains("s3cret"), "{url}: {problem}");

@@ -98,6 +98,11 @@ pub enum SignalConfig {
 }
 
 impl StartConfig {
+    /// Why the agent can't be started as things are now.
+    pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<String> {
+        self.program().missing(folder, path)
+    }
+
     pub(super) fn program(&self) -> Program<'_> {
         let StartConfig { command, args, env, cwd, .. } = self;
         Program { key: "target.start", command, args, env, cwd: cwd.as_deref() }

@@ -30,6 +30,9 @@ pub(super) fn translate(script: &str) -> Option<Translation> {
     writer.found.map(|(found, at)| Translation { rhai, found, at })
 }
 
+/// What is found of a range that would be read as another one.
+pub(super) const RANGE: &str = "Kotlin's `..` takes its end in, Rhai's leaves it out";
+
 /// What has a block after it.
 const HEADS: [&str; 5] = ["if", "for", "while", "until", "switch"];
 
@@ -94,6 +97,9 @@ impl Writer<'_> {
             self.note("a Kotlin lambda is not Rhai", token.start);
             return (Some(self.lambda(place, end)), end + 1);
         }
+        if let Some(rewritten) = self.range(place, from) {
+            return rewritten;
+        }
         let next_is_call = self.tokens.get(place + 1).is_some_and(|token| token.is("("));
         let (found, rhai) = match token.text {
             "===" if token.is("===") => ("`===` is not Rhai", "=="),
@@ -116,6 +122,55 @@ impl Writer<'_> {
         };
         self.note(found, token.start);
         (Some(rhai.to_owned()), place + 1)
+    }
+
+    /// A range of Kotlin's after `in`: it takes its end in, and Rhai's `..` leaves it out.
+    fn range(&mut self, place: usize, from: usize) -> Option<(Option<String>, usize)> {
+        let token = self.tokens[place];
+        let word = |ahead: usize| {
+            let token = self.tokens.get(place + ahead)?;
+            matches!(token.kind, Kind::Word | Kind::Quoted).then_some(token.text)
+        };
+        if token.is("..") && self.is_tested(place, from) {
+            self.note(RANGE, token.start);
+            return Some((Some("..=".to_owned()), place + 1));
+        }
+        if !(token.kind == Kind::Word && token.text == "in" && place > from) || self.is_loop(place, from) {
+            return None;
+        }
+        let rhai = match (word(1)?, word(2)?, word(3)?) {
+            (start, "until", end) => format!("in range({start}, {end})"),
+            (start, "downTo", end) => format!("in {end}..={start}"),
+            _ => return None,
+        };
+        self.note("Kotlin's ranges are not Rhai's", self.tokens[place + 2].start);
+        Some((Some(rhai), place + 4))
+    }
+
+    /// Whether what stands here is what something is looked for in: `x in …`, and no loop.
+    fn is_tested(&self, place: usize, from: usize) -> bool {
+        let mut depth = 0usize;
+        for before in (from..place).rev() {
+            let token = self.tokens[before];
+            match token.text {
+                _ if token.closes() => depth += 1,
+                _ if token.is("(") && depth == 0 => {}
+                _ if token.opens() && depth == 0 => return false,
+                _ if token.opens() => depth -= 1,
+                _ if depth > 0 => {}
+                "in" if token.kind == Kind::Word => return !self.is_loop(before, from),
+                ";" | "&&" | "||" | "," | "=>" | "|" | "=" if token.kind == Kind::Sign => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether this `in` is that of a loop: `for x in …`, `for (x, i) in …`.
+    fn is_loop(&self, place: usize, from: usize) -> bool {
+        let is_name = |token: &Token<'_>| token.kind == Kind::Word || ["(", ")", ","].iter().any(|sign| token.is(sign));
+        let mut before = self.tokens[from..place].iter().rev().take_while(|token| is_name(token)).take(6);
+        before.any(|token| token.text == "for")
     }
 
     /// Whether a brace follows `.method` or `.method(…)`.
@@ -206,6 +261,13 @@ mod tests {
             ("a.b!!.c", "a.b.c"),
             ("a ?: 1", "a ?? 1"),
             ("val x = 1; x == 1", "let x = 1; x == 1"),
+            ("a.b in 1..6 && c", "a.b in 1..=6 && c"),
+            ("a in (1..b.size)", "a in (1..=b.size)"),
+            ("a in -5..5", "a in -5..=5"),
+            ("a.any { it.n in 1..6 }", "a.any(|it| it.n in 1..=6)"),
+            ("a in 1 until 6", "a in range(1, 6)"),
+            ("a in 6 downTo 1", "a in 1..=6"),
+            ("a !in listOf(1)", "a !in [1]"),
             ("a in listOf(\"x\", \"y\")", "a in [\"x\", \"y\"]"),
         ] {
             assert_eq!(rhai(kotlin), expected);
@@ -221,6 +283,13 @@ mod tests {
             "for m in a.b(c) { m.d }",
             "let m = #{a: 1}; m.a == 1",
             "!!x",
+            "for i in 0..3 { i }",
+            "for (r, i) in 0..n { r }",
+            "a in 1..=6",
+            "a in range(1, 6)",
+            "a.extract(0..2) == b[1..2]",
+            "a in b && c[0..2] == d",
+            "switch a { 1..5 => true, _ => false }",
             "\"null\" == `null`",
         ] {
             assert_eq!(rhai(script), "unchanged", "{script}");

@@ -17,6 +17,7 @@ mod kotlin;
 mod looks;
 mod names;
 mod problem;
+mod saw;
 mod show;
 mod sides;
 mod tokens;

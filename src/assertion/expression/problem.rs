@@ -45,7 +45,10 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
         });
     }
     let (own, readable) = match engine::compile(script) {
-        Ok(ast) => (names::problem(&ast)?, true),
+        Ok(ast) => match names::problem(&ast) {
+            Some(problem) => (problem, true),
+            None => return other_range(script),
+        },
         Err(error) => (syntax(&error), false),
     };
     let Some(translation) = kotlin::translate(script) else { return Some(own) };
@@ -57,6 +60,14 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
     let how = if works { "in" } else { "near" };
     let help = Some(format!("{how} Rhai: `{}`", translation.rhai));
     Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help })
+}
+
+/// A range that both languages have and that means another one in each.
+fn other_range(script: &str) -> Option<ExpressionProblem> {
+    let translation = kotlin::translate(script).filter(|translation| translation.found == kotlin::RANGE)?;
+    let (line, column) = translation.position(script);
+    let help = format!("in Rhai: `{}`; where the end is meant to be left out: `range(1, 6)`", translation.rhai);
+    Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help: Some(help) })
 }
 
 fn syntax(error: &ParseError) -> ExpressionProblem {

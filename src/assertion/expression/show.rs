@@ -19,6 +19,16 @@ pub(super) fn value(value: &Dynamic) -> String {
     cut(text)
 }
 
+/// The same in a few words.
+pub(super) fn short(value: &Dynamic) -> String {
+    const SHORT: usize = 60;
+    let text = self::value(value);
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 /// A value with the word for its type.
 pub(super) fn with_type(value: &Dynamic) -> String {
     let shown = self::value(value);

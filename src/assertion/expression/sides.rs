@@ -2,6 +2,7 @@
 
 use rhai::{Dynamic, Scope};
 
+use super::saw::saw;
 use super::tokens::{Token, tokens};
 use super::{engine, show};
 use crate::clock::Deadline;
@@ -30,17 +31,28 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
         return Some(explain(part, scope, deadline).unwrap_or_else(|| format!("{} is false", show::line(part))));
     }
     let mut comparisons = top.into_iter().filter(|token| COMPARISONS.iter().any(|sign| token.is(sign)));
-    let (operator, None) = (comparisons.next()?, comparisons.next()) else { return None };
+    let operator = match (comparisons.next(), comparisons.next()) {
+        (Some(operator), None) => operator,
+        (None, _) => {
+            let negated = script.trim_start().starts_with('!');
+            return saw(script, negated, scope, deadline).map(|saw| format!("{} is false: {saw}", show::line(script)));
+        }
+        _ => return None,
+    };
     let (left, right) = (&script[..operator.start], &script[operator.end()..]);
     let (left_value, right_value) = (value_of(left, scope, deadline)?, value_of(right, scope, deadline)?);
     let mut why = format!("{}: the left side is {}", show::line(script), show::value(&left_value));
     if show::value(&right_value) != right.trim() {
         why.push_str(&format!(", the right side is {}", show::value(&right_value)));
     }
+    if let Some(saw) = saw(left, false, scope, deadline).filter(|_| left.contains('|')) {
+        why.push_str(&format!("; {saw}"));
+    }
     Some(why)
 }
 
-fn value_of(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<Dynamic> {
+/// What a part of an expression comes to.
+pub(super) fn value_of(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<Dynamic> {
     engine::run(script, &mut scope.clone(), deadline).ok()
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Invariants: pure; nothing here judges whether a statement is valid; the tokens of a text, joined, are the text.
 
+mod check;
 mod columns;
 mod scope;
 mod split;
 mod token;
 
+pub use check::{CypherProblem, assertion_problem, setup_problem};
 pub(in crate::graph) use columns::{Columns, columns};
 pub use scope::unscoped_problem;
 pub(in crate::graph) use split::split;

@@ -38,6 +38,7 @@ impl Store {
         self.database.begin_read().map_err(|theirs| broken(&theirs))?;
         let table = match course(statement, parameters) {
             Course::Run => self.run(statement, parameters),
+            Course::Compile => self.compile(statement, parameters).map_err(|refusal| refusal.error),
             Course::Schema(_) => Err(wire::refused_schema()),
             Course::Refuse(error) => Err(error),
         };
@@ -59,6 +60,7 @@ impl Store {
         for (at, statement) in statements.iter().enumerate() {
             table = match course(statement, parameters) {
                 Course::Run => self.run(statement, parameters),
+                Course::Compile => self.compile(statement, parameters).map_err(|refusal| refusal.error),
                 Course::Schema(command) => {
                     self.obey(&command, parameters).map(|_| Table::default()).map_err(|refusal| refusal.error)
                 }

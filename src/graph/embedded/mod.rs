@@ -6,6 +6,7 @@
 mod bridge;
 mod catalog;
 mod client;
+mod compile;
 mod config;
 mod counts;
 mod engine;
@@ -25,6 +26,7 @@ mod wire;
 
 pub use catalog::{NEO4J, SchemaFault};
 pub use client::{EmbeddedGraph, Limits};
+pub use compile::compile_problem;
 pub use config::{EmbeddedConfig, Megabytes};
 pub use counts::Counts;
 pub use memory::Held;

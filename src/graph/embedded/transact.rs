@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use graphdblite::{Config, Database, GraphError as Theirs, SyncMode};
+use graphdblite::{Config, Database, GraphError as Theirs, SyncMode, Value as Engine};
 
 use super::bridge::bridge;
 use super::catalog;
@@ -17,7 +17,7 @@ use super::schema::{Course, course};
 use super::scope::complaint;
 use super::session::{Answer, Effect};
 use super::wire;
-use crate::graph::cypher::{Columns, columns, split};
+use crate::graph::cypher::{Columns, columns, significant, split};
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Table};
 
 impl Store {
@@ -52,6 +52,10 @@ impl Store {
         let statement = only(text)?;
         match course(statement, parameters) {
             Course::Run => {}
+            Course::Compile => {
+                let table = self.compile(statement, parameters)?;
+                return Ok(Answer { table, effect: Effect::Read, counts: Counts::default(), held: Held::default() });
+            }
             Course::Schema(_) => return Err(Refusal::of(wire::refused_schema(), None)),
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
         }
@@ -68,6 +72,10 @@ impl Store {
         let effect = match course(statement, parameters) {
             Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
             Course::Run => Effect::ReadWrite,
+            Course::Compile => {
+                let table = self.compile(statement, parameters)?;
+                return Ok(Answer { table, effect: Effect::Read, counts: Counts::default(), held: Held::default() });
+            }
             Course::Schema(command) => {
                 let counts = self.obey(&command, parameters)?;
                 let table = Table::default();
@@ -80,12 +88,45 @@ impl Store {
         Ok(Answer { table, effect, counts: Counts::take(), held: Held::default() })
     }
 
-    /// Runs one statement in whatever transaction is open.
-    pub(super) fn try_run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, Refusal> {
+    /// What `EXPLAIN` does: whatever comes after the word is compiled and not run. There are no rows, and no plan either.
+    pub(super) fn compile(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, Refusal> {
+        let Some(explain) = significant(statement).into_iter().next() else { return Ok(Table::default()) };
+        let statement = statement[explain.end()..].trim();
+        match course(statement, parameters) {
+            Course::Run => {}
+            Course::Compile | Course::Schema(_) => return Ok(Table::default()),
+            Course::Refuse(error) => return Err(Refusal::of(error, None)),
+        }
+        let mut given = self.given(parameters)?;
+        let rewritten = catalog::rewrite(self, statement)?;
+        let statement = match &rewritten {
+            Some(rewritten) if rewritten.text.trim().is_empty() => return Ok(Table::default()),
+            Some(rewritten) => {
+                given.extend(rewritten.given.iter().map(|(name, rows)| (name.clone(), rows.clone())));
+                rewritten.text.as_str()
+            }
+            None => statement,
+        };
+        let bridged = bridge(statement);
+        let refused = |theirs: Theirs| Refusal::of(wire::error(statement, &theirs), Some(&theirs));
+        self.database.compile(&bridged.text, Some(&given)).map_err(refused)?;
+        match complaint(&bridged.words) {
+            Some(message) => Err(Refusal::of(GraphError { kind: GraphErrorKind::Statement, message }, None)),
+            None => Ok(Table::default()),
+        }
+    }
+
+    fn given(&mut self, parameters: &Parameters) -> Result<HashMap<String, Engine>, Refusal> {
         let mut given = HashMap::new();
         for (name, value) in parameters {
             given.insert(name.clone(), self.parameter(name, value).map_err(unfit)?);
         }
+        Ok(given)
+    }
+
+    /// Runs one statement in whatever transaction is open.
+    pub(super) fn try_run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, Refusal> {
+        let mut given = self.given(parameters)?;
         let rewritten = catalog::rewrite(self, statement)?;
         let statement = match &rewritten {
             Some(rewritten) if rewritten.text.trim().is_empty() => return Ok(Table::default()),

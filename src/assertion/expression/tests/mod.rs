@@ -323,6 +323,12 @@ fn kotlin_is_a_problem_that_tells_the_rhai_spelling() {
         ("evaluation.functionCalls.size === 1", "in Rhai: `evaluation.functionCalls.size == 1`"),
         ("objectContext.entities.first()!!.name == \"x\"", "in Rhai: `objectContext.entities.first().name == \"x\"`"),
         ("objectContext.context != null", "in Rhai: `objectContext.context != ()`"),
+        (
+            "evaluation.transcript.size in 1..6",
+            "in Rhai: `evaluation.transcript.size in 1..=6`; where the end is meant to be left out: `range(1, 6)`",
+        ),
+        ("evaluation.transcript.size in 1 until 6", "in Rhai: `evaluation.transcript.size in range(1, 6)`"),
+        ("evaluation.transcript.size in 6 downTo 1", "in Rhai: `evaluation.transcript.size in 1..=6`"),
         ("evaluation.job in listOf(\"a\")", "in Rhai: `evaluation.job in [\"a\"]`"),
         (
             "objectContext.entities.any { it.typ == \"x\" }",
@@ -331,7 +337,7 @@ fn kotlin_is_a_problem_that_tells_the_rhai_spelling() {
     ] {
         let problem = compile_problem(script).unwrap_or_else(|| panic!("{script} has no problem"));
         assert_eq!(problem.help.as_deref(), Some(help), "{script}");
-        assert!(run(script).is_missing());
+        assert!(run(script).is_missing(), "{script}");
     }
     let lambda = compile_problem(r#"objectContext.entities.any { it.type == "Reminder" }"#).unwrap();
     assert_eq!((lambda.line, lambda.column), (1, 28));
@@ -388,7 +394,35 @@ fn the_reason_shows_the_sides() {
         ),
         (
             "objectContext.entities.any(|it| it.type == \"X\")",
-            "objectContext.entities.any(|it| it.type == \"X\") is false",
+            "objectContext.entities.any(|it| it.type == \"X\") is false: objectContext.entities has 2 items; `it.type` was \"Reminder\", \"Person\"",
+        ),
+        (
+            "evaluation.events.filter(|e| e.nothing == 1).any(|e| e.x == 1)",
+            "evaluation.events.filter(|e| e.nothing == 1).any(|e| e.x == 1) is false: evaluation.events has 3 items; `e.nothing` was absent in 3 of 3",
+        ),
+        (
+            "evaluation.functionCalls.filter(|c| c.function == \"x\").any(|c| c.args.y)",
+            "evaluation.functionCalls.filter(|c| c.function == \"x\").any(|c| c.args.y) is false: evaluation.functionCalls has 1 item; `c.function` was \"remind\"",
+        ),
+        (
+            "objectContext.context.list.any(|it| it == 1)",
+            "objectContext.context.list.any(|it| it == 1) is false: objectContext.context.list is absent",
+        ),
+        (
+            "objectContext.resources.all(|it| it.properties.tags.contains(\"a\"))",
+            "objectContext.resources.all(|it| it.properties.tags.contains(\"a\")) is false: objectContext.resources has 3 items, 2 of them don't fit; `it.properties.tags` was absent in 2 of 2",
+        ),
+        (
+            "!objectContext.resources.any(|it| it.name == \"Ann\")",
+            "!objectContext.resources.any(|it| it.name == \"Ann\") is false: objectContext.resources has 3 items, 1 of them fit; `it.name` was \"Ann\"",
+        ),
+        (
+            "objectContext.resources.count(|it| it.type == \"X\") == 1",
+            "objectContext.resources.count(|it| it.type == \"X\") == 1: the left side is 0; objectContext.resources has 3 items; `it.type` was \"Reminder\", \"Person\", \"Document\"",
+        ),
+        (
+            "evaluation.transcript[1].content.contains(\"Bye\")",
+            "evaluation.transcript[1].content.contains(\"Bye\") is false: evaluation.transcript[1].content is \"Hello\"",
         ),
         ("false || 1 == 2", "false || 1 == 2 is false"),
         ("let x = 1; x == 2", "let x = 1; x == 2 is false"),

@@ -1,0 +1,94 @@
+//! From job files to plans, for whoever runs them and for whoever only checks them: what one refuses, the other refuses.
+
+use std::path::{Path, PathBuf};
+
+use super::args::PlanArgs;
+use super::context::Context;
+use super::error::{CliError, RefusedJob};
+use super::jobs::{self, Loaded};
+use crate::job::RunLimits;
+use crate::llm::limiter::Telling;
+use crate::money::{PriceTable, SpendLimits};
+use crate::plan::{Plan, Refusal, Surroundings, Wanted};
+use crate::prompt::Templates;
+use crate::run::{Edges, Means};
+
+/// A job that can work, as far as anyone can know.
+pub(super) struct Planned {
+    /// The file, as it was typed.
+    pub(super) file: String,
+    /// Its templates.
+    pub(super) templates: Templates,
+    /// What is to be run.
+    pub(super) plan: Plan,
+}
+
+/// Reads and plans all of these files.
+///
+/// # Errors
+/// Everything that can't work, of all files.
+pub(super) fn plan_all(files: &[PathBuf], args: &PlanArgs, context: &Context) -> Result<Vec<Planned>, CliError> {
+    let prices = prices(args.prices.as_deref())?;
+    let (mut planned, mut refused) = (Vec::new(), Vec::new());
+    for loaded in jobs::load(files, args.prompts.as_deref())? {
+        let file = loaded.file.clone();
+        match plan(args, context, &prices, loaded) {
+            Ok(plan) => planned.push(plan),
+            Err(refusals) => refused.push(RefusedJob { file, refusals }),
+        }
+    }
+    if refused.is_empty() { Ok(planned) } else { Err(CliError::Refused(refused)) }
+}
+
+fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, Vec<Refusal>> {
+    let wanted = Wanted {
+        models: args.model.clone(),
+        conditions: args.condition.map(Into::into).into_iter().collect(),
+        evaluator_model: args.evaluator_model.clone(),
+        scorer_model: args.scorer_model.clone(),
+        min_score: args.min_score,
+        limits: RunLimits {
+            spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
+            seconds: args.time_limit,
+        },
+    };
+    let surroundings = Surroundings { prices: prices.clone(), ..surroundings(context) };
+    let Loaded { file, job, templates } = loaded;
+    let plan = Plan::of(job, wanted, surroundings)?;
+    // Made once more by whoever uses them; nothing is contacted.
+    edges(&plan, context, 0, None)
+        .map_err(|what| vec![Refusal { what, help: "correct it in the job file or in the environment".to_owned() }])?;
+    Ok(Planned { file, templates, plan })
+}
+
+/// The clients of a plan. It must be called where asynchronous work can be done.
+///
+/// # Errors
+/// What a client can't be made of.
+pub(super) fn edges(
+    plan: &Plan,
+    context: &Context,
+    rng_seed: u64,
+    telling: Option<std::sync::Arc<Telling>>,
+) -> Result<Edges, String> {
+    let chance = Box::new(Context::chance);
+    Edges::of(plan, Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, telling })
+}
+
+/// What models cost: what the file says, then what is known.
+fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
+    let Some(path) = file else { return Ok(PriceTable::embedded()) };
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|source| CliError::Unreadable { path: path.to_path_buf(), source })?;
+    let invalid = |what| CliError::InvalidPrices { path: path.to_path_buf(), what };
+    PriceTable::embedded().with_file(&text).map_err(invalid)
+}
+
+/// What decides whether a plan can work.
+pub(super) fn surroundings(context: &Context) -> Surroundings {
+    Surroundings {
+        variables: context.credentials.variables.clone(),
+        neo4j_uri: context.credentials.neo4j_uri.clone(),
+        prices: PriceTable::embedded(),
+    }
+}

@@ -1,0 +1,254 @@
+//! What is wrong with a text of Cypher on any backend, as far as its words can tell. A valid text is never refused: what
+//! only a compiler can know is left to the backend.
+
+use super::split::split;
+use super::token::{Kind, Token, significant};
+
+/// The parameters that every statement is given.
+const PARAMETERS: [&str; 4] = ["user", "sessionId", "trial", "model"];
+
+/// What a text of Cypher is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CypherUse {
+    /// An assertion: one statement that only reads.
+    Reads,
+    /// A setup: any number of statements.
+    Writes,
+}
+
+/// What is wrong with a text, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CypherProblem {
+    /// The line within the text, from 1.
+    pub line: usize,
+    /// The column within the line, in characters, from 1.
+    pub column: usize,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// Words with which a clause begins that changes the graph.
+const WRITES: [&str; 5] = ["CREATE", "MERGE", "SET", "REMOVE", "DELETE"];
+
+/// Words after which an expression or a name stands, and no clause.
+const BEFORE_NAMES: [&str; 20] = [
+    "AS", "RETURN", "WITH", "BY", "DISTINCT", "AND", "OR", "XOR", "NOT", "IN", "WHERE", "THEN", "ELSE", "WHEN", "CASE",
+    "UNWIND", "YIELD", "SKIP", "LIMIT", "CONTAINS",
+];
+
+/// Words with which a statement begins.
+const FIRST: [&str; 17] = [
+    "MATCH", "OPTIONAL", "CREATE", "MERGE", "WITH", "UNWIND", "RETURN", "CALL", "FOREACH", "LOAD", "DROP", "SHOW",
+    "DETACH", "DELETE", "REMOVE", "EXPLAIN", "PROFILE",
+];
+
+/// The first thing that is wrong with an assertion's Cypher: a parameter that nobody gives, a bracket or quote that is
+/// never closed, a first word that is misspelled, more statements than one, a write.
+pub fn assertion_problem(text: &str) -> Option<CypherProblem> {
+    cypher_problem(text, CypherUse::Reads)
+}
+
+/// The first thing that is wrong with a setup's Cypher, which may be several statements that write.
+pub fn setup_problem(text: &str) -> Option<CypherProblem> {
+    cypher_problem(text, CypherUse::Writes)
+}
+
+fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
+    let at = |byte: usize, message: String, help: Option<String>| {
+        let before = &text[..byte];
+        let start = before.rfind('\n').map_or(0, |place| place + 1);
+        let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
+        Some(CypherProblem { line, column, message, help })
+    };
+    let tokens = significant(text);
+    if tokens.is_empty() {
+        return at(0, "there is no statement in this text".to_owned(), Some("write one, like RETURN 1".to_owned()));
+    }
+    if let Some((byte, message)) = unclosed(&tokens) {
+        return at(byte, message, None);
+    }
+    for statement in split(text) {
+        let first = significant(statement).first().map(|token| token.text).unwrap_or_default();
+        let known = FIRST.iter().any(|word| first.eq_ignore_ascii_case(word));
+        let near = nearest(&first.to_uppercase(), &FIRST).filter(|_| !known && first.len() > 2);
+        if let Some(near) = near {
+            let byte = statement.as_ptr() as usize - text.as_ptr() as usize;
+            let byte = byte + statement.find(first).unwrap_or(0);
+            return at(byte, format!("no statement begins with `{first}`"), Some(format!("did you mean `{near}`?")));
+        }
+    }
+    for (place, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Parameter) {
+        let name = token.text.trim_matches(['$', '`']);
+        // A label that is computed: `:$all(…)`.
+        let is_call = tokens.get(place + 1).is_some_and(|next| next.is("("));
+        if !PARAMETERS.contains(&name) && !is_call {
+            let help = match nearest(name, &PARAMETERS) {
+                Some(near) => format!("did you mean `${near}`?"),
+                None => "the parameters are $user, $sessionId, $trial and $model".to_owned(),
+            };
+            return at(token.at, format!("there is no parameter `{}`", token.text), Some(help));
+        }
+    }
+    if used == CypherUse::Writes {
+        return None;
+    }
+    let statements = split(text);
+    if let [_, second, ..] = statements.as_slice() {
+        let byte = second.as_ptr() as usize - text.as_ptr() as usize;
+        let message = format!("an assertion is one statement, not {}", statements.len());
+        return at(
+            byte,
+            message,
+            Some("put each into an assertion of its own, and what writes into a setup".to_owned()),
+        );
+    }
+    let write = (0..tokens.len()).find(|place| is_write(&tokens, *place))?;
+    let message = format!("an assertion only reads, and this writes to the graph: `{}`", tokens[write].text);
+    at(tokens[write].at, message, Some("move CREATE, MERGE, SET, REMOVE and DELETE to a setup".to_owned()))
+}
+
+/// Whether a clause that changes the graph begins here: the word, where a clause can stand, with what must come after it.
+fn is_write(tokens: &[Token<'_>], place: usize) -> bool {
+    let token = &tokens[place];
+    let Some(word) = WRITES.iter().find(|word| token.is_word(word)) else { return false };
+    let stands = match place.checked_sub(1).map(|before| &tokens[before]) {
+        None => true,
+        Some(before) if before.kind == Kind::Symbol => matches!(before.text, ")" | "]" | "}" | "{"),
+        Some(before) => !BEFORE_NAMES.iter().any(|word| before.is_word(word)),
+    };
+    let next = |ahead: usize| tokens.get(place + ahead);
+    let name = |ahead: usize| next(ahead).is_some_and(|next| matches!(next.kind, Kind::Word | Kind::Backtick));
+    let symbol = |ahead: usize, symbols: &[&str]| {
+        next(ahead).is_some_and(|next| next.kind == Kind::Symbol && symbols.contains(&next.text))
+    };
+    let schema = || {
+        ["INDEX", "CONSTRAINT", "FULLTEXT", "VECTOR", "RANGE", "TEXT", "POINT", "LOOKUP", "OR", "DATABASE", "USER"]
+            .iter()
+            .any(|word| next(1).is_some_and(|next| next.is_word(word)))
+    };
+    stands
+        && match *word {
+            "CREATE" => symbol(1, &["("]) || name(1) && symbol(2, &["="]) || schema(),
+            "MERGE" => symbol(1, &["("]) || name(1) && symbol(2, &["="]),
+            "SET" | "REMOVE" => name(1) && symbol(2, &[".", ":", "=", "+", "["]) || symbol(1, &["("]),
+            _ => name(1) || symbol(1, &["("]),
+        }
+}
+
+/// A bracket or quote that is never closed, or never opened.
+fn unclosed(tokens: &[Token<'_>]) -> Option<(usize, String)> {
+    let mut open: Vec<&Token<'_>> = Vec::new();
+    for token in tokens {
+        let is_whole = |quote: char| token.text.len() > 1 && token.text.ends_with(quote);
+        match (token.kind, token.text) {
+            (Kind::Quoted, text) if !text.chars().next().is_some_and(is_whole) => {
+                return Some((token.at, "this text is never closed".to_owned()));
+            }
+            (Kind::Backtick, _) if !is_whole('`') => return Some((token.at, "this name is never closed".to_owned())),
+            (Kind::Symbol, "(" | "[" | "{") => open.push(token),
+            (Kind::Symbol, closing @ (")" | "]" | "}")) => {
+                let opening = match closing {
+                    ")" => "(",
+                    "]" => "[",
+                    _ => "{",
+                };
+                match open.pop() {
+                    Some(token) if token.text == opening => {}
+                    Some(other) => return Some((other.at, format!("this `{}` is closed by `{closing}`", other.text))),
+                    None => return Some((token.at, format!("this `{closing}` closes nothing"))),
+                }
+            }
+            _ => {}
+        }
+    }
+    open.pop().map(|token| (token.at, format!("this `{}` is never closed", token.text)))
+}
+
+fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+    let lower = wrong.to_lowercase();
+    known
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), *name))
+        .filter(|(distance, name)| *distance <= (name.len().max(wrong.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn problem(text: &str, used: CypherUse) -> Option<(usize, usize, String)> {
+        let problem = cypher_problem(text, used)?;
+        let help = problem.help.map(|help| format!("; {help}")).unwrap_or_default();
+        Some((problem.line, problem.column, format!("{}{help}", problem.message)))
+    }
+
+    #[test]
+    fn what_no_backend_takes_is_found_with_its_place() {
+        for (text, line, column, part) in [
+            ("MATCH (u:User {id: $usr}) RETURN u", 1, 20, "there is no parameter `$usr`; did you mean `$user`?"),
+            ("RETURN\n $session", 2, 2, "there is no parameter `$session`; did you mean `$sessionId`?"),
+            ("RETURN $sessionid", 1, 8, "did you mean `$sessionId`?"),
+            ("RETURN $`a b`", 1, 8, "there is no parameter `$`a b``"),
+            ("CREATE (n:Thing) RETURN 1", 1, 1, "this writes to the graph: `CREATE`; move CREATE, MERGE"),
+            ("MATCH (n)\ndetach delete n RETURN 1", 2, 8, "`delete`"),
+            ("MATCH (n) SET n.x = 1 RETURN n", 1, 11, "`SET`"),
+            ("MATCH (n) SET n:Label RETURN n", 1, 11, "`SET`"),
+            ("MATCH (n) REMOVE n.x RETURN n", 1, 11, "`REMOVE`"),
+            ("MATCH (n) MERGE (n)-[:R]->(m) RETURN 1", 1, 11, "`MERGE`"),
+            ("CREATE INDEX x FOR (n:N) ON (n.x)", 1, 1, "`CREATE`"),
+            ("CALL { CREATE (n) RETURN n } RETURN 1", 1, 8, "`CREATE`"),
+            ("CREATE p = (a)-[:R]->(b) RETURN p", 1, 1, "`CREATE`"),
+            ("RETURN 1; RETURN 2", 1, 11, "one statement, not 2"),
+            ("MATCH (n RETURN count(n)", 1, 7, "this `(` is never closed"),
+            ("RETURN [1, 2)", 1, 8, "this `[` is closed by `)`"),
+            ("RETURN 1)", 1, 9, "this `)` closes nothing"),
+            ("RETURN 'open", 1, 8, "this text is never closed"),
+            ("RETURN `open", 1, 8, "this name is never closed"),
+            ("MTCH (n) RETURN n", 1, 1, "no statement begins with `MTCH`; did you mean `MATCH`?"),
+            ("// nothing", 1, 1, "there is no statement"),
+        ] {
+            let found = problem(text, CypherUse::Reads).unwrap_or_else(|| panic!("{text} has no problem"));
+            assert!(found.2.contains(part), "{text}: {found:?}");
+            assert_eq!((found.0, found.1), (line, column), "{text}: {found:?}");
+        }
+        assert_eq!(problem("CREATE (:A); CREAT (n)", CypherUse::Writes).unwrap().1, 14);
+    }
+
+    #[test]
+    fn what_only_looks_wrong_is_left_alone() {
+        for text in [
+            "MATCH (u:User {id: $user})-[:SET]->(n:Create) WHERE n.delete = $trial RETURN n.set AS set, n.merge",
+            "RETURN 'CREATE (n) $nope' AS create // $nope",
+            "RETURN {set: 1, delete: 2, create: 3} AS remove",
+            "MATCH (n:$all($model)) RETURN n",
+            "MATCH (n) WHERE n.`$nope` = 1 RETURN count { (n)-->() }",
+            "CALL db.labels() YIELD label RETURN label",
+            "MATCH (create) WHERE create.x = 1 RETURN create",
+            "WITH 1 AS set WITH set RETURN set",
+            "UNWIND [1] AS delete WITH delete ORDER BY delete RETURN delete",
+            "USE movies MATCH (n) RETURN n;",
+            "CYPHER runtime=slotted MATCH (n) RETURN n",
+            "RETURN 'it\\'s', \"x\"",
+            "MATCH (a)-[r:R*1..2]->(b) RETURN r[0..1]",
+            "FINISH",
+        ] {
+            assert_eq!(problem(text, CypherUse::Reads), None, "{text}");
+        }
+        for text in ["MATCH (n) DETACH DELETE n; CREATE (:A {u: $user})", "CREATE INDEX x FOR (n:N) ON (n.x)"] {
+            assert_eq!(problem(text, CypherUse::Writes), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "(CREATE |SET |MATCH |\\$x|;|[a-z ()\\[\\]{}'\"`.:é\n]){0,20}") {
+            let _ = cypher_problem(&text, CypherUse::Reads);
+        }
+    }
+}

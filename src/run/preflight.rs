@@ -1,0 +1,220 @@
+//! Before the first word: whether all that a run needs is there. No session is opened, nothing is said, no token is paid.
+
+use std::fmt;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio_util::sync::CancellationToken;
+
+use super::Engine;
+use super::prepare::parameters;
+use crate::agent::TransportConfig;
+use crate::graph::neo4j::Neo4jGraph;
+use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
+use crate::http::Url;
+
+/// How long whoever is looked for may take to answer.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// The variables that send requests through a proxy.
+const PROXIES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+
+/// Something that a run needs and that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is wrong, in a sentence.
+    pub what: String,
+    /// What to try.
+    pub help: String,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if self.help.is_empty() { Ok(()) } else { write!(f, "; {}", self.help) }
+    }
+}
+
+/// What was found before the first word.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Preflight {
+    /// What is there, in a few words each.
+    pub ready: Vec<String>,
+    /// What is not.
+    pub troubles: Vec<Trouble>,
+}
+
+/// Looks for all that a run needs. `None` where it was interrupted.
+pub async fn preflight(engine: &Engine, interrupt: &CancellationToken) -> Option<Preflight> {
+    tokio::select! {
+        biased;
+        () = interrupt.cancelled() => None,
+        found = look(engine) => Some(found),
+    }
+}
+
+async fn look(engine: &Engine) -> Preflight {
+    let (agent, graph, models) = tokio::join!(agent(engine), graph(engine), models(engine));
+    let mut found = Preflight::default();
+    for part in [agent, graph, models] {
+        found.ready.extend(part.ready);
+        found.troubles.extend(part.troubles);
+    }
+    found
+}
+
+impl Preflight {
+    fn there(words: &str) -> Preflight {
+        Preflight { ready: vec![words.to_owned()], troubles: Vec::new() }
+    }
+
+    fn not(what: String, help: String) -> Preflight {
+        Preflight { ready: Vec::new(), troubles: vec![Trouble { what, help }] }
+    }
+}
+
+/// Whether the agent is there, or the program that is to be started.
+async fn agent(engine: &Engine) -> Preflight {
+    let job = &engine.plan.job;
+    let path = engine.edges.credentials.variables.text("PATH");
+    let program = match (&job.target.start, &job.target.transport) {
+        (Some(start), _) => Some((start.missing(&job.folder, path), "target.start")),
+        (None, TransportConfig::Command(config)) => Some((config.missing(&job.folder, path), "target.command")),
+        _ => None,
+    };
+    if let Some((missing, key)) = program {
+        return match missing {
+            Some(problem) => {
+                let (what, help) = problem.split_once("; ").unwrap_or((&problem, "correct it in the job file"));
+                let what = match what.starts_with("the agent") {
+                    true => format!("{key}: {what}"),
+                    false => format!("{key}: the agent can't be started: {what}"),
+                };
+                Preflight::not(what, help.to_owned())
+            }
+            None => Preflight::there("agent can be started"),
+        };
+    }
+    let Some(url) = job.target.transport.address().and_then(address) else { return Preflight::default() };
+    match reach(engine, &url).await {
+        Ok(()) => Preflight::there("agent answers"),
+        Err(problem) => {
+            let key = job.target.transport.address_key();
+            let help = format!("is the agent running? {key} says where it is looked for");
+            Preflight::not(format!("the agent is not reachable: {problem}"), help)
+        }
+    }
+}
+
+/// The part of an address that must be known to reach it; none where a template decides it.
+fn address(text: &str) -> Option<Url> {
+    let text = text.trim();
+    let start = text.find("://")? + 3;
+    let end = text[start..].find('/').map_or(text.len(), |end| start + end);
+    let origin = &text[..end];
+    if origin.contains("{{") || origin.contains("{%") { None } else { Url::parse(origin).ok() }
+}
+
+/// Whether one of our models' endpoints is there. Whether the key is right, its first request tells: asking for it here would
+/// be a request of another kind than those that are made, and be answered in another way.
+async fn models(engine: &Engine) -> Preflight {
+    let mut looked: Vec<(String, Vec<&'static str>, &str)> = Vec::new();
+    for model in &engine.edges.model_addresses {
+        match looked.iter_mut().find(|(url, ..)| *url == model.url) {
+            Some((_, roles, _)) => roles.push(model.role),
+            None => looked.push((model.url.clone(), vec![model.role], &model.from)),
+        }
+    }
+    let found = join_all(looked.iter().map(|(url, roles, from)| async move {
+        let Some(url) = address(url) else { return Preflight::default() };
+        let roles = roles.join(" and ");
+        match reach(engine, &url).await {
+            Ok(()) => Preflight::there(&roles),
+            Err(problem) => {
+                let help = format!("is the endpoint up, and is its address right? {from} says where it is");
+                Preflight::not(format!("the model of {roles} is not reachable: {problem}"), help)
+            }
+        }
+    }));
+    let mut all = Preflight::default();
+    for part in found.await {
+        all.ready.extend(part.ready);
+        all.troubles.extend(part.troubles);
+    }
+    if !all.ready.is_empty() {
+        all.ready = vec![format!("{} reachable", all.ready.join(" and "))];
+    }
+    all
+}
+
+async fn reach(engine: &Engine, url: &Url) -> Result<(), String> {
+    let variables = &engine.edges.credentials.variables;
+    let behind_proxy = PROXIES.iter().any(|name| variables.text(name).is_some());
+    engine.edges.http.reach(url, behind_proxy, LIMIT).await.map_err(|fault| fault.message)
+}
+
+/// Whether the database answers, takes the password, and understands the job's statements. What an embedded graph does not
+/// understand is refused before.
+async fn graph(engine: &Engine) -> Preflight {
+    let mut found = Preflight::default();
+    if let Some(neo4j) = &engine.edges.neo4j {
+        if let Err(error) = neo4j.read("RETURN 1", &Parameters::new()).await {
+            // Its words end with what to try.
+            return Preflight::not(format!("the graph: {}", error.message), String::new());
+        }
+        found.ready.push("graph answers".to_owned());
+        found.troubles = uncompilable(engine, neo4j).await;
+    }
+    let assertions = engine.plan.job.assertions.len();
+    if found.troubles.is_empty() && assertions > 0 {
+        let noun = if assertions == 1 { "assertion compiles" } else { "assertions compile" };
+        found.ready.push(format!("{assertions} {noun}"));
+    }
+    found
+}
+
+/// The statements of setups and assertions that the database does not understand, by `EXPLAIN`.
+async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<Trouble> {
+    let job = &engine.plan.job;
+    let trials = engine.plan.trials();
+    let Some(id) = trials.first() else { return Vec::new() };
+    let parameters = &parameters(engine, id, None);
+    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
+    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
+        assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
+    });
+    let explained = setups.chain(assertions).map(|(place, cypher)| async move {
+        for statement in statements(cypher) {
+            let first = statement.split_whitespace().next().unwrap_or_default().to_uppercase();
+            if ["EXPLAIN", "PROFILE"].contains(&first.as_str()) {
+                continue;
+            }
+            if let Err(error) = neo4j.read(&format!("EXPLAIN {statement}"), parameters).await
+                && matches!(error.kind, GraphErrorKind::Statement | GraphErrorKind::WriteRefused)
+            {
+                let what = format!("{place} can't run: {}", error.message);
+                return Some(Trouble { what, help: "correct it in the job file".to_owned() });
+            }
+        }
+        None
+    });
+    join_all(explained).await.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_looked_for_only_where_it_is_known() {
+        for (text, expected) in [
+            ("http://localhost:8080/chat/{{ sessionId }}", Some("http://localhost:8080/")),
+            ("wss://h/chat", Some("wss://h/")),
+            ("{{ baseUrl }}/chat", None),
+            ("http://{{ user }}.example/chat", None),
+            ("nonsense", None),
+        ] {
+            assert_eq!(address(text).map(|url| url.to_string()).as_deref(), expected, "{text}");
+        }
+    }
+}
