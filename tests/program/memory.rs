@@ -145,3 +145,18 @@ async fn by_default_a_statement_may_take_half_a_gigabyte() {
     let peak = blow_up(&served, &LARGE[..2]).await;
     assert!((256..1200).contains(&peak), "{peak} MB");
 }
+
+#[test]
+fn a_conversation_whose_assertion_would_take_all_memory_leaves_the_others_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = fs::read_to_string(root().join("data/eval/agent.yml")).unwrap().replace(
+        "assertions:\n",
+        "assertions:\n  - {cypher: 'UNWIND range(1, 9000000) AS x RETURN size(collect(x))', expected: 1, when: withFacts}\n",
+    ) + "graph: {embedded: {memory: 32 MB}}\n";
+    fs::write(folder.path().join("job.yml"), job).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "--no-progress"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(102), "{told}");
+    assert!(told.contains("The statement takes more memory than the embedded graph allows, 32 MB"), "{told}");
+    assert!(told.contains("1 of 2 conversations could not be scored"), "{told}");
+}

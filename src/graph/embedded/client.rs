@@ -265,6 +265,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_statement_may_take_so_much_memory_and_no_more() {
+        let limits = Limits { memory: 32 << 20, ..Limits::default() };
+        for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
+            for statement in [
+                "UNWIND range(1, 9000000) AS x RETURN size(collect(x)) AS n",
+                "RETURN size(range(1, 9000000)) AS n",
+                "UNWIND range(1, 5000000) AS x RETURN x % 4000000 AS g, count(*) AS n",
+                "UNWIND $rows AS x RETURN [x, x, x, x] AS l",
+            ] {
+                let rows = Value::List(vec![Value::String("text".repeat(10)); 90_000]);
+                let error = graph.read(statement, &Parameters::from([("rows".to_owned(), rows)])).await.unwrap_err();
+                assert_eq!(error.kind, GraphErrorKind::Limit, "{statement}: {error}");
+                assert!(error.message.contains("takes more memory"), "{statement}: {error}");
+            }
+            let created = graph.write("UNWIND range(1, 9000000) AS x CREATE (:X {x: x})", &Parameters::new()).await;
+            assert_eq!(created.unwrap_err().kind, GraphErrorKind::Limit);
+            graph.write("UNWIND range(1, 100) AS x CREATE (:X {x: x})", &Parameters::new()).await.unwrap();
+            assert_eq!(count(&graph).await, Value::Int(100));
+        }
+    }
+
+    #[tokio::test]
     async fn a_graph_has_a_largest_size_and_can_be_emptied_again() {
         let limits = Limits { memory: 16 << 20, ..Limits::default() };
         for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {

@@ -317,6 +317,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn results_that_nobody_has_fetched_are_bounded_together() {
+        let graph = EmbeddedGraph::shareable(Limits { memory: 64 << 20, ..Limits::default() }).unwrap();
+        let mut session = graph.sessions().unwrap().session();
+        let rows = "UNWIND range(1, 1000) AS x RETURN x, range(1, 200) AS y";
+        let mut answers = Vec::new();
+        let refused = loop {
+            assert!(answers.len() < 20, "{} results are held", answers.len());
+            match session.run(Access::Read, rows, &Parameters::new(), PATIENCE).await {
+                Ok(answer) => answers.push(answer),
+                Err(refused) => break refused,
+            }
+        };
+        assert_eq!(refused.reason, RefusalReason::TooLarge);
+        assert!(refused.error.message.contains("results that wait to be fetched"), "{refused}");
+        answers.clear();
+        session.run(Access::Read, rows, &Parameters::new(), PATIENCE).await.unwrap();
+    }
+
+    #[tokio::test]
     async fn many_sessions_write_at_once_and_none_is_lost() {
         let (_graph, sessions) = graph();
         let patience = Patience { turn: Duration::from_secs(20), ..PATIENCE };
