@@ -67,6 +67,7 @@ pub mod llm;
 pub mod clock;
 pub mod descriptors;
 pub mod http;
+pub mod limiter;
 pub mod money;
 pub mod retry;
 pub mod secret;

@@ -12,7 +12,7 @@ use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use super::signals::Signals;
-use crate::llm::limiter::Telling;
+use crate::limiter::Telling;
 use crate::plan::Refusal;
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 
 use super::failure::{Failure, Next, Whom};
-use super::limiter::{Concerns, Permit, Told, Visit};
 use super::{
     Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, Manner, MaxTokens, Meter, ModelSettings, Outgoing, Said,
 };
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method};
+use crate::limiter::{Concerns, Permit, Told, Visit};
 use crate::money::Reservation;
 use crate::secret::Secret;
 

@@ -16,7 +16,6 @@ mod completion;
 mod dialect;
 mod failure;
 pub mod gemini;
-pub mod limiter;
 mod manner;
 mod meter;
 pub mod openai;

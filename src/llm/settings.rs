@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::LlmError;
-use super::limiter::RateLimiter;
 use crate::clock::Clock;
 use crate::http::BaseUrl;
+use crate::limiter::RateLimiter;
 use crate::money::Allowance;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;

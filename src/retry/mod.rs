@@ -42,7 +42,7 @@ impl RetryPolicy {
         retry_after_cap: Duration::from_secs(30),
     };
 
-    /// For our own models: 5 tries. A rate limit has waits of its own, which are longer (`llm/limiter`).
+    /// For our own models: 5 tries. A rate limit has waits of its own, which are longer (`limiter`).
     pub const MODEL: RetryPolicy = RetryPolicy {
         tries: 5,
         first_delay: Duration::from_millis(500),

@@ -7,7 +7,7 @@ use super::budget::Budget;
 use crate::clock::Clock;
 use crate::http::HttpClient;
 use crate::job::{Job, Mind, Model, Provider, ReasoningEffort};
-use crate::llm::limiter::{Limiters, Telling};
+use crate::limiter::{Limiters, Telling};
 use crate::llm::scripted::Scripted;
 use crate::llm::watsonx::Payer;
 use crate::llm::{Effort, Llm, LlmError, ModelOptions, ModelSettings, Origin};

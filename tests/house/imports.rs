@@ -13,6 +13,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("descriptors", &[]),
     ("retry", &["clock"]),
     ("http", &["clock", "secret", "retry", "descriptors"]),
+    ("limiter", &["clock", "secret"]),
     ("money", &["evidence"]),
     ("prompt", &["evidence"]),
     ("conversation", &["evidence"]),
@@ -38,9 +39,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["evidence", "score", "money", "record"]),
     ("store", &["evidence", "score", "record"]),
     ("graph", &["evidence", "clock", "secret", "retry", "http"]),
-    ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors"]),
+    ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter"]),
     ("agent/demo", &["evidence", "clock", "secret", "retry", "http", "graph"]),
-    ("llm", &["evidence", "clock", "secret", "retry", "http", "money"]),
+    ("llm", &["evidence", "clock", "secret", "retry", "http", "limiter", "money"]),
     (
         "run",
         &[
@@ -51,6 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "secret",
             "retry",
             "http",
+            "limiter",
             "prompt",
             "conversation",
             "metric",

@@ -1,7 +1,7 @@
 //! How fast one thing may flow, requests or tokens: what is known of its limit, and how that is learned.
 //!
 //! From headers: what is left is spread over the time until there is more. From refusals: additive increase, multiplicative
-//! decrease, as TCP does it; the increase halves the way to the rate that was last refused (as BIC-TCP does), so that the
+//! decrease, as TCP does it, from the pace that went well until then; the increase halves the way to the rate that was last refused (as BIC-TCP does), so that the
 //! limit is approached more often than it is passed.
 
 use std::collections::VecDeque;
@@ -23,6 +23,22 @@ const MINUTE: f64 = 60.0;
 /// A step up needs so much quiet, in seconds, and so many accepted requests.
 const QUIET: (f64, u32) = (15.0, 10);
 
+/// Units of one request a second: below that, a refusal alone is no reason to go much slower. It may be one of a server that
+/// refuses now and then.
+const DARED: f64 = 1.0;
+
+/// What is left of a rate below that.
+const SLIGHTLY: f64 = 0.95;
+
+/// The pace of a burst is that of so many seconds, at least and at most.
+const BURST: (f64, f64) = (0.25, 10.0);
+
+/// A wait that is longer speaks of a limit by the minute.
+const SHORT: f64 = 5.0;
+
+/// So many accepted requests since the last refusal show that a pace is hardly too fast.
+const SETTLED: u32 = 4;
+
 /// Until the limit was met for the second time, the rate doubles after so many accepted requests.
 const DOUBLING: u32 = 4;
 
@@ -41,6 +57,12 @@ pub(super) struct Pace {
     quiet_since: f64,
     quiet_count: u32,
     quiet_units: f64,
+    /// Accepted of what left after the last refusal.
+    since_refusal: u32,
+    /// Accepted since the last refusal, whenever it left.
+    heard: u32,
+    /// Whether a wait did not help: the limit is low.
+    is_low: bool,
     left: Option<Left>,
     last_departure: f64,
     last_units: f64,
@@ -71,6 +93,9 @@ impl Pace {
             quiet_since: 0.0,
             quiet_count: 0,
             quiet_units: 0.0,
+            since_refusal: 0,
+            heard: 0,
+            is_low: false,
             left: None,
             last_departure: f64::NEG_INFINITY,
             last_units: 0.0,
@@ -134,7 +159,9 @@ impl Pace {
     pub(super) fn arrived(&mut self, now: f64, spent: f64, is_news: bool) {
         self.accepted.push_back((now, spent));
         self.forget(now);
+        self.heard += 1;
         if is_news {
+            self.since_refusal += 1;
             self.quiet_count += 1;
             self.quiet_units += spent;
             self.speed_up(now);
@@ -170,26 +197,53 @@ impl Pace {
         });
     }
 
-    /// A refusal, the first after a quiet time.
-    pub(super) fn slow_down(&mut self, now: f64) {
+    /// A refusal: the wait that it asks for, and how many came in a row with nothing accepted in between.
+    pub(super) fn slow_down(&mut self, now: f64, asked: Option<f64>, strikes: u32) {
         self.forget(now);
-        let in_the_last_minute: f64 = self.accepted.iter().map(|(_, units)| units).sum();
-        let observed = in_the_last_minute / MINUTE;
-        match self.rate {
-            None => {
-                // What went through until now came in a burst.
-                self.rate = Some(observed.max(self.least));
+        let by_the_minute = self.units_since(now - MINUTE) / MINUTE;
+        let is_settled = self.since_refusal >= SETTLED;
+        self.rate = match (self.rate, strikes) {
+            // Too little is known; the wait alone helps.
+            (None, 1) if self.accepted.len() < SETTLED as usize => None,
+            (None, 1) if asked.is_some_and(|asked| asked > SHORT) => Some(by_the_minute.max(self.least)),
+            (None, 1) => {
+                let began = self.accepted.front().map_or(now, |(moment, _)| *moment);
+                let seconds = (now - began).clamp(BURST.0, BURST.1);
+                Some((self.units_since(now - BURST.1) / seconds).max(DARED * self.unit))
             }
-            Some(rate) => {
+            (Some(rate), 1) if is_settled => {
                 // Pauses are part of the last minute: once the limit is known, it is not taken to be far below.
                 let least = if self.ceiling.is_infinite() { 0.5 } else { 0.8 };
-                let limit = observed.clamp(least * rate, rate);
+                let limit = by_the_minute.clamp(least * rate, rate);
                 self.ceiling = limit;
-                self.rate = Some(DECREASE * limit);
+                Some(DECREASE * limit)
             }
-        }
+            (Some(rate), 1) => {
+                let least = match asked {
+                    // One a wait is what the endpoint itself speaks of.
+                    Some(asked) => rate.min(self.unit / asked.max(0.05)),
+                    None if self.is_low => self.least,
+                    None => (SLIGHTLY * rate).min(DARED * self.unit),
+                };
+                Some((rate / 2.0).max(least).max(self.least))
+            }
+            // The answers to what had left before came in between: no two in a row.
+            (rate, 2) if self.heard > 0 => rate,
+            // The wait was too short.
+            (rate, 2) => {
+                self.is_low = true;
+                rate.map(|rate| (rate / 2.0).max(self.least))
+            }
+            // Seconds don't help: the limit is one by the minute. From here on it is not the pace that is wrong.
+            (rate, 3) => Some(rate.map_or(by_the_minute, |rate| rate.min(by_the_minute)).max(self.least)),
+            (rate, _) => rate,
+        };
         self.quiet_since = now;
-        (self.quiet_count, self.quiet_units) = (0, 0.0);
+        (self.quiet_count, self.quiet_units, self.since_refusal, self.heard) = (0, 0.0, 0, 0);
+    }
+
+    fn units_since(&self, moment: f64) -> f64 {
+        self.accepted.iter().filter(|(at, _)| *at > moment).map(|(_, units)| units).sum()
     }
 
     /// What a reply said. `counted` is about when the endpoint counted, `sent` what had left by then.

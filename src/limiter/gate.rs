@@ -120,7 +120,8 @@ impl Gate {
     }
 
     pub(super) fn ask(&mut self, now: f64, estimated: f64) -> Verdict {
-        let is_probing = self.strikes >= 2;
+        // Where nothing is known to work, one goes first.
+        let is_probing = self.strikes >= 2 || self.strikes == 1 && self.accepted < FIRST_FLIGHT;
         if is_probing && self.on_their_way > 0 || self.on_their_way >= FIRST_FLIGHT + FOLLOWERS * self.accepted {
             return Verdict::AfterAReply;
         }
@@ -164,17 +165,17 @@ impl Gate {
         }
         self.refused_at = now;
         self.strikes += 1;
-        // With nothing accepted since the last one, it is not the pace that is wrong; only waiting helps.
-        if self.strikes == 1 && concerns != Concerns::Tokens {
-            self.requests.slow_down(now);
+        if concerns != Concerns::Tokens {
+            self.requests.slow_down(now, asked, self.strikes);
         }
-        if self.strikes == 1 && concerns != Concerns::Requests {
-            self.tokens.slow_down(now);
+        if concerns != Concerns::Requests {
+            self.tokens.slow_down(now, asked, self.strikes);
         }
         let own = self.pauses.first * self.pauses.factor.powi(self.strikes as i32 - 1);
         let own = own.min(self.pauses.longest);
         let pause = match asked {
-            Some(asked) if self.strikes == 1 => asked,
+            // The endpoint knows best, unless it was believed in vain.
+            Some(asked) if self.strikes <= 2 => asked,
             Some(asked) => asked.max(own),
             None => own,
         };
