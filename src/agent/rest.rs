@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::tries::{Again, Failure, fail};
+use super::tries::{Again, Failure, admitted, fail};
 use super::{AgentError, AgentErrorKind, Tries};
 use crate::clock::Clock;
 use crate::http::{
     BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, KeyHeader, Method, Opened,
     STREAM_CAP, Url,
 };
+use crate::limiter::Place;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -33,6 +34,8 @@ pub struct RestSettings {
     pub clock: Clock,
     /// How often and when a call is tried again.
     pub retry: RetryPolicy,
+    /// The conversation's place among those that the agent holds.
+    pub place: Place,
 }
 
 /// What is sent, the same at every try.
@@ -102,7 +105,7 @@ impl Caller {
     pub(super) async fn retried<T, Try>(
         &self,
         tries: &mut Tries,
-        once: impl Fn() -> Try + Send,
+        once: impl Fn() -> Try + Send + Sync,
     ) -> Result<T, AgentError>
     where
         Try: Future<Output = Result<T, Failure>> + Send,
@@ -111,7 +114,7 @@ impl Caller {
         let mut delays =
             self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call)).timed_by(self.settings.clock);
         loop {
-            match once().await {
+            match admitted(&self.settings.place, &once).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => fail(failure, &mut delays, tries).await?,
             }

@@ -7,6 +7,7 @@ use super::{AgentError, AgentErrorKind, Tries};
 use crate::clock::Clock;
 use crate::evidence::FailedTry;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
+use crate::limiter::{Blame, Permit, Place};
 use crate::retry::{Delays, retry_after};
 
 /// One try that brought nothing.
@@ -25,6 +26,8 @@ pub(super) enum Again {
     Never,
     /// After the usual wait, or the longer one that the agent asks for.
     After(Option<Duration>),
+    /// When the agent takes requests again: it said that there are too many, and the wait that it asks for.
+    Slower(Option<Duration>),
 }
 
 impl Failure {
@@ -55,7 +58,9 @@ impl Failure {
         let (kind, maybe_received, again) = match status {
             401 | 403 => (AgentErrorKind::Unauthorized, false, Again::Never),
             404 => (AgentErrorKind::NotFound, false, Again::Never),
-            429 | 503 => (AgentErrorKind::Busy, false, Again::After(asked)),
+            429 => (AgentErrorKind::Busy, false, Again::Slower(asked)),
+            503 if asked.is_some() => (AgentErrorKind::Busy, false, Again::Slower(asked)),
+            503 => (AgentErrorKind::Busy, false, Again::After(None)),
             status @ 500.. => (AgentErrorKind::Status(status), true, Again::After(asked)),
             status => (AgentErrorKind::Status(status), false, Again::Never),
         };
@@ -69,6 +74,46 @@ impl Failure {
     }
 }
 
+/// One try, when the limiter that all conversations with the agent share lets it pass; again for as long as a refusal is
+/// nobody's fault.
+pub(super) async fn admitted<T, Try>(place: &Place, once: impl Fn() -> Try + Send + Sync) -> Result<T, Failure>
+where
+    Try: Future<Output = Result<T, Failure>> + Send,
+{
+    loop {
+        let permit = admission(place).await?;
+        match once().await {
+            Ok(reply) => {
+                place.answered(permit);
+                return Ok(reply);
+            }
+            Err(failure) => settled(place, permit, failure)?,
+        }
+    }
+}
+
+/// Waits for the limiter; the failure is that it lets nothing through.
+pub(super) async fn admission(place: &Place) -> Result<Option<Permit<'_>>, Failure> {
+    place.admit().await.map_err(|_| {
+        let message = "the agent refuses every request (429), so nothing more is asked of it now".to_owned();
+        let error = AgentError { kind: AgentErrorKind::Busy, message };
+        Failure { error, maybe_received: false, again: Again::Never }
+    })
+}
+
+/// Tells the limiter of a failure. Nothing is left of one that was not the agent's fault: then the same is tried again.
+pub(super) fn settled(place: &Place, permit: Option<Permit<'_>>, failure: Failure) -> Result<(), Failure> {
+    let Again::Slower(asked) = failure.again else { return Err(failure) };
+    let again = match place.refused(permit, asked) {
+        Some(Blame::Crowd) => return Ok(()),
+        // The limiter makes the next one wait.
+        Some(Blame::Agent) => Again::Slower(None),
+        Some(Blame::Enough) => Again::Never,
+        None => Again::After(asked),
+    };
+    Err(Failure { again, ..failure })
+}
+
 /// Keeps a failed try in mind and waits for the next one; the error, when there is none left. Whether something else was
 /// wrong is looked at meanwhile.
 pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Tries) -> Result<(), AgentError> {
@@ -78,6 +123,7 @@ pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Trie
     let delay = match again {
         Again::Never => None,
         Again::After(asked) => delays.next(asked),
+        Again::Slower(_) => Some(Duration::ZERO),
     };
     let Some(delay) = delay else {
         let excuse = excuse(&error).await;

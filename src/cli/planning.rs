@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::{CliError, RefusedJob};
 use super::jobs::{self, Loaded};
 use crate::job::RunLimits;
-use crate::llm::limiter::Telling;
+use crate::limiter::Telling;
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Plan, Refusal, Surroundings, Wanted};
 use crate::prompt::Templates;

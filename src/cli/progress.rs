@@ -74,6 +74,7 @@ impl Progress {
             | Entry::AgentOutput { .. }
             | Entry::LookedBefore { .. }
             | Entry::Primed { .. }
+            | Entry::AgentRefused { .. }
             | Entry::ModelAsked { .. } => None,
             Entry::LimitReached { why, .. } => Some(self.ink.unsure(&format!("stopped: {why}"))),
             Entry::GraphChanged { trial, changes } => {

@@ -76,9 +76,10 @@ async fn run_one(
         printer.note(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
     }
     let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
-    let at_once = run::at_once(&plan, usize::from(args.max_concurrency));
+    let wanted = held_by_agent(args.max_concurrency, &plan, printer);
+    let at_once = run::at_once(&plan, usize::from(wanted));
     if let Some(at_once) = at_once {
-        limited(at_once, &file, args.max_concurrency, printer)?;
+        limited(at_once, &file, wanted, printer)?;
     }
     let shown = context.stderr_is_tty || args.verbose;
     let telling = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
@@ -104,7 +105,7 @@ async fn run_one(
         edges,
         clock: context.clock,
         rng_seed,
-        max_concurrency: usize::from(args.max_concurrency),
+        max_concurrency: usize::from(wanted),
         sink: keeper_sink(keeper.clone()),
         plan,
     };
@@ -162,6 +163,16 @@ fn limited(at_once: AtOnce, file: &str, asked: u16, printer: &Printer) -> Result
          process may have {limit}; ulimit -n {needed} makes room for all"
     ));
     Ok(())
+}
+
+/// How many lanes run at once: what the flag says, and no more than the agent can hold.
+fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
+    let most = plan.job.target.max_concurrency.map_or(flag, |most| most.get());
+    if most < flag && plan.lanes.len() > usize::from(most) {
+        let conversations = report::count(usize::from(most), "conversation");
+        printer.note(&format!("{conversations} at once, by target.maxConcurrency (-j {flag})"));
+    }
+    flag.min(most)
 }
 
 /// Tells how long the models' queue waits.

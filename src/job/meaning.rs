@@ -142,6 +142,8 @@ pub struct Target {
     pub transport: TransportConfig,
     /// How it is started; `None` for an agent that is running already.
     pub start: Option<StartConfig>,
+    /// How many conversations may be held with it at once.
+    pub max_concurrency: Option<std::num::NonZeroU16>,
 }
 
 /// What keeps conversations apart.

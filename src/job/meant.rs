@@ -115,7 +115,8 @@ fn target(written: TargetFile) -> Target {
         .or(written.trpc.map(TransportConfig::Trpc))
         .or(written.watsonx.map(Box::new).map(TransportConfig::Watsonx))
         .unwrap_or_else(|| TransportConfig::Embabel(written.embabel.unwrap_or_default()));
-    Target { user: written.user, chatbot: written.chatbot, transport, start: written.start }
+    let max_concurrency = written.max_concurrency;
+    Target { user: written.user, chatbot: written.chatbot, transport, start: written.start, max_concurrency }
 }
 
 fn graph(written: GraphFile) -> Option<GraphConfig> {

@@ -15,11 +15,36 @@ pub struct Pauses {
     pub longest: f64,
     /// The longest that an endpoint can ask for.
     pub asked_cap: f64,
+    /// Refusals one after the other, with nothing accepted in between, that make a storm.
+    pub storm: u32,
+    /// Seconds with nothing but refusals that make one too.
+    pub patience: f64,
+    /// Whether refusals may mean that too much was asked at once: then less is, and ever more again.
+    pub counts_at_once: bool,
 }
 
 impl Pauses {
     /// 1, 4, 16 and 60 s: in all more than the minute by which providers count.
-    pub const MODEL: Pauses = Pauses { first: 1.0, factor: 4.0, longest: 60.0, asked_cap: 90.0 };
+    pub const MODEL: Pauses = Pauses {
+        first: 1.0,
+        factor: 4.0,
+        longest: 60.0,
+        asked_cap: 90.0,
+        storm: 5,
+        patience: f64::INFINITY,
+        counts_at_once: false,
+    };
+
+    /// For the agent under test, which may only be able to do little at once: shorter pauses, and half a minute in all.
+    pub const AGENT: Pauses = Pauses {
+        first: 0.25,
+        factor: 2.0,
+        longest: 8.0,
+        asked_cap: 30.0,
+        storm: u32::MAX,
+        patience: 30.0,
+        counts_at_once: true,
+    };
 }
 
 /// Which limit refused a request.
@@ -47,9 +72,6 @@ impl Concerns {
     }
 }
 
-/// Refusals one after the other, with nothing accepted in between, that make a storm.
-const STORM: u32 = 5;
-
 /// As many requests may be on their way before anything came back.
 const FIRST_FLIGHT: u64 = 8;
 
@@ -75,6 +97,37 @@ pub(super) struct Ticket {
     reserved: f64,
     /// What had left with it, of requests and of tokens.
     sent: (f64, f64),
+    /// How many were on their way with it, itself too.
+    at_once: u64,
+}
+
+/// How many requests may be on their way at once: halved by a refusal, and raised one by one, the more slowly the more often
+/// the same number was refused.
+#[derive(Debug)]
+struct AtOnce {
+    most: f64,
+    refused: f64,
+    times: i32,
+}
+
+impl AtOnce {
+    /// Whether the refusal is explained by others on their way.
+    fn refused(&mut self, at_once: u64) -> bool {
+        let at_once = at_once as f64;
+        if at_once < 2.0 {
+            return false;
+        }
+        self.times = if at_once >= self.refused { (self.times + 1).min(5) } else { 0 };
+        self.refused = at_once;
+        self.most = (self.most.min(at_once) / 2.0).floor().max(1.0);
+        true
+    }
+
+    fn accepted(&mut self) {
+        let is_near = self.most + 1.0 >= self.refused;
+        let steps = if is_near { 10.0 * 2.0_f64.powi(self.times) } else { 1.0 };
+        self.most += 1.0 / (steps * self.most);
+    }
 }
 
 /// The rules.
@@ -88,6 +141,9 @@ pub(super) struct Gate {
     /// When the last refusal that counted came; whatever left before it tells nothing new.
     refused_at: f64,
     strikes: u32,
+    /// When the first of them came.
+    first_strike: f64,
+    at_once: AtOnce,
     storms: u64,
     on_their_way: u64,
     accepted: u64,
@@ -98,7 +154,7 @@ pub(super) struct Gate {
 impl Gate {
     pub(super) fn new(pauses: Pauses, rng_seed: u64) -> Gate {
         // Six requests a minute are always dared, by the pauses that are usual.
-        let least = 0.1 / pauses.first;
+        let least = 0.1 / pauses.first.max(1.0);
         Gate {
             requests: Pace::new(1.0, least),
             tokens: Pace::new(1000.0, 1000.0 * least),
@@ -107,6 +163,8 @@ impl Gate {
             paused_until: 0.0,
             refused_at: f64::NEG_INFINITY,
             strikes: 0,
+            first_strike: 0.0,
+            at_once: AtOnce { most: f64::INFINITY, refused: f64::INFINITY, times: 0 },
             storms: 0,
             on_their_way: 0,
             accepted: 0,
@@ -122,7 +180,11 @@ impl Gate {
     pub(super) fn ask(&mut self, now: f64, estimated: f64) -> Verdict {
         // Where nothing is known to work, one goes first.
         let is_probing = self.strikes >= 2 || self.strikes == 1 && self.accepted < FIRST_FLIGHT;
-        if is_probing && self.on_their_way > 0 || self.on_their_way >= FIRST_FLIGHT + FOLLOWERS * self.accepted {
+        let most = match self.pauses.counts_at_once {
+            true => self.at_once.most as u64,
+            false => FIRST_FLIGHT + FOLLOWERS * self.accepted,
+        };
+        if is_probing && self.on_their_way > 0 || self.on_their_way >= most {
             return Verdict::AfterAReply;
         }
         let reserved = estimated.max(1.0) * self.tokens_per_estimated;
@@ -134,12 +196,14 @@ impl Gate {
         self.requests.departed(now, 1.0);
         self.tokens.departed(now, reserved);
         let sent = (self.requests.sent(), self.tokens.sent());
-        Verdict::Go(Ticket { departed: now, estimated: estimated.max(1.0), reserved, sent })
+        let at_once = self.on_their_way;
+        Verdict::Go(Ticket { departed: now, estimated: estimated.max(1.0), reserved, sent, at_once })
     }
 
     pub(super) fn accepted(&mut self, now: f64, ticket: Ticket, tokens: Option<f64>, told: &Told) {
         self.on_their_way = self.on_their_way.saturating_sub(1);
         self.accepted += 1;
+        self.at_once.accepted();
         let spent = tokens.unwrap_or(ticket.reserved);
         if tokens.is_some() {
             let ratio = (spent / ticket.estimated).clamp(0.05, 20.0);
@@ -154,24 +218,37 @@ impl Gate {
         self.told(now, &ticket, told);
     }
 
-    pub(super) fn refused(&mut self, now: f64, ticket: Ticket, concerns: Concerns, asked: Option<f64>, told: &Told) {
+    /// Whether it makes a storm.
+    pub(super) fn refused(
+        &mut self,
+        now: f64,
+        ticket: Ticket,
+        concerns: Concerns,
+        asked: Option<f64>,
+        told: &Told,
+    ) -> bool {
         self.on_their_way = self.on_their_way.saturating_sub(1);
         self.told(now, &ticket, told);
         let asked = asked.map(|asked| asked.clamp(0.0, self.pauses.asked_cap));
         if ticket.departed < self.refused_at {
             // It left before everybody was told to slow down; only its wish counts.
             self.paused_until = self.paused_until.max(now + asked.unwrap_or(0.0));
-            return;
+            return false;
         }
         self.refused_at = now;
         self.strikes += 1;
-        if concerns != Concerns::Tokens {
-            self.requests.slow_down(now, asked, self.strikes);
+        if self.strikes == 1 {
+            self.first_strike = now;
         }
-        if concerns != Concerns::Requests {
-            self.tokens.slow_down(now, asked, self.strikes);
+        let in_a_row = (self.strikes, now - self.first_strike);
+        let is_too_much_at_once = self.pauses.counts_at_once && self.at_once.refused(ticket.at_once);
+        if concerns != Concerns::Tokens && !is_too_much_at_once {
+            self.requests.slow_down(now, asked, in_a_row);
         }
-        let own = self.pauses.first * self.pauses.factor.powi(self.strikes as i32 - 1);
+        if concerns != Concerns::Requests && !is_too_much_at_once {
+            self.tokens.slow_down(now, asked, in_a_row);
+        }
+        let own = self.pauses.first * self.pauses.factor.powi(self.strikes.min(30) as i32 - 1);
         let own = own.min(self.pauses.longest);
         let pause = match asked {
             // The endpoint knows best, unless it was believed in vain.
@@ -181,11 +258,13 @@ impl Gate {
         };
         // Only ever later, so that nobody knocks before the time.
         self.paused_until = self.paused_until.max(now + pause * (1.0 + 0.1 * self.chance.f64()));
-        if self.strikes >= STORM {
+        let is_storm = self.strikes >= self.pauses.storm || now + pause - self.first_strike > self.pauses.patience;
+        if is_storm {
             self.storms += 1;
             // Whoever comes next tries once.
-            self.strikes = STORM - 1;
+            self.strikes = self.strikes.min(self.pauses.storm - 1);
         }
+        is_storm
     }
 
     /// Nothing came back of it.

@@ -12,6 +12,7 @@ mod gate;
 mod pace;
 #[cfg(test)]
 mod simulation;
+mod target;
 mod told;
 
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ use crate::secret::Secret;
 
 pub use gate::{Concerns, Pauses};
 use gate::{Gate, Ticket, Verdict};
+pub use target::{Blame, Place, Refusals, TargetLimiter};
 pub use told::{Allowance, Told};
 
 /// Takes how long the first of the queue is going to wait.
@@ -123,10 +125,11 @@ impl RateLimiter {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn settle(&self, change: impl FnOnce(&mut Gate, f64)) {
+    fn settle<T>(&self, change: impl FnOnce(&mut Gate, f64) -> T) -> T {
         let now = self.now();
-        change(&mut self.gate(), now);
+        let changed = change(&mut self.gate(), now);
         self.changed.notify_waiters();
+        changed
     }
 }
 
@@ -144,12 +147,13 @@ impl Permit<'_> {
         }
     }
 
-    /// It was refused by a rate limit: which one, if it says so, and the wait that it asks for.
-    pub fn refused(mut self, concerns: Concerns, asked: Option<Duration>, told: &Told) {
-        if let Some(ticket) = self.ticket.take() {
+    /// It was refused by a rate limit: which one, if it says so, and the wait that it asks for. Whether that was enough to
+    /// send the queue away.
+    pub fn refused(mut self, concerns: Concerns, asked: Option<Duration>, told: &Told) -> bool {
+        self.ticket.take().is_some_and(|ticket| {
             let asked = asked.map(|asked| asked.as_secs_f64());
-            self.limiter.settle(|gate, now| gate.refused(now, ticket, concerns, asked, told));
-        }
+            self.limiter.settle(|gate, now| gate.refused(now, ticket, concerns, asked, told))
+        })
     }
 }
 
@@ -192,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    const QUICK: Pauses = Pauses { first: 0.001, factor: 2.0, longest: 0.01, asked_cap: 0.01 };
+    const QUICK: Pauses = Pauses { first: 0.001, factor: 2.0, longest: 0.01, asked_cap: 0.01, ..Pauses::MODEL };
 
     #[tokio::test]
     async fn a_storm_ends_for_all_who_wait_and_never_multiplies_requests() {
@@ -213,7 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_leaves_the_queue_holds_nobody_up() {
-        let slow = Pauses { first: 3600.0, factor: 1.0, longest: 3600.0, asked_cap: 3600.0 };
+        let slow = Pauses { first: 3600.0, factor: 1.0, longest: 3600.0, asked_cap: 3600.0, ..Pauses::MODEL };
         let limiter = RateLimiter::new(Clock::system(), slow, 1, None);
         let visit = limiter.arrive();
         let other = limiter.admit(visit, 1.0).await.unwrap();

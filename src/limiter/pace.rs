@@ -197,8 +197,8 @@ impl Pace {
         });
     }
 
-    /// A refusal: the wait that it asks for, and how many came in a row with nothing accepted in between.
-    pub(super) fn slow_down(&mut self, now: f64, asked: Option<f64>, strikes: u32) {
+    /// A refusal: the wait that it asks for; how many came in a row with nothing accepted in between, and for how long.
+    pub(super) fn slow_down(&mut self, now: f64, asked: Option<f64>, (strikes, seconds): (u32, f64)) {
         self.forget(now);
         let by_the_minute = self.units_since(now - MINUTE) / MINUTE;
         let is_settled = self.since_refusal >= SETTLED;
@@ -235,7 +235,9 @@ impl Pace {
                 rate.map(|rate| (rate / 2.0).max(self.least))
             }
             // Seconds don't help: the limit is one by the minute. From here on it is not the pace that is wrong.
-            (rate, 3) => Some(rate.map_or(by_the_minute, |rate| rate.min(by_the_minute)).max(self.least)),
+            (rate, 3..) if seconds >= SHORT && !self.accepted.is_empty() => {
+                Some(rate.map_or(by_the_minute, |rate| rate.min(by_the_minute)).max(self.least))
+            }
             (rate, _) => rate,
         };
         self.quiet_since = now;

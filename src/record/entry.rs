@@ -7,6 +7,7 @@ use super::{ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId, Turn, Usage,
 };
+use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
 
 /// One line of the journal: what just happened. An entry is written before whatever comes after it begins.
@@ -121,6 +122,13 @@ pub enum Entry {
         trial: u32,
         /// What it printed.
         output: AgentOutput,
+    },
+    /// The agent refused requests because other conversations were open: they were slowed down.
+    AgentRefused {
+        /// Which trial.
+        trial: u32,
+        /// How many requests of it, and how many conversations were open.
+        refusals: Refusals,
     },
     /// A trial is over.
     TrialFinished {

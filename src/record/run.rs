@@ -154,6 +154,11 @@ impl RunRecord {
                     trial.agent_output = Some(output);
                 }
             }
+            Entry::AgentRefused { trial, refusals } => {
+                if let Some(trial) = self.trial(trial) {
+                    trial.refusals = Some(refusals);
+                }
+            }
             Entry::TrialFinished { trial, at, outcome, scorecard } => {
                 if let Some(trial) = self.trial(trial) {
                     trial.finished_at = Some(at);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ModelCall;
 use crate::evidence::{AgentOutput, Evidence, Judgement, TrialId, Usage};
+use crate::limiter::Refusals;
 use crate::score::{Outcome, Score, Scorecard};
 
 /// What is stored of one trial.
@@ -36,6 +37,9 @@ pub struct TrialRecord {
     /// Every call of our own models, in the order of their answers; empty in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ModelCall>,
+    /// How often the agent refused a request because other conversations were open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusals: Option<Refusals>,
     /// What the judge said.
     pub judgements: Vec<Judgement>,
     /// What it is worth.
@@ -56,6 +60,7 @@ impl TrialRecord {
             was_primed: false,
             priming_usage: None,
             calls: Vec::new(),
+            refusals: None,
             judgements: Vec::new(),
             scorecard: None,
         }

@@ -32,7 +32,7 @@ use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
 use crate::graph::{GraphConfig, GraphError};
 use crate::http::HttpClient;
 use crate::job::Isolation;
-use crate::limiter::Telling;
+use crate::limiter::{Place, TargetLimiter, Telling};
 use crate::llm::Llm;
 use crate::plan::Plan;
 use crate::retry::RetryPolicy;
@@ -79,6 +79,8 @@ pub struct Edges {
     pub(super) budget: Budget,
     /// The assertions that may be evaluated at once.
     pub(super) evaluations: Arc<Semaphore>,
+    /// What all conversations with the agent share.
+    pub(super) target: TargetLimiter,
 }
 
 /// What the surroundings give, of which the clients are made.
@@ -105,6 +107,7 @@ impl Edges {
         let http = HttpClient::new();
         let budget = Budget::new(plan.job.limits.run.spend, plan.prices.clone());
         let variables = &credentials.variables;
+        let target = TargetLimiter::new(clock, rng_seed, None);
         let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
         let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &surround)?;
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
@@ -137,6 +140,7 @@ impl Edges {
             commons,
             budget,
             evaluations: evaluate::slots(),
+            target,
         })
     }
 
@@ -169,7 +173,7 @@ impl Edges {
         &self,
         engine: &Engine,
         id: &TrialId,
-        base_url: Option<String>,
+        (base_url, place): (Option<String>, &Place),
     ) -> Result<Box<dyn Agent>, AgentError> {
         let target = &engine.plan.job.target;
         // The user's key is for the user's agent; the demo agent needs none.
@@ -182,16 +186,18 @@ impl Edges {
             rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
+            place: place.clone(),
         };
         // Of an agent without a protocol, keys are where its templates say, and nowhere else.
         let without_key = RestSettings { api_key: None, ..rest(&BTreeMap::new(), &None) };
         match &target.transport {
             TransportConfig::Embabel(config) => {
                 let own = EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() };
-                self.embabel_agent(engine, id, own, api_key(&config.api_key))
+                self.embabel_agent(engine, id, own, (api_key(&config.api_key), place.clone()))
             }
             TransportConfig::Demo(_) => {
-                self.embabel_agent(engine, id, EmbabelConfig { base_url, ..EmbabelConfig::default() }, None)
+                let own = EmbabelConfig { base_url, ..EmbabelConfig::default() };
+                self.embabel_agent(engine, id, own, (None, place.clone()))
             }
             TransportConfig::OpenAi(config) => {
                 let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
@@ -305,7 +311,7 @@ impl Edges {
         engine: &Engine,
         id: &TrialId,
         own: EmbabelConfig,
-        api_key: Option<Secret>,
+        (api_key, place): (Option<Secret>, Place),
     ) -> Result<Box<dyn Agent>, AgentError> {
         let settings = EmbabelSettings {
             base_url: own.base_url().to_owned(),
@@ -319,6 +325,7 @@ impl Edges {
             rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
+            place,
         };
         Ok(Box::new(EmbabelAgent::new(settings, self.http.clone())?))
     }

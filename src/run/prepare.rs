@@ -13,6 +13,7 @@ use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Session, Transpor
 use crate::evidence::{Message, Role, TrialId, Usage, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::{Isolation, Job, Seed};
+use crate::limiter::Place;
 use crate::record::Entry;
 
 /// What a conversation plays on.
@@ -21,6 +22,8 @@ pub(super) struct Stage {
     pub(super) graph: Option<Arc<dyn Graph>>,
     /// The agent under test.
     pub(super) agent: Box<dyn Agent>,
+    /// The conversation's place among those with the same agent.
+    pub(super) place: Place,
     /// The user that it talks with.
     pub(super) user: String,
     /// What the conversation begins after, where seeds are told so.
@@ -66,7 +69,7 @@ pub(super) enum Extent {
 impl Stage {
     /// Ends what the trial started.
     pub(super) async fn close(self, engine: &Engine) {
-        drop((self.graph, self.agent));
+        drop((self.graph, self.agent, self.place));
         self.started.end(engine).await;
     }
 
@@ -97,10 +100,11 @@ pub(super) async fn prepare(
     (extent, listener): (Extent, &Listener),
 ) -> Result<Stage, Stop> {
     let mut started = Started::default();
-    match set(engine, id, (extent, listener), &mut started).await {
-        Ok((graph, agent)) => {
+    // Boxed: the compiler's own limit for futures within futures is near.
+    match Box::pin(set(engine, id, (extent, listener), &mut started)).await {
+        Ok((graph, agent, place)) => {
             let history = if extent == Extent::Everything { earlier(&engine.plan.job) } else { Vec::new() };
-            Ok(Stage { graph, agent, user: engine.edges.user(&engine.plan, id), history, started })
+            Ok(Stage { graph, agent, place, user: engine.edges.user(&engine.plan, id), history, started })
         }
         Err(stop) => {
             started.end(engine).await;
@@ -115,7 +119,7 @@ async fn set(
     id: &TrialId,
     (extent, listener): (Extent, &Listener),
     started: &mut Started,
-) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>), Stop> {
+) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>, Place), Stop> {
     let (job, edges) = (&engine.plan.job, &engine.edges);
     started.ground =
         edges.ground(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
@@ -139,7 +143,8 @@ async fn set(
         edges.managed_agent(&engine.plan, started.ground.as_deref(), listener).await.map_err(Stop::broken)?;
     let managed = started.managed.as_ref().map(|agent| agent.base_url());
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
-    let agent = edges.agent(engine, id, base_url).map_err(|error| Stop::broken(error.to_string()))?;
+    let place = edges.target.enter();
+    let agent = edges.agent(engine, id, (base_url, &place)).map_err(|error| Stop::broken(error.to_string()))?;
     if extent == Extent::Everything && !job.target.transport.can(Ability::TakesHistory) {
         let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());
         tokio::select! {
@@ -150,7 +155,7 @@ async fn set(
             }
         }
     }
-    Ok((graph, agent))
+    Ok((graph, agent, place))
 }
 
 /// Whether the graph is in a database of the user's own, so that what is written there stays.

@@ -68,6 +68,9 @@ pub(super) fn keep_output(engine: &Engine, id: &TrialId, listener: &Listener) ->
 async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
     let stage = prepare::prepare(engine, id, (Extent::Everything, listener)).await?;
     let played = play(engine, id, &stage).await;
+    if let Some(refusals) = stage.place.refusals() {
+        (engine.sink)(Entry::AgentRefused { trial: id.number, refusals })?;
+    }
     stage.close(engine).await;
     let evidence = Arc::new(played?);
     if engine.plan.isolation != Isolation::Shared
@@ -185,8 +188,13 @@ async fn converse(
         engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
         conversation.agent_greeted(turn);
     }
-    let mut limit =
-        TrialLimit { seconds: job.limits.trial_seconds, since: engine.clock.start(), agent_ms: 0.0, watching_ms: 0.0 };
+    let mut limit = TrialLimit {
+        seconds: job.limits.trial_seconds,
+        since: engine.clock.start(),
+        agent_ms: 0.0,
+        watching_ms: 0.0,
+        place: stage.place.clone(),
+    };
     let mut last_reply = engine.clock.start();
     loop {
         let next = conversation.next();
@@ -243,6 +251,11 @@ async fn converse(
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }
                     TurnEnd::Failed(error) => conversation.agent_failed(turn, error.message),
+                    TurnEnd::Crowded => {
+                        let what =
+                            "the agent refused requests because of our other conversations; try target.maxConcurrency";
+                        return Err(Stop::broken(limit.words(what)));
+                    }
                     TurnEnd::OutOfTime => conversation.time_ran_out_on(turn, limit.seconds),
                 }
             }
@@ -255,6 +268,8 @@ enum TurnEnd {
     Replied,
     Failed(AgentError),
     OutOfTime,
+    /// The time ran out while the agent refused us because of our other conversations.
+    Crowded,
 }
 
 /// Says something, until the agent has answered, the time is up, or the agent's process is gone.
@@ -275,7 +290,10 @@ async fn say(
             None
         }
     };
-    let spent_ms = limit.since.elapsed_ms() - before;
+    // What was waited for others' sake is neither the agent's time nor the conversation's.
+    let waited_ms = limit.place.take_waited_ms();
+    let spent_ms = (limit.since.elapsed_ms() - before - waited_ms).max(0.0);
+    limit.watching_ms += waited_ms;
     limit.agent_ms += spent_ms;
     turn.spent_ms = Some(spent_ms);
     let (reply, mut tries) = match exchange {
@@ -312,6 +330,7 @@ async fn say(
     match reply {
         None => match death {
             Some(message) => (turn, TurnEnd::Failed(AgentError { kind: AgentErrorKind::Timeout, message })),
+            None if waited_ms > spent_ms => (turn, TurnEnd::Crowded),
             None => (turn, TurnEnd::OutOfTime),
         },
         Some(Err(error)) => (turn, TurnEnd::Failed(error)),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
+use crate::limiter::Place;
 
 /// `limits.trial`, as it runs down.
 pub(super) struct TrialLimit {
@@ -12,6 +13,8 @@ pub(super) struct TrialLimit {
     pub(super) agent_ms: f64,
     /// How long it stood still while the graph was photographed.
     pub(super) watching_ms: f64,
+    /// The conversation's place, which knows how long it waited for others.
+    pub(super) place: Place,
 }
 
 impl TrialLimit {

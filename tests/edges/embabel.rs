@@ -37,6 +37,7 @@ fn settings(url: &str) -> EmbabelSettings {
         rng_seed: 1,
         clock: Clock::system(),
         retry: QUICK,
+        place: eval_job::limiter::Place::default(),
     }
 }
 

@@ -32,6 +32,7 @@ fn quick(api_key: Option<Secret>) -> RestSettings {
         rng_seed: 1,
         clock: Clock::system(),
         retry: RetryPolicy { tries: 4, first_delay, max_delay: short, retry_after_cap: short },
+        place: eval_job::limiter::Place::default(),
     }
 }
 

@@ -35,7 +35,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("grade", &["clock", "evidence", "score", "job", "metric", "assertion"]),
-    ("record", &["evidence", "score", "money"]),
+    ("record", &["evidence", "score", "money", "limiter"]),
     ("report", &["evidence", "score", "money", "record"]),
     ("store", &["evidence", "score", "record"]),
     ("graph", &["evidence", "clock", "secret", "retry", "http"]),

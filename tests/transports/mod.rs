@@ -67,5 +67,6 @@ fn rest() -> RestSettings {
             max_delay: Duration::from_millis(2),
             retry_after_cap: Duration::from_millis(2),
         },
+        place: eval_job::limiter::Place::default(),
     }
 }

@@ -306,6 +306,7 @@ mod tests {
             rng_seed: 1,
             clock: Clock::system(),
             retry: RetryPolicy::AGENT,
+            place: crate::limiter::Place::default(),
         };
         let settings = A2aSettings { base_url: base_url.to_owned(), streaming: None, user: None, rest };
         let agent = A2aAgent::new(settings, HttpClient::new()).unwrap();

@@ -10,7 +10,7 @@ use super::fault::{Purpose, failed, refused};
 use super::settings::{chat_url, named};
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, object_context_of};
 use super::{EmbabelSettings, KnowledgeConfig};
-use crate::agent::tries::{Failure, fail};
+use crate::agent::tries::{Failure, admitted, fail};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::evidence::ObjectContext;
 use crate::http::{BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url};
@@ -171,14 +171,14 @@ impl Caller {
     async fn call<T>(
         &self,
         request: Request,
-        read: impl Fn(&HttpReply) -> Result<T, HttpFault> + Send,
+        read: impl Fn(&HttpReply) -> Result<T, HttpFault> + Send + Sync,
         tries: &mut Tries,
     ) -> Result<(T, f64), AgentError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays =
             self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call)).timed_by(self.settings.clock);
         loop {
-            match self.once(&request, &read).await {
+            match admitted(&self.settings.place, || self.once(&request, &read)).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => fail(failure, &mut delays, tries).await?,
             }
@@ -188,7 +188,7 @@ impl Caller {
     async fn once<T>(
         &self,
         request: &Request,
-        read: &(impl Fn(&HttpReply) -> Result<T, HttpFault> + Send),
+        read: &(impl Fn(&HttpReply) -> Result<T, HttpFault> + Sync),
     ) -> Result<(T, f64), Failure> {
         let settings = &self.settings;
         let call = Call {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{EmbabelConfig, KnowledgeConfig};
 use crate::clock::Clock;
 use crate::http::BaseUrl;
+use crate::limiter::Place;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -33,6 +34,8 @@ pub struct EmbabelSettings {
     pub clock: Clock,
     /// How often and when a call is tried again.
     pub retry: RetryPolicy,
+    /// The conversation's place among those that the agent holds.
+    pub place: Place,
 }
 
 /// Everything in a transport's configuration that can't work, each in a sentence that names its key. Touches no network.

@@ -10,7 +10,7 @@ use super::hear::{Heard, Step, hear};
 use super::runs::{reported, stateless, told_try};
 use super::wire::completions::{Beside, Completed, Turn, request};
 use super::{EditionConfig, ThreadsConfig};
-use crate::agent::tries::{Again, Failure, fail};
+use crate::agent::tries::{Again, Failure, admission, fail, settled};
 use crate::agent::{AgentError, Exchange, Reply, Session, Tries};
 use crate::evidence::ObjectContext;
 use crate::http::{Method, Pieces, Url};
@@ -52,10 +52,20 @@ impl CompletionsSession {
 
     async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
         let user = json!({"role": "user", "content": message});
-        let mut delays = self.gate.delays();
+        let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
         loop {
+            let permit = match admission(&place).await {
+                Ok(permit) => permit,
+                Err(failure) => {
+                    fail(failure, &mut delays, &mut self.tries).await?;
+                    continue;
+                }
+            };
             let failure = match self.once(&user).await {
-                Ok((completed, heard)) => return Ok(self.take(user, completed, &heard)),
+                Ok((completed, heard)) => {
+                    place.answered(permit);
+                    return Ok(self.take(user, completed, &heard));
+                }
                 Err(Refused { failure, said: Some((status, words)) }) if words.contains("thread") => {
                     let instead = match (status, &self.thread) {
                         (404, Thread::Kept(_)) => {
@@ -76,7 +86,9 @@ impl CompletionsSession {
                 }
                 Err(Refused { failure, .. }) => failure,
             };
-            fail(failure, &mut delays, &mut self.tries).await?;
+            if let Err(failure) = settled(&place, permit, failure) {
+                fail(failure, &mut delays, &mut self.tries).await?;
+            }
         }
     }
 

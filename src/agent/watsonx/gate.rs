@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::settings::{base, edition, iam};
 use super::{AuthConfig, EditionConfig, WatsonxSettings};
-use crate::agent::tries::{Again, Failure, fail};
+use crate::agent::tries::{Again, Failure, admitted, fail};
 use crate::agent::{AgentError, AgentErrorKind, Tries};
 use crate::http::{
     BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpReply, HttpStream, IamDenial, IamSettings, IamTokens, KeyHeader,
@@ -73,13 +73,11 @@ impl Gate {
     pub(super) async fn document(&self, outgoing: &Outgoing) -> Result<Value, AgentError> {
         let (mut delays, mut tries) = (self.delays(), Tries::default());
         loop {
-            let read = match self.open(outgoing).await {
-                Ok(stream) => {
-                    stream.whole(BODY_CAP).await.and_then(|(reply, _)| reply.json()).map_err(Failure::of_fault)
-                }
-                Err(refused) => Err(refused.failure),
+            let once = || async {
+                let stream = self.open(outgoing).await.map_err(|refused| refused.failure)?;
+                stream.whole(BODY_CAP).await.and_then(|(reply, _)| reply.json()).map_err(Failure::of_fault)
             };
-            match read {
+            match admitted(&self.settings.rest.place, once).await {
                 Ok(document) => return Ok(document),
                 Err(failure) => fail(failure, &mut delays, &mut tries).await?,
             }
@@ -126,7 +124,7 @@ impl Gate {
         let mut delays = self.delays();
         let failed = |denial: IamDenial| -> Result<Duration, Failure> {
             let failure = self.denied(denial);
-            let Again::After(asked) = failure.again else { return Err(failure) };
+            let (Again::After(asked) | Again::Slower(asked)) = failure.again else { return Err(failure) };
             delays.next(asked).ok_or(Failure { again: Again::Never, ..failure })
         };
         tokens.current(refused, failed).await.map(Some)

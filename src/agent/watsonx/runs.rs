@@ -9,7 +9,7 @@ use super::gate::{Gate, Outgoing};
 use super::hear::{Heard, Step, hear};
 use super::wire::Told;
 use super::wire::runs::{Run, answer_of, request};
-use crate::agent::tries::{Again, Failure, fail};
+use crate::agent::tries::{Again, Failure, admission, fail, settled};
 use crate::agent::{AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::evidence::{FailedTry, ObjectContext};
 use crate::http::{Method, Pieces, Url};
@@ -32,13 +32,27 @@ impl RunsSession {
     }
 
     async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
-        let mut delays = self.gate.delays();
+        let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
         loop {
+            let permit = match admission(&place).await {
+                Ok(permit) => permit,
+                Err(failure) => {
+                    fail(failure, &mut delays, &mut self.tries).await?;
+                    continue;
+                }
+            };
             let stopwatch = self.gate.settings.rest.clock.start();
             let failure = match self.once(message).await {
-                Ok((told, heard)) => return Ok(reply(told, heard.first_ms, heard.last_ms)),
-                Err(Missed::Failed(failure)) => failure,
+                Ok((told, heard)) => {
+                    place.answered(permit);
+                    return Ok(reply(told, heard.first_ms, heard.last_ms));
+                }
+                Err(Missed::Failed(failure)) => match settled(&place, permit, failure) {
+                    Ok(()) => continue,
+                    Err(failure) => failure,
+                },
                 Err(Missed::CutOff(failure, thread)) => {
+                    drop(permit);
                     self.tries.failures.push(told_try(&failure, "its thread is read", delays.lap_ms()));
                     let told = self.read_thread(&thread, message).await?;
                     // The thread does not say when the answer was there: this is when it was seen.

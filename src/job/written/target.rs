@@ -1,5 +1,7 @@
 //! `target` and `graph`: one key a transport, one key a backend.
 
+use std::num::NonZeroU16;
+
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +70,10 @@ pub struct TargetFile {
     /// watsonx Orchestrate.
     #[serde(default, deserialize_with = "rules::present_or_empty")]
     pub watsonx: Option<WatsonxConfig>,
+    /// How many conversations may be held with it at once, whatever `-j` says.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "NonZeroU16")]
+    pub max_concurrency: Option<NonZeroU16>,
     /// How eval-job starts the agent and ends it. Without it, the agent must be running.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StartConfig")]

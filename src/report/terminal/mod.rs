@@ -22,6 +22,7 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
     for trial in &record.trials {
         trouble(&mut page, record, trial, ink, width);
     }
+    refused(&mut page, record, ink, width);
     unwatched(&mut page, record, ink, width);
     left_out(&mut page, record, ink, width);
     tokens::tokens(&mut page, record, ink);
@@ -116,6 +117,22 @@ fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink,
         for line in lines {
             let _ = writeln!(page, "  | {}", plain(line));
         }
+    }
+}
+
+/// How often the agent refused requests because of our own other conversations.
+fn refused(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
+    let refusals = || record.trials.iter().filter_map(|trial| trial.refusals);
+    let requests: u32 = refusals().map(|refusals| refusals.requests).sum();
+    if requests > 0 {
+        let open = refusals().map(|refusals| refusals.conversations).max().unwrap_or_default();
+        let words = format!(
+            "The agent refused {} (429) while up to {} were open: conversations were slowed down, and no refusal counts as a \
+             failure. target.maxConcurrency says how many it can hold at once",
+            count(requests as usize, "request"),
+            count(open as usize, "conversation")
+        );
+        let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&words, width, 2)));
     }
 }
 

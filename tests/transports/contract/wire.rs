@@ -99,6 +99,7 @@ impl Limits {
             rng_seed: 1,
             clock: Clock::system(),
             retry: self.policy(),
+            place: eval_job::limiter::Place::default(),
         }
     }
 }

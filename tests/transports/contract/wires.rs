@@ -114,6 +114,7 @@ fn embabel(url: &str, limits: Limits) -> Box<dyn Agent> {
         rng_seed: 1,
         clock: Clock::system(),
         retry: limits.policy(),
+        place: eval_job::limiter::Place::default(),
     };
     Box::new(EmbabelAgent::new(settings, HttpClient::new()).unwrap())
 }
