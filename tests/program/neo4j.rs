@@ -346,7 +346,9 @@ fn a_try_that_failed_while_neo4j_was_down_or_just_back_does_not_count() {
     assert_eq!(first.outcome, Some(Outcome::Graded), "{words}");
     let excuses = excuses(first);
     assert!(excuses.len() == 2 && excuses[0].contains("can't be reached"), "{excuses:?}");
-    assert!(excuses[1].contains("was started again"), "{excuses:?}");
+    // One that has just begun may also be too slow for the simplest question.
+    let is_back = ["was started again", "did not answer"].iter().any(|words| excuses[1].contains(words));
+    assert!(is_back, "{excuses:?}");
     assert_eq!(first.scorecard.as_ref().unwrap().failure_count, 0);
     let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap();
     assert!(String::from_utf8(shown.stdout).unwrap().contains("it does not count: "));
