@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use super::signals::Signals;
 use crate::limiter::Telling;
-use crate::plan::Refusal;
+use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
 use crate::run::{self, AtOnce, Engine};

@@ -78,7 +78,7 @@ async fn live(
         sink: Box::new(|_| Ok(())),
         plan,
     };
-    let found = run::preflight(&engine, interrupt).await.unwrap_or_default();
+    let found = Box::pin(run::preflight(&engine, interrupt)).await.unwrap_or_default();
     if !found.troubles.is_empty() {
         for trouble in &found.troubles {
             printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&trouble.to_string())))?;
@@ -88,7 +88,7 @@ async fn live(
     if !found.ready.is_empty() {
         printer.data(&format!("{}: ready · {}\n", plain(&file), found.ready.join(" · ")))?;
     }
-    match run::rehearse(&engine, interrupt.clone()).await {
+    match Box::pin(run::rehearse(&engine, interrupt.clone())).await {
         Ok(None) => Ok(Verdict::Interrupted.exit_status()),
         Ok(Some(rehearsal)) => tell(&file, &engine.plan.job, &rehearsal, printer),
         Err(error) => {
