@@ -71,3 +71,4 @@ pub mod limiter;
 pub mod money;
 pub mod retry;
 pub mod secret;
+pub mod text;

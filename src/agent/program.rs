@@ -6,6 +6,53 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
+use crate::secret::Variables;
+
+/// What every program gets of eval-job's own environment: where programs and files are, who the user is, the language, the
+/// time zone, the terminal, and which certificates are trusted.
+const PASSED_ON: [&str; 18] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LANGUAGE",
+    "TMPDIR",
+    "TZ",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NO_PROXY",
+    // Without these hardly any program starts on Windows.
+    "SystemRoot",
+    "SystemDrive",
+    "ComSpec",
+    "PATHEXT",
+    "windir",
+];
+
+/// More of what Windows' programs need: where their files are.
+const PASSED_ON_WINDOWS: [&str; 9] = [
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+    "USERNAME",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "ProgramData",
+    "ProgramFiles",
+    "ProgramFiles(x86)",
+];
+
+/// The way to the network; passed on where no password is in it.
+const PROXIES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+fn is_passed_on(name: &str) -> bool {
+    let is_among = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    is_among(&PASSED_ON) || name.starts_with("LC_") || cfg!(windows) && is_among(&PASSED_ON_WINDOWS)
+}
+
 /// A program as a job names it.
 #[derive(Clone, Copy)]
 pub(super) struct Program<'a> {
@@ -14,6 +61,8 @@ pub(super) struct Program<'a> {
     pub(super) command: &'a str,
     pub(super) args: &'a [String],
     pub(super) env: &'a BTreeMap<String, String>,
+    /// Variables of eval-job's own environment that are passed on, beside [`PASSED_ON`].
+    pub(super) inherit_env: &'a [String],
     pub(super) cwd: Option<&'a str>,
 }
 
@@ -41,7 +90,7 @@ impl Program<'_> {
     /// Why it can't be started as things are now: its folder or the program itself is not there, or is no program. `path` is
     /// the PATH on which it is looked for; without one nothing is said of a program that has no slash in its name.
     pub(super) fn missing(&self, folder: &Path, path: Option<&str>) -> Option<String> {
-        if let Err(problem) = self.command(folder) {
+        if let Err(problem) = self.command(folder, &Variables::default()) {
             return Some(problem);
         }
         let (key, name) = (self.key, self.command);
@@ -66,8 +115,9 @@ impl Program<'_> {
     }
 
     /// The command, with its output piped. Paths are relative to the job file's folder; a program without a slash is
-    /// looked for on the PATH. The error says which folder is not there.
-    pub(super) fn command(&self, folder: &Path) -> Result<Command, String> {
+    /// looked for on the PATH. Of eval-job's own environment, `surroundings`, it gets what every program needs and what
+    /// the job names: no key that it was not given. The error says which folder is not there.
+    pub(super) fn command(&self, folder: &Path, surroundings: &Variables) -> Result<Command, String> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let folder =
             std::path::absolute(folder).map_err(|error| format!("the job file's folder can't be told: {error}"))?;
@@ -81,7 +131,10 @@ impl Program<'_> {
         }
         let program = if self.command.contains('/') { folder.join(self.command) } else { self.command.into() };
         let mut command = Command::new(program);
-        command.args(self.args).current_dir(cwd).envs(self.env);
+        command.args(self.args).current_dir(cwd).env_clear();
+        command.envs(surroundings.of_names(is_passed_on)).envs(surroundings.without_login(PROXIES));
+        let is_inherited = |name: &str| self.inherit_env.iter().any(|inherited| inherited == name);
+        command.envs(surroundings.of_names(is_inherited)).envs(self.env);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }

@@ -6,7 +6,7 @@ use super::env_file::EnvFile;
 use crate::clock::Clock;
 use crate::report::Ink;
 use crate::run::Credentials;
-use crate::secret::{Secret, Variables};
+use crate::secret::{Redactor, Secret, Variables};
 
 /// The process's surroundings.
 pub(super) struct Context {
@@ -39,6 +39,7 @@ impl Context {
                 neo4j_uri: env("NEO_URI"),
                 neo4j_username: env("NEO_USERNAME"),
                 neo4j_password: env("NEO_PASSWORD").map(Secret::new),
+                redactor: redactor(&variables),
             },
             clock: Clock::system(),
             stdout_ink: ink(std::io::stdout().is_terminal()),
@@ -48,6 +49,11 @@ impl Context {
         }
     }
 
+    /// What knows the secrets of this process.
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.credentials.redactor
+    }
+
     /// A number that nobody can foresee: the system's own randomness, and where there is none the next best.
     #[expect(clippy::disallowed_methods, reason = "the one place")]
     pub(super) fn chance() -> u64 {
@@ -55,6 +61,17 @@ impl Context {
         // 53 bits, so that the number survives every JSON reader.
         number >> 11
     }
+}
+
+/// A redactor that knows what of the environment and the file is secret.
+pub(super) fn redactor_of_process(file: &EnvFile) -> Redactor {
+    redactor(&variables(file))
+}
+
+fn redactor(variables: &Variables) -> Redactor {
+    let redactor = Redactor::default();
+    redactor.learn_variables(variables);
+    redactor
 }
 
 /// What the user says, else what the terminal says, else 100; a report narrower than 60 can't be read.

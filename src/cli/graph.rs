@@ -35,7 +35,7 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Prin
         let uri = door.uri();
         // The one place that shows a password: one that was drawn for this graph alone. The user's own is not shown.
         let shown = if own.is_none() { format!("NEO_PASSWORD={}\n", password.expose()) } else { String::new() };
-        printer.data(&format!("NEO_URI={uri}\nNEO_USERNAME=neo4j\n{shown}"))?;
+        printer.data_with_password(&format!("NEO_URI={uri}\nNEO_USERNAME=neo4j\n{shown}"))?;
         printer.note(&format!("an empty graph is served at {uri}; Ctrl-C ends it and nothing is kept"));
         signals.interrupt.cancelled().await;
         door.stop().await;

@@ -8,6 +8,7 @@ use super::error::CliError;
 use super::prompts::PromptFiles;
 use crate::job::{self, Job};
 use crate::prompt::Templates;
+use crate::secret::{Redactor, Secret};
 
 /// A job that was read, with the templates it names.
 pub(super) struct Loaded {
@@ -20,7 +21,7 @@ pub(super) struct Loaded {
 }
 
 /// Reads all of these files, or tells the problems of all of them.
-pub(super) fn load(files: &[PathBuf], prompts: Option<&Path>) -> Result<Vec<Loaded>, CliError> {
+pub(super) fn load(files: &[PathBuf], prompts: Option<&Path>, redactor: &Redactor) -> Result<Vec<Loaded>, CliError> {
     if let Some(folder) = prompts.filter(|folder| !folder.is_dir()) {
         return Err(CliError::NoPrompts(folder.to_path_buf()));
     }
@@ -30,6 +31,7 @@ pub(super) fn load(files: &[PathBuf], prompts: Option<&Path>) -> Result<Vec<Load
         let unreadable = |source| CliError::Unreadable { path: path.clone(), source };
         let text = fs::read(path).and_then(utf8).map_err(unreadable)?;
         let file = path.display().to_string();
+        redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
         let templates = PromptFiles::for_job(path, prompts);
         match job::load(&file, &text, &templates) {
             Ok(job) => loaded.push(Loaded { file, job, templates: templates.into_templates() }),

@@ -34,6 +34,8 @@ use printer::Printer;
 
 use crate::agent::{is_watchdog, stop_watching, watch, watch_over_groups};
 use crate::descriptors;
+use crate::report::Ink;
+use crate::secret::Redactor;
 
 /// The whole program: what was typed → context → subcommand → exit status.
 pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -44,17 +46,18 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let args = match Args::typed(&typed, &EnvFile::new()) {
         Ok(args) => args,
-        Err(usage) => return said(&usage),
+        Err(usage) => return said(&usage, &context::redactor_of_process(&EnvFile::new())),
     };
     let file = args.env_file().map_or_else(|| Ok(EnvFile::new()), env_file::read);
     // Where the file was found is typed or set, so the second reading finds the same.
     let args = match file.as_ref().map(|file| Args::typed(&typed, file)) {
         Ok(Ok(with_file)) => with_file,
-        Ok(Err(usage)) => return said(&usage),
+        Ok(Err(usage)) => return said(&usage, &context::redactor_of_process(file.as_ref().unwrap_or(&EnvFile::new()))),
         Err(_) => args,
     };
     let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()));
     let printer = std::sync::Arc::new(Printer::new(&context));
+    tell_panics(printer.clone());
     if let Err(error) = file {
         printer.error(&error);
         return ExitCode::from(error.exit_status());
@@ -82,8 +85,18 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// What clap has to say. Help and version go to stdout with status 0, wrong usage to stderr with status 2.
-fn said(usage: &clap::Error) -> ExitCode {
+fn said(usage: &clap::Error, redactor: &Redactor) -> ExitCode {
     let status = if usage.use_stderr() { CliError::USAGE } else { 0 };
-    let _ = usage.print();
+    let words = usage.render().to_string();
+    let cleared = printer::shown(&redactor.redact(&words), Ink::None);
+    // clap's own colours only where there is nothing to clear.
+    let _ = if cleared == words { usage.print() } else { printer::usage(&cleared, usage.use_stderr()) };
     ExitCode::from(status)
+}
+
+/// A panic is told without secrets, wherever it happens.
+fn tell_panics(printer: std::sync::Arc<Printer>) {
+    std::panic::set_hook(Box::new(move |panic| {
+        printer.note(&format!("eval-job itself failed: {panic}\nthis is a bug of eval-job; please report it"));
+    }));
 }

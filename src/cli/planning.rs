@@ -30,7 +30,7 @@ pub(super) struct Planned {
 pub(super) fn plan_all(files: &[PathBuf], args: &PlanArgs, context: &Context) -> Result<Vec<Planned>, CliError> {
     let prices = prices(args.prices.as_deref())?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
-    for loaded in jobs::load(files, args.prompts.as_deref())? {
+    for loaded in jobs::load(files, args.prompts.as_deref(), context.redactor())? {
         let file = loaded.file.clone();
         match plan(args, context, &prices, loaded) {
             Ok(plan) => planned.push(plan),

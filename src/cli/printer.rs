@@ -1,26 +1,51 @@
 //! The only writer to stdout and stderr: data to stdout, all else to stderr.
+//!
+//! Invariants: no secret that is known is shown; of the characters that could steer a terminal only line breaks, tabs and
+//! our own colours are written, all others are spelled out.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Mutex;
 
 use super::context::Context;
 use super::error::CliError;
 use crate::report::Ink;
+use crate::secret::Redactor;
+use crate::text::is_unsafe;
+
+/// The sequences of which our own colours are made.
+const COLOURS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
 
 /// Writes to stdout and stderr, whole lines at a time.
 pub(super) struct Printer {
     stderr: Mutex<std::io::Stderr>,
+    stdout_ink: Ink,
     stderr_ink: Ink,
+    redactor: Redactor,
 }
 
 impl Printer {
     /// The printer of this process.
     pub(super) fn new(context: &Context) -> Printer {
-        Printer { stderr: Mutex::new(std::io::stderr()), stderr_ink: context.stderr_ink }
+        Printer {
+            stderr: Mutex::new(std::io::stderr()),
+            stdout_ink: context.stdout_ink,
+            stderr_ink: context.stderr_ink,
+            redactor: context.credentials.redactor.clone(),
+        }
     }
 
     /// Data. A reader that has gone away (`| head`) is not an error.
     pub(super) fn data(&self, text: &str) -> Result<(), CliError> {
+        self.write_data(&shown(&self.redactor.redact(text), self.stdout_ink))
+    }
+
+    /// Data in which a password stands that is meant to be read.
+    pub(super) fn data_with_password(&self, text: &str) -> Result<(), CliError> {
+        self.write_data(text)
+    }
+
+    fn write_data(&self, text: &str) -> Result<(), CliError> {
         let mut stdout = std::io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
@@ -30,6 +55,7 @@ impl Printer {
 
     /// Everything else: progress, hints.
     pub(super) fn note(&self, text: &str) {
+        let text = shown(&self.redactor.redact(text), self.stderr_ink);
         if let Ok(mut stderr) = self.stderr.lock() {
             let _ = stderr.write_all(format!("{text}\n").as_bytes());
         }
@@ -38,5 +64,47 @@ impl Printer {
     /// An error, in the one voice.
     pub(super) fn error(&self, error: &CliError) {
         self.note(&error.words(self.stderr_ink));
+    }
+}
+
+/// clap's words, where they are not clap's alone.
+pub(super) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
+    if is_error { std::io::stderr().write_all(text.as_bytes()) } else { std::io::stdout().write_all(text.as_bytes()) }
+}
+
+/// The text as a terminal may get it.
+pub(super) fn shown(text: &str, ink: Ink) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| is_unsafe(c) && !matches!(c, '\n' | '\t')) {
+        shown.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let colour = COLOURS.iter().find(|colour| ink == Ink::Colour && rest.starts_with(**colour));
+        let length = colour.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), |colour| colour.len());
+        match colour {
+            Some(colour) => shown.push_str(colour),
+            None => rest[..length].chars().for_each(|c| {
+                // A text can always be added to.
+                let _ = write!(shown, "{}", c.escape_unicode());
+            }),
+        }
+        rest = &rest[length..];
+    }
+    shown + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colours_reach_the_terminal() {
+        let text = format!("{} \u{1b}[5mx\u{1b}]0;t\u{7}\u{202e}\u{e0041}\r\n\ty", Ink::Colour.bad("error:"));
+        let spelled = "\\u{1b}[5mx\\u{1b}]0;t\\u{7}\\u{202e}\\u{e0041}\\u{d}\n\ty";
+        assert_eq!(shown(&text, Ink::Colour), format!("{} {spelled}", Ink::Colour.bad("error:")));
+        assert_eq!(shown(&text, Ink::None), format!("\\u{{1b}}[31merror:\\u{{1b}}[0m {spelled}"));
+        for own in [Ink::bold, Ink::dim, Ink::good, Ink::bad, Ink::unsure] {
+            assert_eq!(shown(&own(Ink::Colour, "x"), Ink::Colour), own(Ink::Colour, "x"));
+        }
     }
 }

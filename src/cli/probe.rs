@@ -27,7 +27,7 @@ const SHOWN: usize = 100;
 /// Says hello to the agent and prints what was found.
 pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     certificates::warn(context, printer);
-    let loaded = jobs::load(std::slice::from_ref(&args.file), None)?;
+    let loaded = jobs::load(std::slice::from_ref(&args.file), None, context.redactor())?;
     let models: Vec<String> = args.model.iter().take(1).cloned().collect();
     let mut worst = 0;
     for loaded in loaded {
@@ -73,6 +73,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     if let (true, Some(first)) = (target.transport.can(Ability::ChoosesModel), engine.plan.trials().first()) {
         lines.push(("model", first.model.clone()));
     }
+    let seen = seen.map(|sighting| sighting.map(|sighting| sighting.cleared_by(context.redactor())));
     let status = match seen {
         Ok(None) => return Ok(Verdict::Interrupted.exit_status()),
         Ok(Some(sighting)) => seen_lines(target, &sighting, &mut lines),

@@ -95,7 +95,7 @@ async fn run_one(
         show_words(&id, "show what there is", args)
     ));
     let keeper = Arc::new(Mutex::new(Keeper {
-        journal,
+        journal: journal.with_redactor(context.redactor().clone()),
         progress: Progress::new(context, args.verbose, args.no_progress),
         printer: printer.clone(),
     }));
@@ -197,9 +197,10 @@ fn mute(keeper: &Mutex<Keeper>) {
 fn keeper_sink(keeper: Arc<Mutex<Keeper>>) -> Box<run::Sink> {
     Box::new(move |entry: Entry| {
         let mut keeper = keeper.lock().map_err(|_| io::Error::other("an earlier entry failed"))?;
-        keeper.journal.append(&entry)?;
-        if let Some(lines) = keeper.progress.lines(&entry) {
-            keeper.printer.note(&lines);
+        let Keeper { journal, progress, printer } = &mut *keeper;
+        let written = journal.append(&entry)?;
+        if let Some(lines) = progress.lines(&written) {
+            printer.note(&lines);
         }
         Ok(())
     })

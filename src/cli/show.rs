@@ -15,7 +15,13 @@ use crate::store::folder::RunsFolder;
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
 pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     check_outputs(&args.output)?;
-    let found = RunsFolder::at(&args.runs.runs_dir).find(args.id.as_deref())?.read()?;
+    let mut found = RunsFolder::at(&args.runs.runs_dir).find(args.id.as_deref())?.read()?;
+    // Of a run that was kept before keys were cleared from it.
+    let internal = |error: serde_json::Error| CliError::Internal(error.to_string());
+    let json = serde_json::to_vec(&found.record).map_err(internal)?;
+    if let Some(cleared) = context.redactor().cleared(&found.record, &json).map_err(internal)? {
+        found.record = cleared;
+    }
     if let Some(note) = &found.note {
         printer.note(&format!("note: {note}"));
     }

@@ -73,6 +73,18 @@ pub(super) fn shown(url: &Url) -> String {
     format!("{}://{host}{port}{}", url.scheme(), url.path())
 }
 
+/// Whether two addresses have the same origin: scheme, host and port. A key for one goes to no other. The names of this
+/// machine are one host.
+pub fn is_same_origin(one: &Url, other: &Url) -> bool {
+    let host = |url: &Url| match is_loopback(url) {
+        true => "localhost".to_owned(),
+        false => url.host_str().unwrap_or_default().to_owned(),
+    };
+    one.scheme() == other.scheme()
+        && one.port_or_known_default() == other.port_or_known_default()
+        && host(one) == host(other)
+}
+
 /// The password in an address, which a server might echo.
 pub(super) fn password(url: &Url) -> Option<Secret> {
     url.password().map(Secret::new)
@@ -102,6 +114,15 @@ mod tests {
         }
         for text in ["https://h/v1", "https://h/v1/"] {
             assert_eq!(base(text).join(["chat", "completions"]).as_str(), "https://h/v1/chat/completions");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let is_same = |one: &str, other: &str| is_same_origin(&Url::parse(one).unwrap(), &Url::parse(other).unwrap());
+        assert!(is_same("http://h/a", "http://H:80/b") && is_same("http://localhost:1", "http://127.0.0.1:1"));
+        for other in ["https://h/a", "http://h:8080/a", "http://g.h/a", "https://h:80/a"] {
+            assert!(!is_same("http://h/a", other), "{other}");
         }
     }
 

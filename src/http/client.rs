@@ -8,6 +8,7 @@ use reqwest::redirect::Policy;
 
 use super::address::is_loopback;
 use super::{HttpFault, HttpFaultKind};
+use crate::secret::Redactor;
 
 /// How long a connection may take to come up.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -20,6 +21,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(4);
 #[derive(Clone, Default)]
 pub struct HttpClient {
     built: Arc<Built>,
+    pub(super) redactor: Redactor,
 }
 
 #[derive(Default)]
@@ -32,6 +34,11 @@ impl HttpClient {
     /// A client; certificates and proxy settings are read at its first request.
     pub fn new() -> HttpClient {
         HttpClient::default()
+    }
+
+    /// The same client; what it sends as a key, and what it is given as one, is told to this redactor.
+    pub fn with_redactor(self, redactor: Redactor) -> HttpClient {
+        HttpClient { redactor, ..self }
     }
 
     /// The client for an address: `HTTP_PROXY` is for the world outside, a local agent is not behind it.

@@ -1,6 +1,7 @@
 //! A short, harmless piece of somebody else's text, for error messages.
 
 use crate::secret::Secret;
+use crate::text::is_unsafe;
 
 /// How many characters of a text are shown.
 const SHOWN: usize = 120;
@@ -11,15 +12,10 @@ pub fn excerpt(text: &str, secrets: &[Secret]) -> String {
     let text = secrets.iter().fold(text.trim().to_owned(), |text, secret| secret.redact(&text));
     let mut shown = String::from("\"");
     for c in text.chars().take(SHOWN) {
-        if c.is_control() || is_direction_mark(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+        if is_unsafe(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
     shown.push_str(if text.chars().nth(SHOWN).is_some() { "…\"" } else { "\"" });
     shown
-}
-
-/// Characters that change the reading direction or are invisible (Unicode's bidirectional controls and zero-widths).
-fn is_direction_mark(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

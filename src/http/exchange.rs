@@ -49,6 +49,15 @@ pub struct KeyHeader<'a> {
 }
 
 impl HttpClient {
+    /// Tells the redactor what is secret in a request.
+    pub(super) fn learn(&self, key: Option<&Secret>, url: &Url, extra: &Extra<'_>) {
+        key.into_iter().chain(extra.secret).for_each(|secret| self.redactor.learn(secret));
+        extra.headers.iter().for_each(|(name, value)| self.redactor.learn_header(name, value));
+        if let Some(password) = password(url) {
+            self.redactor.learn_login(url.username(), &password);
+        }
+    }
+
     /// Sends a request once and reads the reply to its last byte. Any status but a redirect is a reply; of an error's
     /// body only the start is read. Dropping the future drops the connection.
     pub async fn exchange(&self, call: Call<'_>) -> Result<HttpReply, HttpFault> {
@@ -76,10 +85,11 @@ impl HttpClient {
         extra.add_to(&mut headers, &place)?;
         let secrets = call.key.iter().map(|header| header.key.clone());
         let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
+        self.learn(call.key.map(|header| header.key), &call.url, &extra);
         let (cap, time_limit) = (call.body_cap, call.time_limit);
         let mut deadline = std::pin::pin!(tokio::time::sleep(time_limit));
         let (response, sent) = self.send(call, (headers, &place), timing, deadline.as_mut()).await?;
-        let mut reply = HttpReply::of_head(&response, place, secrets);
+        let mut reply = HttpReply::of_head(&response, place, (secrets, &self.redactor));
         let mut arrivals = Arrivals::since(sent);
         if reply.is_success() {
             reply.body = read_all(response, &reply.place, (cap, deadline, time_limit), &mut arrivals).await?;

@@ -89,6 +89,7 @@ impl IamTokens {
             match self.fetch().await {
                 Ok(Granted { access_token, expires_in }) => {
                     let token = Secret::new(access_token);
+                    self.http.redactor.learn(&token);
                     *held = Some(Held { token: token.clone(), since, seconds: expires_in.unwrap_or(3600.0) });
                     return Ok(token);
                 }

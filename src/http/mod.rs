@@ -23,7 +23,7 @@ mod sending;
 mod sse;
 mod stream;
 
-pub use address::BaseUrl;
+pub use address::{BaseUrl, is_same_origin};
 pub use arrival::TimedEvent;
 pub use certificate::certificate_doubt;
 pub use client::{HttpClient, install_tls};

@@ -10,7 +10,7 @@ use super::arrival::{Arrivals, TimedEvent};
 use super::json::read_json;
 use super::sse::TooLong;
 use super::{HttpFault, HttpFaultKind, excerpt};
-use crate::secret::Secret;
+use crate::secret::{Redactor, Secret};
 
 /// A reply: any status but a redirect's.
 #[derive(Debug, Clone)]
@@ -27,11 +27,16 @@ pub struct HttpReply {
     encoding: Option<String>,
     headers: HeaderMap,
     secrets: Vec<Secret>,
+    redactor: Redactor,
     pub(super) arrivals: Arrivals,
 }
 
 impl HttpReply {
-    pub(super) fn of_head(response: &Response, place: String, secrets: Vec<Secret>) -> HttpReply {
+    pub(super) fn of_head(
+        response: &Response,
+        place: String,
+        (secrets, redactor): (Vec<Secret>, &Redactor),
+    ) -> HttpReply {
         let header = |name: HeaderName| {
             response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
@@ -44,6 +49,7 @@ impl HttpReply {
             encoding: header(CONTENT_ENCODING),
             headers: response.headers().clone(),
             secrets,
+            redactor: redactor.clone(),
             arrivals: Arrivals::default(),
         }
     }
@@ -174,7 +180,7 @@ impl HttpReply {
 
     /// Somebody else's words about this call, in a form that can be shown.
     pub fn quote(&self, words: &str) -> String {
-        excerpt(words, &self.secrets)
+        excerpt(&self.redactor.redact(words), &self.secrets)
     }
 
     fn check_type(&self) -> Result<(), HttpFault> {
@@ -195,11 +201,11 @@ impl HttpReply {
     }
 
     fn start(&self) -> String {
-        excerpt(&String::from_utf8_lossy(&self.body), &self.secrets)
+        excerpt(&self.redactor.redact(&String::from_utf8_lossy(&self.body)), &self.secrets)
     }
 
     fn hidden(&self, words: &str) -> String {
-        excerpt(words, &self.secrets).trim_matches('"').to_owned()
+        excerpt(&self.redactor.redact(words), &self.secrets).trim_matches('"').to_owned()
     }
 }
 
@@ -230,6 +236,7 @@ mod tests {
             encoding: None,
             headers: HeaderMap::new(),
             secrets: vec![Secret::new("hush")],
+            redactor: Redactor::default(),
             arrivals: Arrivals::default(),
         }
     }

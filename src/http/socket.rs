@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use super::address::{password, shown};
 use super::exchange::{read_start, redirect, size};
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, excerpt};
-use crate::secret::Secret;
+use crate::secret::{Redactor, Secret};
 
 /// How many frames may wait to be read.
 const HELD: usize = 8;
@@ -65,6 +65,7 @@ pub struct Socket {
     /// The connection, as messages name it.
     place: String,
     secrets: Vec<Secret>,
+    redactor: Redactor,
     outgoing: mpsc::Sender<Outgoing>,
     incoming: mpsc::Receiver<Result<Frame, Flaw>>,
 }
@@ -101,8 +102,9 @@ impl HttpClient {
             return Err(redirect(&response, &url, &place));
         }
         let secrets: Vec<Secret> = password(&url).into_iter().chain(extra.secrets()).collect();
+        self.learn(None, &url, &extra);
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            let mut reply = HttpReply::of_head(&response, place, secrets);
+            let mut reply = HttpReply::of_head(&response, place, (secrets, &self.redactor));
             reply.body = read_start(response).await;
             if reply.is_success() {
                 return Err(reply.unreadable("no WebSocket is there: the handshake was answered like a usual request"));
@@ -117,7 +119,7 @@ impl HttpClient {
         let frames = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
         let ((outgoing, to_send), (arrived, incoming)) = (mpsc::channel(1), mpsc::channel(HELD));
         tokio::spawn(carry(frames, cap, to_send, arrived));
-        Ok(Connected::Open(Box::new(Socket { place, secrets, outgoing, incoming })))
+        Ok(Connected::Open(Box::new(Socket { place, secrets, redactor: self.redactor.clone(), outgoing, incoming })))
     }
 }
 
@@ -181,7 +183,7 @@ impl Socket {
 
     /// Somebody else's words about this connection, in a form that can be shown.
     pub fn quote(&self, words: &str) -> String {
-        excerpt(words, &self.secrets)
+        excerpt(&self.redactor.redact(words), &self.secrets)
     }
 
     fn hidden(&self, words: &str) -> String {

@@ -46,10 +46,11 @@ impl HttpClient {
         extra.add_to(&mut headers, &place)?;
         let secrets = call.key.iter().map(|header| header.key.clone());
         let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
+        self.learn(call.key.map(|header| header.key), &call.url, &extra);
         let (time_limit, cap) = (call.time_limit, call.body_cap);
         let mut deadline = Box::pin(tokio::time::sleep(time_limit));
         let (response, sent) = self.send(call, (headers, &place), Timing::By(clock), deadline.as_mut()).await?;
-        let mut head = HttpReply::of_head(&response, place, secrets);
+        let mut head = HttpReply::of_head(&response, place, (secrets, &self.redactor));
         if !head.is_success() {
             head.body = read_start(response).await;
             return Ok(Opened::Refused(Box::new(head)));

@@ -19,6 +19,7 @@ mod nearest;
 mod problem;
 mod render;
 mod schema;
+mod secrets;
 mod script_place;
 mod semantics;
 mod source;
@@ -34,6 +35,7 @@ pub use model::{Model, ModelName, Provider, ReasoningEffort};
 pub use problem::{Problem, Problems};
 pub use render::render_problems;
 pub use schema::schema;
+pub use secrets::secrets;
 pub use template_check::{TemplateCheck, TemplateKind};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is wrong with a job file: data, until `render` writes it down.
 
-use super::mask::{in_environment, mask};
+use super::mask::Mask;
 use super::source::{Lines, Span};
 
 /// One thing that is wrong, and where.
@@ -12,7 +12,9 @@ pub struct Problem {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// How many characters are meant, at least 1.
+    /// The character of `source_line` at which the place begins, from 1: not the column where a part of the line is not shown.
+    pub caret: usize,
+    /// How many characters of `source_line` are meant, at least 1.
     pub width: usize,
     /// The line as the author wrote it, without its break.
     pub source_line: String,
@@ -54,6 +56,8 @@ const MOST: usize = 100;
 pub(super) struct Report<'a> {
     /// The text that the problems are in.
     pub(super) lines: &'a Lines<'a>,
+    /// What of its lines is not shown.
+    pub(super) mask: Mask,
     file: &'a str,
     list: Vec<Problem>,
 }
@@ -61,7 +65,7 @@ pub(super) struct Report<'a> {
 impl<'a> Report<'a> {
     /// An empty report on a file.
     pub(super) fn new(file: &'a str, lines: &'a Lines<'a>) -> Report<'a> {
-        Report { lines, file, list: Vec::new() }
+        Report { lines, mask: Mask::Everything, file, list: Vec::new() }
     }
 
     /// Adds a problem.
@@ -71,6 +75,7 @@ impl<'a> Report<'a> {
             file: self.file.to_owned(),
             line: at.line,
             column: at.column,
+            caret: at.column,
             width: self.lines.width(at),
             source_line: String::new(),
             message: message.into(),
@@ -91,10 +96,16 @@ impl<'a> Report<'a> {
         self.list.dedup();
         let untold = self.list.len().saturating_sub(MOST);
         self.list.truncate(MOST);
+        let mut hidden = None;
         // Only now: a hostile file has one long line and a problem in every word of it.
         for problem in &mut self.list {
-            problem.source_line = self.lines.line(problem.line).to_owned();
-            mask(problem, in_environment(self.lines, problem.line));
+            let line = self.lines.line(problem.line);
+            if hidden.as_ref().is_none_or(|(of, _)| *of != problem.line) {
+                hidden = Some((problem.line, self.mask.hidden(self.lines, problem.line)));
+            }
+            if let Some((_, hidden)) = &hidden {
+                self.mask.apply(problem, line, hidden);
+            }
         }
         Problems { list: self.list, untold }
     }

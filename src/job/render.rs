@@ -14,6 +14,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 use super::problem::{Problem, Problems};
+use crate::text::{is_unsafe, visible};
 
 /// A longer source line is cut to this many terminal columns around its caret.
 const WIDEST: usize = 100;
@@ -39,16 +40,16 @@ fn render(problem: &Problem) -> String {
     let source = format!("{number} | {source}");
     let mut text = format!(
         "{}:{number}:{}: {}\n{gutter} |\n{}\n{gutter} | {caret}\n",
-        harmless(&problem.file),
+        visible(&problem.file),
         problem.column,
-        harmless(&problem.message),
+        visible(&problem.message),
         source.trim_end()
     );
     if !problem.expected.is_empty() {
-        let _ = writeln!(text, "{gutter} = expected one of: {}", harmless(&problem.expected.join(", ")));
+        let _ = writeln!(text, "{gutter} = expected one of: {}", visible(&problem.expected.join(", ")));
     }
     if let Some(help) = &problem.help {
-        let _ = writeln!(text, "{gutter} = help: {}", harmless(help));
+        let _ = writeln!(text, "{gutter} = help: {}", visible(help));
     }
     text
 }
@@ -56,7 +57,7 @@ fn render(problem: &Problem) -> String {
 /// The source line as it is shown, and the caret line under it.
 fn source_and_caret(problem: &Problem) -> (String, String) {
     let line: Vec<char> = problem.source_line.trim_end().chars().collect();
-    let before = (problem.column - 1).min(line.len());
+    let before = (problem.caret - 1).min(line.len());
     let after = (before + problem.width).min(line.len());
     let (first, last) = window(&line, before);
 
@@ -92,27 +93,13 @@ fn columns(characters: &[char]) -> usize {
 fn cell(character: char) -> (String, usize) {
     match character {
         '\t' => (TAB.to_owned(), TAB.len()),
-        _ if steers(character) => {
+        _ if is_unsafe(character) => {
             let escaped = character.escape_unicode().to_string();
             let width = escaped.len();
             (escaped, width)
         }
         _ => (character.to_string(), character.width().unwrap_or(0)),
     }
-}
-
-/// The text with every character escaped that could steer a terminal or turn the reading order round.
-fn harmless(text: &str) -> String {
-    text.chars()
-        .map(|character| if steers(character) { character.escape_unicode().to_string() } else { character.to_string() })
-        .collect()
-}
-
-fn steers(character: char) -> bool {
-    let turns_reading_order =
-        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let breaks_line = matches!(character, '\u{2028}' | '\u{2029}');
-    character.is_control() || turns_reading_order || breaks_line
 }
 
 #[cfg(test)]
@@ -124,6 +111,7 @@ mod tests {
             file: "job.yml".to_owned(),
             line: 7,
             column,
+            caret: column,
             width,
             source_line: source_line.to_owned(),
             message: "wrong".to_owned(),
@@ -142,6 +130,7 @@ mod tests {
             file: "data/eval/agent.yml".to_owned(),
             line: 12,
             column: 5,
+            caret: 5,
             width: 17,
             source_line: "    acceptanceCritera: \"…\"".to_owned(),
             message: "unknown key `acceptanceCritera`".to_owned(),

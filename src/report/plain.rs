@@ -2,6 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::text::is_unsafe;
+
 /// The text with control characters (but newline and tab) and invisible direction marks spelled out, so that nothing an
 /// agent says moves the cursor, changes colours or hides itself.
 pub fn plain(text: &str) -> String {
@@ -40,11 +42,6 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
         }
     }
     lines.join(&format!("\n{}", " ".repeat(indent)))
-}
-
-fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

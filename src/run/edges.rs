@@ -36,7 +36,7 @@ use crate::limiter::{Place, TargetLimiter, Telling};
 use crate::llm::Llm;
 use crate::plan::Plan;
 use crate::retry::RetryPolicy;
-use crate::secret::{Secret, Variables};
+use crate::secret::{Redactor, Secret, Variables};
 
 /// Keys, passwords and addresses, as the environment gives them.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +51,8 @@ pub struct Credentials {
     pub neo4j_username: Option<String>,
     /// `NEO_PASSWORD`.
     pub neo4j_password: Option<Secret>,
+    /// Knows whatever of a run is secret.
+    pub redactor: Redactor,
 }
 
 /// The clients that a plan needs. Nothing is contacted before a trial asks.
@@ -61,7 +63,6 @@ pub struct Edges {
     pub judge: Arc<dyn Llm>,
     endpoints: Vec<String>,
     pub(super) model_addresses: Vec<ModelAddress>,
-    pub(super) model_keys: Vec<Secret>,
     pub(super) http: HttpClient,
     pub(super) credentials: Credentials,
     /// Stands for "nothing there": made when an assertion is first looked at on it, never written to.
@@ -104,12 +105,13 @@ impl Edges {
     /// What a client can't be made of: an address that is none.
     pub fn of(plan: &Plan, means: Means<'_>) -> Result<Edges, String> {
         let Means { credentials, clock, rng_seed, chance, telling } = means;
-        let http = HttpClient::new();
+        let http = HttpClient::new().with_redactor(credentials.redactor.clone());
         let budget = Budget::new(plan.job.limits.run.spend, plan.prices.clone());
         let variables = &credentials.variables;
         let target = TargetLimiter::new(clock, rng_seed, None);
         let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
         let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &surround)?;
+        learn(plan, credentials, &keys);
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
         let graph_memory = match &plan.graph {
             Some(GraphConfig::Embedded(config)) => config.memory.unwrap_or_default(),
@@ -129,7 +131,6 @@ impl Edges {
             judge,
             endpoints,
             model_addresses: addresses,
-            model_keys: keys,
             http,
             credentials,
             clock,
@@ -147,6 +148,11 @@ impl Edges {
     /// Where our own models are asked, if not at their providers' own addresses.
     pub(super) fn model_endpoints(&self) -> &[String] {
         &self.endpoints
+    }
+
+    /// What clears texts of the run's secrets.
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.credentials.redactor
     }
 
     /// The graph with nothing in it.
@@ -277,18 +283,11 @@ impl Edges {
                 }
             }
             TransportConfig::Command(config) => {
-                let credentials = &self.credentials;
-                let ours = [&credentials.agent_api_key, &credentials.neo4j_password];
                 let settings = CommandSettings {
                     config: config.clone(),
                     folder: engine.plan.job.folder.clone(),
-                    secrets: ours
-                        .into_iter()
-                        .flatten()
-                        .chain(&self.model_keys)
-                        .chain(credentials.variables.secrets())
-                        .cloned()
-                        .collect(),
+                    surroundings: self.credentials.variables.clone(),
+                    redactor: self.credentials.redactor.clone(),
                     user: self.user(&engine.plan, id),
                     model: id.model.clone(),
                     turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
@@ -328,6 +327,24 @@ impl Edges {
             place,
         };
         Ok(Box::new(EmbabelAgent::new(settings, self.http.clone())?))
+    }
+}
+
+/// Tells the redactor what of a plan and its surroundings is secret.
+fn learn(plan: &Plan, credentials: &Credentials, model_keys: &[Secret]) {
+    let redactor = &credentials.redactor;
+    redactor.learn_variables(&credentials.variables);
+    let own = [&credentials.agent_api_key, &credentials.neo4j_password].into_iter().flatten();
+    own.chain(model_keys).for_each(|key| redactor.learn(key));
+    let target = &plan.job.target;
+    redactor.learn_all(target.transport.keys());
+    if let TransportConfig::Command(config) = &target.transport {
+        config.env.iter().for_each(|(name, value)| redactor.learn_named(name, value));
+    }
+    if let Some(GraphConfig::Neo4j(config)) = &plan.graph {
+        let connection = neo4j_connection(config, credentials);
+        redactor.learn_named("", &connection.uri);
+        redactor.learn_login(&connection.username, &connection.password);
     }
 }
 

@@ -70,6 +70,7 @@ impl Edges {
         }
         let graph = EmbeddedGraph::shareable(limits).map_err(|error| error.message)?;
         let (username, password) = ("neo4j".to_owned(), self.commons.password());
+        self.redactor().learn_login(&username, &password);
         let settings = BoltSettings {
             port: config.bolt_port(),
             username: username.clone(),

@@ -28,6 +28,8 @@ pub(super) async fn judge(engine: &Engine, trial: u32, evidence: &Evidence) -> R
     };
     let prompt =
         engine.templates.judge_prompt(&job.judge.prompt, &view).map_err(|error| Stop::broken(error.to_string()))?;
+    // An agent that repeats its key must not make us tell it to somebody else.
+    let prompt = engine.edges.redactor().redact_known(&prompt).into_owned();
     let case = grade::case(job, evidence, Some(prompt));
     let mut judgements = Vec::new();
     for question in grade::questions(&case) {

@@ -8,7 +8,6 @@ use crate::agent::managed::{GraphAccess, Lifeline, Listener, ManagedAgent, Start
 use crate::http::{BaseUrl, Url};
 use crate::job::Isolation;
 use crate::plan::Plan;
-use crate::secret::Secret;
 
 impl Edges {
     /// The agent of a trial, where eval-job starts it: one of its own, or the one that all trials share.
@@ -30,22 +29,13 @@ impl Edges {
     fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
         let transport = &plan.job.target.transport;
         let address = transport.base_url();
-        let credentials = &self.credentials;
-        let own = [&credentials.agent_api_key, &credentials.neo4j_password];
-        let in_file = transport.keys().into_iter().map(Secret::new);
         StartSettings {
             config: start.clone(),
             folder: plan.job.folder.clone(),
             port: start.ready.port.and_then(|port| port.number()).or_else(|| address.and_then(loopback_port)),
             graph,
-            secrets: own
-                .into_iter()
-                .flatten()
-                .chain(&self.model_keys)
-                .chain(credentials.variables.secrets())
-                .cloned()
-                .chain(in_file)
-                .collect(),
+            surroundings: self.credentials.variables.clone(),
+            redactor: self.redactor().clone(),
         }
     }
 

@@ -66,7 +66,12 @@ impl<'a> Persona<'a> {
 
     /// Asks the persona what it says next.
     pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaSaid, Stop> {
-        self.request.messages.extend(transcript.turns[self.turns..].iter().flat_map(persona_turn));
+        // An agent that repeats its key must not make us tell it to somebody else.
+        let cleared = |message: Message| {
+            let content = self.engine.edges.redactor().redact_known(&message.content).into_owned();
+            Message { content, ..message }
+        };
+        self.request.messages.extend(transcript.turns[self.turns..].iter().flat_map(persona_turn).map(cleared));
         self.turns = transcript.turns.len();
         let heard = self.request.messages.len();
         let said = self.insist(transcript).await;

@@ -8,6 +8,7 @@ use super::trial::Stop;
 use crate::agent::managed::Listener;
 use crate::agent::{Agent, AgentError, Exchange, Reply};
 use crate::evidence::ObjectContext;
+use crate::secret::Redactor;
 
 /// What a hello to the agent showed.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,24 @@ pub struct Sighting {
     pub exchange: Exchange,
     /// Its observable state after that.
     pub context: Result<ObjectContext, AgentError>,
+}
+
+impl Sighting {
+    /// The same without secrets: before anything of it is cut short.
+    pub fn cleared_by(mut self, redactor: &Redactor) -> Sighting {
+        let clear = |text: &mut String| *text = redactor.redact(text).into_owned();
+        clear(&mut self.session_id);
+        clear(&mut self.said);
+        self.greeting.iter_mut().for_each(|reply| clear(&mut reply.text));
+        match &mut self.exchange.reply {
+            Ok(reply) => clear(&mut reply.text),
+            Err(error) => clear(&mut error.message),
+        }
+        if let Err(error) = &mut self.context {
+            clear(&mut error.message);
+        }
+        self
+    }
 }
 
 /// Why there was no hello.

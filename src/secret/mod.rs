@@ -1,7 +1,14 @@
 //! Keys and passwords: text that no log, report or store ever shows.
 
+mod address;
+mod naming;
+mod redactor;
+mod spelling;
 mod variables;
 
+pub use address::secret_parts;
+pub use naming::{is_key_name, is_worth_hiding};
+pub use redactor::{Redactor, secrets_of};
 pub use variables::Variables;
 
 use std::fmt;

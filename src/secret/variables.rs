@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Secret;
+use super::{Secret, secrets_of};
 
 /// Variables by name. `Debug` shows names only; a variable without a value is not there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,12 +14,20 @@ impl Variables {
         self.0.get(name)
     }
 
-    /// All that are keys or passwords by their names, whoever they are for. Short values are left out: they would take
-    /// innocent words with them.
-    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
-        const ENDINGS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"];
-        let is_secret = |name: &str| ENDINGS.iter().any(|ending| name.to_uppercase().ends_with(ending));
-        self.0.iter().filter(move |(name, value)| is_secret(name) && value.expose().len() >= 8).map(|(_, value)| value)
+    /// All that are keys or passwords by their names, whoever they are for, and those in addresses.
+    pub fn secrets(&self) -> impl Iterator<Item = Secret> {
+        self.0.iter().flat_map(|(name, value)| secrets_of(name, value.expose()).into_iter().map(Secret::new))
+    }
+
+    /// Those with these names, in capitals or not: names as they are here, and values.
+    pub fn of_names(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter(move |(name, _)| is_wanted(name)).map(|(name, value)| (name.as_str(), value.expose()))
+    }
+
+    /// Those with these names, in capitals or not, whose values are no addresses with a login.
+    pub fn without_login(&self, names: [&str; 3]) -> impl Iterator<Item = (&str, &str)> {
+        let is_one = move |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        self.of_names(is_one).filter(|(_, value)| !value.contains('@'))
     }
 
     /// Something that may be shown: an address, a model's name.

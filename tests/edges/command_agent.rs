@@ -6,7 +6,7 @@ use eval_job::agent::AgentErrorKind::{BadReply, Unreachable};
 use eval_job::agent::command::{CommandAgent, CommandSettings, check};
 use eval_job::agent::{Agent, Session};
 use eval_job::clock::Clock;
-use eval_job::secret::Secret;
+use eval_job::secret::{Redactor, Secret, Variables};
 use serde_json::{Value, json};
 
 fn settings(script: &str, more: Value) -> CommandSettings {
@@ -15,7 +15,8 @@ fn settings(script: &str, more: Value) -> CommandSettings {
     CommandSettings {
         config: serde_json::from_value(config).unwrap(),
         folder: std::env::temp_dir(),
-        secrets: vec![Secret::new("hush-key")],
+        surroundings: Variables::default(),
+        redactor: Redactor::of([&Secret::new("hush-key")]),
         user: "ann".to_owned(),
         model: "m".to_owned(),
         turn_limit: Duration::from_secs(20),

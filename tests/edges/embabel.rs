@@ -216,6 +216,7 @@ async fn the_knowledge_context_is_created_where_one_is_named() {
         schema_name: None,
         id: Some("m-1".to_owned()),
         base_url: Some(url.to_owned()),
+        api_key: None,
     };
     for (answer, fine) in
         [(Answer::json(201, ""), true), (Answer::json(409, "exists"), true), (Answer::json(400, "bad name"), false)]

@@ -230,7 +230,7 @@ fn what_can_not_be_started_is_told_with_what_to_try() {
 #[test]
 fn no_secret_is_kept_of_what_an_agent_prints() {
     let folder = tempfile::tempdir().unwrap();
-    let start = "    env: {MY_API_TOKEN: tok-s3cret, MODE: plain, PORT: '1', NEO_PASSWORD: mine}";
+    let start = "    env: {MY_API_TOKEN: tok-s3cret, MODE: plain, PORT: '1', NEO_PASSWORD: mine}\n    inheritEnv: [OPENAI_API_KEY]";
     let env = [("OPENAI_API_KEY", "sk-s3cret")];
     let (_, record) = run(folder.path(), &job("tells", start, ""), &["--condition", "with-facts"], &env);
     let printed = &record.trials[0].agent_output.as_ref().unwrap().beginning;

@@ -10,6 +10,7 @@ mod memory;
 mod neo4j;
 mod providers;
 mod readme;
+mod secrets;
 mod refusals;
 mod signals;
 mod twice;

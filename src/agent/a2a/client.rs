@@ -13,7 +13,7 @@ use super::wire::{Card, Outgoing, Progress, Version, card_of, result_of};
 use crate::agent::rest::{BEARER, Caller, Flaw, Request};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::evidence::{FailedTry, ObjectContext};
-use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url};
+use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
 
 /// The waits between looks at a task: the first and the longest.
@@ -76,17 +76,15 @@ impl A2aAgent {
             let _ = url.set_host(own.host_str());
         }
         let is_secret = self.settings.rest.api_key.is_some() || !self.settings.rest.headers.is_empty();
-        if url.host_str() != own.host_str() && is_secret && !(named.is_loopback() && self.base.is_loopback()) {
+        if is_secret && !is_same_origin(&url, &own) {
+            let why = match () {
+                () if own.scheme() == "https" && url.scheme() != "https" => format!("{named}, which is not encrypted"),
+                () if url.host_str() != own.host_str() => format!("another host, {named}"),
+                () => format!("{named}, which is another scheme or port"),
+            };
             let what = format!(
-                "the agent card points to another host, {named}, and key and headers are not sent there; if that is right, \
-                 set target.a2a.baseUrl to it"
-            );
-            return Err(failure(AgentErrorKind::BadReply, what));
-        }
-        if own.scheme() == "https" && url.scheme() != "https" && is_secret {
-            let what = format!(
-                "the agent card points to {named}, which is not encrypted, and key and headers are not sent there; if that \
-                 is right, set target.a2a.baseUrl to it"
+                "the agent card points to {why}, and key and headers are not sent there; if that is right, set \
+                 target.a2a.baseUrl to it"
             );
             return Err(failure(AgentErrorKind::BadReply, what));
         }
@@ -315,12 +313,27 @@ mod tests {
     }
 
     #[test]
+    fn a_key_goes_to_its_own_origin_only() {
+        for (base, card) in [
+            ("http://127.0.0.1:1/", "http://127.0.0.1:2/"),
+            ("http://agent.example/", "http://agent.example:8080/"),
+            ("http://agent.example/", "https://agent.example/"),
+            ("http://agent.example/", "http://other.example/"),
+        ] {
+            let error = address(base, card, Some("sk-1")).unwrap_err();
+            assert!(error.message.contains("are not sent there"), "{base} {card}: {}", error.message);
+        }
+        assert!(address("http://127.0.0.1:1/", "http://localhost:1/a2a", Some("sk-1")).is_ok());
+        assert!(address("http://127.0.0.1:1/", "http://0.0.0.0:1/a2a", Some("sk-1")).is_ok());
+    }
+
+    #[test]
     fn a_key_that_went_over_tls_is_not_sent_in_the_clear() {
         let (https, http) = ("https://agent.example/a2a", "http://agent.example/a2a");
         let error = address(https, http, Some("sk-1")).unwrap_err();
         assert!(error.message.contains("not encrypted") && error.message.contains("baseUrl"), "{}", error.message);
         for (base, card, key) in
-            [(https, http, None), (http, http, Some("sk-1")), (http, https, Some("sk-1")), (https, https, Some("sk-1"))]
+            [(https, http, None), (http, https, None), (http, http, Some("sk-1")), (https, https, Some("sk-1"))]
         {
             assert_eq!(address(base, card, key).unwrap().as_str(), card);
         }

@@ -18,10 +18,12 @@ pub struct A2aConfig {
     pub streaming: Option<bool>,
     /// Headers that are sent with every request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
     /// The agent's key, sent as `Authorization: Bearer`, or in the `X-API-Key` header where the card asks for that.
     /// `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
     pub api_key: Option<String>,
 }
 

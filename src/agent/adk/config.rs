@@ -26,6 +26,7 @@ pub struct AdkConfig {
     /// Headers that are sent with every request. Without `Authorization` among them, `EVAL_JOB_AGENT_API_KEY` is sent as
     /// `Authorization: Bearer`, where it is set.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
 }
 

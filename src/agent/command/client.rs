@@ -21,7 +21,7 @@ use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, 
 use crate::clock::Clock;
 use crate::evidence::{FailedTry, ObjectContext, Usage};
 use crate::http::{BODY_CAP, excerpt};
-use crate::secret::Secret;
+use crate::secret::{Redactor, Secret, Variables};
 
 /// How much of what it prints to standard error is kept for the words of an error.
 const LAST_WORDS: usize = 4 << 10;
@@ -39,8 +39,10 @@ pub struct CommandSettings {
     pub config: CommandConfig,
     /// The job file's folder.
     pub folder: PathBuf,
-    /// What must not be seen of its output, beside the values of its environment.
-    pub secrets: Vec<Secret>,
+    /// eval-job's own environment, of which it gets a part.
+    pub surroundings: Variables,
+    /// Clears its output of secrets.
+    pub redactor: Redactor,
     /// The user.
     pub user: String,
     /// The model.
@@ -116,7 +118,7 @@ impl CommandSettings {
     fn command(&self) -> Result<Command, String> {
         let filled = |arg: &String| arg.replace("{user}", &self.user).replace("{model}", &self.model);
         let args: Vec<String> = self.config.args.iter().map(filled).collect();
-        let mut command = Program { args: &args, ..self.config.program() }.command(&self.folder)?;
+        let mut command = Program { args: &args, ..self.config.program() }.command(&self.folder, &self.surroundings)?;
         command.env("USER_ID", &self.user).env("AUTHORITATIVE_USER_ID", &self.user);
         command.env("AGENT_MESSAGE_TERMINATOR", &self.config.terminator).stdin(Stdio::piped());
         Ok(command)
@@ -211,7 +213,7 @@ impl CommandSession {
                 let what = if so_far.is_empty() {
                     "nothing had come".to_owned()
                 } else {
-                    format!("without its terminator had come: {}", excerpt(&so_far, &self.secrets()))
+                    format!("without its terminator had come: {}", self.quoted(&so_far))
                 };
                 let hint = match line {
                     None => "; if it waits for the user to speak first: target.command.greeting: false",
@@ -291,8 +293,7 @@ impl CommandSession {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let heard = String::from_utf8_lossy(&heard);
         let last = heard.lines().rev().find(|line| !line.trim().is_empty());
-        let last =
-            last.map(|line| format!("; it said at last: {}", excerpt(line, &self.secrets()))).unwrap_or_default();
+        let last = last.map(|line| format!("; it said at last: {}", self.quoted(line))).unwrap_or_default();
         let so_far = reader.so_far();
         let status = status.ok().and_then(Result::ok);
         let kind = match status.and_then(|status| status.code()) {
@@ -304,7 +305,7 @@ impl CommandSession {
         };
         let unended = match kind {
             AgentErrorKind::Unreadable => {
-                format!("; without its terminator had come: {}", excerpt(&so_far, &self.secrets()))
+                format!("; without its terminator had come: {}", self.quoted(&so_far))
             }
             _ => String::new(),
         };
@@ -316,8 +317,10 @@ impl CommandSession {
         AgentError { kind: AgentErrorKind::BadReply, message }
     }
 
-    fn secrets(&self) -> Vec<Secret> {
+    /// What it printed, in a form that can be shown: without the values of its environment.
+    fn quoted(&self, words: &str) -> String {
         let long = self.settings.config.env.values().filter(|value| value.len() >= 6);
-        long.map(Secret::new).chain(self.settings.secrets.iter().cloned()).collect()
+        let values: Vec<Secret> = long.map(Secret::new).collect();
+        excerpt(&self.settings.redactor.redact(words), &values)
     }
 }

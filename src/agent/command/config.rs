@@ -17,11 +17,18 @@ pub struct CommandConfig {
     pub command: String,
     /// What stands after the program; `{user}` and `{model}` are filled in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub args: Vec<String>,
-    /// Environment variables beside those of eval-job itself. `USER_ID`, `AUTHORITATIVE_USER_ID` and
+    /// Its environment variables, beside PATH, HOME and the like. `USER_ID`, `AUTHORITATIVE_USER_ID` and
     /// `AGENT_MESSAGE_TERMINATOR` are set by eval-job.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub env: BTreeMap<String, String>,
+    /// The names of variables that it gets from eval-job's own environment or `.env`, as far as they are set there: its
+    /// model's key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub inherit_env: Vec<String>,
     /// Where it runs, relative to the job file's folder. Default: that folder
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
@@ -53,8 +60,8 @@ impl CommandConfig {
     }
 
     pub(super) fn program(&self) -> Program<'_> {
-        let CommandConfig { command, args, env, cwd, .. } = self;
-        Program { key: "target.command", command, args, env, cwd: cwd.as_deref() }
+        let CommandConfig { command, args, env, inherit_env, cwd, .. } = self;
+        Program { key: "target.command", command, args, env, inherit_env, cwd: cwd.as_deref() }
     }
 
     /// Why the command can't be started as things are now.

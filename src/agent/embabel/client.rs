@@ -13,7 +13,10 @@ use super::{EmbabelSettings, KnowledgeConfig};
 use crate::agent::tries::{Failure, admitted, fail};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::evidence::ObjectContext;
-use crate::http::{BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url};
+use crate::http::{
+    BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url, is_same_origin,
+};
+use crate::secret::Secret;
 
 /// An agent that speaks Embabel's protocol.
 #[derive(Clone)]
@@ -191,10 +194,18 @@ impl Caller {
         read: &(impl Fn(&HttpReply) -> Result<T, HttpFault> + Sync),
     ) -> Result<(T, f64), Failure> {
         let settings = &self.settings;
+        let own = match request.purpose {
+            Purpose::Knowledge => settings.knowledge.as_ref().and_then(|knowledge| knowledge.api_key.clone()),
+            Purpose::Open | Purpose::Talk => None,
+        };
+        let own = own.map(Secret::new);
+        // The agent's key is for the agent.
+        let is_for_agent = is_same_origin(&request.url, &self.chat.join([]));
+        let key = own.as_ref().or(settings.api_key.as_ref().filter(|_| is_for_agent));
         let call = Call {
             method: request.method.clone(),
             url: request.url.clone(),
-            key: settings.api_key.as_ref().map(|key| KeyHeader { name: "x-api-key", before: "", key }),
+            key: key.map(|key| KeyHeader { name: "x-api-key", before: "", key }),
             body: request.body.clone(),
             time_limit: settings.turn_limit,
             body_cap: BODY_CAP,

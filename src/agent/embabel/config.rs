@@ -15,6 +15,7 @@ pub struct EmbabelConfig {
     pub path: Option<String>,
     /// The value of the `X-API-KEY` header. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
     pub api_key: Option<String>,
     /// A knowledge context that is created before a seed is delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,6 +40,11 @@ pub struct KnowledgeConfig {
     /// Where the knowledge-graph service listens. Default: http://localhost:8080
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
+    /// The value of its `X-API-KEY` header. Default: the agent's key, where the service has the agent's scheme, host and
+    /// port; else none
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
+    pub api_key: Option<String>,
 }
 
 impl EmbabelConfig {

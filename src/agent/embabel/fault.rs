@@ -37,6 +37,9 @@ fn hint(kind: AgentErrorKind, fault: HttpFaultKind, purpose: Purpose) -> &'stati
         (AgentErrorKind::Unreachable, _) => {
             "; is the agent running? target.embabel.baseUrl says where it is looked for"
         }
+        (AgentErrorKind::Unauthorized, Purpose::Knowledge) => {
+            "; the agent's key goes to the agent's own scheme, host and port only: check target.embabel.knowledge.apiKey"
+        }
         (AgentErrorKind::Unauthorized, _) => {
             "; check the agent's API key (target.embabel.apiKey or EVAL_JOB_AGENT_API_KEY)"
         }

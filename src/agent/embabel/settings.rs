@@ -105,6 +105,7 @@ mod tests {
                 schema_name: None,
                 id: None,
                 base_url: Some("ftp://h".to_owned()),
+                api_key: None,
             }),
         };
         let problems = check(&config);

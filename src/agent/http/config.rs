@@ -34,6 +34,7 @@ pub struct OpenConfig {
     pub url: String,
     /// Headers beside the usual ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
     /// The JSON to send. A text that is nothing but `{{ name }}` becomes the value itself: a list, a number.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -53,6 +54,7 @@ pub struct SayConfig {
     pub url: String,
     /// Headers beside the usual ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
     /// The JSON to send. A text that is nothing but `{{ name }}` becomes the value itself: a list, a number.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -82,6 +84,7 @@ pub struct StateConfig {
     pub url: String,
     /// Headers beside the usual ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
     /// The JSON to send.
     #[serde(default, skip_serializing_if = "Value::is_null")]

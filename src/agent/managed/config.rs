@@ -17,10 +17,17 @@ pub struct StartConfig {
     pub command: String,
     /// What stands after the program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub args: Vec<String>,
-    /// Environment variables beside those of eval-job itself. `PORT` and `NEO_…` are set by eval-job.
+    /// Its environment variables, beside PATH, HOME and the like. `PORT` and `NEO_…` are set by eval-job.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub env: BTreeMap<String, String>,
+    /// The names of variables that it gets from eval-job's own environment or `.env`, as far as they are set there: its
+    /// model's key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub inherit_env: Vec<String>,
     /// Where it runs, relative to the job file's folder. Default: that folder
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
@@ -104,8 +111,8 @@ impl StartConfig {
     }
 
     pub(super) fn program(&self) -> Program<'_> {
-        let StartConfig { command, args, env, cwd, .. } = self;
-        Program { key: "target.start", command, args, env, cwd: cwd.as_deref() }
+        let StartConfig { command, args, env, inherit_env, cwd, .. } = self;
+        Program { key: "target.start", command, args, env, inherit_env, cwd: cwd.as_deref() }
     }
 }
 
@@ -142,6 +149,7 @@ mod tests {
             command: "agent".to_owned(),
             args: Vec::new(),
             env: BTreeMap::new(),
+            inherit_env: Vec::new(),
             cwd: None,
             ready,
             stop: StopConfig::default(),

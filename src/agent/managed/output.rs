@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 
 use crate::evidence::AgentOutput;
-use crate::secret::Secret;
+use crate::secret::Redactor;
 
 /// How many of the first bytes are kept.
 const FIRST: usize = 8 << 10;
@@ -49,7 +49,7 @@ struct Kept {
     /// Up to twice as much as is shown, so that it is moved seldom.
     last: Vec<u8>,
     total: u64,
-    secrets: Vec<Secret>,
+    redactor: Redactor,
 }
 
 impl Kept {
@@ -73,52 +73,35 @@ impl Kept {
             let beginning = self.redacted(&[self.first.as_slice(), last].concat());
             return Some(AgentOutput { beginning, dropped_bytes, end: String::new() });
         }
-        let (first, last) = (without_half_of(&self.first, &self.secrets), without_rest_of(last, &self.secrets));
+        // Where the cut goes through a secret, neither half stays.
+        let first = &self.first[..self.first.len() - self.redactor.begun_at_end(&self.first)];
+        let last = &last[self.redactor.ended_at_start(last)..];
         Some(AgentOutput { beginning: self.redacted(first), dropped_bytes, end: self.redacted(last) })
     }
 
     fn redacted(&self, bytes: &[u8]) -> String {
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        self.secrets.iter().fold(text, |text, secret| secret.redact(&text))
+        self.redactor.redact(&String::from_utf8_lossy(bytes)).into_owned()
     }
-}
-
-/// What remains where the cut goes through a secret: without its first half.
-fn without_half_of<'a>(bytes: &'a [u8], secrets: &[Secret]) -> &'a [u8] {
-    let halves = secrets.iter().map(|secret| {
-        let secret = secret.expose().as_bytes();
-        (1..secret.len()).rev().find(|half| bytes.ends_with(&secret[..*half])).unwrap_or(0)
-    });
-    &bytes[..bytes.len() - halves.max().unwrap_or(0)]
-}
-
-/// What remains where the cut goes through a secret: without its second half.
-fn without_rest_of<'a>(bytes: &'a [u8], secrets: &[Secret]) -> &'a [u8] {
-    let rests = secrets.iter().map(|secret| {
-        let secret = secret.expose().as_bytes();
-        (1..secret.len()).find(|from| bytes.starts_with(&secret[*from..])).map_or(0, |from| secret.len() - from)
-    });
-    &bytes[rests.max().unwrap_or(0)..]
 }
 
 /// The output of one agent's processes.
 #[derive(Debug)]
 pub(super) struct Output {
     listeners: Mutex<Vec<Weak<Mutex<Kept>>>>,
-    secrets: Vec<Secret>,
+    redactor: Redactor,
     pattern: Option<Regex>,
     seen: watch::Sender<bool>,
 }
 
 impl Output {
-    /// `secrets` are blotted out of whatever is heard; `pattern` is waited for in its lines.
-    pub(super) fn new(secrets: Vec<Secret>, pattern: Option<Regex>) -> Output {
-        Output { listeners: Mutex::default(), secrets, pattern, seen: watch::Sender::new(false) }
+    /// `redactor` clears whatever is heard of secrets; `pattern` is waited for in its lines.
+    pub(super) fn new(redactor: Redactor, pattern: Option<Regex>) -> Output {
+        Output { listeners: Mutex::default(), redactor, pattern, seen: watch::Sender::new(false) }
     }
 
     /// Lets somebody hear what comes from now on, until they are dropped.
     pub(super) fn tell(&self, listener: &Listener) {
-        listener.kept().secrets.extend(self.secrets.iter().cloned());
+        listener.kept().redactor = self.redactor.clone();
         self.listeners().push(Arc::downgrade(&listener.0));
     }
 
@@ -165,6 +148,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secret::Secret;
 
     async fn heard(output: &Output, bytes: &[u8]) -> AgentOutput {
         let listener = Listener::default();
@@ -176,7 +160,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_little_is_kept_whole_and_of_much_both_ends() {
-        let output = Output::new(Vec::new(), None);
+        let output = Output::new(Redactor::default(), None);
         assert_eq!(
             heard(&output, b"one\ntwo").await,
             AgentOutput { beginning: "one\ntwo".to_owned(), ..AgentOutput::default() }
@@ -194,7 +178,7 @@ mod tests {
     #[tokio::test]
     async fn no_part_of_a_secret_is_kept_wherever_the_cut_goes() {
         let secret = "hunter2-and-more";
-        let output = Output::new(vec![Secret::new(secret), Secret::new("")], None);
+        let output = Output::new(Redactor::of([&Secret::new(secret), &Secret::new("")]), None);
         assert_eq!(heard(&output, b"it is hunter2-and-more!").await.beginning, "it is ***!");
         for shift in 0..=secret.len() {
             let text = format!(
@@ -216,18 +200,18 @@ mod tests {
         for text in
             ["noise\nlistening on 8081\n", "listening on 80", &format!("{}\nlistening on 1", "x".repeat(100_000))]
         {
-            let output = Output::new(Vec::new(), Some(pattern.clone()));
+            let output = Output::new(Redactor::default(), Some(pattern.clone()));
             output.drain(text.as_bytes()).await;
             assert!(*output.seen.borrow(), "{text}");
         }
-        let output = Output::new(Vec::new(), Some(Regex::new("^ready$").unwrap()));
+        let output = Output::new(Redactor::default(), Some(Regex::new("^ready$").unwrap()));
         output.drain(&b"not ready\nready or not\n"[..]).await;
         assert!(!*output.seen.borrow());
     }
 
     #[tokio::test]
     async fn whoever_listens_later_hears_less() {
-        let output = Output::new(Vec::new(), None);
+        let output = Output::new(Redactor::default(), None);
         let (early, late) = (Listener::default(), Listener::default());
         output.tell(&early);
         output.drain(&b"one "[..]).await;

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 use tokio::process::Command;
 
 use super::StartConfig;
-use crate::secret::Secret;
+use crate::secret::{Redactor, Secret, Variables};
 
 /// How an agent is started, with everything filled in.
 #[derive(Debug, Clone)]
@@ -20,8 +20,10 @@ pub struct StartSettings {
     pub port: Option<u16>,
     /// The graph that it is told of.
     pub graph: Option<GraphAccess>,
-    /// What must not be seen in its output, beside the graph's password.
-    pub secrets: Vec<Secret>,
+    /// eval-job's own environment, of which it gets a part.
+    pub surroundings: Variables,
+    /// Clears its output of secrets.
+    pub redactor: Redactor,
 }
 
 /// How an agent gets to its graph.
@@ -40,7 +42,7 @@ pub struct GraphAccess {
 impl StartSettings {
     /// The command, with its place and its environment.
     pub(super) fn command(&self, port: u16) -> Result<Command, String> {
-        let mut command = self.config.program().command(&self.folder)?;
+        let mut command = self.config.program().command(&self.folder, &self.surroundings)?;
         command.env("PORT", port.to_string()).stdin(Stdio::null());
         if let Some(graph) = &self.graph {
             command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
@@ -59,34 +61,15 @@ impl StartSettings {
         self.config.ready.log.as_deref().map(Regex::new).transpose().map_err(|error| error.to_string())
     }
 
-    /// The graph's password, ours, and what the job's environment seems to keep secret.
-    pub(super) fn all_secrets(&self) -> Vec<Secret> {
-        const TELLING: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CREDENTIAL", "AUTH"];
-        let looks_secret = |name: &str| TELLING.iter().any(|word| name.to_uppercase().contains(word));
-        let environment = self.config.env.iter().filter(|(name, value)| looks_secret(name) && !is_setting(value));
-        let mut secrets: Vec<Secret> = environment.map(|(_, value)| Secret::new(value)).collect();
-        secrets.extend(self.config.env.values().filter_map(|value| login(value)).map(Secret::new));
-        secrets.extend(self.graph.iter().map(|graph| graph.password.clone()));
-        secrets.extend(self.secrets.iter().cloned());
-        secrets.retain(|secret| !secret.expose().is_empty());
-        // One may be a part of another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
-        secrets
+    /// Tells the redactor what of the agent's environment is secret: the graph's password, and what seems to be.
+    pub(super) fn learn_secrets(&self) {
+        for (name, value) in &self.config.env {
+            self.redactor.learn_named(name, value);
+        }
+        if let Some(graph) = &self.graph {
+            self.redactor.learn_login(&graph.username, &graph.password);
+        }
     }
-}
-
-/// Whether a value switches or counts something, like AUTH_ENABLED or MAX_TOKENS: blotted out, it would take innocent
-/// words with it.
-fn is_setting(value: &str) -> bool {
-    const SWITCHES: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "enabled", "disabled"];
-    SWITCHES.contains(&value.to_lowercase().as_str()) || value.len() < 6 && value.chars().all(|c| c.is_ascii_digit())
-}
-
-/// The password in an address: `secret` in `postgres://bob:secret@host/db`.
-fn login(value: &str) -> Option<&str> {
-    let rest = value.split_once("://")?.1;
-    let login = rest.split(['/', '?', '#']).next()?.rsplit_once('@')?.0;
-    login.split_once(':').map(|(_, password)| password)
 }
 
 #[cfg(test)]
@@ -103,6 +86,7 @@ mod tests {
             command: command.to_owned(),
             args: vec!["x".to_owned()],
             env: BTreeMap::from([("PORT".to_owned(), "1".to_owned()), ("DB_PASS".to_owned(), "hush".to_owned())]),
+            inherit_env: vec!["MODEL_KEY".to_owned()],
             cwd: cwd.map(str::to_owned),
             ready: ReadyConfig::default(),
             stop: StopConfig::default(),
@@ -110,11 +94,20 @@ mod tests {
         let graph = GraphAccess {
             uri: "bolt://h:1".to_owned(),
             username: "neo4j".to_owned(),
-            password: Secret::new("longer hush"),
+            password: Secret::new("longer-hush-1"),
             database: None,
         };
-        let secrets = vec![Secret::new("")];
-        StartSettings { config, folder: folder.to_path_buf(), port: None, graph: Some(graph), secrets }
+        let of_ours =
+            [("PATH", "/bin"), ("LC_ALL", "C"), ("MODEL_KEY", "m"), ("JUDGE_KEY", "j"), ("NEO_DATABASE", "x")];
+        let more = [("https_proxy", "http://me:pw@h"), ("HTTP_PROXY", "http://h"), ("http", "x")];
+        StartSettings {
+            config,
+            folder: folder.to_path_buf(),
+            port: None,
+            graph: Some(graph),
+            surroundings: of_ours.into_iter().chain(more).collect(),
+            redactor: Redactor::default(),
+        }
     }
 
     #[test]
@@ -134,22 +127,24 @@ mod tests {
             );
             let variable = |name: &str| made.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value);
             assert_eq!(variable("PORT"), Some(Some("8081".as_ref())), "ours win");
-            assert_eq!(variable("NEO_DATABASE"), Some(None), "another one's database");
+            assert_eq!(variable("NEO_DATABASE"), None, "another one's database");
         }
     }
 
     #[test]
-    fn what_seems_to_be_secret_is_the_longest_first() {
-        let secrets = settings("a", None, Path::new("")).all_secrets();
-        let words: Vec<&str> = secrets.iter().map(Secret::expose).collect();
-        assert_eq!(words, ["longer hush", "hush"]);
+    fn of_our_own_environment_it_gets_what_every_program_needs_and_what_the_job_names() {
+        let made = settings("sh", None, Path::new("")).command(1).unwrap();
+        let names: Vec<&str> = made.as_std().get_envs().map(|(name, _)| name.to_str().unwrap()).collect();
+        let expected =
+            ["DB_PASS", "HTTP_PROXY", "LC_ALL", "MODEL_KEY", "NEO_PASSWORD", "NEO_URI", "NEO_USERNAME", "PATH", "PORT"];
+        assert_eq!(names, expected);
     }
 
     #[test]
     fn what_is_secret_in_an_environment_is_known_by_its_name_or_as_a_login() {
         let mut settings = settings("agent", None, Path::new("."));
         let env = [
-            ("MY_TOKEN", "tok"),
+            ("MY_TOKEN", "tok-123456"),
             ("MAX_TOKENS", "4096"),
             ("AUTH_ENABLED", "True"),
             ("DATABASE_URL", "postgres://bob:s3cret@h:5432/db?x=a@b"),
@@ -157,8 +152,8 @@ mod tests {
             ("PIN_PASS", "190283"),
         ];
         settings.config.env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let secrets = settings.all_secrets();
-        let secrets: Vec<&str> = secrets.iter().map(Secret::expose).collect();
-        assert_eq!(secrets, ["longer hush", "190283", "s3cret", "tok"]);
+        settings.learn_secrets();
+        let text = "longer-hush-1, tok-123456, 4096, True, bob, s3cret, h:8080, 190283";
+        assert_eq!(settings.redactor.redact(text), "***, ***, 4096, True, bob, ***, h:8080, ***");
     }
 }

@@ -58,7 +58,8 @@ impl ManagedAgents {
             };
             let number = port.number;
             let own = Listener::default();
-            let output = Arc::new(Output::new(settings.all_secrets(), settings.pattern()?));
+            settings.learn_secrets();
+            let output = Arc::new(Output::new(settings.redactor.clone(), settings.pattern()?));
             output.tell(&own);
             output.tell(listener);
             let mut agent = self.spawn(settings, port, output)?;

@@ -18,9 +18,11 @@ pub struct ResponsesConfig {
     pub base_url: Option<String>,
     /// The key. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
     pub api_key: Option<String>,
     /// Headers with every request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
     /// The system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]

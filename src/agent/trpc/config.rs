@@ -29,9 +29,11 @@ pub struct TrpcConfig {
     pub streaming: bool,
     /// The key, sent as `Authorization: Bearer`. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
     pub api_key: Option<String>,
     /// Headers that are sent with every request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
 }
 

@@ -45,12 +45,14 @@ pub struct WatsonxConfig {
     pub auth: AuthConfig,
     /// The key. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
     pub api_key: Option<String>,
     /// Where `auth: iam` exchanges the key. Default: https://iam.cloud.ibm.com
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iam_url: Option<String>,
     /// Headers that are sent with every request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
 }
 

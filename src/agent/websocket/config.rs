@@ -19,6 +19,7 @@ pub struct WebSocketConfig {
     pub url: String,
     /// Headers of the handshake.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("writeOnly" = true))]
     pub headers: BTreeMap<String, String>,
     /// The subprotocols that are offered, the preferred one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -15,6 +15,7 @@ pub struct Neo4jConfig {
     pub username: Option<String>,
     /// Better left to `NEO_PASSWORD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("writeOnly" = true))]
     pub password: Option<String>,
     /// The database's name. Default: the user's home database
     #[serde(default, skip_serializing_if = "Option::is_none")]

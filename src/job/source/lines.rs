@@ -41,6 +41,11 @@ impl<'a> Lines<'a> {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
+    /// The byte at which a line starts; past the last line, the end.
+    pub fn start_of(&self, line: usize) -> usize {
+        line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(self.text.len())
+    }
+
     /// What the author wrote there.
     pub fn written(&self, span: Span) -> &'a str {
         self.text.get(span.start..span.end).unwrap_or("")

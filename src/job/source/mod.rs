@@ -10,7 +10,22 @@ mod syntax;
 pub use lines::{Lines, Span};
 pub use node::{Content, Key, Node, as_json};
 
+use super::mask::Mask;
 use super::problem::Report;
+use super::secrets::Found;
+
+/// Reads one YAML document without a word about what is wrong with it: the trees of its first and its last keys, where
+/// some come twice; nothing where it can't be read.
+pub(super) fn read_leniently(text: &str) -> Vec<Node> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match node::read(text, node::Duplicates::Refuse) {
+        Ok(root) => vec![root],
+        Err(_) => {
+            let both = [node::Duplicates::KeepFirst, node::Duplicates::KeepLast];
+            both.into_iter().filter_map(|policy| node::read(text, policy).ok()).collect()
+        }
+    }
+}
 
 /// Reads one YAML document and reports what is wrong with the YAML itself. With a key that comes twice there is a tree
 /// all the same, so that its other problems can be told at once.
@@ -21,11 +36,19 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<Node> {
             syntax::report_empty_file(report);
             None
         }
-        Ok(root) => Some(root),
+        Ok(root) => {
+            report.mask = Mask::of(Found::of(&root));
+            Some(root)
+        }
         Err(error) => {
             let error = error.without_snippet();
             let duplicate = matches!(error, serde_saphyr::Error::DuplicateMappingKey { .. });
             let root = if duplicate { node::read(text, node::Duplicates::KeepFirst).ok() } else { None };
+            if root.is_some() {
+                let mut found = Found::default();
+                read_leniently(text).iter().for_each(|root| found.add(root));
+                report.mask = Mask::of(found);
+            }
             syntax::report(report, error, root.as_ref());
             root
         }

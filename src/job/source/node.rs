@@ -118,6 +118,8 @@ pub(super) enum Duplicates {
     Refuse,
     /// The first one counts.
     KeepFirst,
+    /// The last one counts.
+    KeepLast,
 }
 
 /// Reads one document. Budgets keep a hostile file from costing more than a few milliseconds and megabytes.
@@ -134,6 +136,7 @@ pub(super) fn read(text: &str, duplicates: Duplicates) -> Result<Node, serde_sap
         duplicate_keys: match duplicates {
             Duplicates::Refuse => DuplicateKeyPolicy::Error,
             Duplicates::KeepFirst => DuplicateKeyPolicy::FirstWins,
+            Duplicates::KeepLast => DuplicateKeyPolicy::LastWins,
         },
         strict_booleans: true,
         reject_unsupported_tags: true,

@@ -4,6 +4,7 @@ use serde_saphyr::Error;
 
 use super::{Node, Span};
 use crate::job::problem::{Report, quoted};
+use crate::job::secrets::is_known_key;
 
 /// Reports a file that holds nothing but comments.
 pub(super) fn report_empty_file(report: &mut Report<'_>) {
@@ -61,9 +62,10 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>
                 .add(at, "this alias (`*name`) refers to an anchor (`&name`) that is not there")
                 .try_this("if it is meant as text, put it in quotes".to_owned());
         }
-        Error::UnsupportedTag { tag, .. } => {
+        // Which one is not told: a password can begin with a `!`.
+        Error::UnsupportedTag { .. } => {
             report
-                .add(at, format!("the tag {} has no meaning in a job file", quoted(tag)))
+                .add(at, "a tag (`!name`) has no meaning in a job file")
                 .try_this("if it is meant as text, put it in quotes".to_owned());
         }
         Error::SerdeInvalidType { expected, .. } if expected == "a key that is text" => {
@@ -101,7 +103,24 @@ fn detail(error: &Error) -> String {
     let words = error.render();
     let first_line = words.lines().next().unwrap_or("");
     let end = first_line.rfind(" at line ").unwrap_or(first_line.len());
-    first_line[..end].trim_start_matches("error: ").to_owned()
+    without_quotes(first_line[..end].trim_start_matches("error: "))
+}
+
+/// Words without what they quote of the file, but for single characters and keys that a job can have: it can be a secret.
+fn without_quotes(words: &str) -> String {
+    let mut cleared = String::new();
+    let mut rest = words;
+    while let Some(start) = rest.find(['`', '"']) {
+        let quote = &rest[start..=start];
+        let Some(length) = rest[start + 1..].find(quote) else { break };
+        let inner = &rest[start + 1..start + 1 + length];
+        let is_told = inner.chars().count() <= 2 || inner.starts_with("\\u{") || is_known_key(inner);
+        cleared.push_str(&rest[..=start]);
+        cleared.push_str(if is_told { inner } else { "***" });
+        cleared.push_str(quote);
+        rest = &rest[start + 1 + length + 1..];
+    }
+    cleared + rest
 }
 
 /// What is most often behind it.

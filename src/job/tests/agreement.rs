@@ -19,7 +19,7 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> bool {
     let has = |key: &Value| value.get(key.as_str().unwrap()).is_some();
     let number = value.as_f64();
     rules.iter().all(|(keyword, rule)| match keyword.as_str() {
-        "$schema" | "$id" | "$defs" | "title" | "description" | "default" => true,
+        "$schema" | "$id" | "$defs" | "title" | "description" | "default" | "writeOnly" => true,
         "$ref" => valid(root, &root["$defs"][rule.as_str().unwrap().trim_start_matches("#/$defs/")], value),
         "type" if rule.is_array() => {
             all(&json!([rule]), &|_| rule.as_array().unwrap().iter().any(|one| is(one, value)))

@@ -19,8 +19,8 @@ job.yml:1:1: the job file is empty
         r#"
 job.yml:1:1: the job file is empty
   |
-1 | # nothing
-  | ^
+1 | ***
+  | ^^^
   = help: a job has at least the keys `target`, `tasks` and `facts`; `eval-job schema` prints all of them
 "#,
     );
@@ -64,7 +64,7 @@ fn a_tab_as_indentation() {
         r#"
 job.yml:2:1: a tab stands in the indentation; YAML allows only spaces there
   |
-2 |     user: u
+2 |     user: ***
   | ^^^^
   = help: replace the tab by spaces
 "#,
@@ -74,7 +74,7 @@ job.yml:2:1: a tab stands in the indentation; YAML allows only spaces there
         r#"
 job.yml:3:1: a tab stands in the indentation; YAML allows only spaces there
   |
-3 |     chatbot: c
+3 |     chatbot: ***
   | ^^^^
   = help: replace the tab by spaces
 "#,
@@ -137,7 +137,7 @@ fn several_documents() {
         r#"
 job.yml:7:1: a second document starts here; a job file holds one
   |
-7 | name: a
+7 | name: ***
   | ^
   = help: split the file at the line `---` or `...`, one job a file
 "#,
@@ -151,8 +151,8 @@ fn aliases() {
         r#"
 job.yml:6:7: this alias (`*name`) refers to an anchor (`&name`) that is not there
   |
-6 | name: *a
-  |       ^
+6 | name: ***
+  |       ^^^
   = help: if it is meant as text, put it in quotes
 "#,
     );
@@ -161,8 +161,8 @@ job.yml:6:7: this alias (`*name`) refers to an anchor (`&name`) that is not ther
         r#"
 job.yml:6:11: this alias stands inside of what it refers to
   |
-6 | tags: &a [*a]
-  |           ^^
+6 | tags: *** [***]
+  |            ^^^
 "#,
     );
     problems(
@@ -170,8 +170,8 @@ job.yml:6:11: this alias stands inside of what it refers to
         r#"
 job.yml:6:5: what `<<` merges in must be a mapping
   |
-6 | <<: 3
-  |     ^
+6 | ***
+  | ^^^
 "#,
     );
 }
@@ -181,10 +181,10 @@ fn tags() {
     problems(
         &least_and("name: !foo x\n"),
         r#"
-job.yml:6:12: the tag `!foo` has no meaning in a job file
+job.yml:6:12: a tag (`!name`) has no meaning in a job file
   |
-6 | name: !foo x
-  |            ^
+6 | name: ***
+  |       ^^^
   = help: if it is meant as text, put it in quotes
 "#,
     );
@@ -193,8 +193,8 @@ job.yml:6:12: the tag `!foo` has no meaning in a job file
         r#"
 job.yml:6:17: this value does not fit the tag before it
   |
-6 | maxTurns: !!int x
-  |                 ^
+6 | maxTurns: ***
+  |           ^^^
 "#,
     );
 }
@@ -206,7 +206,7 @@ fn a_key_that_is_a_list() {
         r#"
 job.yml:6:3: a key must be text, not a list or a mapping
   |
-6 | ? [a]
+6 | ? [***]
   |   ^
 "#,
     );
@@ -219,8 +219,8 @@ fn what_is_not_yaml() {
         r#"
 job.yml:6:8: this is not valid YAML: mapping values are not allowed in this context
   |
-6 | name: a: b
-  |        ^
+6 | name: ***
+  |       ^^^
   = help: text with `: ` in it needs quotes; otherwise check that this line is indented like its neighbours
 "#,
     );
@@ -239,7 +239,7 @@ job.yml:7:1: this is not valid YAML: invalid indentation in multiline quoted sca
         r#"
 job.yml:6:7: this is not valid YAML: unclosed bracket '['
   |
-6 | name: [a
+6 | name: [***
   |       ^
   = help: is a closing bracket missing above?
 "#,
@@ -249,8 +249,8 @@ job.yml:6:7: this is not valid YAML: unclosed bracket '['
         r#"
 job.yml:6:7: this is not valid YAML: unexpected character: `@'
   |
-6 | name: @a
-  |       ^
+6 | name: ***
+  |       ^^^
   = help: text that starts with this character needs quotes
 "#,
     );
@@ -259,8 +259,8 @@ job.yml:6:7: this is not valid YAML: unexpected character: `@'
         r#"
 job.yml:6:11: this is not valid YAML: invalid trailing content after single-quoted scalar
   |
-6 | name: 'it's'
-  |           ^
+6 | name: ***
+  |       ^^^
   = help: write `''` for an apostrophe within single quotes, or use double quotes
 "#,
     );
@@ -269,8 +269,8 @@ job.yml:6:11: this is not valid YAML: invalid trailing content after single-quot
         r#"
 job.yml:6:7: this is not valid YAML: while parsing a quoted scalar, found unknown escape character
   |
-6 | name: "\q"
-  |       ^
+6 | name: ***
+  |       ^^^
   = help: write `\\` for a backslash, or use single quotes
 "#,
     );
@@ -279,7 +279,7 @@ job.yml:6:7: this is not valid YAML: while parsing a quoted scalar, found unknow
         r#"
 job.yml:6:3: this is not valid YAML: while parsing a block mapping, did not find expected key
   |
-6 |   name: a
+6 |   name: ***
   |   ^
   = help: check that this line is indented like its neighbours
 "#,
@@ -289,7 +289,7 @@ job.yml:6:3: this is not valid YAML: while parsing a block mapping, did not find
         r#"
 job.yml:6:7: this is not valid YAML: block sequence entries are not allowed in this context
   |
-6 | tags: - a
+6 | tags: - ***
   |       ^
   = help: start the list on a line of its own
 "#,
@@ -299,8 +299,8 @@ job.yml:6:7: this is not valid YAML: block sequence entries are not allowed in t
         r#"
 job.yml:6:7: this is not valid YAML: unexpected character: `\u{1b}'
   |
-6 | name: \u{1b}[2J
-  |       ^^^^^^
+6 | name: ***[***
+  |       ^^^
   = help: a control character can't stand here; within double quotes it has an escape, such as `\e`
 "#,
     );

@@ -1,16 +1,20 @@
 //! The journal: a line of JSON an entry.
 
-use std::fs::{File, OpenOptions};
+use std::borrow::Cow;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use super::private;
 use crate::record::Entry;
+use crate::secret::Redactor;
 
 /// A journal that is being written.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
     line: Vec<u8>,
+    redactor: Redactor,
 }
 
 impl Journal {
@@ -19,24 +23,35 @@ impl Journal {
     /// # Errors
     /// Whatever the file system says.
     pub fn create(path: &Path) -> io::Result<Journal> {
-        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
-        Ok(Journal { file, line: Vec::with_capacity(4096) })
+        let file = private::options().read(true).append(true).create_new(true).open(path)?;
+        Ok(Journal { file, line: Vec::with_capacity(4096), redactor: Redactor::default() })
     }
 
-    /// Appends an entry in one write. What ends a trial or the run is on the disk when this returns; the rest has
-    /// reached the kernel, so it outlives the process.
+    /// The same journal; what this redactor knows is blotted out of every entry.
+    pub fn with_redactor(self, redactor: Redactor) -> Journal {
+        Journal { redactor, ..self }
+    }
+
+    /// Appends an entry in one write, without secrets: what was written is returned. What ends a trial or the run is on
+    /// the disk when this returns; the rest has reached the kernel, so it outlives the process.
     ///
     /// # Errors
     /// Whatever the file system says; the run must not go on.
-    pub fn append(&mut self, entry: &Entry) -> io::Result<()> {
+    pub fn append<'e>(&mut self, entry: &'e Entry) -> io::Result<Cow<'e, Entry>> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, entry)?;
+        let mut entry = Cow::Borrowed(entry);
+        if let Some(cleared) = self.redactor.cleared(&*entry, &self.line)? {
+            self.line.clear();
+            serde_json::to_writer(&mut self.line, &cleared)?;
+            entry = Cow::Owned(cleared);
+        }
         self.line.push(b'\n');
         self.file.write_all(&self.line)?;
-        if matches!(entry, Entry::RunStarted { .. } | Entry::TrialFinished { .. } | Entry::RunFinished { .. }) {
+        if matches!(*entry, Entry::RunStarted { .. } | Entry::TrialFinished { .. } | Entry::RunFinished { .. }) {
             self.file.sync_data()?;
         }
-        Ok(())
+        Ok(entry)
     }
 }
 
@@ -117,6 +132,7 @@ pub fn read_journal(bytes: &[u8]) -> JournalText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secret::Secret;
 
     fn journal_bytes() -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();
@@ -138,6 +154,20 @@ mod tests {
             assert_eq!(text.damaged, None, "at byte {end}");
             assert_eq!(text.cut_off > 0, end > 0 && bytes[end - 1] != b'\n', "at byte {end}");
         }
+    }
+
+    #[test]
+    fn no_spelling_of_a_secret_reaches_the_disk_and_what_was_written_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.ndjson");
+        let redactor = Redactor::default();
+        let mut journal = Journal::create(&path).unwrap().with_redactor(redactor.clone());
+        redactor.learn(&Secret::new("sk-canary/\"1\""));
+        let said = |text: &str| Entry::UserSaid { trial: 1, turn: 1, text: text.to_owned() };
+        let written = journal.append(&said("it is sk-canary/\"1\", or c2stY2FuYXJ5LyIxIg==")).unwrap().into_owned();
+        assert_eq!(written, said("it is ***, or ***"));
+        assert!(matches!(journal.append(&said("nothing")).unwrap(), Cow::Borrowed(_)));
+        assert_eq!(read_journal(&std::fs::read(&path).unwrap()).entries, [written, said("nothing")]);
     }
 
     #[test]

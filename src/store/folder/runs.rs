@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
-use super::Journal;
 use super::journal::Entries;
+use super::{Journal, private};
 use crate::record::{FORMAT_VERSION, RunRecord};
 
 const JOURNAL: &str = "journal.ndjson";
@@ -111,7 +111,7 @@ impl RunsFolder {
                 .map(|_| rng.choice(b"abcdefghjkmnpqrstuvwxyz23456789").map_or('a', |c| char::from(*c)))
                 .collect();
             let path = self.path.join(format!("{}-{}-{id}", at.format("%Y%m%d-%H%M%S"), slug(job)));
-            match fs::create_dir(&path) {
+            match private::folder().create(&path) {
                 Ok(()) => {
                     let file = path.join(JOURNAL);
                     let journal = Journal::create(&file).map_err(|source| StoreError::Io {
@@ -188,7 +188,9 @@ impl RunFolder {
         let path = self.path.join(RECORD);
         let beside = self.path.join("run.json.partial");
         let write = || -> io::Result<()> {
-            let mut file = BufWriter::new(fs::File::create(&beside)?);
+            // One that is left over from a kill keeps its own mode.
+            let _ = fs::remove_file(&beside);
+            let mut file = BufWriter::new(private::options().write(true).create_new(true).open(&beside)?);
             record.write_json(&mut file)?;
             file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
             fs::rename(&beside, &path)
@@ -289,6 +291,21 @@ mod tests {
         let newest = runs.find(None).unwrap().path;
         assert!(newest.to_string_lossy().contains("-ape-"), "{newest:?}");
         assert!(runs.names().unwrap()[0].contains("-zebra-"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_is_the_users_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let run =
+            RunsFolder::at(dir.path()).create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
+        let mut file = private::options().write(true).create_new(true).open(run.folder.path.join(RECORD)).unwrap();
+        io::Write::write_all(&mut file, b"{}").unwrap();
+        let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&run.folder.path), 0o700);
+        assert_eq!(mode(&run.folder.path.join(JOURNAL)), 0o600);
+        assert_eq!(mode(&run.folder.path.join(RECORD)), 0o600);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use eval_job::agent::Agent;
 use eval_job::agent::command::{CommandAgent, CommandSettings};
 use eval_job::clock::Clock;
-use eval_job::secret::Secret;
+use eval_job::secret::{Redactor, Secret, Variables};
 use serde_json::json;
 
 use super::outcome::Outcome;
@@ -37,7 +37,8 @@ pub async fn meet(fault: &str) -> Option<Outcome> {
     let settings = CommandSettings {
         config: serde_json::from_value(config).unwrap(),
         folder: std::env::temp_dir(),
-        secrets: vec![Secret::new("hush-key")],
+        surroundings: Variables::default(),
+        redactor: Redactor::of([&Secret::new("hush-key")]),
         user: "ann".to_owned(),
         model: "m".to_owned(),
         turn_limit: if fault.contains("silence") { Duration::from_millis(150) } else { Duration::from_secs(60) },

@@ -8,6 +8,7 @@ use std::time::Duration;
 use eval_job::agent::Agent;
 use eval_job::agent::command::{CommandAgent, CommandSettings};
 use eval_job::clock::Clock;
+use eval_job::secret::{Redactor, Variables};
 use serde_json::json;
 
 use super::websocket;
@@ -120,7 +121,8 @@ async fn of_command(times: usize) -> Errors {
     let settings = CommandSettings {
         config: serde_json::from_value(config).unwrap(),
         folder: std::env::temp_dir(),
-        secrets: Vec::new(),
+        surroundings: Variables::default(),
+        redactor: Redactor::default(),
         user: "ann".to_owned(),
         model: "m".to_owned(),
         turn_limit: LIMITS.turn,

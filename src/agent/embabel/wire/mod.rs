@@ -155,6 +155,7 @@ mod tests {
             schema_name: None,
             id: None,
             base_url: None,
+            api_key: None,
         };
         assert_eq!(
             serde_json::to_string(&KnowledgeRequest::of(&knowledge)).unwrap(),

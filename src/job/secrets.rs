@@ -1,0 +1,325 @@
+//! What of a job file is secret, and where it stands.
+//!
+//! The schema says which values are (`writeOnly`); besides, whatever has the name of a key, whatever stands under a key that
+//! the schema does not know, and the logins and keys in addresses.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::nearest::nearest;
+use super::schema;
+use super::source::{Content, Node, Span, read_leniently};
+use crate::secret::{Secret, is_key_name, is_worth_hiding, secrets_of};
+
+/// The keys of a job file whose values are secret.
+const SECRET_KEYS: [&str; 5] = ["apiKey", "password", "headers", "env", "args"];
+
+/// The longest list or mapping that is hidden as a whole, in bytes.
+const LONGEST: usize = 10_000;
+
+/// More secrets than a job can have: no time is spent on a file that claims so.
+pub(super) const MOST: usize = 2_000;
+
+/// The keys and passwords of a job file: what the redactor has to know before anything of the file is used or shown. None
+/// where the text can't be read as YAML.
+pub fn secrets(text: &str) -> Vec<Secret> {
+    let mut found = Found::default();
+    for root in read_leniently(text) {
+        found.add(&root);
+    }
+    // What somebody is called is no secret, whichever header says it.
+    let names = ["user", "chatbot"].map(|name| found.of_target(text, name));
+    found.texts.retain(|text| !names.iter().flatten().any(|name| name == text));
+    found.texts.sort_unstable();
+    found.texts.dedup();
+    found.texts.into_iter().take(MOST).map(Secret::new).collect()
+}
+
+/// What is secret in a tree.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Where it is written: no part of that is shown.
+    pub(super) spans: Vec<Span>,
+    /// The texts that are secret wherever they stand.
+    pub(super) texts: Vec<String>,
+}
+
+impl Found {
+    /// What is secret in a tree.
+    pub(super) fn of(root: &Node) -> Found {
+        let mut found = Found::default();
+        found.add(root);
+        found
+    }
+
+    /// Adds what is secret in a tree.
+    pub(super) fn add(&mut self, root: &Node) {
+        walk(self, schema::shared(), root, &Place::default());
+    }
+
+    fn of_target(&self, text: &str, name: &str) -> Option<String> {
+        let root = read_leniently(text).pop()?;
+        root.get("target")?.get(name)?.text().map(str::to_owned)
+    }
+
+    /// Hides everything under a node.
+    fn hide(&mut self, node: &Node) {
+        let mut spans = vec![node.span];
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            open.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
+            spans.extend(node.items().iter().map(|item| item.span));
+            spans.extend(node.entries().iter().flat_map(|entry| [entry.key.span, entry.value.span]));
+        }
+        // What stands between two parts of it belongs to it; what an alias brings stands elsewhere.
+        let first = spans.iter().map(|span| span.start).filter(|start| *start >= node.span.start).min();
+        let last = spans.iter().map(|span| span.end).filter(|end| *end >= node.span.end).max();
+        if let (Some(start), Some(end), false) = (first, last, node.items().is_empty() && node.entries().is_empty()) {
+            let aliased = spans.iter().any(|span| span.start < node.span.start);
+            if !aliased && end - start < LONGEST {
+                spans.push(Span { start, end, ..node.span });
+            }
+        }
+        self.spans.extend(spans);
+    }
+
+    /// Hides what stands under a key that nobody knows, where the key was meant to be a secret's, or where it looks like one.
+    fn hide_unknown(&mut self, key: &str, meant: Option<&str>, node: &Node) {
+        let is_meant = is_key_name(key) || meant.is_some_and(|meant| SECRET_KEYS.contains(&meant));
+        if is_meant {
+            self.hide(node);
+            return;
+        }
+        match &node.content {
+            Content::String(text) if looks_secret(text) => self.hide(node),
+            Content::List(items) => items.iter().for_each(|item| self.hide_unknown("", None, item)),
+            Content::Mapping(entries) => {
+                entries.iter().for_each(|entry| self.hide_unknown(&entry.key.text, None, &entry.value))
+            }
+            _ => {}
+        }
+    }
+
+    /// Learns every text under a node.
+    fn learn(&mut self, node: &Node) {
+        match &node.content {
+            Content::String(text) => self.texts.extend(literal_parts(text)),
+            Content::Int(number) => self.texts.push(number.to_string()),
+            Content::Float(_) | Content::Null | Content::Bool(_) => {}
+            Content::List(items) => items.iter().for_each(|item| self.learn(item)),
+            Content::Mapping(entries) => entries.iter().for_each(|entry| self.learn(&entry.value)),
+        }
+    }
+}
+
+/// Where a value hangs.
+#[derive(Default)]
+struct Place<'a> {
+    /// The key that holds it.
+    key: &'a str,
+    /// Whether the schema says that the value, or all values in it, are secret.
+    is_hidden: bool,
+}
+
+fn walk(found: &mut Found, schema: &Value, node: &Node, place: &Place<'_>) {
+    let schemas = resolved(schema);
+    let is_marked = |schema: &Value| schema["writeOnly"] == true;
+    let is_hidden = place.is_hidden || is_marked(schema) || schemas.iter().any(|schema| is_marked(schema));
+    match &node.content {
+        Content::Mapping(entries) => {
+            let is_environment = is_hidden && matches!(place.key, "env" | "headers");
+            if is_hidden && !is_environment {
+                found.hide(node);
+                found.learn(node);
+                return;
+            }
+            for entry in entries {
+                let key = entry.key.text.as_str();
+                let property = schemas.iter().find_map(|schema| schema["properties"].get(key));
+                let of_all = schemas.iter().map(|schema| &schema["additionalProperties"]);
+                let other = of_all.clone().find(|schema| schema.is_object());
+                let is_unknown = property.is_none() && of_all.clone().any(|schema| *schema == false);
+                if is_environment {
+                    found.hide(&entry.value);
+                    // Every header counts; of an environment what has the name of a key.
+                    if place.key == "headers" || is_key_name(key) {
+                        found.learn(&entry.value);
+                    }
+                    entry.value.text().into_iter().for_each(|text| learn_parts(found, key, text));
+                } else {
+                    if is_unknown {
+                        let known = schemas.iter().filter_map(|schema| schema["properties"].as_object());
+                        let known = known.flat_map(|properties| properties.keys().map(String::as_str));
+                        let meant = nearest(key, known.chain(SECRET_KEYS));
+                        found.hide_unknown(key, meant, &entry.value);
+                    }
+                    let schema = property.or(other).unwrap_or(&Value::Null);
+                    walk(found, schema, &entry.value, &Place { key, is_hidden: false });
+                }
+            }
+        }
+        Content::List(items) => {
+            if is_hidden {
+                found.hide(node);
+                if place.key == "args" {
+                    learn_arguments(found, items)
+                } else {
+                    found.learn(node)
+                }
+                return;
+            }
+            let item_schema = schemas.iter().map(|schema| &schema["items"]).find(|items| items.is_object());
+            for item in items {
+                walk(found, item_schema.unwrap_or(&Value::Null), item, &Place { key: place.key, is_hidden: false });
+            }
+        }
+        Content::String(text) => {
+            // A text where there can be none: a colon was forgotten, perhaps behind the name of a key.
+            let is_no_text = |kind: &Value| matches!(kind.as_str(), Some("object" | "array" | "null"));
+            let is_misplaced = schemas.iter().all(|schema| match &schema["type"] {
+                Value::Array(kinds) => kinds.iter().all(is_no_text),
+                kind => is_no_text(kind),
+            });
+            let is_secret = is_hidden
+                || is_named_secret(place.key, text) && is_worth_hiding(text.trim())
+                || is_misplaced && looks_secret(text);
+            if is_secret {
+                found.hide(node);
+                found.learn(node);
+            }
+            learn_parts(found, place.key, text);
+        }
+        Content::Int(_) | Content::Float(_) | Content::Bool(_) | Content::Null if is_hidden => {
+            found.hide(node);
+            found.learn(node);
+        }
+        _ => {}
+    }
+}
+
+/// Logins and keys in the addresses of a value.
+fn learn_parts(found: &mut Found, key: &str, text: &str) {
+    if !is_key_name(key) {
+        found.texts.extend(secrets_of(key, text).into_iter().flat_map(literal_parts));
+    }
+}
+
+/// Whether a value that the schema does not mark is secret by its name: one that is a key's, or that of a variable where
+/// somebody has written the key itself.
+fn is_named_secret(key: &str, text: &str) -> bool {
+    let is_variable = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    key == "apiKeyEnv" && !is_variable || is_key_name(key)
+}
+
+/// Arguments that are secret: what follows a switch with the name of a key, or its `=`, and what is in addresses.
+fn learn_arguments(found: &mut Found, items: &[Node]) {
+    let mut before = "";
+    for item in items {
+        let Some(text) = item.text() else { continue };
+        if before.starts_with('-') && is_key_name(before) {
+            found.texts.extend(literal_parts(text));
+        }
+        for separator in ["=", ": "] {
+            if let Some((name, value)) = text.split_once(separator)
+                && is_key_name(name)
+            {
+                found.texts.extend(literal_parts(value));
+            }
+        }
+        learn_parts(found, "", text);
+        before = text;
+    }
+}
+
+/// Whether a text looks as if a key were in it: a word of letters and digits that is no address.
+fn looks_secret(text: &str) -> bool {
+    let mut words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'', ',', ';']));
+    words.any(|word| {
+        let has = |of: fn(char) -> bool| word.chars().any(of);
+        let is_address = word.contains("://") || word.starts_with(['$', '/']);
+        word.len() >= 8
+            && !is_address
+            && has(|c| c.is_ascii_digit())
+            && has(char::is_alphabetic)
+            && is_worth_hiding(word)
+    })
+}
+
+/// The text itself; of a template what stands between its `{{ … }}`.
+fn literal_parts(text: &str) -> Vec<String> {
+    if !text.contains("{{") && !text.contains("{%") {
+        return vec![text.to_owned()];
+    }
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
+        parts.extend(rest[..start].split_whitespace().map(str::to_owned));
+        let ends = ["}}", "%}"].iter().filter_map(|end| rest[start..].find(end)).min();
+        rest = ends.map_or("", |end| &rest[start + end + 2..]);
+    }
+    parts.extend(rest.split_whitespace().map(str::to_owned));
+    parts
+}
+
+/// The schemas behind `$ref` and `anyOf`.
+fn resolved(schema: &Value) -> Vec<&Value> {
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+        return resolved(&schema::shared()["$defs"][name]);
+    }
+    match schema["anyOf"].as_array() {
+        Some(branches) => branches.iter().flat_map(resolved).collect(),
+        None => vec![schema],
+    }
+}
+
+/// Whether a job can have such a key somewhere.
+pub(super) fn is_known_key(name: &str) -> bool {
+    static KEYS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
+        let mut keys = BTreeSet::new();
+        let mut open = vec![schema::shared()];
+        while let Some(schema) = open.pop() {
+            keys.extend(schema["properties"].as_object().into_iter().flat_map(|keys| keys.keys().map(String::as_str)));
+            open.extend(schema.as_object().into_iter().flat_map(|entries| entries.values()));
+            open.extend(schema.as_array().into_iter().flatten());
+        }
+        keys
+    });
+    KEYS.contains(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(yaml: &str) -> Vec<String> {
+        let mut found: Vec<String> = secrets(yaml).iter().map(|secret| secret.expose().to_owned()).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn keys_passwords_headers_and_logins_are_found() {
+        let yaml = "
+target:
+  user: somebody-1
+  http:
+    say: {url: 'http://me:pw-1@h/?api_key=key-2&x=1', headers: {Authorization: 'Bearer {{user}} abc-3', X-User: somebody-1}}
+  start: {command: x, args: [--verbose, --api-key, arg-4, '-H', 'X-Token: arg-5'], env: {DB_PASSWORD: env-6, LEVEL: debug-1}}
+  embabel: {apiKey: 12345678, state: {api_token: tok-7777}}
+scorer: {model: {apiKeyEnv: sk-key-8}}
+graph: {neo4j: {password: &p pass-9, uri: bolt://u:p10@h}}
+";
+        let all = found(yaml);
+        for text in [
+            "12345678", "Bearer", "abc-3", "arg-4", "arg-5", "env-6", "key-2", "me:pw-1", "p10", "pass-9", "pw-1",
+            "sk-key-8", "tok-7777", "u:p10",
+        ] {
+            assert!(all.iter().any(|found| found == text), "{text}: {all:?}");
+        }
+        assert!(!all.iter().any(|found| found.contains("somebody") || found == "debug-1"), "{all:?}");
+        assert_eq!(found("a: [b"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,78 @@
+//! Addresses in a text: their users and passwords, and what of their queries are keys.
+
+use std::ops::Range;
+
+use super::naming::is_key_name;
+
+/// The parts of all addresses in a text that nobody may read: what stands before an `@`, and the values of parameters
+/// that are keys by their names.
+pub fn secret_parts(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    for (at, _) in text.match_indices("://") {
+        let start = at + "://".len();
+        let length = text[start..].find(ends_address).unwrap_or(text.len() - start);
+        let address = &text[start..start + length];
+        let host = address.find(['/', '?', '#']).unwrap_or(address.len());
+        // A password that nobody has encoded can hold these characters too.
+        let login = address[..host].rfind('@').or_else(|| stray_login(address));
+        parts.extend(login.filter(|login| *login > 0).map(|login| start..start + login));
+        parts.extend(queried(&address[login.unwrap_or(0)..]).map(|part| {
+            let start = start + login.unwrap_or(0);
+            start + part.start..start + part.end
+        }));
+    }
+    parts
+}
+
+/// The end of a login `user:pass/word@`: with a colon in front, nothing but a port would make it an address without one.
+fn stray_login(address: &str) -> Option<usize> {
+    let at = address.find('@')?;
+    let host = address.find(['/', '?', '#']).unwrap_or(address.len());
+    let (_, after) = address.get(..host.min(at))?.split_once(':')?;
+    let is_port = after.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_port && !address.starts_with('[')).then_some(at)
+}
+
+/// The values of the parameters that are keys, in the query and in the fragment.
+fn queried(address: &str) -> impl Iterator<Item = Range<usize>> {
+    let query = address.find(['?', '#']).map_or(address.len(), |at| at + 1);
+    let mut start = query;
+    address[query..].split_inclusive(['&', '#', ';']).filter_map(move |parameter| {
+        let from = start;
+        start += parameter.len();
+        let parameter = parameter.trim_end_matches(['&', '#', ';']);
+        let (name, value) = parameter.split_once('=')?;
+        let value_at = from + name.len() + 1;
+        (is_key_name(name) && !value.is_empty() && !value.starts_with("{{") && value != "***")
+            .then_some(value_at..value_at + value.len())
+    })
+}
+
+fn ends_address(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '\\' | '|' | '…')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(text: &str) -> Vec<&str> {
+        secret_parts(text).into_iter().map(|part| &text[part]).collect()
+    }
+
+    #[test]
+    fn logins_and_keys_of_an_address_are_found() {
+        for (text, parts) in [
+            ("see http://me:pw@host:1/x?a=1", vec!["me:pw"]),
+            ("bolt+s://neo4j:p@ss@host", vec!["neo4j:p@ss"]),
+            ("\"postgres://bob:p/w@h/db\"", vec!["bob:p/w"]),
+            ("(https://h/?api_key=abc&x=1&sig=def#access_token=ghi)", vec!["abc", "def", "ghi)"]),
+            ("ws://h/chat?token=t1 and wss://u@h", vec!["t1", "u"]),
+            ("http://host:8081/chat@x?model=m", vec![]),
+            ("http://host/a:b@c", vec![]),
+            ("a://b, http://, x ://@", vec![]),
+        ] {
+            assert_eq!(hidden(text), parts, "{text}");
+        }
+    }
+}

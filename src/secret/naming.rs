@@ -1,0 +1,184 @@
+//! What is taken for a secret: by the name that a value has, and by the value itself.
+
+/// Ends of names whose values are keys, in small letters and without anything between.
+const ENDINGS: [&str; 19] = [
+    "key",
+    "keys",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "pass",
+    "pwd",
+    "credential",
+    "credentials",
+    "auth",
+    "authorization",
+    "cookie",
+    "signature",
+    "sig",
+    "apikeys",
+    "pin",
+    "jwt",
+];
+
+/// Parts of names whose values are keys wherever they stand.
+const PARTS: [&str; 7] = ["apikey", "accesskey", "privatekey", "secret", "password", "credential", "authorization"];
+
+/// Whether what has this name is a key or a password: `OPENAI_API_KEY`, `apiKey`, `X-Auth-Token`, `?sig=`.
+pub fn is_key_name(name: &str) -> bool {
+    // The working directory of a shell.
+    if matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    // The name of a variable that holds one.
+    if letters.ends_with("env") || letters.ends_with("file") || letters.ends_with("path") {
+        return false;
+    }
+    ENDINGS.iter().any(|ending| letters.ends_with(ending)) || PARTS.iter().any(|part| letters.contains(part))
+}
+
+/// Values that stand for nothing in examples and defaults: nobody is harmed when they are read, and every report would be
+/// spoilt if they were blotted out.
+const COMMONPLACE: [&str; 12] = [
+    "123456",
+    "12345678",
+    "123456789",
+    "1234567890",
+    "password",
+    "password1",
+    "passw0rd",
+    "changeme1",
+    "your-api-key",
+    "not-needed",
+    "no-key",
+    "sk-xxx",
+];
+
+/// Folders in which paths begin: a variable that is called a key can hold where the key is.
+const ROOTS: [&str; 18] = [
+    "/home/",
+    "/usr/",
+    "/tmp/",
+    "/var/",
+    "/etc/",
+    "/opt/",
+    "/root/",
+    "/run/",
+    "/Users/",
+    "/private/",
+    "/work",
+    "/app/",
+    "/mnt/",
+    "/data/",
+    "/dev/",
+    "/srv/",
+    "/nix/",
+    "/proc/",
+];
+
+/// Whether a value is blotted out wherever it is found. It must have six characters, four of them different; where it is
+/// made of letters alone twelve, or eight where small and capital letters are mixed. What is shorter, or commonplace,
+/// would take innocent words with it.
+pub fn is_worth_hiding(value: &str) -> bool {
+    let length = value.chars().count();
+    let mut distinct: Vec<char> = value.chars().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let has = |of: fn(&char) -> bool| distinct.iter().any(of);
+    let letters_alone = distinct.iter().all(|c| c.is_alphabetic() || c.is_whitespace());
+    let is_mixed = has(|c| c.is_lowercase()) && has(|c| c.is_uppercase()) && !is_capitalised(value);
+    let least = match (letters_alone, is_mixed) {
+        (true, true) => 8,
+        (true, false) => 12,
+        (false, _) => 6,
+    };
+    let is_media_type = ["application/", "text/", "multipart/", "*/*"].iter().any(|kind| value.starts_with(kind));
+    let is_template = value.contains("{{") || value.starts_with("${") || value.starts_with("$(");
+    length >= least
+        && distinct.len() >= 4
+        && !is_template
+        && !is_media_type
+        && !COMMONPLACE.contains(&value.to_lowercase().as_str())
+        && !ROOTS.iter().any(|root| value.starts_with(root))
+}
+
+/// `Monday`: a word at the start of a sentence.
+fn is_capitalised(value: &str) -> bool {
+    value.chars().skip(1).all(char::is_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_known_by_their_names() {
+        for name in [
+            "OPENAI_API_KEY",
+            "apiKey",
+            "apikey",
+            "api_key",
+            "X-API-KEY",
+            "Authorization",
+            "Proxy-Authorization",
+            "Cookie",
+            "Set-Cookie",
+            "DB_PASS",
+            "PGPASSWORD",
+            "SECRET_ACCESS_KEY",
+            "GITHUB_TOKEN",
+            "sig",
+            "X-Amz-Signature",
+            "token",
+            "access_token",
+            "key",
+            "client_secret_v2",
+        ] {
+            assert!(is_key_name(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "PWD",
+            "maxTokens",
+            "apiKeyEnv",
+            "MAX_TOKENS",
+            "model",
+            "author",
+            "keyboard",
+            "user",
+            "PASSWORD_FILE",
+        ] {
+            assert!(!is_key_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_short_or_commonplace_is_no_secret() {
+        for value in ["sk-12345", "hunter2", "190283", "correcthorsebattery", "aBcDeFgH", "s3cret", "päss-wörd"] {
+            assert!(is_worth_hiding(value), "{value}");
+        }
+        for value in [
+            "",
+            "x",
+            "1234",
+            "12345",
+            "123456",
+            "password",
+            "neo4j",
+            "Password",
+            "assistant",
+            "true",
+            "enabled",
+            "aaaaaaaa",
+            "{{sessionId}}",
+            "${KEY}",
+            "/home/me/.ssh/id_ed25519",
+            "Reminders",
+        ] {
+            assert!(!is_worth_hiding(value), "{value}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Keys and passwords: whatever an agent does with them, none is found in anything that is written or shown.
+
+use std::path::Path;
+use std::process::Command;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use serde_json::json;
+
+use super::eval_job;
+use crate::servers::http::{Reply, Server};
+
+const CONVERSATION: &str = "
+evaluator: {script: [Hello, What is my key?]}
+scorer: {model: scripted}
+tasks: [{task: t, acceptanceCriteria: the agent says a word}]
+facts: []
+";
+
+/// All that a command wrote: both streams, and every file of its folder but the job.
+fn everything(command: &mut Command, folder: &Path) -> (String, Option<i32>) {
+    let output = command.output().unwrap();
+    let mut all = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|ending| ending == "json" || ending == "ndjson") {
+            all.push_str(&std::fs::read_to_string(&path).unwrap());
+        }
+    }
+    (all, output.status.code())
+}
+
+/// Every spelling of a secret that an agent could find.
+fn spellings(secret: &str) -> Vec<String> {
+    let mut all = vec![secret.to_owned(), secret.bytes().map(|byte| format!("{byte:02x}")).collect()];
+    for before in ["", "u:", "us:", "use:"] {
+        all.push(STANDARD.encode(format!("{before}{secret}")));
+        all.push(URL_SAFE_NO_PAD.encode(format!("{before}{secret}.")));
+    }
+    all.push(secret.bytes().map(|byte| format!("%{byte:02X}")).collect());
+    all
+}
+
+#[track_caller]
+fn nothing_of(secrets: &[&str], all: &str) {
+    for secret in secrets {
+        for spelling in spellings(secret) {
+            assert!(!all.contains(&spelling), "{secret} as {spelling} in\n{all}");
+        }
+    }
+}
+
+/// An agent that repeats all that it is sent, in every spelling of the headers.
+fn echo() -> Server {
+    Server::start(|request| {
+        let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let values = request.headers.iter().flat_map(|(_, value)| {
+            let bare = value.rsplit(' ').next().unwrap_or_default().to_owned();
+            [value.clone(), bare]
+        });
+        let spelled: Vec<String> = values.flat_map(|value| spellings(&value)[..9].to_vec()).collect();
+        Reply::Json(
+            200,
+            json!({
+                "talk": {"id": format!("s-{}", request.header("x-canary").unwrap_or_default())},
+                "word": format!("a word: {} {}", headers.join("\n"), spelled.join(" ")),
+                "did": [{"type": "function_call", "name": "f", "arguments": {"headers": headers, "path": request.path}}],
+            }),
+        )
+    })
+}
+
+#[test]
+fn an_agent_that_repeats_its_headers_leaves_no_key_anywhere() {
+    let (server, folder) = (echo(), tempfile::tempdir().unwrap());
+    let secrets = ["sk-canary-header-1", "canary-\"2/x+ö y", "canary-query-3", "canary-basic-4"];
+    let job = format!(
+        "target:\n  user: u\n  chatbot: c\n  http:\n    open: {{url: '{0}/open?api_key=canary-query-3', headers: {{X-Canary: sk-canary-header-1}}, \
+         sessionId: $.talk.id}}\n    say:\n      url: '{0}/say?sig=canary-query-3'\n      headers:\n        Authorization: Bearer \
+         sk-canary-header-1\n        X-Other: 'canary-\"2/x+o y'\n        Proxy-Authorization: Basic {1}\n      body: {{say: '{{{{ message \
+         }}}}'}}\n      reply: $.word\n      events: $.did\n{CONVERSATION}",
+        server.address,
+        STANDARD.encode("me:canary-basic-4"),
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let secrets = [secrets[0], "canary-\"2/x+o y", secrets[2], secrets[3]];
+    let run = ["run", "job.yml", "-v", "-o", "out.json", "-o", "tokens.json"];
+    let (all, status) = everything(eval_job(folder.path()).args(run), folder.path());
+    assert!(status == Some(0) || status == Some(100), "{status:?} {all}");
+    assert!(all.contains("a word: ") && all.contains("***"), "{all}");
+    nothing_of(&secrets, &all);
+    for command in
+        [vec!["show", "-v", "-o", "again.json"], vec!["list"], vec!["probe", "job.yml"], vec!["validate", "job.yml"]]
+    {
+        nothing_of(&secrets, &everything(eval_job(folder.path()).args(&command), folder.path()).0);
+    }
+}
+
+#[test]
+fn a_started_agent_gets_no_key_that_it_was_not_given_and_what_it_prints_is_cleared() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target:\n  user: u\n  chatbot: c\n  command:\n    command: sh\n    args: [-c, 'env >&2; echo \"agent: a word, $GIVEN and \
+         $MODEL_KEY\"; echo :DONE; while read x; do env | sort | tr \"\\n\" \" \" | sed \"s/^/agent: /\"; echo; echo :DONE; \
+         done']\n    env: {{GIVEN: plain-value, DB_PASSWORD: canary-own-5}}\n    inheritEnv: [MODEL_KEY]\n{CONVERSATION}"
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    std::fs::write(folder.path().join(".env"), "FILE_TOKEN=canary-file-6\nMODEL_KEY=canary-model-7\n").unwrap();
+    let mut command = eval_job(folder.path());
+    command.args(["run", "job.yml", "-v"]).env("JUDGE_KEY", "canary-judge-8").env("HOME", "/home/somebody");
+    command.env("LC_ALL", "C").env("HTTPS_PROXY", "http://me:canary-proxy-9@h:1").env("OTHER", "not-passed-on");
+    let (all, _) = everything(&mut command, folder.path());
+    for passed_on in ["GIVEN=plain-value", "HOME=/home/somebody", "LC_ALL=C", "MODEL_KEY=***", "DB_PASSWORD=***"] {
+        assert!(all.contains(passed_on), "{passed_on} in\n{all}");
+    }
+    for kept in ["JUDGE_KEY", "FILE_TOKEN", "HTTPS_PROXY", "OTHER", "not-passed-on"] {
+        assert!(!all.contains(kept), "{kept} in\n{all}");
+    }
+    nothing_of(&["canary-own-5", "canary-file-6", "canary-model-7", "canary-judge-8", "canary-proxy-9"], &all);
+}
+
+#[test]
+fn a_job_with_problems_shows_no_secret_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let rest = "tasks: [{task: t, acceptanceCriteria: a}]\nfacts: []\n";
+    let target = "target:\n  user: u\n  chatbot: c\n";
+    let more = "  embabel:\n";
+    for (number, lines) in [
+        format!("{more}    apiKey: [sk-canary-1]"),
+        format!("{more}    apiKey: {{sk-canary-1: 2}}"),
+        format!("{more}    apiKey: {{x: sk-canary-1}}"),
+        format!("{more}    apikey: sk-canary-1"),
+        format!("{more}    api_key: sk-canary-1"),
+        format!("{more}    kay: sk-canary-1"),
+        format!("{more}    apiKey: |\n      sk-canary-1\n    wrong: 1"),
+        format!("{more}    apiKey: >-\n      sk-canary-1\n      sk-canary-1\n   wrong: 1"),
+        format!("{more}    apiKey: \"sk-canary-1\n"),
+        format!("{more}    apiKey 'sk-canary-1'"),
+        format!("{more}    apiKey: sk-canary-1: x"),
+        format!("{more}    apiKey: !sk-canary-1"),
+        format!("{more}    apiKey: *sk-canary-1"),
+        format!("{more}    apiKey: @sk-canary-1"),
+        format!("{more}    apiKey: %sk-canary-1"),
+        format!("{more}\tapiKey: sk-canary-1"),
+        format!("{more}    apiKey: sk-canary-1\n\tpath: x"),
+        format!("{more}    apiKey: sk-canary-1\n    apiKey: sk-canary-1"),
+        format!("{more}    wrong: &a sk-canary-1\n    apiKey: *a"),
+        "  embabel: {apiKey: sk-canary-1, wrong: 1}".to_owned(),
+        "  embabel: {baseUrl: 'http://me:sk-canary-1@h', wrong: 1}".to_owned(),
+        "  embabel: {baseUrl: 'ftp://me:sk-canary-1@h'}".to_owned(),
+        "  embabel: {baseUrl: 'http://h/?token=sk-canary-1'}".to_owned(),
+        "  a2a: {headers: {Authorization: Bearer sk-canary-1}, wrong: 1}".to_owned(),
+        "  a2a: {headers: [sk-canary-1]}".to_owned(),
+        "  a2a: {headers: sk-canary-1}".to_owned(),
+        "  a2a: {hedders: {X-Other: sk-canary-1}}".to_owned(),
+        "  http: {say: {url: 'http://h', headers: {A: '{{ sk-canary-1'}, body: {token: sk-canary-1}, rply: 1}}"
+            .to_owned(),
+        "  http: {say: {url: 'http://h/{{', headers: {X-A: {b: sk-canary-1}}}}".to_owned(),
+        "  start: {command: x, env: {A: [sk-canary-1]}}".to_owned(),
+        "  start: {command: x, env: sk-canary-1}".to_owned(),
+        "  start: {command: x, args: [--key, sk-canary-1], wrong: 1}".to_owned(),
+        "  start: {command: x, args: {--key: sk-canary-1}}".to_owned(),
+        "graph: {neo4j: {password: [sk-canary-1], uri: 'bolt://a:sk-canary-1@h'}}".to_owned(),
+        "graph: {neo4j: {pasword: sk-canary-1}}".to_owned(),
+        "scorer: {model: {name: openai/x, apiKeyEnv: sk-canary-1, wrong: 1}}".to_owned(),
+        "scorer: {model: {name: openai/x, apiKey: sk-canary-1}}".to_owned(),
+        "? [sk-canary-1]\n: x".to_owned(),
+        "sk-canary-1".to_owned(),
+        "apiKey: sk-canary-1\nname: [x".to_owned(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        std::fs::write(folder.path().join("job.yml"), format!("{target}{lines}\n{rest}")).unwrap();
+        for command in ["validate", "run"] {
+            let (all, status) = everything(eval_job(folder.path()).args([command, "job.yml"]), folder.path());
+            assert!(!all.contains("canary"), "{number}: {lines}\n{all}");
+            assert!(command == "run" || status == Some(2), "{number}: {status:?} {lines}\n{all}");
+        }
+    }
+}
+
+#[test]
+fn what_is_typed_or_set_wrong_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bad.env"), "A=1\nsk-canary-1\n").unwrap();
+    for args in [vec!["run", "--env-file", "bad.env"], vec!["run", "--repeat", "sk-canary-1"], vec!["show", "--help"]] {
+        let mut command = eval_job(folder.path());
+        command.args(&args).env("EVAL_JOB_RUNS_DIR", "http://me:sk-canary-1@h").env("X_KEY", "sk-canary-1");
+        let (all, _) = everything(&mut command, folder.path());
+        assert!(!all.contains("canary"), "{args:?}\n{all}");
+    }
+}
