@@ -35,7 +35,7 @@ impl Pauses {
         counts_at_once: false,
     };
 
-    /// For the agent under test, which may only be able to do little at once: shorter pauses, and half a minute in all.
+    /// For the agent under test, which may only be able to do few things at once: shorter pauses, and half a minute in all.
     pub const AGENT: Pauses = Pauses {
         first: 0.25,
         factor: 2.0,

@@ -203,7 +203,7 @@ impl Pace {
         let by_the_minute = self.units_since(now - MINUTE) / MINUTE;
         let is_settled = self.since_refusal >= SETTLED;
         self.rate = match (self.rate, strikes) {
-            // Too little is known; the wait alone helps.
+            // Not enough is known; the wait alone helps.
             (None, 1) if self.accepted.len() < SETTLED as usize => None,
             (None, 1) if asked.is_some_and(|asked| asked > SHORT) => Some(by_the_minute.max(self.least)),
             (None, 1) => {

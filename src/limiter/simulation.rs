@@ -282,7 +282,7 @@ fn job(refuses: impl Fn(usize) -> bool, asked: Option<f64>) -> (f64, usize) {
 }
 
 #[test]
-fn one_refusal_costs_the_wait_that_it_asks_for_and_little_more() {
+fn one_refusal_costs_the_wait_that_it_asks_for_and_not_much_more() {
     for nth in 0..20 {
         for (asked, most) in [(Some(1.0), 3.2), (Some(3.0), 5.2), (None, 3.2)] {
             let (seconds, sent) = job(|request| request == nth, asked);
