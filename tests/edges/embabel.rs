@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unauthorized, Unreachable};
+use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unauthorized, Unreachable, Unreadable};
 use eval_job::agent::embabel::{EmbabelAgent, EmbabelSettings, KnowledgeConfig};
 use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session, Tries};
 use eval_job::clock::Clock;
@@ -117,8 +117,8 @@ fn cases() -> Vec<Case> {
         case(Answer::json(422, ""), 1, Status(422), false, "answered 422 Unprocessable Entity"),
         case(Answer::json(502, ""), 4, Status(502), true, "answered 502 Bad Gateway"),
         case(Answer::json(504, ""), 4, Status(504), true, "answered 504 Gateway Timeout"),
-        case(Answer::json(200, "[]"), 4, BadReply, true, "the reply is JSON, but no object"),
-        case(Answer::json(200, "null"), 4, BadReply, true, "the reply is JSON, but no object"),
+        case(Answer::json(200, "[]"), 4, Unreadable, true, "the reply is JSON, but no object"),
+        case(Answer::json(200, "null"), 4, Unreadable, true, "the reply is JSON, but no object"),
         case(Answer::json(200, "{}"), 4, BadReply, true, r#"the agent's message is empty: "{}""#),
         case(Answer::Stall { declared: 50 << 20, body: vec![] }, 4, BadReply, true, "the reply is longer than 8 MiB"),
     ]
@@ -176,9 +176,9 @@ async fn a_session_that_cannot_be_opened_says_why() {
         (Answer::json(401, ""), 1, Unauthorized, "EVAL_JOB_AGENT_API_KEY"),
         (Answer::json(404, ""), 1, NotFound, "check target.embabel.baseUrl and target.embabel.path"),
         (Answer::json(500, ""), 4, Status(500), "answered 500"),
-        (Answer::json(200, "{}"), 4, BadReply, "the reply holds no sessionId"),
-        (Answer::json(200, r#"{"sessionId":".."}"#), 4, BadReply, "can't stand in an address"),
-        (Answer::of_type(200, "text/html", "<html>"), 4, BadReply, "answered text/html instead of JSON"),
+        (Answer::json(200, "{}"), 4, Unreadable, "the reply holds no sessionId"),
+        (Answer::json(200, r#"{"sessionId":".."}"#), 4, Unreadable, "can't stand in an address"),
+        (Answer::of_type(200, "text/html", "<html>"), 4, Unreadable, "answered text/html instead of JSON"),
     ] {
         let server = Server::with(vec![answer]).await;
         let error = agent(settings(&server.url)).open().await.err().unwrap();
@@ -200,7 +200,7 @@ async fn an_agent_without_a_state_to_show_is_told_apart_from_a_broken_one() {
     for (answer, kind) in [
         (Answer::json(404, ""), NotFound),
         (Answer::json(500, ""), Status(500)),
-        (Answer::json(200, r#"{"resources":"none"}"#), BadReply),
+        (Answer::json(200, r#"{"resources":"none"}"#), Unreadable),
     ] {
         let server = talking(vec![answer]).await;
         let error = session(settings(&server.url)).await.object_context().await.unwrap_err();

@@ -1,6 +1,6 @@
 //! A bare model as the agent, against endpoints that misbehave.
 
-use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status};
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Unreadable};
 use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
 use eval_job::agent::{Agent, AgentErrorKind, Session};
 use eval_job::evidence::{EventKind, Message, Role};
@@ -109,7 +109,7 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
         (Answer::json(200, "{\"choices\": [{"), 4, BadReply, "stops in the middle of its JSON"),
         (sse(&words("He")), 4, BadReply, "the stream ended in the middle"),
         (sse("data: [DONE]\n\n"), 4, BadReply, "the agent's message is empty"),
-        (Answer::json(200, "{}"), 4, BadReply, "the agent's message is empty"),
+        (Answer::json(200, "{}"), 4, Unreadable, "what came is no completion"),
         (in_band(json!(429)), 4, Busy, "answered with an error: \"oops ***\""),
         (in_band(json!(400)), 1, Status(400), "answered with an error"),
     ];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Timeout, Unreachable};
+use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Timeout, Unreachable, Unreadable};
 use eval_job::agent::websocket::{WebSocketAgent, WebSocketAgentSettings, check};
 use eval_job::agent::{Agent, AgentError, AgentErrorKind, RestSettings, Session};
 use eval_job::evidence::EventKind;
@@ -115,7 +115,7 @@ async fn each_failure_is_told_and_ends_the_conversation() {
             "closed the connection in the middle of its reply (code 1011, \"out of memory ***\")",
         ),
         (vec![Do::Close(4001, "")], BadReply, "closed the connection before its reply came (code 4001)"),
-        (vec![Do::Binary(vec![0, 255])], BadReply, "a binary frame of 2 bytes came; only texts can be read"),
+        (vec![Do::Binary(vec![0, 255])], Unreadable, "a binary frame of 2 bytes came; only texts can be read"),
     ];
     for (answer, kind, words) in cases {
         let what = format!("{answer:.80?}");
@@ -138,8 +138,8 @@ async fn a_refused_handshake_is_told_by_its_status() {
         Answer::Raw(b"HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\n");
     let cases: Vec<(Answer, usize, AgentErrorKind, &str)> = vec![
         (Answer::json(503, "").with("retry-after", "0"), 4, Busy, "answered 503"),
-        (Answer::json(200, "{}"), 4, BadReply, "no WebSocket is there"),
-        (wrong, 4, BadReply, "the handshake's answer is none to it"),
+        (Answer::json(200, "{}"), 4, Unreadable, "no WebSocket is there"),
+        (wrong, 4, Unreadable, "the handshake's answer is none to it"),
         (Answer::Close, 4, Timeout, "the connection broke before a reply came"),
     ];
     for (answer, arrives, kind, words) in cases {
@@ -172,7 +172,7 @@ async fn silence_ends_at_the_time_limit() {
     let peer = Peer::start(vec![], vec![vec![Do::Ping, send(json!({"delta": "He"}))]]).await;
     let exchange = open(short(json_frames(&peer.url))).await.unwrap().say("Hi").await;
     let error = exchange.reply.unwrap_err();
-    assert_eq!(error.kind, Timeout);
+    assert_eq!(error.kind, Unreadable, "words came, and no end of them");
     assert!(error.message.contains("the reply was not complete within 60ms"), "{error}");
 
     let mut waits = json_frames(&peer.url);

@@ -6,7 +6,7 @@ use eval_job::record::RunRecord;
 use eval_job::score::Outcome;
 
 use crate::house::root;
-use crate::program::eval_job;
+use crate::program::{eval_job, path_with_driver};
 use crate::servers::neo4j;
 
 fn run(driver: Option<&std::path::Path>) -> (std::process::Output, RunRecord) {
@@ -14,7 +14,7 @@ fn run(driver: Option<&std::path::Path>) -> (std::process::Output, RunRecord) {
     let mut command: Command = eval_job(folder.path());
     command.arg("run").arg(root().join("data/eval/python-agent.yml")).args(["--no-progress", "-o", "record.json"]);
     if let Some(driver) = driver {
-        command.env("PYTHONPATH", driver);
+        command.env("PATH", path_with_driver(folder.path(), driver));
     }
     let output = command.output().unwrap();
     let record = serde_json::from_slice(&std::fs::read(folder.path().join("record.json")).unwrap()).unwrap();
@@ -59,7 +59,9 @@ async fn it_scores_the_same_wherever_its_graph_is() {
                 let folder = tempfile::tempdir().unwrap();
                 std::fs::write(folder.path().join("job.yml"), own.replace(backend, &graph)).unwrap();
                 let mut command = eval_job(folder.path());
-                command.args(["run", "job.yml", "--no-progress", "-o", "record.json"]).env("PYTHONPATH", &driver);
+                command
+                    .args(["run", "job.yml", "--no-progress", "-o", "record.json"])
+                    .env("PATH", path_with_driver(folder.path(), &driver));
                 let output = database.server.tell(&mut command).output().unwrap();
                 assert_eq!(output.status.code(), Some(0), "{graph}: {}", String::from_utf8_lossy(&output.stdout));
                 let record: RunRecord =

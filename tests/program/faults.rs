@@ -11,9 +11,12 @@ use super::eval_job;
 use super::twice::Lasting;
 use crate::edges::server::{Answer, Received, Server};
 
+/// Its name, the answer, and whether it may have been received.
+type Fault = (&'static str, fn() -> Answer, bool);
+
 /// What the agent does wrong, and whether it may have received the message all the same, so that it is in doubt whether
 /// it had it twice.
-const FAULTS: &[(&str, fn() -> Answer, bool)] = &[
+const FAULTS: &[Fault] = &[
     ("500", || Answer::json(500, "oops"), true),
     ("502", || Answer::of_type(502, "text/html", "<html>"), true),
     ("503", || Answer::json(503, ""), false),

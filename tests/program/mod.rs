@@ -26,6 +26,20 @@ pub fn eval_job(folder: &Path) -> Command {
     command
 }
 
+/// A path on which `python3` finds the packages of this folder. A started agent has no `PYTHONPATH` unless its job says so.
+pub fn path_with_driver(folder: &Path, driver: &Path) -> std::ffi::OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let python = std::env::split_paths(&path).map(|place| place.join("python3")).find(|file| file.is_file());
+    let python = python.unwrap_or_else(|| panic!("there is no python3 on the path"));
+    let places = folder.join("python-with-driver");
+    std::fs::create_dir_all(&places).unwrap();
+    let script = format!("#!/bin/sh\nPYTHONPATH='{}' exec '{}' \"$@\"\n", driver.display(), python.display());
+    let program = places.join("python3");
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::env::join_paths(std::iter::once(places).chain(std::env::split_paths(&path))).unwrap()
+}
+
 /// Copies a folder with everything in it.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();

@@ -1,6 +1,6 @@
 //! The README tells the truth: its commands run, its jobs are valid, its screenful is what the first command prints.
 
-use super::{copy, eval_job};
+use super::{copy, eval_job, path_with_driver};
 use crate::house::root;
 use crate::servers::{agent, model};
 
@@ -86,7 +86,7 @@ fn every_command_runs() {
             }
             let output = eval_job(folder.path())
                 .args(&arguments)
-                .env("PYTHONPATH", &driver)
+                .env("PATH", path_with_driver(folder.path(), &driver))
                 .env("OPENAI_API_KEY", "sk-test")
                 .env("OPENAI_BASE_URL", &base)
                 .output()
@@ -123,9 +123,12 @@ fn every_command_within_the_text_is_one() {
 #[test]
 fn every_flag_and_variable_that_the_readme_names_is_there() {
     let text = readme();
-    let help: String = ["run", "validate", "show", "list", "demo-agent"]
+    let help: String = ["run", "validate", "show", "list", "demo-agent", "graph serve"]
         .iter()
-        .map(|command| String::from_utf8(eval_job(root()).args([command, "--help"]).output().unwrap().stdout).unwrap())
+        .map(|command| command.split(' '))
+        .map(|command| {
+            String::from_utf8(eval_job(root()).args(command).arg("--help").output().unwrap().stdout).unwrap()
+        })
         .collect();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
         if word.starts_with("--") && word.len() > 3 && !["--release", "--path", "--bench"].contains(&word) {

@@ -12,7 +12,7 @@ use eval_job::score::{Component, Score, Vacuity};
 use serde_json::json;
 
 use super::graph_serve::Served;
-use super::{copy, eval_job, readme};
+use super::{copy, eval_job, path_with_driver, readme};
 use crate::house::root;
 use crate::servers::http::{Reply, Request, Server};
 use crate::servers::neo4j;
@@ -255,8 +255,9 @@ fn the_jobs_whose_agent_is_started_are_passed_by_none_but_one_that_works() {
         assert!(std::env::var_os("CI").is_none(), "Python's neo4j is missing: run scripts/peers");
         return;
     }
-    let env = [("PYTHONPATH".to_owned(), driver.display().to_string())];
     let folder = tempfile::tempdir().unwrap();
+    let path = path_with_driver(folder.path(), &driver);
+    let env = [("PATH".to_owned(), path.into_string().unwrap())];
     copy(&root().join("data/eval/python-agent"), &folder.path().join("python-agent"));
     let own = std::fs::read_to_string(root().join("data/eval/python-agent/agent.py")).unwrap();
     let started = readme::blocks(&readme::readme(), "yaml").into_iter().find(|job| job.contains("python3")).unwrap();
@@ -290,7 +291,7 @@ fn no_example_is_warned_of() {
     let validate = |job: &str| {
         std::fs::write(folder.path().join("job.yml"), job).unwrap();
         let mut command: Command = eval_job(folder.path());
-        let output = command.args(["validate", "job.yml"]).output().unwrap();
+        let output = command.args(["validate", "job.yml"]).env("OPENAI_API_KEY", "any").output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{job}\n{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };

@@ -98,10 +98,13 @@ impl Server {
     }
 }
 
-/// An address on which nothing listens.
+/// An address on which nothing listens, and on which nothing will: it stays taken to the end of the process.
 pub fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    std::mem::forget(socket);
+    format!("http://{address}")
 }
 
 fn serve(stream: impl Read + Write, answer: &dyn Fn(&Request) -> Reply, log: &Log) {

@@ -16,6 +16,7 @@ use crate::house::root;
 pub const VARIABLE: &str = "EVAL_JOB_TEST_NEO4J_URI";
 
 /// Where a Neo4j listens and how to get in.
+#[derive(Clone)]
 pub struct Server {
     pub uri: String,
     pub username: String,
