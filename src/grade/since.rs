@@ -96,7 +96,27 @@ fn is_named(cypher: &str, change: &Change) -> bool {
             names(&relationship.kind) || (is_node(&from.labels) && is_node(&to.labels))
         }
     };
-    !cypher.contains(':') || is_one(change.entity()) || change.before().is_some_and(is_one)
+    !cypher.contains(':') || has_any_node(cypher) || is_one(change.entity()) || change.before().is_some_and(is_one)
+}
+
+/// Whether a query has a node without a label, which can be any: `(t)` where nothing says what `t` is, `()`, `(t {x: 1})`.
+fn has_any_node(cypher: &str) -> bool {
+    let mut before = ' ';
+    for (place, character) in cypher.char_indices() {
+        // Behind a name the bracket is a function's.
+        if character == '(' && !before.is_alphanumeric() && before != '_' {
+            let inside = cypher[place + 1..].trim_start();
+            let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
+            let (name, rest) = inside.split_at(end);
+            let is_bare = rest.trim_start().starts_with([')', '{']);
+            let is_labelled_elsewhere = || !name.is_empty() && cypher.contains(&format!("({name}:"));
+            if is_bare && !is_labelled_elsewhere() {
+                return true;
+            }
+        }
+        before = character;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -129,6 +149,10 @@ mod tests {
         assert!(is_named("MATCH (:User)-->(t:Train) RETURN t", &joined("User", "BOOKED", "Train")));
         assert!(is_named("MATCH (n) RETURN count(n)", &created(Entity::Node(node("Message")))));
         assert!(!is_named("MATCH (n:Trains) RETURN count(n)", &created(Entity::Node(node("Train")))));
+        let any = "MATCH (:User {id: $user})-[:BOOKED]->(t) WHERE t.x = 1 RETURN count(t)";
+        assert!(is_named(any, &created(Entity::Node(node("Train")))), "t can be anything");
+        let known = "MATCH (t:Trains) MATCH (:User)-[:BOOKED]->(t) RETURN count(t)";
+        assert!(!is_named(known, &created(Entity::Node(node("Message")))));
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Pauses {
         first: 0.25,
         factor: 2.0,
         longest: 8.0,
-        asked_cap: 30.0,
+        asked_cap: 90.0,
         storm: u32::MAX,
         patience: 30.0,
         counts_at_once: true,
@@ -143,6 +143,8 @@ pub(super) struct Gate {
     strikes: u32,
     /// When the first of them came.
     first_strike: f64,
+    /// Seconds that were asked for and waited since then.
+    believed: f64,
     at_once: AtOnce,
     storms: u64,
     on_their_way: u64,
@@ -164,6 +166,7 @@ impl Gate {
             refused_at: f64::NEG_INFINITY,
             strikes: 0,
             first_strike: 0.0,
+            believed: 0.0,
             at_once: AtOnce { most: f64::INFINITY, refused: f64::INFINITY, times: 0 },
             storms: 0,
             on_their_way: 0,
@@ -238,7 +241,7 @@ impl Gate {
         self.refused_at = now;
         self.strikes += 1;
         if self.strikes == 1 {
-            self.first_strike = now;
+            (self.first_strike, self.believed) = (now, 0.0);
         }
         let in_a_row = (self.strikes, now - self.first_strike);
         let is_too_much_at_once = self.pauses.counts_at_once && self.at_once.refused(ticket.at_once);
@@ -258,7 +261,11 @@ impl Gate {
         };
         // Only ever later, so that nobody knocks before the time.
         self.paused_until = self.paused_until.max(now + pause * (1.0 + 0.1 * self.chance.f64()));
-        let is_storm = self.strikes >= self.pauses.storm || now + pause - self.first_strike > self.pauses.patience;
+        if let (Some(asked), 1..=2) = (asked, self.strikes) {
+            self.believed += asked;
+        }
+        let waited = now + pause - self.first_strike - self.believed;
+        let is_storm = self.strikes >= self.pauses.storm || waited > self.pauses.patience;
         if is_storm {
             self.storms += 1;
             // Whoever comes next tries once.

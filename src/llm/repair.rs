@@ -1,25 +1,44 @@
-//! Cuts the JSON object out of what a model says around it. Independent of any provider.
+//! Cuts the one JSON object out of what a model says around it. Independent of any provider.
 
 use serde_json::{Map, Value};
 
-/// The first complete JSON object in a text, as it stands there: without the prose and the code fences around it, and
-/// without what a reasoning model thinks aloud first. `None` when there is none; an object that is broken or cut off
-/// is not replaced by one inside of it.
+/// The complete JSON object in a text, as it stands there: without the prose and the code fences around it, and without
+/// what a reasoning model thinks aloud first. `None` when there is none, or when another one with a key in common says
+/// something else: a model that quotes somebody's object beside its own must be asked again. An object that is broken or
+/// cut off is not replaced by one inside of it.
 pub fn repair(text: &str) -> Option<String> {
     let mut rest = after_thoughts(text);
+    let (first, as_it_stands) = next_object(&mut rest)?;
+    while let Some((other, _)) = next_object(&mut rest) {
+        if other != first && other.keys().any(|key| first.contains_key(key)) {
+            return None;
+        }
+    }
+    // What stopped the search is the beginning of another one.
+    let is_cut_off = |rest: &str| rest.trim_start_matches(['{', ' ', '\n']).starts_with('"');
+    let has_another = rest.find('{').is_some_and(|place| is_cut_off(&rest[place..]));
+    (!has_another).then(|| as_it_stands.to_owned())
+}
+
+/// The next complete object of a text, which then begins behind it.
+fn next_object<'t>(rest: &mut &'t str) -> Option<(Map<String, Value>, &'t str)> {
     loop {
-        rest = &rest[rest.find('{')?..];
-        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
+        let from = rest.get(rest.find('{')?..)?;
+        let mut objects = serde_json::Deserializer::from_str(from).into_iter::<Map<String, Value>>();
         let error = match objects.next()? {
-            Ok(_) => return rest.get(..objects.byte_offset()).map(str::to_owned),
+            Ok(object) => {
+                let (whole, behind) = from.split_at_checked(objects.byte_offset())?;
+                *rest = behind;
+                return Some((object, whole));
+            }
             Err(error) => error,
         };
         if error.is_eof() {
             return None;
         }
         // What was understood before the error belongs to a broken object; whatever comes after can be the right one.
-        let failed_at = offset(rest, error.line(), error.column());
-        rest = rest.get(failed_at.max(1)..).or_else(|| rest.get(1..))?;
+        let failed_at = offset(from, error.line(), error.column());
+        *rest = from.get(failed_at.max(1)..).or_else(|| from.get(1..))?;
     }
 }
 
@@ -55,6 +74,7 @@ mod tests {
             ("Sure! Here it is:\n```json\n{\"a\": {\"b\": [1]}}\n```\nAnything else?", r#"{"a": {"b": [1]}}"#),
             ("```\n{\"a\":\"}\"}```", r#"{"a":"}"}"#),
             (r#"With {name} filled in: {"a":1} and {"b":2}"#, r#"{"a":1}"#),
+            (r#"{"a":1} Once more: {"a": 1}"#, r#"{"a":1}"#),
             (r#"{{"a":1}}"#, r#"{"a":1}"#),
             (r#"[{"a":1}]"#, r#"{"a":1}"#),
             ("ä{ö}\n\nü {\"ß\":\"é\"}", "{\"ß\":\"é\"}"),
@@ -62,6 +82,19 @@ mod tests {
             (r#"<think>never ended {"a":1}"#, r#"{"a":1}"#),
         ] {
             assert_eq!(repair(text).as_deref(), Some(cut), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_objects_that_say_different_things_are_none() {
+        for text in [
+            r#"The agent said {"tasks": [1]}, I say {"tasks": [0]}"#,
+            r#"{"tasks": [0]} and not {"tasks": [1], "tone": 1}"#,
+            "```json\n{\"a\":1}\n```\n```json\n{\"a\":2}\n```",
+            r#"{"a":1} {"b":1} {"a":3}"#,
+            r#"{"a":1} {"a": [1, "#,
+        ] {
+            assert_eq!(repair(text), None, "{text}");
         }
     }
 
@@ -103,7 +136,7 @@ mod tests {
         }
 
         #[test]
-        fn an_object_in_prose_is_found_whole(before in "[^{<]*", after in ".*", key in ".*", text in ".*", number: i64) {
+        fn an_object_in_prose_is_found_whole(before in "[^{<]*", after in "[^{]*", key in ".*", text in ".*", number: i64) {
             let object = serde_json::json!({key: text, "list": [number, {"inner": null}]}).to_string();
             prop_assert_eq!(repair(&format!("{before}{object}{after}")), Some(object));
         }

@@ -13,6 +13,9 @@ pub use variables::Variables;
 
 use std::fmt;
 
+/// The fewest characters of a secret that is blotted out of other people's words.
+const SHORTEST: usize = 6;
+
 /// A key or a password. `Debug` hides it; only [`Secret::expose`] gives it away, and only clients call that.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -28,9 +31,10 @@ impl Secret {
         &self.0
     }
 
-    /// The text with every occurrence of the secret blotted out: for words that came from elsewhere.
+    /// The text with every occurrence of the secret blotted out: for words that came from elsewhere. One that is as short
+    /// as a part of a word is left, for its blots would tell it and hide the rest.
     pub fn redact(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "***") }
+        if self.0.chars().count() < SHORTEST { text.to_owned() } else { text.replace(&self.0, "***") }
     }
 }
 

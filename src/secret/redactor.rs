@@ -12,6 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use chrono::DateTime;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -166,8 +167,11 @@ impl Redactor {
         self.redact_json(&mut value);
         serde_json::from_value(value)
             .or_else(|_| {
-                // A word of our own format was taken for a secret: words are left alone.
-                self.redact_texts(&mut words_kept, &|text| !text.bytes().all(|byte| byte.is_ascii_alphabetic()));
+                // A word or a time of our own format was taken for a secret: these are left alone.
+                let is_ours = |text: &str| {
+                    text.bytes().all(|byte| byte.is_ascii_alphabetic()) || DateTime::parse_from_rfc3339(text).is_ok()
+                };
+                self.redact_texts(&mut words_kept, &|text| !is_ours(text));
                 serde_json::from_value(words_kept)
             })
             .map(Some)

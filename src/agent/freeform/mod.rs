@@ -4,12 +4,14 @@
 //! their shape.
 
 mod config;
+mod path;
 mod pick;
 mod state;
 mod template;
 
 pub use config::{MethodConfig, UsageConfig};
-pub(super) use pick::{Picked, Picks, path, text};
+pub(super) use path::path;
+pub(super) use pick::{Picked, Picks, text};
 pub(super) use state::StatePicks;
 pub use template::Known;
 pub(super) use template::{Filled, Parts, Said, address, fill_all, headers_of, names, names_within, stand_in};

@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::UsageConfig;
+use super::path::path;
 use crate::agent::arguments::arguments_of;
 use crate::evidence::{Event, EventKind, ToolCall, Usage};
 
@@ -33,11 +34,6 @@ impl Picked {
         let has_found = nodes.into_iter().any(can_be_words) || self.is_missed == Some(false);
         self.is_missed = Some(!has_found);
     }
-}
-
-/// Reads a path; the error names its key.
-pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, String> {
-    JsonPath::parse(text).map_err(|_| format!("{key}: `{text}` is no JSONPath; write it like $.message.content"))
 }
 
 impl Picks {

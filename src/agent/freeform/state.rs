@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
 
-use super::pick::{path, text};
+use super::path::path;
+use super::pick::text;
 use crate::evidence::{Function, ObjectContext, Resource};
 
 /// Where a state has what. Without a path, the key of the same name counts.

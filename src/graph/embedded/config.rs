@@ -112,7 +112,11 @@ impl JsonSchema for Megabytes {
         json_schema!({
             "anyOf": [
                 { "type": "integer", "minimum": Megabytes::LEAST, "maximum": Megabytes::MOST },
-                { "type": "string", "pattern": "^[0-9]+ *([MmGg]([Ii]?[Bb])?)?$" }
+                {
+                    "type": "string",
+                    "description": "whole megabytes or gigabytes, like `512 MB` or `2 GB`",
+                    "pattern": "^[0-9]{1,6} *([MmGg]([Ii]?[Bb])?)?$"
+                }
             ]
         })
     }

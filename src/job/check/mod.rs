@@ -8,6 +8,7 @@ mod mapping;
 mod number;
 mod wording;
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::nearest::nearest;
@@ -121,9 +122,17 @@ impl<'r> Check<'r, '_> {
     }
 
     fn text(&mut self, schema: &Value, text: &str, node: &Node, place: &Place<'_>) {
-        // The one pattern that `written` uses: something that is not a space.
-        if schema["pattern"] == r"\S" && text.trim().is_empty() {
-            self.report.add(self.place_of(node, place), format!("{} is blank", place.label));
+        match schema["pattern"].as_str() {
+            // Something that is not a space.
+            Some(r"\S") if text.trim().is_empty() => {
+                self.report.add(self.place_of(node, place), format!("{} is blank", place.label));
+            }
+            Some(pattern) if pattern != r"\S" && Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text)) => {
+                let meant = schema["description"].as_str().unwrap_or("another form");
+                let message = format!("{}: expected {meant}", place.label);
+                self.report.add(self.place_of(node, place), message);
+            }
+            _ => {}
         }
     }
 
