@@ -14,7 +14,7 @@ pub use variables::Variables;
 use std::fmt;
 
 /// The fewest characters of a secret that is blotted out of other people's words.
-const SHORTEST: usize = 6;
+const SHORTEST: usize = 4;
 
 /// A key or a password. `Debug` hides it; only [`Secret::expose`] gives it away, and only clients call that.
 #[derive(Clone, PartialEq, Eq)]
