@@ -103,7 +103,7 @@ impl Server {
 
     /// The address of a port on which nothing listens.
     pub async fn refusing() -> String {
-        format!("http://{}", TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap())
+        crate::servers::http::nobody()
     }
 
     /// All requests so far, in order.
