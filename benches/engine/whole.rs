@@ -24,8 +24,8 @@ impl job::TemplateCheck for NoTemplates {
 pub fn job(address: &str, with_graph: bool) -> String {
     let extra = if with_graph {
         "setups: [{cypher: 'CREATE (:Thing {name: \"a\"})'}]\n\
-         assertions:\n  - {cypher: 'MATCH (t:Thing) RETURN count(t)', expected: 1}\n  \
-         - {expression: 'objectContext.resources.size == 1'}\n"
+         assertions:\n  - {cypher: 'MATCH (t:Thing) RETURN count(t)', expected: 1, holdsBefore: true}\n  \
+         - {expression: 'objectContext.resources.size == 1', holdsBefore: true}\n"
     } else {
         ""
     };
