@@ -270,6 +270,8 @@ impl Database {
             let _: u64 = conn.query_row(&format!("PRAGMA max_page_count={pages}"), [], |row| row.get(0))?;
         }
         conn.progress_handler(10_000, Some(crate::bounds::is_over));
+        // eval-job: more statements are in use than the 16 that are kept by default.
+        conn.set_prepared_statement_cache_capacity(128);
         Ok(Self {
             conn,
             tx_state: TxState::None,

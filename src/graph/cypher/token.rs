@@ -49,7 +49,7 @@ impl Token<'_> {
 
 /// All tokens of a text, with nothing left out.
 pub(in crate::graph) fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+    let mut tokens = Vec::with_capacity(text.len() / 3);
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -63,7 +63,7 @@ pub(in crate::graph) fn tokens(text: &str) -> Vec<Token<'_>> {
             '$' => parameter(rest),
             c if c.is_whitespace() => (Kind::Space, span(rest, char::is_whitespace)),
             c if c.is_ascii_digit() => (Kind::Number, number(rest)),
-            c if c.is_alphabetic() || c == '_' => (Kind::Word, span(rest, |c| c.is_alphanumeric() || c == '_')),
+            c if c.is_alphabetic() || c == '_' => (Kind::Word, word(rest)),
             c => (Kind::Symbol, c.len_utf8()),
         };
         tokens.push(Token { kind, text: &rest[..length], at });
@@ -98,6 +98,15 @@ pub(in crate::graph) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usi
     None
 }
 
+/// Letters, digits and underscores. Nearly all names are ASCII, and every statement is read several times.
+fn word(text: &str) -> usize {
+    let ascii = text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+    if text.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
+        return ascii;
+    }
+    ascii + span(&text[ascii..], |c| c.is_alphanumeric() || c == '_')
+}
+
 fn span(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
@@ -130,9 +139,7 @@ fn parameter(text: &str) -> (Kind, usize) {
     let name = &text[1..];
     match name.chars().next() {
         Some('`') => (Kind::Parameter, 1 + backticks(name)),
-        Some(c) if c.is_alphanumeric() || c == '_' => {
-            (Kind::Parameter, 1 + span(name, |c| c.is_alphanumeric() || c == '_'))
-        }
+        Some(c) if c.is_alphanumeric() || c == '_' => (Kind::Parameter, 1 + word(name)),
         _ => (Kind::Symbol, 1),
     }
 }

@@ -63,7 +63,7 @@ const RESERVED: [&str; 57] = [
 
 /// Whether it is one of the words that are no plain name.
 pub(super) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name.to_ascii_lowercase().as_str())
+    RESERVED.iter().any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// Whether it can stand without backticks, for the engine and for Neo4j.
