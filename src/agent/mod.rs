@@ -146,6 +146,9 @@ pub enum AgentErrorKind {
     NotFound,
     /// 429 or 503: the agent says that it did not take the message.
     Busy,
+    /// It refused requests (429) for as long as there was patience, while other conversations of ours were open: nobody has
+    /// failed.
+    Crowded,
     /// Any other status that is not a success.
     Status(u16),
     /// No complete reply within the time limit, or the connection broke.
@@ -167,6 +170,7 @@ impl AgentErrorKind {
             AgentErrorKind::Unreachable
             | AgentErrorKind::NoDescriptor
             | AgentErrorKind::Busy
+            | AgentErrorKind::Crowded
             | AgentErrorKind::Timeout
             | AgentErrorKind::BadReply => false,
         }

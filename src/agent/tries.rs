@@ -76,12 +76,16 @@ impl Failure {
 
 /// One try, when the limiter that all conversations with the agent share lets it pass; again for as long as a refusal is
 /// nobody's fault.
-pub(super) async fn admitted<T, Try>(place: &Place, once: impl Fn() -> Try + Send + Sync) -> Result<T, Failure>
+pub(super) async fn admitted<T, Try>(
+    place: &Place,
+    once: impl Fn() -> Try + Send + Sync,
+    (delays, tries): (&mut Delays, &mut Tries),
+) -> Result<T, Failure>
 where
     Try: Future<Output = Result<T, Failure>> + Send,
 {
     loop {
-        let permit = admission(place).await?;
+        let permit = admission(place, (delays, tries)).await?;
         match once().await {
             Ok(reply) => {
                 place.answered(permit);
@@ -92,13 +96,29 @@ where
     }
 }
 
-/// Waits for the limiter; the failure is that it lets nothing through.
-pub(super) async fn admission(place: &Place) -> Result<Option<Permit<'_>>, Failure> {
-    place.admit().await.map_err(|_| {
-        let message = "the agent refuses every request (429), so nothing more is asked of it now".to_owned();
-        let error = AgentError { kind: AgentErrorKind::Busy, message };
-        Failure { error, maybe_received: false, again: Again::Never }
-    })
+/// Waits for the limiter; the failure is that it lets nothing through. What was waited is told of the try before, and is no
+/// part of the one that comes.
+pub(super) async fn admission<'a>(
+    place: &'a Place,
+    (delays, tries): (&mut Delays, &mut Tries),
+) -> Result<Option<Permit<'a>>, Failure> {
+    let permit = place.admit().await;
+    if let (Some(waited_ms), Some(before)) = (delays.lap_ms(), tries.failures.last_mut())
+        && (before.waited_ms.is_some() || waited_ms >= 1.0)
+    {
+        *before.waited_ms.get_or_insert(0.0) += waited_ms;
+    }
+    permit.map_err(|_| crowded("the agent refuses every request (429)".to_owned()))
+}
+
+/// That it can't be told whether the agent would serve a conversation alone.
+fn crowded(what: String) -> Failure {
+    let message = format!(
+        "{what} while other conversations of ours are open, so nobody can tell whether it would serve one alone; try \
+         target.maxConcurrency, or -j 1"
+    );
+    let error = AgentError { kind: AgentErrorKind::Crowded, message };
+    Failure { error, maybe_received: false, again: Again::Never }
 }
 
 /// Tells the limiter of a failure. Nothing is left of one that was not the agent's fault: then the same is tried again.
@@ -106,6 +126,7 @@ pub(super) fn settled(place: &Place, permit: Option<Permit<'_>>, failure: Failur
     let Again::Slower(asked) = failure.again else { return Err(failure) };
     let again = match place.refused(permit, asked) {
         Some(Blame::Crowd) => return Ok(()),
+        Some(Blame::CrowdForLong) => return Err(crowded(failure.error.message)),
         // The limiter makes the next one wait.
         Some(Blame::Agent) => Again::Slower(None),
         Some(Blame::Enough) => Again::Never,

@@ -12,7 +12,7 @@ use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use super::signals::Signals;
-use crate::limiter::Telling;
+use crate::limiter::{Queue, Telling};
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
@@ -175,9 +175,15 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
     flag.min(most)
 }
 
-/// Tells how long the models' queue waits.
+/// Tells how long a queue waits.
 fn waiting_line(printer: Arc<Printer>) -> Arc<Telling> {
-    Arc::new(move |wait| printer.note(&format!("waiting for the rate limit, {:.0} s", wait.as_secs_f64().ceil())))
+    Arc::new(move |queue, wait| {
+        let whose = match queue {
+            Queue::Model => "the rate limit",
+            Queue::Agent => "the agent, which refuses requests (429)",
+        };
+        printer.note(&format!("waiting for {whose}, {:.0} s", wait.as_secs_f64().ceil()));
+    })
 }
 
 /// Keeps what happens: on disk first, then on the screen.

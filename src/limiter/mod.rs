@@ -1,4 +1,5 @@
-//! One gate for all requests to an endpoint with one key: persona and judge of all trials queue at it.
+//! One gate for all requests to an endpoint with one key: persona and judge of all trials queue at it. The agent under test
+//! has one too ([`TargetLimiter`]), at which all conversations with it queue.
 //!
 //! Invariants: the queue is fair, and leaving it costs nothing; nobody who waits sends; what is learned from one refusal
 //! holds for all. While nothing is known, requests pass as they come. A refusal (429) slows all down at once and by a
@@ -29,8 +30,17 @@ use gate::{Gate, Ticket, Verdict};
 pub use target::{Blame, Place, Refusals, TargetLimiter};
 pub use told::{Allowance, Told};
 
-/// Takes how long the first of the queue is going to wait.
-pub type Telling = dyn Fn(Duration) + Send + Sync;
+/// What a queue is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queue {
+    /// A model of our own.
+    Model,
+    /// The agent under test.
+    Agent,
+}
+
+/// Takes how long the first of a queue is going to wait.
+pub type Telling = dyn Fn(Queue, Duration) + Send + Sync;
 
 /// Shorter waits are not worth a word.
 const WORTH_TELLING: f64 = 2.0;
@@ -42,7 +52,7 @@ pub struct RateLimiter {
     /// Whoever holds it is the first of the queue; tokio's lock is fair.
     first: tokio::sync::Mutex<()>,
     changed: Notify,
-    telling: Option<Arc<Telling>>,
+    telling: Option<(Queue, Arc<Telling>)>,
     /// When the wait that was last told is over.
     told_until: Mutex<f64>,
 }
@@ -57,7 +67,7 @@ pub struct Visit(u64);
 
 impl RateLimiter {
     /// A gate about which nothing is known yet. The `rng_seed` draws what keeps several processes from knocking at once.
-    pub fn new(clock: Clock, pauses: Pauses, rng_seed: u64, telling: Option<Arc<Telling>>) -> RateLimiter {
+    pub fn new(clock: Clock, pauses: Pauses, rng_seed: u64, telling: Option<(Queue, Arc<Telling>)>) -> RateLimiter {
         RateLimiter {
             started: clock.start(),
             gate: Mutex::new(Gate::new(pauses, rng_seed)),
@@ -107,12 +117,12 @@ impl RateLimiter {
 
     fn tell(&self, now: f64, moment: f64) {
         let mut told_until = self.told_until.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(telling) = &self.telling
+        if let Some((queue, telling)) = &self.telling
             && moment - now >= WORTH_TELLING
             && now >= *told_until
         {
             *told_until = moment;
-            telling(Duration::from_secs_f64(moment - now));
+            telling(*queue, Duration::from_secs_f64(moment - now));
         }
     }
 
@@ -183,9 +193,10 @@ impl Limiters {
     pub fn of(&mut self, base_url: &str, key: Option<&Secret>) -> Arc<RateLimiter> {
         let key = key.map(|key| key.expose().to_owned()).unwrap_or_default();
         let Limiters { clock, rng_seed, telling, gates } = self;
-        let gate = gates
-            .entry((base_url.trim_end_matches('/').to_owned(), key))
-            .or_insert_with(|| Arc::new(RateLimiter::new(*clock, Pauses::MODEL, *rng_seed, telling.clone())));
+        let gate = gates.entry((base_url.trim_end_matches('/').to_owned(), key)).or_insert_with(|| {
+            let telling = telling.clone().map(|telling| (Queue::Model, telling));
+            Arc::new(RateLimiter::new(*clock, Pauses::MODEL, *rng_seed, telling))
+        });
         gate.clone()
     }
 }
@@ -237,8 +248,8 @@ mod tests {
     async fn the_first_of_the_queue_tells_once_how_long_it_waits() {
         let told: Arc<Mutex<Vec<u64>>> = Arc::default();
         let ear = told.clone();
-        let telling: Arc<Telling> = Arc::new(move |wait| ear.lock().unwrap().push(wait.as_secs()));
-        let limiter = RateLimiter::new(Clock::system(), Pauses::MODEL, 1, Some(telling));
+        let telling: Arc<Telling> = Arc::new(move |_, wait| ear.lock().unwrap().push(wait.as_secs()));
+        let limiter = RateLimiter::new(Clock::system(), Pauses::MODEL, 1, Some((Queue::Model, telling)));
         let visit = limiter.arrive();
         let permit = limiter.admit(visit, 1.0).await.unwrap();
         permit.refused(Concerns::Requests, Some(Duration::from_secs(30)), &Told::default());

@@ -1,29 +1,68 @@
 //! The limiter of an agent: what all conversations of a run with one target share.
 //!
 //! Invariants: an agent that refuses a request (429, or 503 with `Retry-After`) while other conversations of ours are open
-//! may be refusing the crowd, so all of them go slower, and nobody's failure is counted; one that refuses the only
-//! conversation is at fault, after some patience.
+//! may be refusing the crowd, so all of them go slower, and nobody's failure is counted, also where it never ends; one that
+//! refuses the only conversation is at fault, after some patience.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Concerns, Pauses, Permit, RateLimiter, Storm, Telling, Told};
+use super::{Concerns, Pauses, Permit, Queue, RateLimiter, Storm, Telling, Told};
 use crate::clock::{Clock, Stopwatch};
 
-/// How long one conversation is refused while others are not, until that is the agent's fault.
+/// How long a conversation is refused, whatever waits the agent asks for, until nothing more is asked of it.
 const OWN_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The limiter of the agent under test.
 pub struct TargetLimiter {
     shared: Arc<Shared>,
+    pauses: Pauses,
+    rng_seed: u64,
+    telling: Option<Arc<Telling>>,
 }
 
 struct Shared {
     limiter: RateLimiter,
     clock: Clock,
-    /// Conversations that are open.
-    open: AtomicU32,
+    /// Milliseconds of nothing but refusals that show a lone conversation enough.
+    patience_ms: f64,
+    crowd: Mutex<Crowd>,
+}
+
+/// The conversations that are open, and how long there was more than one.
+#[derive(Default)]
+struct Crowd {
+    open: u32,
+    since: Option<Stopwatch>,
+    before_ms: f64,
+}
+
+impl Crowd {
+    fn elapsed_ms(&self) -> f64 {
+        self.before_ms + self.since.map_or(0.0, |since| since.elapsed_ms())
+    }
+}
+
+impl Shared {
+    fn crowd(&self) -> MutexGuard<'_, Crowd> {
+        unpoisoned(&self.crowd)
+    }
+
+    fn enter(&self) {
+        let mut crowd = self.crowd();
+        crowd.open += 1;
+        if crowd.open == 2 {
+            crowd.since = Some(self.clock.start());
+        }
+    }
+
+    fn leave(&self) {
+        let mut crowd = self.crowd();
+        crowd.open = crowd.open.saturating_sub(1);
+        if crowd.open < 2 {
+            (crowd.before_ms, crowd.since) = (crowd.elapsed_ms(), None);
+        }
+    }
 }
 
 /// How often the agent refused a request of a conversation because of others.
@@ -42,11 +81,17 @@ pub struct Place(Option<Arc<Seat>>);
 
 struct Seat {
     shared: Arc<Shared>,
-    requests: AtomicU32,
-    conversations: AtomicU32,
-    waited_us: AtomicU64,
-    /// Since when it is refused whatever it asks.
-    refused: Mutex<Option<Stopwatch>>,
+    notes: Mutex<Notes>,
+}
+
+/// What a conversation knows of its refusals and waits.
+#[derive(Default)]
+struct Notes {
+    refusals: Refusals,
+    /// Since when it is refused whatever it asks, and since when that can't be for others' sake.
+    refused: Option<Stopwatch>,
+    refused_alone: Option<Stopwatch>,
+    waited_ms: f64,
 }
 
 impl TargetLimiter {
@@ -56,26 +101,34 @@ impl TargetLimiter {
     }
 
     fn with_pauses(clock: Clock, rng_seed: u64, pauses: Pauses, telling: Option<Arc<Telling>>) -> TargetLimiter {
-        let limiter = RateLimiter::new(clock, pauses, rng_seed, telling);
-        TargetLimiter { shared: Arc::new(Shared { limiter, clock, open: AtomicU32::new(0) }) }
+        let ear = telling.clone().map(|telling| (Queue::Agent, telling));
+        let limiter = RateLimiter::new(clock, pauses, rng_seed, ear);
+        let patience_ms = pauses.patience * 1000.0;
+        let shared = Arc::new(Shared { limiter, clock, patience_ms, crowd: Mutex::default() });
+        TargetLimiter { shared, pauses, rng_seed, telling }
     }
 
     /// A conversation begins; it is over when all clones of its place are dropped.
     pub fn enter(&self) -> Place {
-        self.shared.open.fetch_add(1, Ordering::SeqCst);
-        Place(Some(Arc::new(Seat {
-            shared: self.shared.clone(),
-            requests: AtomicU32::new(0),
-            conversations: AtomicU32::new(0),
-            waited_us: AtomicU64::new(0),
-            refused: Mutex::new(None),
-        })))
+        self.shared.enter();
+        Place(Some(Arc::new(Seat { shared: self.shared.clone(), notes: Mutex::default() })))
+    }
+
+    /// A conversation begins with an agent of its own: nobody else's requests reach that one.
+    pub fn enter_alone(&self) -> Place {
+        TargetLimiter::with_pauses(self.shared.clock, self.rng_seed, self.pauses, self.telling.clone()).enter()
+    }
+}
+
+impl Seat {
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        unpoisoned(&self.notes)
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.shared.open.fetch_sub(1, Ordering::SeqCst);
+        self.shared.leave();
     }
 }
 
@@ -84,6 +137,8 @@ impl Drop for Seat {
 pub enum Blame {
     /// Other conversations are open: nobody has failed.
     Crowd,
+    /// The same, and enough was asked: nobody can tell whether the agent would serve one alone.
+    CrowdForLong,
     /// It is the agent's failure, and may be asked again when the limiter says so.
     Agent,
     /// It is the agent's failure, and enough was asked.
@@ -94,11 +149,10 @@ impl Place {
     /// Waits until a request may be sent; `None` where nothing limits.
     ///
     /// # Errors
-    /// Nothing was let through for too long.
+    /// Nothing was let through for too long, while others were open.
     pub async fn admit(&self) -> Result<Option<Permit<'_>>, Storm> {
         let Some(seat) = &self.0 else { return Ok(None) };
-        let since = seat.shared.clock.start();
-        let waiting = Waiting { seat, since };
+        let waiting = Waiting { seat, crowded_ms: seat.shared.crowd().elapsed_ms() };
         let limiter = &seat.shared.limiter;
         let permit = limiter.admit(limiter.arrive(), 1.0).await;
         drop(waiting);
@@ -108,7 +162,8 @@ impl Place {
     /// A request was answered.
     pub fn answered(&self, permit: Option<Permit<'_>>) {
         let (Some(seat), Some(permit)) = (&self.0, permit) else { return };
-        *seat.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let mut notes = seat.notes();
+        (notes.refused, notes.refused_alone) = (None, None);
         permit.accepted(None, &Told::default());
     }
 
@@ -116,54 +171,58 @@ impl Place {
     pub fn refused(&self, permit: Option<Permit<'_>>, asked: Option<Duration>) -> Option<Blame> {
         let (Some(seat), Some(permit)) = (&self.0, permit) else { return None };
         let is_storm = permit.refused(Concerns::Unknown, asked, &Told::default());
-        let mut refused = seat.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = refused.get_or_insert_with(|| seat.shared.clock.start());
-        let is_too_long = since.elapsed_ms() >= OWN_PATIENCE.as_secs_f64() * 1000.0;
-        let open = seat.shared.open.load(Ordering::SeqCst);
-        if is_storm || is_too_long {
-            return Some(Blame::Enough);
+        let shared = &seat.shared;
+        let open = shared.crowd().open;
+        let mut notes = seat.notes();
+        let is_too_long = |since: Stopwatch| since.elapsed_ms() >= OWN_PATIENCE.as_secs_f64() * 1000.0;
+        let since = *notes.refused.get_or_insert_with(|| shared.clock.start());
+        if open >= 2 {
+            notes.refused_alone = None;
+            notes.refusals.requests += 1;
+            notes.refusals.conversations = notes.refusals.conversations.max(open);
+            return Some(if is_storm || is_too_long(since) { Blame::CrowdForLong } else { Blame::Crowd });
         }
-        if open < 2 {
-            return Some(Blame::Agent);
-        }
-        seat.requests.fetch_add(1, Ordering::Relaxed);
-        seat.conversations.fetch_max(open, Ordering::Relaxed);
-        Some(Blame::Crowd)
+        let alone = *notes.refused_alone.get_or_insert_with(|| shared.clock.start());
+        // A storm may have been raised by others who have gone; half of the patience is waits that the end foresees.
+        let is_own_storm = is_storm && alone.elapsed_ms() >= shared.patience_ms / 2.0;
+        Some(if is_own_storm || is_too_long(alone) { Blame::Enough } else { Blame::Agent })
     }
 
     /// How often the agent refused because of others.
     pub fn refusals(&self) -> Option<Refusals> {
-        let seat = self.0.as_ref()?;
-        let of = |count: &AtomicU32| count.load(Ordering::Relaxed);
-        let refusals = Refusals { requests: of(&seat.requests), conversations: of(&seat.conversations) };
+        let refusals = self.0.as_ref()?.notes().refusals;
         (refusals.requests > 0).then_some(refusals)
     }
 
     /// The milliseconds for which requests have waited for the others' sake since this was last asked.
     pub fn take_waited_ms(&self) -> f64 {
-        let waited = self.0.as_ref().map_or(0, |seat| seat.waited_us.swap(0, Ordering::Relaxed));
-        waited as f64 / 1000.0
+        self.0.as_ref().map_or(0.0, |seat| std::mem::take(&mut seat.notes().waited_ms))
     }
 }
 
-/// Notes how long somebody has waited, also if nobody waits to the end.
+/// Notes how long somebody has waited while others were open, also if nobody waits to the end. Alone it is the agent that is
+/// waited for.
 struct Waiting<'a> {
     seat: &'a Seat,
-    since: Stopwatch,
+    /// How long there was a crowd when it began.
+    crowded_ms: f64,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        // Alone it is the agent that is waited for.
-        if self.seat.shared.open.load(Ordering::SeqCst) > 1 {
-            let waited = (self.since.elapsed_ms() * 1000.0) as u64;
-            self.seat.waited_us.fetch_add(waited, Ordering::Relaxed);
-        }
+        let waited_ms = self.seat.shared.crowd().elapsed_ms() - self.crowded_ms;
+        self.seat.notes().waited_ms += waited_ms;
     }
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
 
     const QUICK: Pauses = Pauses { first: 0.002, longest: 0.01, patience: 0.05, ..Pauses::AGENT };
@@ -198,6 +257,61 @@ mod tests {
         drop(other);
         let again = one.admit().await.unwrap();
         assert_eq!(one.refused(again, None), Some(Blame::Agent));
+    }
+
+    #[tokio::test]
+    async fn an_agent_that_refuses_a_crowd_for_ever_has_not_failed_and_the_last_one_has_patience_of_its_own() {
+        let limiter = limiter();
+        let (one, other) = (limiter.enter(), limiter.enter());
+        // Sent away by the storm, or told that it was one: never a failure of the agent's.
+        let refused = async |place: &Place| loop {
+            let Ok(permit) = place.admit().await else { return };
+            match place.refused(permit, None).unwrap() {
+                Blame::Crowd => {}
+                Blame::CrowdForLong => return,
+                blame => panic!("{blame:?}"),
+            }
+        };
+        tokio::join!(refused(&one), refused(&other));
+        drop(other);
+        let began = Clock::system().start();
+        loop {
+            let permit = one.admit().await.unwrap();
+            match one.refused(permit, None).unwrap() {
+                Blame::Agent => {}
+                Blame::Enough => break,
+                blame => panic!("{blame:?}"),
+            }
+        }
+        assert!(began.elapsed_ms() >= QUICK.patience * 500.0, "{} ms", began.elapsed_ms());
+    }
+
+    #[tokio::test]
+    async fn a_conversation_with_an_agent_of_its_own_is_alone() {
+        let limiter = limiter();
+        let (one, other) = (limiter.enter_alone(), limiter.enter_alone());
+        let first = one.admit().await.unwrap();
+        assert_eq!(one.refused(first, None), Some(Blame::Agent));
+        // The other one's agent has said nothing.
+        assert!(other.admit().await.unwrap().is_some());
+        assert_eq!(other.take_waited_ms(), 0.0);
+    }
+
+    #[tokio::test]
+    async fn only_what_was_waited_while_others_were_open_is_waited_for_them() {
+        const SLOW: Pauses = Pauses { first: 0.2, longest: 0.2, ..Pauses::AGENT };
+        let limiter = TargetLimiter::with_pauses(Clock::system(), 1, SLOW, None);
+        let (one, other) = (limiter.enter(), limiter.enter());
+        let permit = one.admit().await.unwrap();
+        assert_eq!(one.refused(permit, None), Some(Blame::Crowd));
+        let mut waiting = Box::pin(one.admit());
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        tokio::time::sleep(Duration::from_millis(40)).await;
+        drop(other);
+        drop(waiting.await);
+        let waited = one.take_waited_ms();
+        assert!((30.0..180.0).contains(&waited), "{waited} ms");
+        assert_eq!(one.take_waited_ms(), 0.0);
     }
 
     /// An agent that serves two at once, 20 conversations of 10 messages each: all are answered, few are refused.

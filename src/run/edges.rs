@@ -94,7 +94,7 @@ pub struct Means<'a> {
     pub rng_seed: u64,
     /// What tokens and passwords are drawn from.
     pub chance: Box<Chance>,
-    /// Hears how long the models' queue waits for a rate limit.
+    /// Hears how long the queues before models and agent wait for a rate limit.
     pub telling: Option<Arc<Telling>>,
 }
 
@@ -108,7 +108,7 @@ impl Edges {
         let http = HttpClient::new().with_redactor(credentials.redactor.clone());
         let budget = Budget::new(plan.job.limits.run.spend, plan.prices.clone());
         let variables = &credentials.variables;
-        let target = TargetLimiter::new(clock, rng_seed, None);
+        let target = TargetLimiter::new(clock, rng_seed, telling.clone());
         let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
         let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &surround)?;
         learn(plan, credentials, &keys);
@@ -163,6 +163,16 @@ impl Edges {
 
     pub(super) fn graph_limits(&self) -> embedded::Limits {
         embedded::Limits { time: self.query_limit, memory: self.graph_memory.bytes(), ..embedded::Limits::default() }
+    }
+
+    /// A conversation's place: among all that are held with the agent, or alone where it has one of its own.
+    pub(super) fn place(&self, plan: &Plan) -> Place {
+        let is_started =
+            plan.job.target.start.is_some() || matches!(plan.job.target.transport, TransportConfig::Demo(_));
+        match plan.isolation {
+            Isolation::Database | Isolation::Process if is_started => self.target.enter_alone(),
+            _ => self.target.enter(),
+        }
     }
 
     /// The user of a trial.

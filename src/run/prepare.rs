@@ -143,7 +143,7 @@ async fn set(
         edges.managed_agent(&engine.plan, started.ground.as_deref(), listener).await.map_err(Stop::broken)?;
     let managed = started.managed.as_ref().map(|agent| agent.base_url());
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
-    let place = edges.target.enter();
+    let place = edges.place(&engine.plan);
     let agent = edges.agent(engine, id, (base_url, &place)).map_err(|error| Stop::broken(error.to_string()))?;
     if extent == Extent::Everything && !job.target.transport.can(Ability::TakesHistory) {
         let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());

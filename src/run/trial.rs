@@ -172,7 +172,6 @@ async fn converse(
     session: &mut dyn Session,
     (watch, stage): (&mut Watch<'_>, &Stage),
 ) -> Result<Talk, Stop> {
-    let mut lifeline = stage.lifeline();
     let job = &engine.plan.job;
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: job.max_turns,
@@ -188,6 +187,29 @@ async fn converse(
         engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
         conversation.agent_greeted(turn);
     }
+    let outcome = talk(engine, id, (session, &mut conversation, &mut persona), (watch, stage)).await;
+    let (usage, notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+    match outcome {
+        Ok(ending) => Ok(Talk { conversation, ending, persona_usage: usage, persona_notes: notes }),
+        Err(stop) => {
+            if let Stop::Outcome(_) = stop {
+                // What the persona took so far was paid for.
+                (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
+            }
+            Err(stop)
+        }
+    }
+}
+
+/// Takes turns until there is nothing more to say.
+async fn talk(
+    engine: &Engine,
+    id: &TrialId,
+    (session, conversation, persona): (&mut dyn Session, &mut Conversation, &mut Option<Persona<'_>>),
+    (watch, stage): (&mut Watch<'_>, &Stage),
+) -> Result<Ending, Stop> {
+    let mut lifeline = stage.lifeline();
+    let job = &engine.plan.job;
     let mut limit = TrialLimit {
         seconds: job.limits.trial_seconds,
         since: engine.clock.start(),
@@ -199,37 +221,22 @@ async fn converse(
     loop {
         let next = conversation.next();
         if let (false, Some(shortfall)) = (matches!(next, Next::Done(_)), engine.edges.budget.purse.exhausted()) {
-            let usage = persona.map(|persona| persona.usage).unwrap_or_default();
-            (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
             return Err(Stop::broken(shortfall.to_string()));
         }
         match next {
-            Next::Done(ending) => {
-                let (persona_usage, persona_notes) =
-                    persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
-                return Ok(Talk { conversation, ending, persona_usage, persona_notes });
-            }
+            Next::Done(ending) => return Ok(ending),
             Next::AskPersona => {
-                let Some(persona) = &mut persona else {
+                let Some(persona) = persona else {
                     return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
                 };
                 let asking = persona.ask(conversation.transcript());
-                let said = match tokio::time::timeout(limit.left(), asking).await {
-                    Ok(said) => said,
+                match tokio::time::timeout(limit.left(), asking).await {
+                    Ok(said) => conversation.persona_said(said?),
                     // The time is the agent's doing where it took most of it.
                     Err(_) if limit.is_spent_by_agent() => {
                         conversation.time_ran_out(limit.seconds);
-                        continue;
                     }
-                    Err(_) => Err(Stop::broken(limit.words("the persona's model was being waited for"))),
-                };
-                match said {
-                    Ok(said) => conversation.persona_said(said),
-                    Err(stop) => {
-                        let usage = persona.usage;
-                        (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
-                        return Err(stop);
-                    }
+                    Err(_) => return Err(Stop::broken(limit.words("the persona's model was being waited for"))),
                 }
             }
             Next::SayToAgent(text) => {
@@ -247,7 +254,10 @@ async fn converse(
                         last_reply = engine.clock.start();
                         conversation.agent_replied(turn);
                     }
-                    TurnEnd::Failed(error) if !has_answered(&conversation) && is_of_the_job(session, &error, &turn) => {
+                    TurnEnd::Failed(error) if error.kind == AgentErrorKind::Crowded => {
+                        return Err(Stop::broken(error.message));
+                    }
+                    TurnEnd::Failed(error) if !has_answered(conversation) && is_of_the_job(session, &error, &turn) => {
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }
                     TurnEnd::Failed(error) => conversation.agent_failed(turn, error.message),
@@ -282,6 +292,8 @@ async fn say(
     let mut turn = Turn::begun(number, user);
     let before = limit.since.elapsed_ms();
     let mut death = None;
+    // What was waited for before this message is not of this turn.
+    limit.place.take_waited_ms();
     let exchange = tokio::select! {
         biased;
         exchange = tokio::time::timeout(limit.left(), witness.clone().during(session.say(&turn.user))) => exchange.ok(),

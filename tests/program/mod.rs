@@ -1,6 +1,7 @@
 //! The built program, as its users meet it: golden cases, kills, a real Neo4j, and what leaves the machine.
 
 mod budget;
+mod crowd;
 mod descriptors;
 mod faults;
 mod golden;

@@ -181,7 +181,7 @@ impl Caller {
         let mut delays =
             self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call)).timed_by(self.settings.clock);
         loop {
-            match admitted(&self.settings.place, || self.once(&request, &read)).await {
+            match admitted(&self.settings.place, || self.once(&request, &read), (&mut delays, tries)).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => fail(failure, &mut delays, tries).await?,
             }

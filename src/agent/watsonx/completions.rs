@@ -54,7 +54,7 @@ impl CompletionsSession {
         let user = json!({"role": "user", "content": message});
         let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
         loop {
-            let permit = match admission(&place).await {
+            let permit = match admission(&place, (&mut delays, &mut self.tries)).await {
                 Ok(permit) => permit,
                 Err(failure) => {
                     fail(failure, &mut delays, &mut self.tries).await?;

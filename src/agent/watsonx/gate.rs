@@ -77,7 +77,7 @@ impl Gate {
                 let stream = self.open(outgoing).await.map_err(|refused| refused.failure)?;
                 stream.whole(BODY_CAP).await.and_then(|(reply, _)| reply.json()).map_err(Failure::of_fault)
             };
-            match admitted(&self.settings.rest.place, once).await {
+            match admitted(&self.settings.rest.place, once, (&mut delays, &mut tries)).await {
                 Ok(document) => return Ok(document),
                 Err(failure) => fail(failure, &mut delays, &mut tries).await?,
             }

@@ -34,7 +34,7 @@ impl RunsSession {
     async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
         let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
         loop {
-            let permit = match admission(&place).await {
+            let permit = match admission(&place, (&mut delays, &mut self.tries)).await {
                 Ok(permit) => permit,
                 Err(failure) => {
                     fail(failure, &mut delays, &mut self.tries).await?;

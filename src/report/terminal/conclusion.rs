@@ -48,7 +48,9 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
         Verdict::Incomplete | Verdict::Interrupted => ink.unsure(&words),
     };
     let _ = writeln!(page, "{words}");
-    if record.provenance.is_scripted() {
+    // What was not graded shows nothing yet, and is repeated with the same models first.
+    let is_graded = matches!(record.verdict, Verdict::Passed | Verdict::GateFailed);
+    if is_graded && record.provenance.is_scripted() {
         let _ = write!(page, "\n{}", real_models(record, width));
     }
 }

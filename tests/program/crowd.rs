@@ -1,0 +1,160 @@
+//! An agent that refuses requests (429, or 503 with `Retry-After`): while other conversations are open nobody has failed, and
+//! no wait is the agent's time; alone it is at fault after some patience.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use eval_job::evidence::FailedTry;
+use eval_job::record::RunRecord;
+use eval_job::score::Outcome;
+
+use super::eval_job;
+use crate::edges::server::{Answer, Received, Server};
+
+fn reply() -> Answer {
+    Answer::json(200, r#"{"sessionId": "s", "message": {"content": "Certainly.", "role": "assistant"}, "events": []}"#)
+}
+
+/// An agent whose nth message is answered like this, where anything is wrong with it.
+async fn agent(answer: impl Fn(usize) -> Option<Answer> + Send + Sync + 'static) -> Server {
+    let heard = AtomicUsize::new(0);
+    Server::start(move |_, request: &Received| match request.target.as_str() {
+        "/api/v1/chat/sessions" => Answer::json(200, r#"{"sessionId": "s"}"#),
+        _ => answer(heard.fetch_add(1, Ordering::SeqCst) + 1).unwrap_or_else(reply),
+    })
+    .await
+}
+
+struct Ran {
+    status: Option<i32>,
+    record: RunRecord,
+    words: String,
+    took: Duration,
+}
+
+impl Ran {
+    fn refusals(&self) -> u32 {
+        self.record.trials.iter().filter_map(|trial| trial.refusals).map(|refusals| refusals.requests).sum()
+    }
+
+    fn failures(&self) -> Vec<FailedTry> {
+        let turns = self.record.trials.iter().filter_map(|trial| trial.evidence.as_ref());
+        turns.flat_map(|evidence| &evidence.transcript.turns).flat_map(|turn| turn.failures.clone()).collect()
+    }
+
+    fn all(&self, is_so: impl Fn(&Outcome) -> bool) -> bool {
+        self.record.trials.iter().all(|trial| trial.outcome.as_ref().is_some_and(&is_so))
+    }
+}
+
+fn run(server: &Server, (target, limits): (&str, &str), args: &[&str]) -> Ran {
+    let job = format!(
+        "evaluator: {{script: [two, three]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\n\
+         target: {{user: u, chatbot: c, {target} embabel: {{baseUrl: \"{}\"}}}}\nlimits: {{turn: 5, {limits}}}\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n",
+        server.url
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let began = Instant::now();
+    let mut command = eval_job(folder.path());
+    command.args(["run", "job.yml", "-v", "-o", "record.json"]).args(args);
+    let output = tokio::task::block_in_place(|| command.output()).unwrap();
+    let words = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let record = std::fs::read(folder.path().join("record.json")).unwrap_or_else(|_| panic!("no record: {words}"));
+    let record = serde_json::from_slice(&record).unwrap();
+    Ran { status: output.status.code(), record, words, took: began.elapsed() }
+}
+
+const TEN: &[&str] = &["-j", "10", "--model", "a,b,c,d,e"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_refuses_now_and_then_has_not_failed() {
+    type Refuse = fn() -> Answer;
+    let ways: [Refuse; 5] = [
+        || Answer::json(429, ""),
+        || Answer::json(429, "").with("retry-after", "1"),
+        || Answer::json(503, "").with("retry-after", "0"),
+        || Answer::json(429, "").with("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        || Answer::json(429, "").with("retry-after", "-5"),
+    ];
+    for (nth, refuse) in ways.into_iter().enumerate() {
+        let server = agent(move |number| (number % 6 == 3 && number < 16).then(refuse)).await;
+        let ran = run(&server, ("", ""), TEN);
+        assert!(ran.all(|outcome| *outcome == Outcome::Graded), "{nth}: {}", ran.words);
+        assert_eq!(ran.refusals(), 3, "{nth}: {}", ran.words);
+        assert_eq!(ran.failures(), [], "{nth}: none counts");
+        assert!(ran.words.contains("The agent refused 3 requests (429) while up to "), "{nth}: {}", ran.words);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn max_concurrency_holds_whatever_the_flag_says() {
+    let most = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let counted = most.clone();
+    let server = agent(move |_| {
+        let now = counted.0.fetch_add(1, Ordering::SeqCst) + 1;
+        counted.1.fetch_max(now, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(20));
+        counted.0.fetch_sub(1, Ordering::SeqCst);
+        None
+    })
+    .await;
+    let ran = run(&server, ("maxConcurrency: 2,", ""), TEN);
+    assert!(ran.all(|outcome| *outcome == Outcome::Graded), "{}", ran.words);
+    assert!(ran.words.contains("2 conversations at once, by target.maxConcurrency (-j 10)"), "{}", ran.words);
+    assert!(most.1.load(Ordering::SeqCst) <= 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_is_told_of_the_try_before_it_and_is_no_part_of_the_next_one() {
+    let server = agent(|number| match number {
+        2 => Some(Answer::json(429, "").with("retry-after", "2")),
+        3 => Some(Answer::json(500, "oops")),
+        _ => None,
+    })
+    .await;
+    let ran = run(&server, ("", ""), &["-j", "1", "--condition", "with-facts"]);
+    assert!(ran.all(|outcome| *outcome == Outcome::Graded), "{}", ran.words);
+    let failures = ran.failures();
+    assert_eq!((failures.len(), ran.refusals()), (2, 0), "{failures:?}");
+    let (took, waited) = (|nth: usize| failures[nth].took_ms.unwrap(), |nth: usize| failures[nth].waited_ms.unwrap());
+    assert!(waited(0) >= 2000.0 && took(0) < 1900.0 && took(1) < 1900.0, "{failures:?}");
+    // Long waits are told while they last.
+    assert!(ran.words.contains("waiting for the agent, which refuses requests (429), "), "{}", ran.words);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_refuses_a_crowd_for_ever_is_not_graded_and_one_that_refuses_a_lone_conversation_is() {
+    let server = agent(|_| Some(Answer::json(429, ""))).await;
+    let ran = run(&server, ("", ""), &["-j", "10"]);
+    assert_eq!(ran.status, Some(102), "{}", ran.words);
+    assert!(ran.all(|outcome| matches!(outcome, Outcome::Broken { error } if error.contains("target.maxConcurrency"))));
+    assert!(!ran.words.contains("agent failed"), "{}", ran.words);
+
+    let server = agent(|_| Some(Answer::json(429, ""))).await;
+    let ran = run(&server, ("", ""), &["-j", "1", "--condition", "with-facts"]);
+    assert!(ran.all(|outcome| matches!(outcome, Outcome::AgentFailed { .. })), "{}", ran.words);
+    assert!(ran.took > Duration::from_secs(10), "after {:?}", ran.took);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_whose_time_goes_by_in_such_waits_is_broken_and_keeps_what_was_said() {
+    let refuse = |number| (number > 2).then(|| Answer::json(429, "").with("retry-after", "9999999"));
+    let server = agent(refuse).await;
+    let ran = run(&server, ("", "trial: 2"), &["-j", "10"]);
+    assert_eq!(ran.status, Some(102), "{}", ran.words);
+    assert!(ran.took < Duration::from_secs(20), "{:?}", ran.took);
+    for trial in &ran.record.trials {
+        let Some(Outcome::Broken { error }) = &trial.outcome else { panic!("{}", ran.words) };
+        assert!(error.contains("limits.trial") && error.contains("target.maxConcurrency"), "{error}");
+        assert!(!trial.evidence.as_ref().unwrap().transcript.turns.is_empty(), "{}", ran.words);
+    }
+
+    let server = agent(refuse).await;
+    let ran = run(&server, ("", "time: 2"), &["-j", "10"]);
+    assert!(ran.took < Duration::from_secs(20), "{:?}", ran.took);
+    assert_eq!(ran.status, Some(102), "{}", ran.words);
+    assert!(ran.words.contains("limits.time (2 s) ran out"), "{}", ran.words);
+}
