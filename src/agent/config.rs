@@ -146,6 +146,15 @@ impl TransportConfig {
         }
     }
 
+    /// Where a template names the address of an agent that eval-job starts, and can't do without.
+    pub fn needs_base_url(&self) -> Option<&'static str> {
+        match self {
+            TransportConfig::Http(config) => config.needs_base_url(),
+            TransportConfig::WebSocket(config) => config.needs_base_url().then_some("target.websocket"),
+            _ => None,
+        }
+    }
+
     /// What to write where function calls are to be reported, and are not.
     pub fn how_to_report_calls(&self) -> &'static str {
         match self {

@@ -32,6 +32,7 @@ pub mod websocket;
 pub use ability::Ability;
 pub use config::TransportConfig;
 pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
+pub use program::Missing;
 pub use rest::RestSettings;
 pub use watchdog::{is_watchdog, watch};
 pub use witness::Witness;

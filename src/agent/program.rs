@@ -53,6 +53,23 @@ fn is_passed_on(name: &str) -> bool {
     is_among(&PASSED_ON) || name.starts_with("LC_") || cfg!(windows) && is_among(&PASSED_ON_WINDOWS)
 }
 
+/// Why a program can't be started as things are now, and what to try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// What is not there, in a sentence that names its key.
+    pub what: String,
+    /// What to try.
+    pub help: String,
+}
+
+/// A folder in which nothing can be started, and what to try.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {help}")]
+pub(super) struct NoFolder {
+    what: String,
+    help: String,
+}
+
 /// A program as a job names it.
 #[derive(Clone, Copy)]
 pub(super) struct Program<'a> {
@@ -66,7 +83,7 @@ pub(super) struct Program<'a> {
     pub(super) cwd: Option<&'a str>,
 }
 
-impl Program<'_> {
+impl<'a> Program<'a> {
     /// Everything that can't work, each in a sentence that names its key. Touches nothing.
     pub(super) fn problems(&self) -> Vec<String> {
         let (key, mut problems) = (self.key, Vec::new());
@@ -84,24 +101,50 @@ impl Program<'_> {
                 problems.push(format!("{key}.env: `{}` holds a NUL character", own.replace('\0', "")));
             }
         }
+        for name in self.inherit_env {
+            let own = name.split('=').next().unwrap_or_default();
+            if own.trim() != own || own.contains('\0') {
+                problems.push(format!("{key}.inheritEnv: `{}` is no variable's name", name.replace('\0', "")));
+            } else if own.is_empty() || name.contains('=') {
+                let set = if own.is_empty() { "NAME: VALUE".to_owned() } else { format!("{own}: VALUE") };
+                problems.push(format!(
+                    "{key}.inheritEnv: it holds names of eval-job's own variables, without a `=`; to set one write {key}.env: \
+                     {{{set}}}"
+                ));
+            }
+        }
         problems
+    }
+
+    /// The variables that are to be passed on and that are not set.
+    pub(super) fn unset(&self, surroundings: &Variables) -> Vec<&'a str> {
+        let is_set = |name: &str| surroundings.text(name).is_some() || self.env.contains_key(name);
+        self.inherit_env.iter().map(String::as_str).filter(|name| !is_set(name)).collect()
     }
 
     /// Why it can't be started as things are now: its folder or the program itself is not there, or is no program. `path` is
     /// the PATH on which it is looked for; without one nothing is said of a program that has no slash in its name.
-    pub(super) fn missing(&self, folder: &Path, path: Option<&str>) -> Option<String> {
-        if let Err(problem) = self.command(folder, &Variables::default()) {
-            return Some(problem);
-        }
+    pub(super) fn missing(&self, folder: &Path, path: Option<&str>) -> Option<Missing> {
         let (key, name) = (self.key, self.command);
-        let help =
-            format!("{key}.command is looked for on the PATH, or relative to the job file's folder if it has a slash");
+        let missing = |what: String, help: String| Some(Missing { what: format!("{key}: {what}"), help });
+        if let Err(NoFolder { what, help }) = self.command(folder, &Variables::default()) {
+            return missing(what, help);
+        }
+        let missing = |what: String, help: String| missing(format!("the agent can't be started: {what}"), help);
+        let no_program = || {
+            missing(
+                format!("there is no program `{name}`"),
+                format!(
+                    "{key}.command is looked for on the PATH, or relative to the job file's folder if it has a slash"
+                ),
+            )
+        };
         if name.contains('/') {
             let file = folder.join(name);
             return match file.metadata() {
-                Err(_) => Some(format!("there is no program `{name}`; {help}")),
+                Err(_) => no_program(),
                 Ok(found) if !found.is_file() || !is_executable(&found) => {
-                    Some(format!("`{name}` may not be executed; chmod +x makes it a program"))
+                    missing(format!("`{name}` may not be executed"), "chmod +x makes it a program".to_owned())
                 }
                 Ok(_) => None,
             };
@@ -111,23 +154,24 @@ impl Program<'_> {
             let names = [folder.join(name), folder.join(format!("{name}.exe")), folder.join(format!("{name}.cmd"))];
             names.iter().any(|file| file.metadata().is_ok_and(|found| found.is_file() && is_executable(&found)))
         });
-        (!is_there).then(|| format!("there is no program `{name}`; {help}"))
+        if is_there { None } else { no_program() }
     }
 
     /// The command, with its output piped. Paths are relative to the job file's folder; a program without a slash is
     /// looked for on the PATH. Of eval-job's own environment, `surroundings`, it gets what every program needs and what
     /// the job names: no key that it was not given. The error says which folder is not there.
-    pub(super) fn command(&self, folder: &Path, surroundings: &Variables) -> Result<Command, String> {
+    pub(super) fn command(&self, folder: &Path, surroundings: &Variables) -> Result<Command, NoFolder> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let folder =
-            std::path::absolute(folder).map_err(|error| format!("the job file's folder can't be told: {error}"))?;
+        let folder = std::path::absolute(folder).map_err(|error| NoFolder {
+            what: format!("the job file's folder can't be told: {error}"),
+            help: "run eval-job in a folder that exists".to_owned(),
+        })?;
         let cwd = self.cwd.map_or(folder.clone(), |cwd| folder.join(cwd));
         if !cwd.is_dir() {
-            return Err(format!(
-                "the agent can't be started in {}: there is no such folder; {}.cwd names one relative to the job file's",
-                cwd.display(),
-                self.key
-            ));
+            return Err(NoFolder {
+                what: format!("the agent can't be started in {}: there is no such folder", cwd.display()),
+                help: format!("{}.cwd names one relative to the job file's", self.key),
+            });
         }
         let program = if self.command.contains('/') { folder.join(self.command) } else { self.command.into() };
         let mut command = Command::new(program);

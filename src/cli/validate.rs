@@ -12,10 +12,9 @@ use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use crate::job::Job;
-use crate::plan;
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, Engine, Rehearsal};
+use crate::run::{self, Engine, Rehearsal, Trouble};
 use crate::score::{Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
@@ -44,8 +43,14 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
             count(job.facts.len(), "fact"),
             count(job.assertions.len(), "assertion"),
         ))?;
-        for warning in plan::warnings(job) {
-            printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(&warning)))?;
+        for warning in &planned.plan.warnings {
+            printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(warning)))?;
+        }
+        if !args.live
+            && let Some(trouble) = run::missing_program(job, &context.credentials.variables)
+        {
+            printer.data(&broken(&planned.file, &trouble))?;
+            status = Verdict::Incomplete.exit_status();
         }
         if args.live {
             status = status.max(runtime.block_on(live(planned, context, printer, &interrupt))?);
@@ -81,7 +86,7 @@ async fn live(
     let found = Box::pin(run::preflight(&engine, interrupt)).await.unwrap_or_default();
     if !found.troubles.is_empty() {
         for trouble in &found.troubles {
-            printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&trouble.to_string())))?;
+            printer.data(&broken(&file, trouble))?;
         }
         return Ok(Verdict::Incomplete.exit_status());
     }
@@ -96,6 +101,10 @@ async fn live(
             Ok(Verdict::Incomplete.exit_status())
         }
     }
+}
+
+fn broken(file: &str, trouble: &Trouble) -> String {
+    format!("{}: broken · {}\n", plain(file), plain(&trouble.to_string()))
 }
 
 fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Result<u8, CliError> {

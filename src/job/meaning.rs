@@ -75,6 +75,16 @@ pub enum TimingOn {
 pub type Facts<'a> = &'a [String];
 
 impl Job {
+    /// The Cypher of its setups and assertions, each with its place: `setup 1`.
+    pub fn statements(&self) -> impl Iterator<Item = (String, &str)> {
+        let setups =
+            self.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
+        let assertions = self.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
+            assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
+        });
+        setups.chain(assertions)
+    }
+
     /// The facts that the persona knows in this condition.
     pub fn facts_known(&self, condition: Condition) -> Facts<'_> {
         match condition {

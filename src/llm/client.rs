@@ -7,10 +7,11 @@ use async_trait::async_trait;
 
 use super::failure::{Failure, Next, Whom};
 use super::{
-    Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, Manner, MaxTokens, Meter, ModelSettings, Outgoing, Said,
+    Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, LlmRole, Manner, MaxTokens, Meter, ModelSettings,
+    Outgoing, Said,
 };
 use crate::evidence::Usage;
-use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method};
+use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method, Url};
 use crate::limiter::{Concerns, Permit, Told, Visit};
 use crate::money::Reservation;
 use crate::secret::Secret;
@@ -138,6 +139,22 @@ impl Client {
         Err(Then::Failed(failure))
     }
 
+    /// A request that asks a model nothing, and that no rate limit and no bill counts.
+    async fn unasked(
+        &self,
+        method: Method,
+        url: Url,
+        plain: &'static [(&'static str, &'static str)],
+        body: Option<Vec<u8>>,
+    ) -> Option<HttpReply> {
+        let settings = &self.settings;
+        let (name, before) = self.dialect.key_header();
+        let key = settings.key.as_ref().filter(|key| !key.expose().is_empty());
+        let key = key.map(|key| KeyHeader { name, before, key });
+        let call = Call { method, url, key, body, time_limit: settings.time_limit, body_cap: BODY_CAP };
+        self.http.exchange_with(call, Extra { plain, ..Extra::default() }).await.ok()
+    }
+
     fn read(
         &self,
         reply: &HttpReply,
@@ -207,6 +224,22 @@ fn release(reserved: Option<Reservation>) {
 impl Llm for Client {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The list of models is asked for first. Whoever refuses that may refuse it to all, or to this key only: so the
+    /// models' own door must refuse the key as well, to a body in which there is no question.
+    async fn refused_key(&self) -> Option<LlmError> {
+        let Some(list) = self.dialect.models() else {
+            // Where a token stands for the key, whoever gives it knows the key.
+            let refused = self.dialect.token(None).await.err()?.error;
+            return (!refused.transient).then_some(refused);
+        };
+        let nothing = LlmRequest { role: LlmRole::Judge, messages: Vec::new(), temperature: 0.0, schema: None };
+        let Outgoing { url, headers, .. } = self.dialect.outgoing(&nothing, &self.settings.options, self.manner());
+        let is_refused = |reply: &HttpReply| matches!(reply.status, 401 | 403);
+        self.unasked(Method::GET, list, headers, None).await.filter(is_refused)?;
+        let reply = self.unasked(Method::POST, url, headers, Some(b"{}".to_vec())).await.filter(is_refused)?;
+        Some(Failure::of_status(&reply, &Complaint::of_body(&reply.body), self.whom()).error)
     }
 
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError> {

@@ -27,6 +27,11 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// Where its models are listed: a request that is free, and that a wrong key is refused at.
+    fn models(&self) -> Option<Url> {
+        None
+    }
+
     /// Which field carries the key, and what stands before it there.
     fn key_header(&self) -> (&'static str, &'static str) {
         ("authorization", "Bearer ")

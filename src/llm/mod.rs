@@ -49,6 +49,12 @@ pub trait Llm: Send + Sync {
         self.complete_metered(request, &Meter::default()).await
     }
 
+    /// Why its key is refused, as far as the endpoint tells without a question; `None` where it is taken, and where nobody
+    /// can tell.
+    async fn refused_key(&self) -> Option<LlmError> {
+        None
+    }
+
     /// The same; what it takes is on the meter as it is taken.
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError>;
 }

@@ -39,7 +39,8 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
             "leave one of the two out",
         ),
         (Isolation::User, _) => {
-            for (place, statement) in unscoped(job) {
+            let unscoped = |(place, cypher)| Some((place, unscoped_problem(cypher)?));
+            for (place, statement) in job.statements().filter_map(unscoped) {
                 refuse(
                     format!("{place} would look at all users of a graph that conversations share: {statement}"),
                     "with isolation: user each statement must name $user, like MATCH (u:User {id: $user}); or isolation: \
@@ -80,13 +81,4 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
         );
     }
     refusals
-}
-
-/// Every piece of the job's Cypher that does not keep to its user: where, and the statement.
-fn unscoped(job: &Job) -> Vec<(String, String)> {
-    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
-    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
-        assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
-    });
-    setups.chain(assertions).filter_map(|(place, cypher)| Some((place, unscoped_problem(cypher)?))).collect()
 }

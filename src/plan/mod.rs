@@ -77,12 +77,6 @@ pub struct Plan {
     pub warnings: Vec<String>,
 }
 
-/// What of a job can work, and may still not mean what it seems to: a sentence each.
-pub fn warnings(job: &Job) -> Vec<String> {
-    let graph = choose_graph(job);
-    leftovers::warnings(job, graph.as_ref(), lanes::isolation(job, graph.as_ref()))
-}
-
 impl Plan {
     /// Whether a conversation finds what others left: nothing keeps them apart, and no setup prepares what they share.
     pub fn keeps_leftovers(&self) -> bool {
@@ -124,7 +118,8 @@ impl Plan {
         if !refusals.is_empty() {
             return Err(refusals);
         }
-        let warnings = leftovers::warnings(&job, graph.as_ref(), isolation);
+        let mut warnings = leftovers::warnings(&job, graph.as_ref(), isolation);
+        warnings.extend(unset_variables(&job, &surroundings.variables));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices, warnings })
     }
 }
@@ -157,6 +152,18 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
         _ if job.target.start.is_some() => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
         _ => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
     }
+}
+
+/// That a started agent is to get variables which are not set.
+fn unset_variables(job: &Job, variables: &Variables) -> Option<String> {
+    let (key, unset) = match (&job.target.start, &job.target.transport) {
+        (Some(start), _) => ("target.start", start.unset(variables)),
+        (None, TransportConfig::Command(config)) => ("target.command", config.unset(variables)),
+        _ => return None,
+    };
+    let are = if unset.len() == 1 { "is" } else { "are" };
+    (!unset.is_empty())
+        .then(|| format!("{key}.inheritEnv: {} {are} not set, so the agent starts without", unset.join(" and ")))
 }
 
 /// Whether a setup or an assertion looks at the graph.

@@ -4,7 +4,7 @@ use super::{Surroundings, uses_cypher};
 use crate::agent::demo::DemoConfig;
 use crate::agent::{Ability, TransportConfig};
 use crate::graph::GraphConfig;
-use crate::graph::embedded::compile_problem;
+use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::job::{Job, TimingOn};
 
@@ -17,15 +17,8 @@ pub struct Refusal {
     pub help: String,
 }
 
-/// Every piece of the job's Cypher that the embedded graph does not understand: where, and why.
-fn uncompilable(job: &Job) -> Vec<(String, String)> {
-    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
-    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
-        assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
-    });
-    let parameters = &["user", "sessionId", "trial", "model"];
-    setups.chain(assertions).filter_map(|(place, cypher)| Some((place, compile_problem(cypher, parameters)?))).collect()
-}
+/// The parameters that every statement is given.
+const PARAMETERS: [&str; 4] = ["user", "sessionId", "trial", "model"];
 
 /// Everything about this job that cannot work in these surroundings.
 pub(super) fn refusals(
@@ -89,6 +82,15 @@ pub(super) fn refusals(
             for problem in transport.check() {
                 refuse(problem, "correct it in the job file");
             }
+            if let Some(key) = transport.needs_base_url().filter(|_| job.target.start.is_none()) {
+                refuse(
+                    format!(
+                        "{key}: {{{{ baseUrl }}}} is where an agent listens that eval-job starts, and there is no target.start"
+                    ),
+                    "write the address itself, like http://localhost:8080; or say how the agent is started: target: {start: \
+                     {command: …}}",
+                );
+            }
             let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));
             if is_embedded && job.target.start.is_none() && uses_cypher(job) {
                 refuse(
@@ -100,11 +102,18 @@ pub(super) fn refusals(
         }
     }
     if matches!(graph, Some(GraphConfig::Embedded(_))) {
-        for (place, problem) in uncompilable(job) {
+        let problem = |(place, cypher)| Some((place, compile_problem(cypher, &PARAMETERS)?));
+        for (place, problem) in job.statements().filter_map(problem) {
             refuse(
                 format!("{place} can't run: {problem}"),
                 "correct it in the job file; or name a Neo4j: graph: {neo4j: {uri: …}}",
             );
+        }
+    }
+    if let Some(GraphConfig::Neo4j(_)) = graph {
+        let problem = |(place, cypher)| Some((place, certain_problem(cypher, &PARAMETERS)?));
+        for (place, problem) in job.statements().filter_map(problem) {
+            refuse(format!("{place} can't run: {problem}"), "correct it in the job file");
         }
     }
     if !job.watch.is_on() && job.assertions.iter().any(|assertion| assertion.check.needs_changes()) {

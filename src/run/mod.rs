@@ -39,7 +39,7 @@ use lanes::{Limits, TimeLimit};
 pub use concurrency::{AtOnce, at_once};
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use hint::hint;
-pub use preflight::{Preflight, Trouble, preflight};
+pub use preflight::{Preflight, Trouble, missing_program, preflight};
 pub use probe::{ProbeError, Sighting, probe};
 pub use provenance::{provenance, without_user};
 pub use rehearse::{Rehearsal, rehearse};
@@ -76,7 +76,7 @@ pub struct Engine {
 /// What the sink says.
 pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
     begin(&engine, provenance)?;
-    let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join(". ");
+    let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     for id in engine.plan.trials() {
         let (trial, outcome) = (id.number, Outcome::Broken { error: error.clone() });
         (engine.sink)(Entry::TrialStarted { trial, at: engine.clock.wall() })?;

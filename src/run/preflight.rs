@@ -8,10 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::Engine;
 use super::prepare::parameters;
-use crate::agent::TransportConfig;
+use crate::agent::{Missing, TransportConfig};
 use crate::graph::neo4j::Neo4jGraph;
 use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
 use crate::http::Url;
+use crate::job::Job;
+use crate::secret::Variables;
 
 /// How long whoever is looked for may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -73,31 +75,29 @@ impl Preflight {
     }
 }
 
+/// Why the program that is to be started can't be, as far as this machine's files tell. Contacts nobody.
+pub fn missing_program(job: &Job, variables: &Variables) -> Option<Trouble> {
+    let path = variables.text("PATH");
+    let missing = match (&job.target.start, &job.target.transport) {
+        (Some(start), _) => start.missing(&job.folder, path),
+        (None, TransportConfig::Command(config)) => config.missing(&job.folder, path),
+        _ => None,
+    };
+    missing.map(|Missing { what, help }| Trouble { what, help })
+}
+
 /// Whether the agent is there, or the program that is to be started.
 async fn agent(engine: &Engine) -> Preflight {
     let job = &engine.plan.job;
-    let path = engine.edges.credentials.variables.text("PATH");
-    let program = match (&job.target.start, &job.target.transport) {
-        (Some(start), _) => Some((start.missing(&job.folder, path), "target.start")),
-        (None, TransportConfig::Command(config)) => Some((config.missing(&job.folder, path), "target.command")),
-        _ => None,
-    };
-    if let Some((missing, key)) = program {
-        return match missing {
-            Some(problem) => {
-                let (what, help) = problem.split_once("; ").unwrap_or((&problem, "correct it in the job file"));
-                let what = match what.starts_with("the agent") {
-                    true => format!("{key}: {what}"),
-                    false => format!("{key}: the agent can't be started: {what}"),
-                };
-                Preflight::not(what, help.to_owned())
-            }
+    if job.target.start.is_some() || matches!(job.target.transport, TransportConfig::Command(_)) {
+        return match missing_program(job, &engine.edges.credentials.variables) {
+            Some(trouble) => Preflight { ready: Vec::new(), troubles: vec![trouble] },
             None => Preflight::there("agent can be started"),
         };
     }
     let Some(url) = job.target.transport.address().and_then(address) else { return Preflight::default() };
     match reach(engine, &url).await {
-        Ok(()) => Preflight::there("agent answers"),
+        Ok(()) => Preflight::there("agent listens"),
         Err(problem) => {
             let key = job.target.transport.address_key();
             let help = format!("is the agent running? {key} says where it is looked for");
@@ -115,8 +115,7 @@ fn address(text: &str) -> Option<Url> {
     if origin.contains("{{") || origin.contains("{%") { None } else { Url::parse(origin).ok() }
 }
 
-/// Whether one of our models' endpoints is there. Whether the key is right, its first request tells: asking for it here would
-/// be a request of another kind than those that are made, and be answered in another way.
+/// Whether the endpoints of our models are there and take the keys, as far as they tell without a token.
 async fn models(engine: &Engine) -> Preflight {
     let mut looked: Vec<(String, Vec<&'static str>, &str)> = Vec::new();
     for model in &engine.edges.model_addresses {
@@ -126,25 +125,47 @@ async fn models(engine: &Engine) -> Preflight {
         }
     }
     let found = join_all(looked.iter().map(|(url, roles, from)| async move {
-        let Some(url) = address(url) else { return Preflight::default() };
-        let roles = roles.join(" and ");
+        let Some(url) = address(url) else { return (Vec::new(), Vec::new()) };
         match reach(engine, &url).await {
-            Ok(()) => Preflight::there(&roles),
+            Ok(()) => refused_keys(engine, roles).await,
             Err(problem) => {
                 let help = format!("is the endpoint up, and is its address right? {from} says where it is");
-                Preflight::not(format!("the model of {roles} is not reachable: {problem}"), help)
+                let what = format!("the model of {} is not reachable: {problem}", roles.join(" and "));
+                (Vec::new(), vec![Trouble { what, help }])
             }
         }
     }));
-    let mut all = Preflight::default();
-    for part in found.await {
-        all.ready.extend(part.ready);
-        all.troubles.extend(part.troubles);
+    let (mut there, mut troubles) = (Vec::new(), Vec::new());
+    for (roles, refused) in found.await {
+        there.extend(roles);
+        troubles.extend(refused);
     }
-    if !all.ready.is_empty() {
-        all.ready = vec![format!("{} reachable", all.ready.join(" and "))];
+    let ready = if there.is_empty() { Vec::new() } else { vec![format!("{} reachable", there.join(" and "))] };
+    Preflight { ready, troubles }
+}
+
+/// Those of these roles whose keys are not refused, and what the others were told.
+async fn refused_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<&'static str>, Vec<Trouble>) {
+    let asked = roles.iter().map(|role| async move {
+        let model = if *role == "judge" { Some(&engine.edges.judge) } else { engine.edges.persona.as_ref() };
+        let refused = async { model?.refused_key().await };
+        (*role, tokio::time::timeout(LIMIT, refused).await.ok().flatten())
+    });
+    let (mut there, mut refusals): (Vec<&'static str>, Vec<(String, Vec<&str>)>) = Default::default();
+    for (role, refused) in join_all(asked).await {
+        match refused.map(|error| error.message) {
+            None => there.push(role),
+            Some(words) => match refusals.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, roles)) => roles.push(role),
+                None => refusals.push((words, vec![role])),
+            },
+        }
     }
-    all
+    let trouble = |(words, roles): (String, Vec<&str>)| {
+        // Its words end with what to try.
+        Trouble { what: format!("the model of {}: {words}", roles.join(" and ")), help: String::new() }
+    };
+    (there, refusals.into_iter().map(trouble).collect())
 }
 
 async fn reach(engine: &Engine, url: &Url) -> Result<(), String> {
@@ -179,11 +200,7 @@ async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<Trouble> {
     let trials = engine.plan.trials();
     let Some(id) = trials.first() else { return Vec::new() };
     let parameters = &parameters(engine, id, None);
-    let setups = job.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
-    let assertions = job.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
-        assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
-    });
-    let explained = setups.chain(assertions).map(|(place, cypher)| async move {
+    let explained = job.statements().map(|(place, cypher)| async move {
         for statement in statements(cypher) {
             let first = statement.split_whitespace().next().unwrap_or_default().to_uppercase();
             if ["EXPLAIN", "PROFILE"].contains(&first.as_str()) {

@@ -43,6 +43,54 @@ const TABLE: &[Row<'_>] = &[
     (DEMO, RULES, "graph: {embedded: {bolt: auto}}\n", &[], &[], "graph.embedded.bolt is a door"),
     (DEMO, RULES, "assertions: [{cypher: 'MATCH (n) RETURN m', expected: 1}]\n", &[], &[], "assertion 1 can't run"),
     (DEMO, RULES, "setups: [{cypher: 'CREATE (n:A) RETRN n'}]\n", &[], &[], "setup 1 can't run"),
+    (
+        RUNNING,
+        RULES,
+        "isolation: user\nassertions: [{cypher: 'MATCH (n {u: $user}) WHERE n.x = RETURN m', expected: 1}]\n",
+        &[],
+        &[],
+        "assertion 1 can't run: Syntax error at line 1, column 34: `RETURN` can't stand here",
+    ),
+    (
+        RUNNING,
+        RULES,
+        "isolation: user\nassertions: [{cypher: 'MATCH (n {u: $user}) RETURN m', expected: 1}]\n",
+        &[],
+        &[],
+        "assertion 1 can't run",
+    ),
+    (
+        "target: {user: u, chatbot: c, http: {say: {url: '{{ baseUrl }}/chat', body: {}, reply: '$.x'}}}\n",
+        RULES,
+        "",
+        &[],
+        &[],
+        "target.http.say: {{ baseUrl }} is where an agent listens that eval-job starts, and there is no target.start",
+    ),
+    (
+        "target: {user: u, chatbot: c, websocket: {url: '{{ baseUrl }}/chat', reply: {text: '$.x'}}}\n",
+        RULES,
+        "",
+        &[],
+        &[],
+        "target.websocket: {{ baseUrl }}",
+    ),
+    (
+        "target: {user: u, chatbot: c, command: {command: cat, inheritEnv: ['A=B']}}\n",
+        RULES,
+        "",
+        &[],
+        &[],
+        "target.command.inheritEnv: it holds names of eval-job's own variables, without a `=`",
+    ),
+    (
+        "target: {user: u, chatbot: c, start: {command: cat, inheritEnv: [' A']}}\n",
+        RULES,
+        "",
+        &[],
+        &[],
+        "target.start.inheritEnv: ` A` is no variable's name",
+    ),
     (RUNNING, RULES, "isolation: process\n", &[], &[], "isolation: process needs"),
     (
         RUNNING,
@@ -102,5 +150,37 @@ fn what_run_refuses_validate_refuses_in_the_same_words() {
         assert_eq!(words(&run), words(&validate), "{row:?}");
         assert!(words(&run).contains(row.5), "{row:?}: {}", words(&run));
         assert!(run.stdout.is_empty() && validate.stdout.is_empty(), "{row:?}");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told_by_both() {
+    for (target, words) in [
+        ("command: {command: no-such-program}", "target.command: the agent can't be started: there is no program"),
+        ("start: {command: ./nowhere.sh}", "target.start: the agent can't be started: there is no program"),
+        ("start: {command: cat, cwd: nowhere}", "there is no such folder"),
+        ("command: {command: ./job.yml}", "`./job.yml` may not be executed"),
+    ] {
+        let target = format!("target: {{user: u, chatbot: c, {target}}}\n");
+        let row: Row<'_> = (&target, RULES, "", &[], &[], words);
+        for (command, place) in [("run", "error: "), ("validate", "broken · ")] {
+            let output = typed(command, &row);
+            let shown = [output.stdout.clone(), output.stderr.clone()].concat();
+            let shown = String::from_utf8_lossy(&shown).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(output.status.code(), Some(102), "{row:?}: {shown}");
+            assert!(shown.contains(place) && shown.contains(words), "{row:?}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_warned_of_by_both() {
+    let target =
+        "target: {user: u, chatbot: c, command: {command: no-such-program, inheritEnv: [NOBODY_SETS, PATH]}}\n";
+    for command in ["run", "validate"] {
+        let output = typed(command, &(target, RULES, "", &[], &[], ""));
+        let shown = [output.stdout, output.stderr].concat();
+        let words = "warning · target.command.inheritEnv: NOBODY_SETS is not set, so the agent starts without";
+        assert!(String::from_utf8_lossy(&shown).contains(words), "{}", String::from_utf8_lossy(&shown));
     }
 }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use super::house::{files, root};
 use differences::{Class, Difference};
+use eval_job::graph::embedded::certain_problem;
 use feature::Scenario;
 use run::Outcome;
 
@@ -85,6 +86,24 @@ fn run_all(scenarios: &[Scenario], graphs: &Path) -> Vec<Outcome> {
     });
     outcomes.sort_by_key(|(at, _)| *at);
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+#[test]
+fn no_statement_that_runs_is_taken_for_an_error() {
+    let Some(folder) = folder() else { return };
+    let parameters = ["user"];
+    let scenarios = files(&folder.join("features"), "feature").into_iter().flat_map(|path| feature::read(&path));
+    let wrong = |scenario: &Scenario| scenario.steps.iter().any(|step| step.text.contains("should be raised"));
+    let mut statements = 0;
+    for scenario in scenarios.filter(|scenario| !wrong(scenario)) {
+        for step in
+            scenario.steps.iter().filter(|step| step.text.contains("executing") || step.text.contains("executed"))
+        {
+            statements += 1;
+            assert_eq!(certain_problem(&step.doc, &parameters), None, "{}: {}", scenario.name, step.doc);
+        }
+    }
+    assert!(statements > 3000, "{statements}");
 }
 
 #[test]

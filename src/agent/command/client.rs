@@ -118,7 +118,9 @@ impl CommandSettings {
     fn command(&self) -> Result<Command, String> {
         let filled = |arg: &String| arg.replace("{user}", &self.user).replace("{model}", &self.model);
         let args: Vec<String> = self.config.args.iter().map(filled).collect();
-        let mut command = Program { args: &args, ..self.config.program() }.command(&self.folder, &self.surroundings)?;
+        let mut command = Program { args: &args, ..self.config.program() }
+            .command(&self.folder, &self.surroundings)
+            .map_err(|error| error.to_string())?;
         command.env("USER_ID", &self.user).env("AUTHORITATIVE_USER_ID", &self.user);
         command.env("AGENT_MESSAGE_TERMINATOR", &self.config.terminator).stdin(Stdio::piped());
         Ok(command)

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::program::Program;
+use crate::agent::program::{Missing, Program};
+use crate::secret::Variables;
 
 /// `target.command`: a command that reads a line for each message and prints `agent: …`, more lines, and a terminator.
 /// Each conversation has a process of its own. `oc exec`, `kubectl exec`, `docker exec` and `ssh` are commands too.
@@ -65,8 +66,13 @@ impl CommandConfig {
     }
 
     /// Why the command can't be started as things are now.
-    pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<String> {
+    pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<Missing> {
         self.program().missing(folder, path)
+    }
+
+    /// The variables that are to be passed on and that are not set.
+    pub fn unset(&self, surroundings: &Variables) -> Vec<&str> {
+        self.program().unset(surroundings)
     }
 
     /// Whether an argument tells the agent which model to use.

@@ -14,4 +14,6 @@ pub(super) use path::path;
 pub(super) use pick::{Picked, Picks, text};
 pub(super) use state::StatePicks;
 pub use template::Known;
-pub(super) use template::{Filled, Parts, Said, address, fill_all, headers_of, names, names_within, stand_in};
+pub(super) use template::{
+    Filled, Parts, Said, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without,
+};

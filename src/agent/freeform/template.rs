@@ -60,6 +60,11 @@ impl Parts<'_> {
         names(self.url, name) || self.headers.values().any(|value| names(value, name)) || names_within(self.body, name)
     }
 
+    /// Whether it can only be filled in where this value is there.
+    pub(in crate::agent) fn needs(&self, name: &str) -> bool {
+        self.fill(&stand_in()).is_ok() && self.fill(&stand_in_without(name)).is_err()
+    }
+
     /// What is wrong with it, whatever the values.
     pub(in crate::agent) fn problem(&self) -> Option<String> {
         self.fill(&stand_in()).err()
@@ -72,6 +77,13 @@ pub(in crate::agent) fn stand_in() -> Value {
         "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
         "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
     })
+}
+
+/// The same without one of them.
+pub(in crate::agent) fn stand_in_without(name: &str) -> Value {
+    let mut values = stand_in();
+    values.as_object_mut().and_then(|values| values.remove(name));
+    values
 }
 
 /// What is known whatever is said. It has no `Debug`: an address can hold a password.
@@ -115,7 +127,7 @@ impl Known {
 /// Fills in an address of one of these schemes; each value is percent-encoded but `baseUrl`, which is an address itself.
 pub(in crate::agent) fn address(text: &str, values: &Value, schemes: &[&str], example: &str) -> Result<Url, String> {
     let mut values = values.clone();
-    let base = values["baseUrl"].take();
+    let base = values.as_object_mut().and_then(|values| values.remove("baseUrl")).unwrap_or_default();
     let mut filling = Filling::from(Serde(&values));
     if let Some(base) = base.as_str() {
         let base = Filling::from_safe_string(base.to_owned());

@@ -142,6 +142,15 @@ impl HttpConfig {
         self.open.as_ref().is_some_and(|open| origin(&open.url) == origin(&self.say.url))
     }
 
+    /// The first of its requests that can only be made where it is known where a started agent listens.
+    pub(in crate::agent) fn needs_base_url(&self) -> Option<&'static str> {
+        self.parts().find(|(_, parts)| parts.needs("baseUrl")).map(|(key, _)| match key {
+            "open" => "target.http.open",
+            "state" => "target.http.state",
+            _ => "target.http.say",
+        })
+    }
+
     /// Whether a template tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
         self.parts().any(|(key, parts)| key != "state" && parts.names("model"))

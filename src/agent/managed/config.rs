@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::program::Program;
+use crate::agent::program::{Missing, Program};
 use crate::http::PortConfig;
+use crate::secret::Variables;
 
 /// `target.start`: how eval-job starts the agent under test, waits for it, and ends it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -106,8 +107,13 @@ pub enum SignalConfig {
 
 impl StartConfig {
     /// Why the agent can't be started as things are now.
-    pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<String> {
+    pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<Missing> {
         self.program().missing(folder, path)
+    }
+
+    /// The variables that are to be passed on and that are not set.
+    pub fn unset(&self, surroundings: &Variables) -> Vec<&str> {
+        self.program().unset(surroundings)
     }
 
     pub(super) fn program(&self) -> Program<'_> {

@@ -42,7 +42,8 @@ pub struct GraphAccess {
 impl StartSettings {
     /// The command, with its place and its environment.
     pub(super) fn command(&self, port: u16) -> Result<Command, String> {
-        let mut command = self.config.program().command(&self.folder, &self.surroundings)?;
+        let mut command =
+            self.config.program().command(&self.folder, &self.surroundings).map_err(|error| error.to_string())?;
         command.env("PORT", port.to_string()).stdin(Stdio::null());
         if let Some(graph) = &self.graph {
             command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wire::Reading;
-use crate::agent::freeform::{UsageConfig, address, fill_all, headers_of, names, names_within, stand_in};
+use crate::agent::freeform::{
+    UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without,
+};
 
 /// `target.websocket`: any agent that is talked to by frames of text. Every text of the address, a header or a message is a
 /// template over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is
@@ -88,6 +90,11 @@ impl WebSocketConfig {
         "{{ message }}".into()
     }
 
+    /// Whether it can only be reached where it is known where a started agent listens.
+    pub(in crate::agent) fn needs_base_url(&self) -> bool {
+        problems(self, &stand_in()).is_empty() && !problems(self, &stand_in_without("baseUrl")).is_empty()
+    }
+
     /// Whether a template tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
         let in_messages = self.open.iter().chain([&self.say]).any(|message| names_within(message, "model"));
@@ -97,10 +104,13 @@ impl WebSocketConfig {
 
 /// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
 pub fn check(config: &WebSocketConfig) -> Vec<String> {
-    let values = stand_in();
-    let url = address(&config.url, &values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
+    problems(config, &stand_in())
+}
+
+fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
+    let url = address(&config.url, values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
     let messages = config.open.iter().map(|message| ("open", message)).chain([("say", &config.say)]);
-    let messages = messages.filter_map(|(key, message)| fill_all(key, message, &values).err());
+    let messages = messages.filter_map(|(key, message)| fill_all(key, message, values).err());
     // As RFC 6455 has it (section 4.1): characters of a token.
     let is_token = |text: &str| {
         !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"(),/:;<=>?@[\\]{}".contains(&it))
@@ -108,7 +118,7 @@ pub fn check(config: &WebSocketConfig) -> Vec<String> {
     let subprotocols = config.subprotocols.iter().filter(|text| !is_token(text));
     let problems = url.err().map(|problem| format!("url: {problem}")).into_iter();
     let problems = problems
-        .chain(headers_of(&config.headers, &values).err())
+        .chain(headers_of(&config.headers, values).err())
         .chain(subprotocols.map(|text| format!("subprotocols: `{text}` can't be one: only letters, digits and - . _")))
         .chain(messages);
     problems.map(|problem| format!("target.websocket.{problem}")).chain(Reading::of(config).err()).collect()

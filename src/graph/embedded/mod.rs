@@ -6,6 +6,7 @@
 mod bridge;
 mod catalog;
 mod client;
+mod certain;
 mod compile;
 mod config;
 mod counts;
@@ -25,6 +26,7 @@ mod transact;
 mod wire;
 
 pub use catalog::{NEO4J, SchemaFault};
+pub use certain::certain_problem;
 pub use client::{EmbeddedGraph, Limits};
 pub use compile::compile_problem;
 pub use config::{EmbeddedConfig, Megabytes};

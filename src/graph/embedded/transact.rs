@@ -116,7 +116,7 @@ impl Store {
         }
     }
 
-    fn given(&mut self, parameters: &Parameters) -> Result<HashMap<String, Engine>, Refusal> {
+    pub(super) fn given(&mut self, parameters: &Parameters) -> Result<HashMap<String, Engine>, Refusal> {
         let mut given = HashMap::new();
         for (name, value) in parameters {
             given.insert(name.clone(), self.parameter(name, value).map_err(unfit)?);

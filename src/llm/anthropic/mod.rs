@@ -7,7 +7,7 @@
 pub mod wire;
 
 use super::{Client, Complaint, Dialect, LlmError, LlmRequest, Manner, ModelOptions, ModelSettings, Outgoing, Said};
-use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply};
+use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
 
 /// Anthropic's own address: what stands before `/v1/messages`.
 pub const BASE_URL: &str = "https://api.anthropic.com";
@@ -47,6 +47,11 @@ impl Dialect for Anthropic {
             Some(error) => Said::Error(Complaint::of_value(error)),
             None => Said::of(message.words(wants_json), message.usage()),
         })
+    }
+
+    fn models(&self) -> Option<Url> {
+        let path: &[&str] = if self.base.ends_with("v1") { &["models"] } else { &["v1", "models"] };
+        Some(self.base.join(path.iter().copied()))
     }
 
     fn first_manner(&self) -> Manner {

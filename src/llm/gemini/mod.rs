@@ -6,7 +6,7 @@
 pub mod wire;
 
 use super::{Client, Complaint, Dialect, LlmError, LlmRequest, Manner, ModelOptions, ModelSettings, Outgoing, Said};
-use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply};
+use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
 
 /// Google's own address: what stands before `/v1beta/models/…`.
 pub const BASE_URL: &str = "https://generativelanguage.googleapis.com";
@@ -45,6 +45,11 @@ impl Dialect for Gemini {
             Some(error) => Said::Error(Complaint::of_value(error)),
             None => Said::of(generated.words(wants_json), generated.usage()),
         })
+    }
+
+    fn models(&self) -> Option<Url> {
+        let version = if self.base.ends_with("v1beta") || self.base.ends_with("v1") { "" } else { "v1beta" };
+        Some(self.base.join([version, "models"]))
     }
 
     fn key_header(&self) -> (&'static str, &'static str) {

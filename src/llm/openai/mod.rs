@@ -10,7 +10,7 @@ use wire::CompletionRequest;
 
 use super::{Client, CompletionReply, Dialect, LlmError, LlmRequest, Manner, MaxTokens, ModelOptions, ModelSettings};
 use super::{Outgoing, Said};
-use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply};
+use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
 
 /// OpenAI's own address: what stands before `/chat/completions`.
 pub const BASE_URL: &str = "https://api.openai.com/v1";
@@ -46,6 +46,10 @@ impl Dialect for OpenAi {
 
     fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault> {
         Ok(reply.object::<CompletionReply>()?.said(wants_json))
+    }
+
+    fn models(&self) -> Option<Url> {
+        Some(self.base.join(["models"]))
     }
 
     fn first_manner(&self) -> Manner {

@@ -19,9 +19,7 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
     table::table(&mut page, record, ink);
     parts::parts(&mut page, record, "tasks", "Tasks", ink, width);
     parts::parts(&mut page, record, "assertions", "Assertions", ink, width);
-    for trial in &record.trials {
-        trouble(&mut page, record, trial, ink, width);
-    }
+    troubles(&mut page, record, ink, width);
     refused(&mut page, record, ink, width);
     unwatched(&mut page, record, ink, width);
     left_out(&mut page, record, ink, width);
@@ -78,9 +76,30 @@ fn trial_name(record: &RunRecord, trial: &TrialRecord) -> String {
     }
 }
 
-/// What kept a trial from saying something about the agent, or from coming to its own end.
-fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink, width: usize) {
-    let name = trial_name(record, trial);
+/// What kept trials from saying something about the agent, or from coming to their own end: each once.
+fn troubles(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for trial in &record.trials {
+        let (name, words) = (trial_name(record, trial), trouble(trial));
+        match found.iter_mut().find(|(known, _)| *known == words) {
+            _ if words.is_empty() => {}
+            Some((_, names)) => names.push(name),
+            None => found.push((words, vec![name])),
+        }
+    }
+    for (words, names) in found {
+        // What an agent printed is read line by line.
+        let mut lines = words.lines();
+        let head = format!("{}: {}", names.join(", "), lines.next().unwrap_or_default());
+        let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&head, width, 2)));
+        for line in lines {
+            let _ = writeln!(page, "  | {}", plain(line));
+        }
+    }
+}
+
+/// What kept a trial from that; empty where nothing did.
+fn trouble(trial: &TrialRecord) -> String {
     let turns = trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
     let mut words = match &trial.outcome {
         Some(outcome) if outcome.error().is_some() => {
@@ -108,16 +127,7 @@ fn trouble(page: &mut String, record: &RunRecord, trial: &TrialRecord, ink: Ink,
         }
         _ => {}
     }
-    if !words.is_empty() {
-        let words = words.join("; ");
-        // What an agent printed is read line by line.
-        let mut lines = words.lines();
-        let head = format!("{name}: {}", lines.next().unwrap_or_default());
-        let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&head, width, 2)));
-        for line in lines {
-            let _ = writeln!(page, "  | {}", plain(line));
-        }
-    }
+    words.join("; ")
 }
 
 /// How often the agent refused requests because of our own other conversations.
