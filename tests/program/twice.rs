@@ -199,7 +199,7 @@ fn what_was_left_over_is_not_shown_by_an_agent_that_does_nothing() {
         assert_eq!(record.held_before_assertions(), [0, 1], "{page}");
         for trial in &record.trials {
             let item = &trial.scorecard.as_ref().unwrap().dimension("assertions").unwrap().items[0];
-            let words = "held before the first word and nothing changed since: this conversation didn't show it";
+            let words = "held before the first word and nothing that it looks at has changed since: this conversation didn't show it";
             assert_eq!(item.component, Component::missing(words), "{page}");
             assert_eq!(item.vacuity, Some(Vacuity::HeldBefore));
         }
@@ -288,6 +288,8 @@ fn no_example_is_warned_of() {
         }
     }
     let folder = tempfile::tempdir().unwrap();
+    // Where the examples start their agent.
+    std::fs::create_dir(folder.path().join("python-agent")).unwrap();
     let validate = |job: &str| {
         std::fs::write(folder.path().join("job.yml"), job).unwrap();
         let mut command: Command = eval_job(folder.path());

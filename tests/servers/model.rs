@@ -14,8 +14,17 @@ pub fn start(behaviour: &str) -> (Server, String) {
 }
 
 fn answer(behaviour: &str, request: &Request) -> Reply {
+    if behaviour == "wrong-key" {
+        return Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error"));
+    }
+    if behaviour == "lists-nothing" && request.path == "/v1/models" {
+        return Reply::Json(403, error("Missing scopes: api.model.read", "invalid_request_error"));
+    }
     if request.path != "/v1/chat/completions" {
         return Reply::Json(404, error("no such path", "invalid_request_error"));
+    }
+    if request.body == "{}" {
+        return Reply::Json(400, error("there is no model", "invalid_request_error"));
     }
     let body = request.json();
     let messages: Vec<(String, String)> = body["messages"]

@@ -1,6 +1,12 @@
 //! Kotlin's spellings in Rhai's: for the hint that comes with a script that Embabel's runner would take.
 
+mod ranges;
+mod texts;
+
 use super::tokens::{Kind, Token, closing, tokens};
+
+pub(super) use ranges::RANGE;
+pub(super) use texts::{FILLED_IN, RAW};
 
 /// A script in Rhai's spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +17,8 @@ pub(super) struct Translation {
     pub(super) found: &'static str,
     /// Where, in bytes.
     pub(super) at: usize,
+    /// The first range that would be read as another one, with its end left out, in Rhai: `range(1, 6)`.
+    pub(super) open_range: Option<String>,
 }
 
 impl Translation {
@@ -25,13 +33,11 @@ impl Translation {
 /// The script in Rhai's spelling; `None` if nothing in it looks like Kotlin.
 pub(super) fn translate(script: &str) -> Option<Translation> {
     let tokens = tokens(script);
-    let mut writer = Writer { script, tokens: &tokens, found: None };
+    let mut writer = Writer { script, tokens: &tokens, found: None, open_range: None };
     let rhai = writer.span(0, tokens.len(), 0, script.len());
-    writer.found.map(|(found, at)| Translation { rhai, found, at })
+    let Writer { found, open_range, .. } = writer;
+    found.map(|(found, at)| Translation { rhai, found, at, open_range })
 }
-
-/// What is found of a range that would be read as another one.
-pub(super) const RANGE: &str = "Kotlin's `..` takes its end in, Rhai's leaves it out";
 
 /// What has a block after it.
 const HEADS: [&str; 5] = ["if", "for", "while", "until", "switch"];
@@ -40,6 +46,7 @@ struct Writer<'a> {
     script: &'a str,
     tokens: &'a [Token<'a>],
     found: Option<(&'static str, usize)>,
+    open_range: Option<String>,
 }
 
 impl Writer<'_> {
@@ -97,7 +104,7 @@ impl Writer<'_> {
             self.note("a Kotlin lambda is not Rhai", token.start);
             return (Some(self.lambda(place, end)), end + 1);
         }
-        if let Some(rewritten) = self.range(place, from) {
+        if let Some(rewritten) = self.range(place, from).or_else(|| self.text(place)) {
             return rewritten;
         }
         let next_is_call = self.tokens.get(place + 1).is_some_and(|token| token.is("("));
@@ -122,55 +129,6 @@ impl Writer<'_> {
         };
         self.note(found, token.start);
         (Some(rhai.to_owned()), place + 1)
-    }
-
-    /// A range of Kotlin's after `in`: it takes its end in, and Rhai's `..` leaves it out.
-    fn range(&mut self, place: usize, from: usize) -> Option<(Option<String>, usize)> {
-        let token = self.tokens[place];
-        let word = |ahead: usize| {
-            let token = self.tokens.get(place + ahead)?;
-            matches!(token.kind, Kind::Word | Kind::Quoted).then_some(token.text)
-        };
-        if token.is("..") && self.is_tested(place, from) {
-            self.note(RANGE, token.start);
-            return Some((Some("..=".to_owned()), place + 1));
-        }
-        if !(token.kind == Kind::Word && token.text == "in" && place > from) || self.is_loop(place, from) {
-            return None;
-        }
-        let rhai = match (word(1)?, word(2)?, word(3)?) {
-            (start, "until", end) => format!("in range({start}, {end})"),
-            (start, "downTo", end) => format!("in {end}..={start}"),
-            _ => return None,
-        };
-        self.note("Kotlin's ranges are not Rhai's", self.tokens[place + 2].start);
-        Some((Some(rhai), place + 4))
-    }
-
-    /// Whether what stands here is what something is looked for in: `x in …`, and no loop.
-    fn is_tested(&self, place: usize, from: usize) -> bool {
-        let mut depth = 0usize;
-        for before in (from..place).rev() {
-            let token = self.tokens[before];
-            match token.text {
-                _ if token.closes() => depth += 1,
-                _ if token.is("(") && depth == 0 => {}
-                _ if token.opens() && depth == 0 => return false,
-                _ if token.opens() => depth -= 1,
-                _ if depth > 0 => {}
-                "in" if token.kind == Kind::Word => return !self.is_loop(before, from),
-                ";" | "&&" | "||" | "," | "=>" | "|" | "=" if token.kind == Kind::Sign => return false,
-                _ => {}
-            }
-        }
-        false
-    }
-
-    /// Whether this `in` is that of a loop: `for x in …`, `for (x, i) in …`.
-    fn is_loop(&self, place: usize, from: usize) -> bool {
-        let is_name = |token: &Token<'_>| token.kind == Kind::Word || ["(", ")", ","].iter().any(|sign| token.is(sign));
-        let mut before = self.tokens[from..place].iter().rev().take_while(|token| is_name(token)).take(6);
-        before.any(|token| token.text == "for")
     }
 
     /// Whether a brace follows `.method` or `.method(…)`.
@@ -266,7 +224,20 @@ mod tests {
             ("a in -5..5", "a in -5..=5"),
             ("a.any { it.n in 1..6 }", "a.any(|it| it.n in 1..=6)"),
             ("a in 1 until 6", "a in range(1, 6)"),
+            ("a in 1 until b.c && d", "a in range(1, b.c) && d"),
+            ("a in b.c until d", "a in b.c..=d - 1"),
             ("a in 6 downTo 1", "a in 1..=6"),
+            ("a in 3..<7", "a in range(3, 7)"),
+            ("(0..0).contains(a.b)", "(0..=0).contains(a.b)"),
+            ("(1 until 6).contains(a)", "(range(1, 6)).contains(a)"),
+            ("(6 downTo 1).contains(a)", "(1..=6).contains(a)"),
+            ("1..6 contains a.b && c", "a.b in 1..=6 && c"),
+            ("let r = 1..6; a in r", "let r = 1..=6; a in r"),
+            ("val r = 1..6; r.contains(a)", "let r = 1..=6; r.contains(a)"),
+            (r#"a == "x ${a.b}""#, "a == `x ${a.b}`"),
+            (r#"a.any { "$it" == "x" }"#, "a.any(|it| `${it}` == \"x\")"),
+            (r#""""a "b" c""" == a"#, r#""a \"b\" c" == a"#),
+            ("\"\"\"a\nb\"\"\" == a", "`a\nb` == a"),
             ("a !in listOf(1)", "a !in [1]"),
             ("a in listOf(\"x\", \"y\")", "a in [\"x\", \"y\"]"),
         ] {
@@ -287,6 +258,10 @@ mod tests {
             "for (r, i) in 0..n { r }",
             "a in 1..=6",
             "a in range(1, 6)",
+            "(0..=3).contains(a)",
+            "let r = 0..3; a.extract(r)",
+            "a == \"costs $x or $5\" && b == \"\"",
+            "`${a.b}` == 'x'",
             "a.extract(0..2) == b[1..2]",
             "a in b && c[0..2] == d",
             "switch a { 1..5 => true, _ => false }",

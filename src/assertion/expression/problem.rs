@@ -47,7 +47,7 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
     let (own, readable) = match engine::compile(script) {
         Ok(ast) => match names::problem(&ast) {
             Some(problem) => (problem, true),
-            None => return other_range(script),
+            None => return other_meaning(script),
         },
         Err(error) => (syntax(&error), false),
     };
@@ -62,11 +62,16 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
     Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help })
 }
 
-/// A range that both languages have and that means another one in each.
-fn other_range(script: &str) -> Option<ExpressionProblem> {
-    let translation = kotlin::translate(script).filter(|translation| translation.found == kotlin::RANGE)?;
+/// What both languages have and what means something else in each: a range, a text.
+fn other_meaning(script: &str) -> Option<ExpressionProblem> {
+    let is_silent = |found: &str| [kotlin::RANGE, kotlin::FILLED_IN, kotlin::RAW].contains(&found);
+    let translation = kotlin::translate(script).filter(|translation| is_silent(translation.found))?;
     let (line, column) = translation.position(script);
-    let help = format!("in Rhai: `{}`; where the end is meant to be left out: `range(1, 6)`", translation.rhai);
+    let open = match &translation.open_range {
+        Some(range) => format!("; where the end is meant to be left out: `{range}`"),
+        None => String::new(),
+    };
+    let help = format!("in Rhai: `{}`{open}", translation.rhai);
     Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help: Some(help) })
 }
 

@@ -47,8 +47,9 @@ impl Token<'_> {
 }
 
 /// Signs of several characters, the longest first.
-const SIGNS: [&str; 19] = [
-    "===", "!==", "..=", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "?.", "?:", "??", "!!", "..", "::", "#{", "?[",
+const SIGNS: [&str; 20] = [
+    "===", "!==", "..=", "..<", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "?.", "?:", "??", "!!", "..", "::",
+    "#{", "?[",
 ];
 
 /// The tokens of a script; comments and spaces are left out.

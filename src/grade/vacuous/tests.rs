@@ -1,0 +1,260 @@
+use super::*;
+use crate::assertion::cypher::CypherCheck;
+use crate::assertion::expression::ExpressionCheck;
+use crate::evidence::{
+    Change, Ending, Entity, Moment, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
+};
+use crate::job::{TemplateCheck, TemplateKind, load};
+use crate::score::Weight;
+
+struct AnyTemplate;
+
+impl TemplateCheck for AnyTemplate {
+    fn problem(&self, _: &str, _: TemplateKind) -> Option<String> {
+        None
+    }
+}
+
+fn job() -> Job {
+    let text = "target: {user: u, chatbot: c}\ntasks: [{task: t, acceptanceCriteria: a}]\nfacts: []\nassertions: []\n";
+    load("job.yml", text, &AnyTemplate).unwrap()
+}
+
+fn assertion(check: AssertionCheck) -> Assertion {
+    Assertion { name: None, weight: Weight::ONE, when: None, holds_before: false, check }
+}
+
+fn cypher() -> Assertion {
+    let check = CypherCheck { cypher: "RETURN $x".to_owned(), expected: 1.into() };
+    assertion(AssertionCheck::Cypher(check))
+}
+
+fn expression(script: &str) -> Assertion {
+    assertion(AssertionCheck::Expression(ExpressionCheck { expression: script.to_owned() }))
+}
+
+/// A state in which the query returned this.
+fn state(result: Result<i64, &str>) -> State {
+    let table = |value| Table { columns: vec!["x".to_owned()], rows: vec![vec![Value::Int(value)]] };
+    let result = result.map(table).map_or_else(|error| Observed::Failed(error.to_owned()), Observed::Seen);
+    State { queries: vec![QueryObservation { assertion: 0, result }], ..State::default() }
+}
+
+fn holds() -> Component {
+    Component::scored(Score::ONE, "holds")
+}
+
+/// Something that has changed in the graph.
+fn changes(labels: &[&str]) -> Option<Observed<Vec<Change>>> {
+    let node = |label: &&str| Node { id: "1".into(), labels: vec![(*label).into()], properties: Default::default() };
+    let created = |label| Change::Created { when: Moment { turn: 1, late: false }, entity: Entity::Node(node(label)) };
+    Some(Observed::Seen(labels.iter().map(created).collect()))
+}
+
+fn of(assertion: &Assertion, before: Option<State>, empty: Option<State>) -> Option<Vacuity> {
+    let evidence = Evidence { before, empty, changes: changes(&["A"]), ..Evidence::sample() };
+    let (component, vacuity) = weigh(assertion, 0, &job(), (&evidence, Clock::system()), holds());
+    assert_eq!(component.score(), Some(Score::ONE), "something has changed");
+    vacuity
+}
+
+fn not_checked(vacuity: Option<Vacuity>) -> String {
+    match vacuity {
+        Some(Vacuity::NotChecked { why }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_holds_before_is_flagged_and_what_holds_everywhere_is_vacuous() {
+    assert_eq!(of(&cypher(), Some(state(Ok(1))), Some(state(Ok(1)))), Some(Vacuity::Vacuous));
+    assert_eq!(of(&cypher(), Some(state(Ok(2))), Some(state(Ok(1)))), None);
+    assert_eq!(of(&cypher(), Some(state(Ok(1))), Some(state(Ok(2)))), Some(Vacuity::HeldBefore));
+    let refused = || Some(state(Err("not in the embedded graph")));
+    assert_eq!(of(&cypher(), Some(state(Ok(1))), refused()), Some(Vacuity::HeldBefore));
+    assert_eq!(of(&expression("evaluation.done"), Some(State::default()), Some(State::default())), None);
+}
+
+/// What an assertion that holds in the end is worth.
+fn worth(assertion: &Assertion, evidence: &Evidence) -> (String, Option<Vacuity>) {
+    let (component, vacuity) = weigh(assertion, 0, &job(), (evidence, Clock::system()), holds());
+    let word = match &component {
+        Component::Scored { score, .. } => format!("{}", score.get()),
+        other => format!("missing: {}", other.why()),
+    };
+    (word, vacuity)
+}
+
+const UNSHOWN: &str = "missing: held before the first word and nothing that it looks at has changed since: this conversation didn't show it";
+
+#[test]
+fn what_held_before_and_is_as_it_was_is_missing() {
+    let held = Evidence {
+        before: Some(state(Ok(1))),
+        empty: Some(state(Ok(0))),
+        changes: changes(&[]),
+        queries: state(Ok(1)).queries,
+        ..Evidence::sample()
+    };
+    assert_eq!(worth(&cypher(), &held), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
+    let vacuous = Evidence { empty: Some(state(Ok(1))), ..held.clone() };
+    assert_eq!(worth(&cypher(), &vacuous), (UNSHOWN.to_owned(), Some(Vacuity::Vacuous)));
+    let meant = Assertion { holds_before: true, ..cypher() };
+    assert_eq!(worth(&meant, &held), ("1".to_owned(), None));
+    let changed = Evidence { changes: changes(&["A"]), ..held.clone() };
+    assert_eq!(worth(&cypher(), &changed), ("1".to_owned(), Some(Vacuity::HeldBefore)));
+    // An agent that failed is neither praised for it nor excused.
+    let failed = Evidence { ending: Ending::AgentFailed { error: "500".to_owned() }, ..held.clone() };
+    assert_eq!(worth(&cypher(), &failed), ("0".to_owned(), Some(Vacuity::HeldBefore)));
+    // What could not be seen before, and has not changed since, was so before.
+    let unseen = Evidence { before: Some(state(Err("down"))), ..held };
+    assert_eq!(worth(&cypher(), &unseen), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
+}
+
+#[test]
+fn where_the_graph_is_not_watched_the_queries_tell() {
+    let unwatched = Some(Observed::Failed("it is too large".to_owned()));
+    let evidence = |other: i64| {
+        let with = |own: i64, other: i64| {
+            let mut state = state(Ok(own));
+            let mut second = self::state(Ok(other)).queries;
+            second[0].assertion = 1;
+            state.queries.extend(second);
+            state
+        };
+        let (before, after) = (with(1, 0), with(1, other));
+        Evidence {
+            before: Some(before),
+            empty: Some(state(Ok(0))),
+            queries: after.queries,
+            changes: unwatched.clone(),
+            ..Evidence::sample()
+        }
+    };
+    let mut job = job();
+    job.assertions = vec![cypher(), cypher()];
+    let weigh = |evidence: &Evidence| weigh(&cypher(), 0, &job, (evidence, Clock::system()), holds());
+    let (unknown, vacuity) = weigh(&evidence(0));
+    assert!(unknown.is_missing() && unknown.why().contains("isn't known") && unknown.why().contains("too large"));
+    assert_eq!(vacuity, Some(Vacuity::HeldBefore));
+    assert_eq!(weigh(&evidence(1)), (holds(), Some(Vacuity::HeldBefore)));
+    // A part is watched, and something outside of it has changed.
+    job.watch.labels = vec!["Kept".to_owned()];
+    let partly = Evidence { changes: changes(&[]), ..evidence(1) };
+    let weigh = |evidence: &Evidence| super::weigh(&cypher(), 0, &job, (evidence, Clock::system()), holds());
+    assert_eq!(weigh(&partly), (holds(), Some(Vacuity::HeldBefore)));
+    assert!(weigh(&Evidence { changes: changes(&[]), ..evidence(0) }).0.is_missing());
+}
+
+#[test]
+fn where_others_left_it_a_log_that_the_agent_writes_shows_nothing() {
+    let left = |may_be_left_over| State { may_be_left_over, ..state(Ok(1)) };
+    let evidence = |left: State, labels: &[&str]| Evidence {
+        before: Some(left),
+        empty: Some(state(Ok(0))),
+        queries: state(Ok(1)).queries,
+        changes: changes(labels),
+        ..Evidence::sample()
+    };
+    let check = CypherCheck { cypher: "MATCH (b:Booking) RETURN count(b) > 0".to_owned(), expected: 1.into() };
+    let booked = assertion(AssertionCheck::Cypher(check));
+    assert_eq!(worth(&booked, &evidence(left(true), &["Message"])).0, UNSHOWN);
+    assert_eq!(worth(&booked, &evidence(left(true), &["Message", "Booking"])).0, "1");
+    assert_eq!(worth(&booked, &evidence(left(false), &["Message"])).0, "1");
+}
+
+#[test]
+fn an_expression_looks_at_what_it_names() {
+    let context = |text: &str| Some(Observed::Seen(ObjectContext { context: text.into(), ..Default::default() }));
+    let evidence = |before: &str, after: &str| Evidence {
+        before: Some(State { object_context: context(before), ..State::default() }),
+        empty: Some(State::default()),
+        object_context: context(after),
+        transcript: Transcript { turns: vec![Turn::said(1, "Hi", "OK")] },
+        changes: changes(&["A"]),
+        ..Evidence::sample()
+    };
+    let shows = expression(r#"["x", "y"].contains(objectContext.context)"#);
+    assert_eq!(worth(&shows, &evidence("x", "x")).0, UNSHOWN, "the graph is not what it looks at");
+    assert_eq!(worth(&shows, &evidence("x", "y")), ("1".to_owned(), Some(Vacuity::HeldBefore)));
+    assert_eq!(worth(&shows, &evidence("", "y")), ("1".to_owned(), None));
+    let both = expression(r#"objectContext.context == "x" && evaluation.functionCalls.size == 0"#);
+    assert_eq!(worth(&both, &evidence("x", "x")).0, UNSHOWN, "a conversation always says something");
+    // The conversation itself is new by nature.
+    let said = expression("evaluation.failureCount == 0");
+    assert_eq!(worth(&said, &evidence("x", "x")), ("1".to_owned(), Some(Vacuity::Vacuous)));
+    assert_eq!(worth(&expression("true"), &evidence("x", "x")).0, UNSHOWN);
+    let untouched = expression("changes.deleted.size == 0");
+    assert_eq!(worth(&untouched, &evidence("x", "x")), ("1".to_owned(), Some(Vacuity::Vacuous)));
+    let nothing = Evidence { changes: changes(&[]), ..evidence("x", "x") };
+    assert_eq!(worth(&untouched, &nothing).0, UNSHOWN);
+}
+
+#[test]
+fn an_agent_is_not_blamed_for_what_others_left() {
+    let evidence = |left: bool, (before, after): (i64, i64)| Evidence {
+        before: Some(State { may_be_left_over: left, ..state(Ok(before)) }),
+        empty: Some(state(Ok(0))),
+        queries: state(Ok(after)).queries,
+        changes: changes(&["A"]),
+        ..Evidence::sample()
+    };
+    let fails = || Component::scored(Score::ZERO, "expected 1");
+    let of = |left, counts| weigh(&cypher(), 0, &job(), (&evidence(left, counts), Clock::system()), fails());
+    let (component, vacuity) = of(true, (2, 3));
+    assert!(component.is_missing() && component.why().contains("isolation: user"), "{component:?}");
+    assert_eq!(vacuity, None);
+    for (left, counts) in [(false, (2, 3)), (true, (2, 4)), (true, (2, 2)), (true, (0, 2)), (true, (1, 0))] {
+        assert_eq!(of(left, counts), (fails(), None), "{left} {counts:?}");
+    }
+    let ending = Ending::AgentFailed { error: "500".to_owned() };
+    let failed = Evidence { ending, ..evidence(true, (2, 3)) };
+    assert_eq!(weigh(&cypher(), 0, &job(), (&failed, Clock::system()), fails()), (fails(), None));
+    // What the agent shows of itself.
+    let resources = |ids: &[&str]| {
+        let resources = ids.iter().map(|id| Resource { id: (*id).into(), ..Resource::default() }).collect();
+        Some(Observed::Seen(ObjectContext { resources, ..ObjectContext::default() }))
+    };
+    let shown = |before: &[&str], after: &[&str]| {
+        let before = State { may_be_left_over: true, object_context: resources(before), ..State::default() };
+        let evidence = Evidence { before: Some(before), object_context: resources(after), ..Evidence::sample() };
+        let one = expression("objectContext.resources.size == 1");
+        weigh(&one, 0, &job(), (&evidence, Clock::system()), fails()).0.is_missing()
+    };
+    assert!(shown(&["a", "b"], &["a", "b", "c"]));
+    assert!(!shown(&["a", "b"], &["a", "b"]) && !shown(&["a"], &["a", "b", "c"]) && !shown(&[], &["a", "b"]));
+}
+
+#[test]
+fn an_honest_one_and_one_that_fails_are_never_flagged() {
+    let honest = Assertion { holds_before: true, ..cypher() };
+    assert_eq!(of(&honest, Some(state(Ok(1))), Some(state(Ok(1)))), None);
+    let evidence = Evidence { before: Some(state(Ok(1))), empty: Some(state(Ok(1))), ..Evidence::sample() };
+    for component in [Component::scored(Score::ZERO, "fails"), Component::missing("down")] {
+        assert_eq!(weigh(&cypher(), 0, &job(), (&evidence, Clock::system()), component.clone()), (component, None));
+    }
+}
+
+#[test]
+fn what_could_not_be_seen_is_not_checked_unless_the_empty_state_settles_it() {
+    let why = not_checked(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(1)))));
+    assert!(why.starts_with("before the conversation: "), "{why}");
+    assert_eq!(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(0)))), None);
+}
+
+#[test]
+fn changes_are_vacuous_only_where_they_allow_everything() {
+    let of_changes = |text: &str| {
+        let config = serde_json::from_str(text).unwrap();
+        assertion(AssertionCheck::Changes(crate::assertion::changes::ChangesCheck::of(config).unwrap()))
+    };
+    let of = |text: &str| of(&of_changes(text), Some(State::default()), Some(State::default()));
+    assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any"}"#), Some(Vacuity::Vacuous));
+    assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any", "turn": 1}"#), None);
+    assert_eq!(of(r#"{"created": "none"}"#), None);
+}
+
+#[test]
+fn a_record_of_an_earlier_version_flags_nothing() {
+    assert_eq!(of(&cypher(), None, None), None);
+}
