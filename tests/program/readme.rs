@@ -33,6 +33,8 @@ fn every_job_is_valid() {
     assert!(!jobs.is_empty());
     for job in jobs {
         let folder = tempfile::tempdir().unwrap();
+        // Where one of them starts its agent.
+        std::fs::create_dir(folder.path().join("python-agent")).unwrap();
         std::fs::write(folder.path().join("job.yml"), &job).unwrap();
         let output = eval_job(folder.path())
             .args(["validate", "job.yml", "--evaluator-model", "scripted", "--scorer-model", "scripted"])
