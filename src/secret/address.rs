@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::naming::is_key_name;
 
 /// The parts of all addresses in a text that nobody may read: what stands before an `@`, and the values of parameters
 /// that are keys by their names.
 pub fn secret_parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    for (at, _) in text.match_indices("://") {
+    for at in memmem::find_iter(text.as_bytes(), "://") {
         let start = at + "://".len();
         let length = text[start..].find(ends_address).unwrap_or(text.len() - start);
         let address = &text[start..start + length];

@@ -1,9 +1,13 @@
 //! Keys and passwords: text that no log, report or store ever shows.
 
 mod address;
+mod decoding;
+mod matcher;
 mod naming;
 mod redactor;
 mod spelling;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 pub use address::secret_parts;

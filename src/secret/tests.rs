@@ -1,0 +1,184 @@
+//! What the redactor finds, and what it leaves.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::borrow::Cow;
+
+use super::redactor::BLOT;
+use super::*;
+
+const KEY: &str = "sk-canary/9+1=\"ö x";
+
+fn redactor(secrets: &[&str]) -> Redactor {
+    let redactor = Redactor::default();
+    redactor.learn_all(secrets.iter().copied());
+    redactor
+}
+
+#[test]
+fn every_spelling_is_found() {
+    let known = redactor(&[KEY]);
+    let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let mut texts = vec![
+        KEY.to_owned(),
+        json!(KEY).to_string().trim_matches('"').to_owned(),
+        json!(json!(KEY).to_string()).to_string().trim_matches(['"', '\\']).to_owned(),
+        r#"sk-canary\/9+1=\"\u00f6 x"#.to_owned(),
+        "sk-canary%2F9%2B1%3D%22%C3%B6%20x".to_owned(),
+        "sk-canary%2f9%2b1%3d%22%c3%b6%20x".to_owned(),
+        "sk-canary%2F9%2B1%3D%22%C3%B6+x".to_owned(),
+        "sk-canary/9+1=&quot;ö x".to_owned(),
+        hex.to_uppercase(),
+        hex,
+    ];
+    for before in ["", "u", "us", "use"] {
+        for after in ["", "!", "!!"] {
+            let encoded = STANDARD.encode(format!("{before}{KEY}{after}"));
+            texts.push(encoded.trim_end_matches('=').to_owned());
+            texts.push(encoded.replace('+', "-").replace('/', "_"));
+            texts.push(encoded);
+        }
+    }
+    for text in texts {
+        assert_eq!(known.redact(&format!("it is: {text}.")), "it is: ***.", "{text}");
+    }
+}
+
+/// Each character of a text as its escape.
+fn each(text: &str, escape: impl Fn(char) -> String) -> String {
+    text.chars().map(escape).collect()
+}
+
+#[test]
+fn a_secret_of_nothing_but_escapes_is_found_and_so_are_escapes_of_escapes() {
+    for secret in [KEY, "sk-canary-7Yq2", "a%41b\\n&amp;c-1"] {
+        let known = redactor(&[secret]);
+        let percent: String = secret.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let json_units = each(secret, |c| c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04X}")).collect());
+        let mut texts = vec![
+            percent.clone(),
+            percent.replace('%', "%25"),
+            each(secret, |c| format!("&#{};", u32::from(c))),
+            each(secret, |c| format!("&#x{:X};", u32::from(c))),
+            each(secret, |c| format!("&amp;#{};", u32::from(c))),
+            each(secret, |c| format!("\\u{{{:x}}}", u32::from(c))),
+            json_units.clone(),
+            json_units.replace('\\', "\\\\"),
+            format!("{}{}", &secret[..2], each(&secret[2..], |c| format!("&#{};", u32::from(c)))),
+        ];
+        texts.push(STANDARD.encode(format!("me:{secret}")).replace('=', "%3D").replace('/', "\\/"));
+        for text in texts {
+            assert_eq!(known.redact(&format!("it is: {text}.")), "it is: ***.", "{text}");
+            let line = json!({"text": format!("it is: {text}.")});
+            let cleared = known.cleared(&line, line.to_string().as_bytes()).unwrap();
+            assert_eq!(cleared, Some(json!({"text": "it is: ***."})), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_number_that_is_a_secret_is_blotted_out_unless_it_is_our_own() {
+    let known = redactor(&["4711081512"]);
+    let document = json!({"id": 4711081512u64, "near": 47110815123u64, "list": [4711081512u64, 4711081512.5], "n": 1});
+    let cleared = known.cleared(&document, document.to_string().as_bytes()).unwrap().unwrap();
+    assert_eq!(cleared, json!({"id": "***", "near": 47110815123u64, "list": ["***", 4711081512.5], "n": 1}));
+
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    struct Ours {
+        tokens: u64,
+        event: serde_json::Value,
+    }
+    let ours = |event| Ours { tokens: 4711081512, event };
+    let document = ours(json!({"pin": 4711081512u64}));
+    let cleared = known.cleared(&document, &serde_json::to_vec(&document).unwrap()).unwrap().unwrap();
+    assert_eq!(cleared, ours(json!({"pin": "***"})));
+}
+
+/// Prints how long an entry of the journal takes: `cargo test --lib -- --ignored --nocapture secret::tests::speed`.
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    let known = Redactor::default();
+    let keys: Vec<String> = (0..8).map(|number| format!("sk-canary-{number}-{}", "aB3/x".repeat(6))).collect();
+    known.learn_all(keys.iter().map(String::as_str));
+    let reply = "I have set \"mow the lawn\" for 5 % of Monday.\nSee http://host/path, anything else? ".repeat(12);
+    let line = json!({"kind": "agentReplied", "trial": 1, "turn": 3, "text": reply, "ms": 12.5}).to_string();
+    let document: serde_json::Value = serde_json::from_str(&line).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a measurement")]
+    let began = std::time::Instant::now();
+    for _ in 0..2_000 {
+        assert!(known.cleared(&document, line.as_bytes()).unwrap().is_none());
+    }
+    println!("{} bytes: {:?}", line.len(), began.elapsed() / 2_000);
+}
+
+#[test]
+fn what_a_header_or_a_login_holds_is_known_by_itself() {
+    let known = redactor(&[
+        "Bearer abc-12345",
+        &format!("Basic {}", STANDARD.encode("me:hunter-2")),
+        "a=b; session=0a1b2c3d4e",
+        "p%40ss%2Fword1",
+    ]);
+    known.learn_login("neo4j", &Secret::new("weak"));
+    let text = format!("abc-12345 hunter-2 0a1b2c3d4e p@ss/word1 {} weak", STANDARD.encode("neo4j:weak"));
+    assert_eq!(known.redact(&text), "*** *** *** *** *** weak");
+}
+
+#[test]
+fn a_text_that_was_cut_within_a_secret_loses_the_half_too() {
+    let known = redactor(&["sk-canary-123456"]);
+    assert_eq!(known.redact("it said sk-canary-1…\" and sk-…"), "it said ***…\" and sk-…");
+    assert_eq!(known.begun_at_end(b"x sk-ca"), 5);
+    assert_eq!(known.ended_at_start(b"3456 x"), 4);
+}
+
+#[test]
+fn a_document_stays_one_and_numbers_and_names_stay() {
+    let known = redactor(&["canary-1"]);
+    let document = json!({"text": "my canary-1", "list": [{"canary-1": 1, "***": 2}], "n": 1.5});
+    let json = serde_json::to_vec(&document).unwrap();
+    let cleared = known.cleared(&document, &json).unwrap().unwrap();
+    assert_eq!(cleared, json!({"text": "my ***", "list": [{"***": 1, "****": 2}], "n": 1.5}));
+    assert_eq!(known.cleared(&cleared, &serde_json::to_vec(&cleared).unwrap()).unwrap(), None);
+}
+
+#[test]
+fn what_is_learnt_by_one_is_known_to_all_and_addresses_lose_their_logins() {
+    let known = Redactor::default();
+    let other = known.clone();
+    assert!(matches!(other.redact("token-12345"), Cow::Borrowed(_)));
+    known.learn(&Secret::new("token-12345"));
+    assert_eq!(other.redact("token-12345 http://me:x@h/?sig=1"), "*** http://***@h/?sig=***");
+    assert_eq!(other.redact_known("token-12345 http://me:x@h/?sig=1"), "*** http://me:x@h/?sig=1");
+}
+
+#[test]
+fn a_short_or_common_value_blots_nothing() {
+    let known = redactor(&["x", "1234", "password", "neo4j"]);
+    assert!(matches!(known.redact("x 1234 password neo4j"), Cow::Borrowed(_)));
+}
+
+proptest! {
+    #[test]
+    fn no_secret_is_left_and_what_is_redacted_stays_so(
+        secret in "[ -~äß\n]{6,24}", before in ".{0,12}", after in ".{0,12}"
+    ) {
+        let known = redactor(&[&secret]);
+        prop_assume!(is_worth_hiding(secret.trim()));
+        let once = known.redact(&format!("{before}{secret}{after}")).into_owned();
+        prop_assert!(!once.contains(secret.trim()) || BLOT.contains(secret.trim()));
+    }
+
+    #[test]
+    fn a_line_of_json_is_dirty_wherever_its_texts_are(secret in "[ -~ä\u{1}\n]{8,24}", words in ".{0,20}") {
+        let known = redactor(&[&secret]);
+        prop_assume!(is_worth_hiding(secret.trim()));
+        let document = json!({"text": format!("{words}{secret}{words}")});
+        let cleared = known.cleared(&document, &serde_json::to_vec(&document).unwrap()).unwrap();
+        prop_assert!(cleared.is_some_and(|cleared| !cleared["text"].as_str().unwrap().contains(secret.trim())));
+    }
+}
