@@ -12,6 +12,7 @@ use super::responses::ResponsesConfig;
 use super::trpc::{ServerConfig, TrpcConfig};
 use super::watsonx::WatsonxConfig;
 use super::websocket::WebSocketConfig;
+use crate::secret::is_key_name;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
 #[derive(Debug, Clone, PartialEq)]
@@ -209,27 +210,25 @@ impl TransportConfig {
 
     /// The keys that the job holds, none of which may be shown.
     pub fn keys(&self) -> Vec<&str> {
-        match self {
-            TransportConfig::Embabel(config) => config.api_key.as_deref().into_iter().collect(),
-            TransportConfig::OpenAi(config) => config.api_key.as_deref().into_iter().collect(),
-            TransportConfig::Responses(config) => {
-                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
-            }
-            TransportConfig::Adk(config) => config.headers.values().map(String::as_str).collect(),
-            TransportConfig::A2a(config) => {
-                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
-            }
-            TransportConfig::Trpc(config) => {
-                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
-            }
-            TransportConfig::Watsonx(config) => {
-                config.headers.values().chain(&config.api_key).map(String::as_str).collect()
-            }
-            TransportConfig::Http(config) => config.header_values().collect(),
-            TransportConfig::WebSocket(config) => config.headers.values().map(String::as_str).collect(),
-            TransportConfig::Demo(_) | TransportConfig::Command(_) => Vec::new(),
-        }
+        let (key, headers) = match self {
+            TransportConfig::Embabel(config) => (config.api_key.as_deref(), None),
+            TransportConfig::OpenAi(config) => (config.api_key.as_deref(), None),
+            TransportConfig::Responses(config) => (config.api_key.as_deref(), Some(&config.headers)),
+            TransportConfig::Adk(config) => (None, Some(&config.headers)),
+            TransportConfig::A2a(config) => (config.api_key.as_deref(), Some(&config.headers)),
+            TransportConfig::Trpc(config) => (config.api_key.as_deref(), Some(&config.headers)),
+            TransportConfig::Watsonx(config) => (config.api_key.as_deref(), Some(&config.headers)),
+            TransportConfig::Http(config) => return config.headers().filter_map(key_of).collect(),
+            TransportConfig::WebSocket(config) => (None, Some(&config.headers)),
+            TransportConfig::Demo(_) | TransportConfig::Command(_) => (None, None),
+        };
+        key.into_iter().chain(headers.into_iter().flatten().filter_map(key_of)).collect()
     }
+}
+
+/// The value of a header that is a key by its name.
+fn key_of<'c>((name, value): (&'c String, &'c String)) -> Option<&'c str> {
+    is_key_name(name).then_some(value.as_str())
 }
 
 fn bare_model(streams: bool) -> Vec<Ability> {

@@ -27,6 +27,7 @@ pub(super) struct Known {
 impl Mask {
     /// The mask of a tree.
     pub(super) fn of(mut found: Found) -> Mask {
+        found.texts.append(&mut found.guessed);
         found.texts.retain(|text| is_worth_hiding(text));
         found.texts.sort_unstable();
         found.texts.dedup();

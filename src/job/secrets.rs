@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::nearest::nearest;
 use super::schema;
 use super::source::{Content, Node, Span, read_leniently};
-use crate::secret::{Secret, is_key_name, is_worth_hiding, secrets_of};
+use crate::secret::{
+    Secret, is_key_name, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key, secrets_of,
+};
 
 /// The keys of a job file whose values are secret.
 const SECRET_KEYS: [&str; 5] = ["apiKey", "password", "headers", "env", "args"];
@@ -26,9 +28,15 @@ pub(super) const MOST: usize = 2_000;
 /// where the text can't be read as YAML.
 pub fn secrets(text: &str) -> Vec<Secret> {
     let mut found = Found::default();
+    let mut said = Vec::new();
     for root in read_leniently(text) {
         found.add(&root);
+        told_to_models(&root, false, &mut said);
     }
+    // What the job itself tells the persona and the judge, or calls a model, is no secret by its looks.
+    let is_said = |guess: &String| said.iter().any(|words| words.contains(guess.as_str()));
+    let guessed = std::mem::take(&mut found.guessed);
+    found.texts.extend(guessed.into_iter().filter(|guess| !is_said(guess)));
     // What somebody is called is no secret, whichever header says it.
     let names = ["user", "chatbot"].map(|name| found.of_target(text, name));
     found.texts.retain(|text| !names.iter().flatten().any(|name| name == text));
@@ -44,6 +52,8 @@ pub(super) struct Found {
     pub(super) spans: Vec<Span>,
     /// The texts that are secret wherever they stand.
     pub(super) texts: Vec<String>,
+    /// Those that may be, by what they look like.
+    pub(super) guessed: Vec<String>,
 }
 
 impl Found {
@@ -93,7 +103,7 @@ impl Found {
             return;
         }
         match &node.content {
-            Content::String(text) if looks_secret(text) => self.hide(node),
+            Content::String(text) if looks_like_a_key(text) => self.hide(node),
             Content::List(items) => items.iter().for_each(|item| self.hide_unknown("", None, item)),
             Content::Mapping(entries) => {
                 entries.iter().for_each(|entry| self.hide_unknown(&entry.key.text, None, &entry.value))
@@ -111,6 +121,27 @@ impl Found {
             Content::List(items) => items.iter().for_each(|item| self.learn(item)),
             Content::Mapping(entries) => entries.iter().for_each(|entry| self.learn(&entry.value)),
         }
+    }
+}
+
+/// The texts of tasks and facts, and the names of models.
+fn told_to_models(node: &Node, is_told: bool, said: &mut Vec<String>) {
+    match &node.content {
+        Content::String(text) if is_told => said.push(text.clone()),
+        Content::List(items) => items.iter().for_each(|item| told_to_models(item, is_told, said)),
+        Content::Mapping(entries) => {
+            for entry in entries {
+                let key = entry.key.text.as_str();
+                // A model's own settings hold its key.
+                let is_name = key == "name" && matches!(&entry.value.content, Content::String(_));
+                let is_told = match key {
+                    "tasks" | "facts" | "model" | "models" => true,
+                    _ => is_told && (is_name || matches!(key, "task" | "acceptanceCriteria" | "fact" | "type")),
+                };
+                told_to_models(&entry.value, is_told, said);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -143,12 +174,20 @@ fn walk(found: &mut Found, schema: &Value, node: &Node, place: &Place<'_>) {
                 let is_unknown = property.is_none() && of_all.clone().any(|schema| *schema == false);
                 if is_environment {
                     found.hide(&entry.value);
-                    // Every header counts; of an environment what has the name of a key.
-                    if place.key == "headers" || is_key_name(key) {
+                    if is_key_name(key) {
                         found.learn(&entry.value);
+                    } else if let Some(text) = entry.value.text()
+                        && is_secret_header(key, text)
+                    {
+                        found.guessed.extend(literal_parts(text));
                     }
                     entry.value.text().into_iter().for_each(|text| learn_parts(found, key, text));
                 } else {
+                    if is_unknown && is_surely_a_key(key) {
+                        // Somebody has written the key itself where its name belongs.
+                        found.spans.push(entry.key.span);
+                        found.texts.push(key.to_owned());
+                    }
                     if is_unknown {
                         let known = schemas.iter().filter_map(|schema| schema["properties"].as_object());
                         let known = known.flat_map(|properties| properties.keys().map(String::as_str));
@@ -184,10 +223,13 @@ fn walk(found: &mut Found, schema: &Value, node: &Node, place: &Place<'_>) {
             });
             let is_secret = is_hidden
                 || is_named_secret(place.key, text) && is_worth_hiding(text.trim())
-                || is_misplaced && looks_secret(text);
+                || is_misplaced && looks_like_a_key(text);
             if is_secret {
                 found.hide(node);
                 found.learn(node);
+            }
+            if place.key == "command" {
+                learn_words(found, text.split_whitespace());
             }
             learn_parts(found, place.key, text);
         }
@@ -215,9 +257,12 @@ fn is_named_secret(key: &str, text: &str) -> bool {
 
 /// Arguments that are secret: what follows a switch with the name of a key, or its `=`, and what is in addresses.
 fn learn_arguments(found: &mut Found, items: &[Node]) {
+    learn_words(found, items.iter().filter_map(Node::text));
+}
+
+fn learn_words<'t>(found: &mut Found, words: impl Iterator<Item = &'t str>) {
     let mut before = "";
-    for item in items {
-        let Some(text) = item.text() else { continue };
+    for text in words {
         if before.starts_with('-') && is_key_name(before) {
             found.texts.extend(literal_parts(text));
         }
@@ -231,20 +276,6 @@ fn learn_arguments(found: &mut Found, items: &[Node]) {
         learn_parts(found, "", text);
         before = text;
     }
-}
-
-/// Whether a text looks as if a key were in it: a word of letters and digits that is no address.
-fn looks_secret(text: &str) -> bool {
-    let mut words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'', ',', ';']));
-    words.any(|word| {
-        let has = |of: fn(char) -> bool| word.chars().any(of);
-        let is_address = word.contains("://") || word.starts_with(['$', '/']);
-        word.len() >= 8
-            && !is_address
-            && has(|c| c.is_ascii_digit())
-            && has(char::is_alphabetic)
-            && is_worth_hiding(word)
-    })
 }
 
 /// The text itself; of a template what stands between its `{{ … }}`.
@@ -308,18 +339,46 @@ target:
   http:
     say: {url: 'http://me:pw-1@h/?api_key=key-2&x=1', headers: {Authorization: 'Bearer {{user}} abc-3', X-User: somebody-1}}
   start: {command: x, args: [--verbose, --api-key, arg-4, '-H', 'X-Token: arg-5'], env: {DB_PASSWORD: env-6, LEVEL: debug-1}}
-  embabel: {apiKey: 12345678, state: {api_token: tok-7777}}
+  command: {command: 'TOKEN=own-1 run --api-key own-2', env: {SETTING: sk-own-123456}}
+  embabel: {apiKey: 12345678, sk-mistaken-1: x, state: {api_token: tok-7777}}
 scorer: {model: {apiKeyEnv: sk-key-8}}
 graph: {neo4j: {password: &p pass-9, uri: bolt://u:p10@h}}
 ";
         let all = found(yaml);
         for text in [
-            "12345678", "Bearer", "abc-3", "arg-4", "arg-5", "env-6", "key-2", "me:pw-1", "p10", "pass-9", "pw-1",
-            "sk-key-8", "tok-7777", "u:p10",
+            "own-1",
+            "own-2",
+            "sk-own-123456",
+            "sk-mistaken-1",
+            "12345678",
+            "Bearer",
+            "abc-3",
+            "arg-4",
+            "arg-5",
+            "env-6",
+            "key-2",
+            "me:pw-1",
+            "p10",
+            "pass-9",
+            "pw-1",
+            "sk-key-8",
+            "tok-7777",
+            "u:p10",
         ] {
             assert!(all.iter().any(|found| found == text), "{text}: {all:?}");
         }
         assert!(!all.iter().any(|found| found.contains("somebody") || found == "debug-1"), "{all:?}");
         assert_eq!(found("a: [b"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn innocent_headers_are_no_secrets() {
+        let headers =
+            "X-Model: gpt-4.1-mini, X-Todo: mow the lawn, X-Code: code-190283, X-Id: a1b2c3d4e5, X-Pick: my-model-9b";
+        let yaml = format!(
+            "target: {{http: {{say: {{url: 'http://h', headers: {{{headers}}}}}}}}}\n\
+             tasks: [{{task: mow the lawn, acceptanceCriteria: it names code-190283}}]\nevaluator: {{model: my-model-9b}}\n"
+        );
+        assert_eq!(found(&yaml), ["a1b2c3d4e5"]);
     }
 }

@@ -1,5 +1,7 @@
 //! One hello to the agent, to see that it is there and what it does. No persona, no judge, no seed, nothing is kept.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
@@ -29,17 +31,33 @@ impl Sighting {
     /// The same without secrets: before anything of it is cut short.
     pub fn cleared_by(mut self, redactor: &Redactor) -> Sighting {
         let clear = |text: &mut String| *text = redactor.redact(text).into_owned();
+        let clear_reply = |reply: &mut Reply| {
+            clear(&mut reply.text);
+            clear_document(redactor, &mut reply.events);
+        };
         clear(&mut self.session_id);
         clear(&mut self.said);
-        self.greeting.iter_mut().for_each(|reply| clear(&mut reply.text));
+        self.greeting.iter_mut().for_each(clear_reply);
+        self.exchange.tries.failures.iter_mut().for_each(|failure| clear(&mut failure.error));
         match &mut self.exchange.reply {
-            Ok(reply) => clear(&mut reply.text),
+            Ok(reply) => clear_reply(reply),
             Err(error) => clear(&mut error.message),
         }
-        if let Err(error) = &mut self.context {
-            clear(&mut error.message);
+        match &mut self.context {
+            Ok(context) => clear_document(redactor, context),
+            Err(error) => clear(&mut error.message),
         }
         self
+    }
+}
+
+/// What can't be cleared is left out.
+fn clear_document<T: Serialize + DeserializeOwned + Default>(redactor: &Redactor, document: &mut T) {
+    let cleared = serde_json::to_vec(document).and_then(|json| redactor.cleared(document, &json));
+    match cleared {
+        Ok(Some(cleared)) => *document = cleared,
+        Ok(None) => {}
+        Err(_) => *document = T::default(),
     }
 }
 

@@ -213,7 +213,9 @@ mod tests {
         ] {
             assert_eq!(decoded(text).as_deref(), Some(plain), "{text}");
         }
-        for text in ["", "100%", "%zz%", "a&b;", "&#;", "&#x;", "&#1114112;", r"\u12", r"\ud800 \q", "\\", "%2", r"\u{}"] {
+        for text in
+            ["", "100%", "%zz%", "a&b;", "&#;", "&#x;", "&#1114112;", r"\u12", r"\ud800 \q", "\\", "%2", r"\u{}"]
+        {
             assert_eq!(decoded(text), None, "{text}");
         }
     }
@@ -223,7 +225,8 @@ mod tests {
         let text = "ab%20cd&#8364;e";
         let decoded = Decoded::of(text.as_bytes()).unwrap();
         let euro = String::from_utf8_lossy(&decoded.bytes).find('€').unwrap();
-        for (part, origin) in [(0..2, "ab"), (1..4, "b%20c"), (2..3, "%20"), (3..5, "cd"), (euro..euro + 1, "&#8364;")] {
+        for (part, origin) in [(0..2, "ab"), (1..4, "b%20c"), (2..3, "%20"), (3..5, "cd"), (euro..euro + 1, "&#8364;")]
+        {
             assert_eq!(&text[decoded.origin(part.clone())], origin, "{part:?}");
         }
         assert_eq!(&text[decoded.origin(euro + 2..decoded.bytes.len())], "&#8364;e");

@@ -45,7 +45,8 @@ impl Matcher {
         patterns.extend(within);
         let quick = |some: &[Vec<u8>]| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(some);
         let at_once = if patterns.len() <= MOST_IN_PARTS { AT_ONCE } else { patterns.len() };
-        let all = AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA)).clone();
+        let all =
+            AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA)).clone();
         let is_escaped = |secret: &String| secret.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
         Some(Matcher {
             any: patterns.chunks(at_once).map(quick).collect::<Result<_, _>>().ok()?,
@@ -100,9 +101,7 @@ impl Matcher {
         {
             let was_json = std::mem::replace(&mut is_json, false);
             let layer = if was_json { Decoded::of_json(bytes) } else { Decoded::of(bytes) };
-            let Some(layer) = layer else {
-                if was_json { continue } else { break }
-            };
+            let Some(layer) = layer else { if was_json { continue } else { break } };
             let found = self.found(&layer.bytes);
             layers.push(layer);
             let origin = |span| layers.iter().rev().fold(span, |span, layer| layer.origin(span));

@@ -11,7 +11,7 @@ mod tests;
 mod variables;
 
 pub use address::secret_parts;
-pub use naming::{is_key_name, is_worth_hiding};
+pub use naming::{is_key_name, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key};
 pub use redactor::{Redactor, secrets_of};
 pub use variables::Variables;
 

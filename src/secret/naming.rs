@@ -105,6 +105,109 @@ pub fn is_worth_hiding(value: &str) -> bool {
         && !ROOTS.iter().any(|root| value.starts_with(root))
 }
 
+/// Names of headers whose values say what is asked for and by whom, in small letters: no key, unless it looks like nothing else.
+const INNOCENT: [&str; 16] = [
+    "model",
+    "version",
+    "agent",
+    "accept",
+    "content",
+    "language",
+    "locale",
+    "zone",
+    "origin",
+    "referer",
+    "host",
+    "region",
+    "user",
+    "name",
+    "trace",
+    "request-id",
+];
+
+/// How the keys of well-known services begin.
+const BEGINNINGS: [&str; 16] = [
+    "sk-",
+    "sk_",
+    "pk-",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "AIza",
+    "eyJ",
+    "hf_",
+];
+
+/// How the names of models begin.
+const MODELS: [&str; 20] = [
+    "gpt",
+    "chatgpt",
+    "claude",
+    "gemini",
+    "gemma",
+    "llama",
+    "mistral",
+    "mixtral",
+    "ministral",
+    "codestral",
+    "qwen",
+    "deepseek",
+    "phi-",
+    "grok",
+    "granite",
+    "command-r",
+    "nova-",
+    "kimi",
+    "glm-",
+    "text-embedding",
+];
+
+/// Whether a header carries a key: by its name, or by what it holds.
+pub fn is_secret_header(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_innocent = INNOCENT.iter().any(|part| name.contains(part));
+    is_key_name(&name) || is_surely_a_key(value) || !is_innocent && looks_like_a_key(value)
+}
+
+/// Whether a text looks as if a key were in it: a word of letters and digits that is neither an address nor a model's name.
+pub fn looks_like_a_key(text: &str) -> bool {
+    words(text).any(|word| {
+        let has = |of: fn(char) -> bool| word.chars().any(of);
+        let is_address = word.contains("://") || word.starts_with(['$', '/']);
+        word.len() >= 8
+            && !is_address
+            && !is_model(word)
+            && has(|c| c.is_ascii_digit())
+            && has(char::is_alphabetic)
+            && is_worth_hiding(word)
+    })
+}
+
+/// Whether a text begins as keys of well-known services do, or names the scheme of one.
+pub fn is_surely_a_key(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let has_scheme =
+        ["bearer", "basic"].iter().any(|scheme| first.eq_ignore_ascii_case(scheme)) && first != text.trim();
+    has_scheme || words(text).any(|word| word.len() >= 10 && BEGINNINGS.iter().any(|start| word.starts_with(start)))
+}
+
+/// `openai/gpt-4.1-mini`
+fn is_model(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase();
+    MODELS.iter().any(|start| name.starts_with(start)) && word.len() <= 64
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().map(|word| word.trim_matches(['"', '\'', ',', ';']))
+}
+
 /// `Monday`: a word at the start of a sentence.
 fn is_capitalised(value: &str) -> bool {
     value.chars().skip(1).all(char::is_lowercase)
@@ -152,6 +255,32 @@ mod tests {
             "PASSWORD_FILE",
         ] {
             assert!(!is_key_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_secret_by_its_name_or_by_what_it_holds() {
+        for (name, value) in [
+            ("X-API-Key", "hunter"),
+            ("Authorization", "whatever"),
+            ("X-Canary", "sk-canary-header-1"),
+            ("X-User-Agent", "Bearer abc"),
+            ("X-Tenant", "a1b2c3d4e5f6"),
+            ("X-Model", "sk-proj-12345678"),
+        ] {
+            assert!(is_secret_header(name, value), "{name}: {value}");
+        }
+        for (name, value) in [
+            ("X-Model", "gpt-4.1-mini"),
+            ("X-LLM", "openai/gpt-4o-mini-2024-07-18"),
+            ("X-Note", "mow the lawn"),
+            ("Content-Type", "application/vnd.x1+json"),
+            ("X-Region", "eu-west-1"),
+            ("X-Client-Version", "v1.2.3-beta"),
+            ("Accept-Language", "de-DE"),
+            ("X-Callback", "https://host1/path2"),
+        ] {
+            assert!(!is_secret_header(name, value), "{name}: {value}");
         }
     }
 

@@ -86,7 +86,8 @@ impl Redactor {
         self.learn_all(secrets_of(name, value));
     }
 
-    /// Learns a header of a request, where it is a key by its name.
+    /// Learns a header of a request, where it is a key by its name. What else may be one is learnt from the job's file: a
+    /// request also says what was made of templates.
     pub fn learn_header(&self, name: &str, value: &Secret) {
         if is_key_name(name) {
             self.learn(value);

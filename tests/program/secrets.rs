@@ -40,6 +40,9 @@ fn spellings(secret: &str) -> Vec<String> {
         all.push(URL_SAFE_NO_PAD.encode(format!("{before}{secret}.")));
     }
     all.push(secret.bytes().map(|byte| format!("%{byte:02X}")).collect());
+    all.push(secret.chars().map(|c| format!("&#{};", u32::from(c))).collect());
+    all.push(secret.chars().map(|c| format!("&#x{:x};", u32::from(c))).collect());
+    all.push(secret.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect());
     all
 }
 
@@ -60,7 +63,7 @@ fn echo() -> Server {
             let bare = value.rsplit(' ').next().unwrap_or_default().to_owned();
             [value.clone(), bare]
         });
-        let spelled: Vec<String> = values.flat_map(|value| spellings(&value)[..9].to_vec()).collect();
+        let spelled: Vec<String> = values.flat_map(|value| spellings(&value)).collect();
         Reply::Json(
             200,
             json!({
@@ -122,6 +125,56 @@ fn a_started_agent_gets_no_key_that_it_was_not_given_and_what_it_prints_is_clear
 }
 
 #[test]
+fn a_key_that_the_agent_repeats_reaches_neither_the_judge_nor_the_persona() {
+    let (model, base) = crate::servers::model::start("good");
+    let (server, folder) = (echo(), tempfile::tempdir().unwrap());
+    let job = format!(
+        "target:\n  user: u\n  chatbot: c\n  http:\n    say: {{url: '{0}/say', headers: {{Authorization: Bearer sk-canary-agent-1}}, \
+         body: {{say: '{{{{ message }}}}'}}, reply: $.word}}\nevaluator: {{model: openai/x}}\nscorer: {{model: openai/x}}\n\
+         tasks: [{{task: say it, acceptanceCriteria: a word}}]\nfacts: []\n",
+        server.address
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let mut command = eval_job(folder.path());
+    command.args(["run", "job.yml", "-v"]).env("OPENAI_BASE_URL", base).env("OPENAI_API_KEY", "sk-canary-model-2");
+    let (all, status) = everything(&mut command, folder.path());
+    assert!(status == Some(0) || status == Some(100), "{status:?} {all}");
+    nothing_of(&["sk-canary-agent-1", "sk-canary-model-2"], &all);
+    let prompts: String = model.requests().iter().map(|request| request.body.clone()).collect();
+    assert!(prompts.contains("<transcript>") && prompts.contains("***"), "{prompts}");
+    nothing_of(&["sk-canary-agent-1", "sk-canary-model-2"], &prompts);
+}
+
+#[test]
+fn a_token_that_was_exchanged_for_a_key_is_a_secret_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(|request| {
+        if request.path.contains("identity/token") {
+            return Reply::Json(200, json!({"access_token": "canary.iam/token-3", "expires_in": 3600}));
+        }
+        if request.path == "/v1/orchestrate/agents" {
+            return Reply::Json(200, json!([{"id": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "name": "helper"}]));
+        }
+        let authorization = request.header("authorization").unwrap_or_default();
+        let spelled: Vec<String> = spellings(authorization.trim_start_matches("Bearer "));
+        let text = format!("You sent {authorization}: {}", spelled.join(" "));
+        let frame = json!({"object": "thread.message.completed", "thread_id": "t", "choices": [{"message": {"role": "assistant", "content": text}}]});
+        Reply::Body(200, "text/event-stream", format!("data: {frame}\n\n").into_bytes())
+    });
+    let job = format!(
+        "target: {{user: u, chatbot: helper, watsonx: {{baseUrl: '{0}', apiKey: canary-key-4, api: v2, auth: iam, iamUrl: '{0}'}}}}\n\
+         {CONVERSATION}",
+        server.address
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    for command in [vec!["run", "job.yml", "-v", "-o", "out.json"], vec!["probe", "job.yml"]] {
+        let (all, _) = everything(eval_job(folder.path()).args(&command), folder.path());
+        assert!(all.contains("You sent Bearer ***"), "{all}");
+        nothing_of(&["canary.iam/token-3", "canary-key-4"], &all);
+    }
+}
+
+#[test]
 fn a_job_with_problems_shows_no_secret_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let rest = "tasks: [{task: t, acceptanceCriteria: a}]\nfacts: []\n";
@@ -166,6 +219,12 @@ fn a_job_with_problems_shows_no_secret_of_it() {
         "graph: {neo4j: {pasword: sk-canary-1}}".to_owned(),
         "scorer: {model: {name: openai/x, apiKeyEnv: sk-canary-1, wrong: 1}}".to_owned(),
         "scorer: {model: {name: openai/x, apiKey: sk-canary-1}}".to_owned(),
+        "  embabel: {sk-canary-1: apiKey}".to_owned(),
+        "  start: {command: 'DB_PASSWORD=sk-canary-1 sh -c env', wrong: 1}".to_owned(),
+        "  embabel: {apiKye: sk-canary-1}".to_owned(),
+        "  embabel: {apiKey: 'x\\q', auth: {bearer: sk-canary-1}}".to_owned(),
+        "  embabel: {apiKey: \"\\qsk-canary-1\"}".to_owned(),
+        "  embabel: {apiKey: !!binary sk-canary-1}".to_owned(),
         "? [sk-canary-1]\n: x".to_owned(),
         "sk-canary-1".to_owned(),
         "apiKey: sk-canary-1\nname: [x".to_owned(),
@@ -179,6 +238,23 @@ fn a_job_with_problems_shows_no_secret_of_it() {
             assert!(!all.contains("canary"), "{number}: {lines}\n{all}");
             assert!(command == "run" || status == Some(2), "{number}: {status:?} {lines}\n{all}");
         }
+    }
+}
+
+#[test]
+fn an_agent_that_does_not_start_shows_no_secret_of_its_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target:\n  user: u\n  chatbot: c\n  start:\n    command: sh\n    args: [-c, 'env; echo $0 >&2; exit 3', --api-key, canary-arg-1]\n    \
+         env: {{DB_PASSWORD: canary-env-2, SETTING: sk-canary-env-3, LEVEL: plain}}\n{CONVERSATION}"
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    for command in
+        [vec!["run", "job.yml", "-v", "-o", "out.json"], vec!["probe", "job.yml"], vec!["validate", "job.yml"]]
+    {
+        let (all, _) = everything(eval_job(folder.path()).args(&command), folder.path());
+        assert!(command[0] == "validate" || all.contains("LEVEL=plain"), "{all}");
+        nothing_of(&["canary-arg-1", "canary-env-2", "sk-canary-env-3"], &all);
     }
 }
 

@@ -129,9 +129,9 @@ impl HttpConfig {
         open.chain([("say", self.say.parts())]).chain(state)
     }
 
-    /// The values of its headers, which may be keys.
-    pub fn header_values(&self) -> impl Iterator<Item = &str> {
-        self.parts().flat_map(|(_, parts)| parts.headers.values()).map(String::as_str)
+    /// The headers of all its requests, which may be keys.
+    pub fn headers(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.parts().flat_map(|(_, parts)| parts.headers.iter())
     }
 
     /// Whether sessions are opened at the host and port where the words are said: else who answers there says nothing of
