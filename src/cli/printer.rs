@@ -3,7 +3,6 @@
 //! Invariants: no secret that is known is shown; of the characters that could steer a terminal only line breaks, tabs and
 //! our own colours are written, all others are spelled out.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Mutex;
 
@@ -11,7 +10,7 @@ use super::context::Context;
 use super::error::CliError;
 use crate::report::Ink;
 use crate::secret::Redactor;
-use crate::text::is_unsafe;
+use crate::text::next_unsafe;
 
 /// The sequences of which our own colours are made.
 const COLOURS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
@@ -75,22 +74,19 @@ pub(super) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
 /// The text as a terminal may get it.
 pub(super) fn shown(text: &str, ink: Ink) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| is_unsafe(c) && !matches!(c, '\n' | '\t')) {
-        shown.push_str(&rest[..at]);
-        rest = &rest[at..];
+    let (mut done, mut from) = (0, 0);
+    while let Some(at) = next_unsafe(text, from) {
+        let rest = &text[at..];
         let colour = COLOURS.iter().find(|colour| ink == Ink::Colour && rest.starts_with(**colour));
-        let length = colour.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), |colour| colour.len());
-        match colour {
-            Some(colour) => shown.push_str(colour),
-            None => rest[..length].chars().for_each(|c| {
-                // A text can always be added to.
-                let _ = write!(shown, "{}", c.escape_unicode());
-            }),
+        let character = rest.chars().next().filter(|_| colour.is_none());
+        from = at + colour.map_or_else(|| character.map_or(1, char::len_utf8), |colour| colour.len());
+        if let Some(character) = character.filter(|character| !matches!(character, '\n' | '\t')) {
+            shown.push_str(&text[done..at]);
+            shown.extend(character.escape_unicode());
+            done = from;
         }
-        rest = &rest[length..];
     }
-    shown + rest
+    shown + &text[done..]
 }
 
 #[cfg(test)]

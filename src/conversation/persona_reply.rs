@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::signoff::without_signoff;
+use crate::text::{contradiction, visible};
 
 /// What the persona says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,13 +47,16 @@ fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, String> {
     let text = unfenced(raw.trim());
     if text.starts_with('{') {
         match serde_json::from_str::<Value>(text) {
-            Ok(Value::Object(object)) => return Ok(Some(object)),
+            Ok(Value::Object(object)) => {
+                return consistent(text).map(|()| Some(object));
+            }
             Ok(_) => return Ok(None),
             Err(_) => {}
         }
     }
     let mut found: Option<Map<String, Value>> = None;
-    for object in objects_within(text) {
+    for (object, written) in objects_within(text) {
+        consistent(written)?;
         if found.as_ref().is_some_and(|first| *first != object) {
             return Err("the reply has more than one JSON object; give exactly one".to_owned());
         }
@@ -66,6 +70,11 @@ fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, String> {
     }
 }
 
+fn consistent(json: &str) -> Result<(), String> {
+    let said = |key: String| format!("the reply says `{}` twice in one object, and differently", visible(&key));
+    contradiction(json).map_or(Ok(()), |key| Err(said(key)))
+}
+
 /// The text within a ``` fence that encloses all of it.
 fn unfenced(text: &str) -> &str {
     let Some(inner) = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) else { return text };
@@ -77,7 +86,7 @@ fn unfenced(text: &str) -> &str {
 }
 
 /// The objects in a text that are replies: those with a text `message` and, at the most, `done` beside it.
-fn objects_within(text: &str) -> Vec<Map<String, Value>> {
+fn objects_within(text: &str) -> Vec<(Map<String, Value>, &str)> {
     let mut objects = Vec::new();
     let mut rest = text;
     while let Some(place) = rest.find('{') {
@@ -85,10 +94,11 @@ fn objects_within(text: &str) -> Vec<Map<String, Value>> {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match values.next() {
             Some(Ok(Value::Object(object))) => {
-                rest = &rest[values.byte_offset()..];
+                let (whole, behind) = rest.split_at(values.byte_offset());
+                rest = behind;
                 let known = object.keys().all(|key| key == "message" || key == "done");
                 if known && object.get("message").is_some_and(Value::is_string) {
-                    objects.push(object);
+                    objects.push((object, whole));
                 }
             }
             _ => rest = &rest[1..],
@@ -117,6 +127,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_reply_that_says_two_things_is_refused() {
+        for raw in [r#"{"message":"a","message":"b"}"#, r#"Here: {"message":"a","done":true,"done":false}"#] {
+            let problem = read_persona_reply(raw, "bye").unwrap_err();
+            assert!(problem.ends_with("twice in one object, and differently"), "{raw}: {problem}");
+        }
+    }
 
     const PHRASE: &str = "So Long, and Thanks for All the Fish";
 

@@ -1,7 +1,7 @@
 //! A short, harmless piece of somebody else's text, for error messages.
 
 use crate::secret::Secret;
-use crate::text::is_unsafe;
+use crate::text::characters;
 
 /// How many characters of a text are shown.
 const SHOWN: usize = 120;
@@ -11,8 +11,8 @@ const SHOWN: usize = 120;
 pub fn excerpt(text: &str, secrets: &[Secret]) -> String {
     let text = secrets.iter().fold(text.trim().to_owned(), |text, secret| secret.redact(&text));
     let mut shown = String::from("\"");
-    for c in text.chars().take(SHOWN) {
-        if is_unsafe(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    for (c, is_unsafe) in characters(&text).take(SHOWN) {
+        if is_unsafe { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
     shown.push_str(if text.chars().nth(SHOWN).is_some() { "…\"" } else { "\"" });
     shown

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 use super::problem::{Problem, Problems};
-use crate::text::{is_unsafe, visible};
+use crate::text::{characters, visible};
 
 /// A longer source line is cut to this many terminal columns around its caret.
 const WIDEST: usize = 100;
@@ -56,7 +56,7 @@ fn render(problem: &Problem) -> String {
 
 /// The source line as it is shown, and the caret line under it.
 fn source_and_caret(problem: &Problem) -> (String, String) {
-    let line: Vec<char> = problem.source_line.trim_end().chars().collect();
+    let line: Vec<(char, bool)> = characters(problem.source_line.trim_end()).collect();
     let before = (problem.caret - 1).min(line.len());
     let after = (before + problem.width).min(line.len());
     let (first, last) = window(&line, before);
@@ -69,12 +69,12 @@ fn source_and_caret(problem: &Problem) -> (String, String) {
 }
 
 /// The part of the line that is shown: all of it, or what fits around the caret.
-fn window(line: &[char], caret: usize) -> (usize, usize) {
+fn window(line: &[(char, bool)], caret: usize) -> (usize, usize) {
     if columns(line) <= WIDEST {
         return (0, line.len());
     }
     let mut room = WIDEST;
-    let mut fits = |character: &&char, least: usize| {
+    let mut fits = |character: &&(char, bool), least: usize| {
         let left = room.checked_sub(cell(**character).1).filter(|left| *left >= least);
         room = left.unwrap_or(room);
         left.is_some()
@@ -85,15 +85,15 @@ fn window(line: &[char], caret: usize) -> (usize, usize) {
     (first, last)
 }
 
-fn columns(characters: &[char]) -> usize {
+fn columns(characters: &[(char, bool)]) -> usize {
     characters.iter().map(|&character| cell(character).1).sum()
 }
 
 /// How a character is shown, and how many columns that takes.
-fn cell(character: char) -> (String, usize) {
+fn cell((character, is_unsafe): (char, bool)) -> (String, usize) {
     match character {
         '\t' => (TAB.to_owned(), TAB.len()),
-        _ if is_unsafe(character) => {
+        _ if is_unsafe => {
             let escaped = character.escape_unicode().to_string();
             let width = escaped.len();
             (escaped, width)

@@ -2,17 +2,17 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::is_unsafe;
+use crate::text::characters;
 
 /// The text with control characters (but newline and tab) and invisible direction marks spelled out, so that nothing an
 /// agent says moves the cursor, changes colours or hides itself.
 pub fn plain(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut plain, c| {
+    characters(text).fold(String::with_capacity(text.len()), |mut plain, (c, is_unsafe)| {
         match c {
             '\n' => plain.push('\n'),
             '\t' => plain.push_str("    "),
             '\r' => {}
-            c if is_unsafe(c) => plain.extend(c.escape_unicode()),
+            c if is_unsafe => plain.extend(c.escape_unicode()),
             c => plain.push(c),
         }
         plain

@@ -1,8 +1,12 @@
-//! Text from elsewhere: which of its characters can't be shown as they are.
+//! Text from elsewhere: which of its characters can't be shown as they are, and whether its JSON contradicts itself.
+
+mod contradiction;
+
+pub use contradiction::contradiction;
 
 /// Whether a character could steer a terminal, turn the reading order round, break a line or hide itself: control
 /// characters, Unicode's bidirectional controls, separators, zero-widths, fillers and tags.
-pub fn is_unsafe(c: char) -> bool {
+fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
             // Soft hyphen, grapheme joiner, Arabic letter mark, Mongolian selectors and vowel separator.
@@ -15,16 +19,58 @@ pub fn is_unsafe(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Each character of a text, and whether it must be spelled out.
+pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
+    text.char_indices().map(|(at, c)| (c, is_unsafe(c) && !joins(text, at)))
+}
+
+/// Where the next character from a byte on is that must be spelled out.
+pub fn next_unsafe(text: &str, from: usize) -> Option<usize> {
+    text[from..]
+        .char_indices()
+        .map(|(at, c)| (from + at, c))
+        .find(|(at, c)| is_unsafe(*c) && !joins(text, *at))
+        .map(|(at, _)| at)
+}
+
 /// The text with each of those characters spelled out, line breaks and tabs too.
 pub fn visible(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut visible, c| {
-        if is_unsafe(c) {
+    characters(text).fold(String::with_capacity(text.len()), |mut visible, (c, is_unsafe)| {
+        if is_unsafe {
             visible.extend(c.escape_unicode())
         } else {
             visible.push(c)
         }
         visible
     })
+}
+
+/// Whether at a byte stands a zero-width joiner or non-joiner where its language needs it: between letters of a script whose
+/// letters join, as Persian and Hindi have them, or a joiner between two signs of one emoji. Anywhere else it hides.
+fn joins(text: &str, at: usize) -> bool {
+    const NON_JOINER: char = '\u{200c}';
+    const JOINER: char = '\u{200d}';
+    let mut rest = text[at..].chars();
+    let (Some(c @ (NON_JOINER | JOINER)), Some(before), Some(after)) =
+        (rest.next(), text[..at].chars().next_back(), rest.next())
+    else {
+        return false;
+    };
+    is_of_joining_script(before) && is_of_joining_script(after)
+        || c == JOINER && (is_pictogram(before) || before == '\u{fe0f}') && is_pictogram(after)
+}
+
+/// Letters and marks from Arabic to Samaritan, of India, Myanmar and Khmer, Mongolian, and the presentation forms of Arabic.
+fn is_of_joining_script(c: char) -> bool {
+    matches!(c, '\u{620}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17dd}' | '\u{1820}'..='\u{18aa}'
+        | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+        && !is_unsafe(c)
+}
+
+/// The blocks of which emoji are made, with the tones of skin.
+fn is_pictogram(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
+        | '\u{1f000}'..='\u{1faff}')
 }
 
 #[cfg(test)]
@@ -41,6 +87,25 @@ mod tests {
         for words in ["naïve café", "提醒", "한국어", "עברית", "ภาษาไทย", "ខ្មែរ", "❤\u{fe0f}", "e\u{301}"]
         {
             assert_eq!(visible(words), words);
+        }
+    }
+
+    #[test]
+    fn joiners_stay_where_words_and_emoji_need_them_and_are_spelled_out_where_they_hide() {
+        for words in ["می\u{200c}خواهم", "क्\u{200d}ष", "👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}\u{200d}🔥", "🧑🏽\u{200d}💻"]
+        {
+            assert_eq!(visible(words), words);
+            assert_eq!(next_unsafe(words, 0), None);
+        }
+        for (hidden, shown) in [
+            ("pay\u{200d}pal", "pay\\u{200d}pal"),
+            ("a\u{200c}", "a\\u{200c}"),
+            ("\u{200d}👧", "\\u{200d}👧"),
+            ("👩\u{200c}👧", "👩\\u{200c}👧"),
+            ("م\u{200c}\u{200c}خ", "م\\u{200c}\\u{200c}خ"),
+            ("م\u{202e}خ", "م\\u{202e}خ"),
+        ] {
+            assert_eq!(visible(hidden), shown);
         }
     }
 }

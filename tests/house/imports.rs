@@ -17,8 +17,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("limiter", &["clock", "secret"]),
     ("money", &["evidence"]),
     ("prompt", &["evidence"]),
-    ("conversation", &["evidence"]),
-    ("metric", &["evidence", "score", "prompt"]),
+    ("conversation", &["evidence", "text"]),
+    ("metric", &["evidence", "score", "prompt", "text"]),
     ("assertion", &["clock", "evidence", "score"]),
     ("job", &["evidence", "score", "money", "secret", "text", "agent::Config", "graph::Config", "assertion::Config"]),
     (

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::score::Score;
+use crate::text::{contradiction, visible};
 
 /// What a judge says: one rating for each task, in the job's order, and one for the tone.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +70,9 @@ impl Verdict {
     pub(super) fn read(raw: &str, tasks: usize) -> Result<Verdict, String> {
         let reply: Value = serde_json::from_str(raw.trim())
             .map_err(|error| format!("The reply is not JSON ({error}); give only the JSON object."))?;
+        if let Some(key) = contradiction(raw.trim()) {
+            return Err(format!("The reply says `{}` twice in one object, and differently.", visible(&key)));
+        }
         let Some(entries) = reply.get("tasks").and_then(Value::as_array) else {
             return Err("The reply must be an object with a list `tasks`.".to_owned());
         };
@@ -138,6 +142,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_verdict_that_says_two_things_of_one_task_is_none() {
+        let reply = |scores: &str| format!(r#"{{"tasks": [{{"index": 1, "reason": "so", {scores}}}], "tone": null}}"#);
+        let problem = Verdict::read(&reply(r#""score": 0.1, "score": 1.0"#), 1).unwrap_err();
+        assert_eq!(problem, "The reply says `score` twice in one object, and differently.");
+        assert!(Verdict::read(&reply(r#""score": 1, "score": 1.0"#), 1).is_ok());
+    }
 
     fn entry(index: Value, score: Value) -> Value {
         json!({"index": index, "reason": "because", "score": score})
