@@ -46,6 +46,28 @@ async fn whoever_finds_no_connection_waits_and_is_served() {
     assert_eq!(readers.join_all().await.len(), 200);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_was_given_up_holds_no_lock() {
+    let Some(database) = neo4j::database("a_write_that_was_given_up_holds_no_lock").await else { return };
+    let server = &database.server;
+    server.write("CREATE (:One), (:Other)").await;
+    let driver = neo4rs::Graph::new(&server.uri, &server.username, &server.password).unwrap();
+    let mut holder = driver.start_txn().await.unwrap();
+    holder.run("MATCH (n:Other) SET n.held = true").await.unwrap();
+
+    let none = Parameters::new();
+    let graph = server.graph_with(std::time::Duration::from_secs(2));
+    // Several connections, as a run has them.
+    futures_util::future::join_all((0..5).map(|_| graph.read("RETURN 1", &none))).await;
+    let error = graph.write("MATCH (n:One) SET n.x = 1; MATCH (n:Other) SET n.x = 1", &none).await.unwrap_err();
+    assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
+    // It would wait for the lock of the one that was given up.
+    server.graph_with(std::time::Duration::from_secs(10)).write("MATCH (n:One) SET n.x = 2", &none).await.unwrap();
+    holder.rollback().await.unwrap();
+    assert_eq!(server.value("MATCH (a:One), (b:Other) RETURN [a.x, b.x]").await, "[2, null]");
+    graph.write("MATCH (n:One) SET n.x = 3", &none).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_wrong_password_is_told_without_it() {
     let Some(database) = neo4j::database("a_wrong_password_is_told_without_it").await else { return };

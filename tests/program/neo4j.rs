@@ -362,6 +362,34 @@ fn a_try_that_failed_while_neo4j_was_down_does_not_count() {
     assert!(String::from_utf8(shown.stdout).unwrap().contains("it does not count: "));
 }
 
+#[test]
+fn a_try_while_neo4j_was_started_again_does_not_count() {
+    let Some(mortal) = neo4j::Mortal::start("a_try_while_neo4j_was_started_again_does_not_count") else { return };
+    let (kill, revive, messages) = (mortal.killer(), mortal.reviver(), Arc::new(AtomicUsize::new(0)));
+    let agent = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        _ => {
+            let number = messages.fetch_add(1, Ordering::SeqCst) + 1;
+            if number == 2 {
+                // When the failure is looked at, the graph answers as ever.
+                kill();
+                revive();
+                return Reply::Json(500, json!({"error": "the transaction was lost"}));
+            }
+            let message = json!({"content": format!("reply {number}"), "role": "assistant"});
+            Reply::Json(200, json!({"sessionId": "s", "message": message, "events": []}))
+        }
+    });
+    let more = "setups: [{cypher: 'MERGE (:Ready)'}]\nlimits: {turn: 300, trial: 1200}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (output, record) = run(folder.path(), &mortal.server, &job(&agent.address, more), &[]);
+    let first = &record.trials[0];
+    assert_eq!(first.outcome, Some(Outcome::Graded), "{}", String::from_utf8_lossy(&output.stderr));
+    let excuses = excuses(first);
+    assert!(excuses.len() == 1 && excuses[0].contains("Neo4j was started again"), "{excuses:?}");
+    assert_eq!(first.scorecard.as_ref().unwrap().failure_count, 0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_that_somebody_else_holds_is_not_the_agents_failure() {
     let Some(database) = neo4j::database("a_lock_that_somebody_else_holds_is_not_the_agents_failure").await else {

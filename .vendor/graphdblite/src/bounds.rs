@@ -69,8 +69,17 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
 pub struct Bounds {
     /// The most bytes that it may hold at a time.
     pub memory: usize,
+    /// Stops the work at its next step, and says what it waits for.
+    pub signal: Arc<Signal>,
+}
+
+/// What work and the one who waits for it tell each other.
+#[derive(Debug, Default)]
+pub struct Signal {
     /// When this is set, the work stops at its next step.
-    pub stop: Arc<AtomicBool>,
+    pub stop: AtomicBool,
+    /// Set while the work waits until other large work is done.
+    pub waits: AtomicBool,
 }
 
 /// Why work did not come to its end.
@@ -183,7 +192,7 @@ pub(crate) fn read(bytes: &[u8]) -> &[u8] {
 pub(crate) fn is_over() -> bool {
     WORK.with_borrow_mut(|work| match work {
         Some(work) if work.exceeded.is_some() => true,
-        Some(work) if work.bounds.stop.load(Ordering::Relaxed) => {
+        Some(work) if work.bounds.signal.stop.load(Ordering::Relaxed) => {
             work.exceeded = Some(Exceeded::Stopped);
             true
         }
@@ -216,7 +225,7 @@ impl Work {
         if self.exceeded.is_some() {
             return self.exceeded;
         }
-        if self.bounds.stop.load(Ordering::Relaxed) {
+        if self.bounds.signal.stop.load(Ordering::Relaxed) {
             return Some(Exceeded::Stopped);
         }
         let used = LIVE.get().saturating_add_unsigned(more).saturating_sub(self.base);
@@ -224,7 +233,7 @@ impl Work {
             return Some(Exceeded::Memory);
         }
         if self.alone.is_none() && LIVE.get().saturating_add_unsigned(more) > CEILING.get() {
-            let Some(alone) = Alone::wait(&self.bounds.stop) else { return Some(Exceeded::Stopped) };
+            let Some(alone) = Alone::wait(&self.bounds.signal) else { return Some(Exceeded::Stopped) };
             self.alone = Some(alone);
             CEILING.set(self.base.saturating_add_unsigned(self.bounds.memory));
         }
@@ -240,10 +249,11 @@ struct Alone(());
 
 impl Alone {
     /// `None` when the work was told to stop meanwhile.
-    fn wait(stop: &AtomicBool) -> Option<Alone> {
+    fn wait(signal: &Signal) -> Option<Alone> {
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         while *taken {
-            if stop.load(Ordering::Relaxed) {
+            signal.waits.store(true, Ordering::Relaxed);
+            if signal.stop.load(Ordering::Relaxed) {
                 return None;
             }
             let (again, _) =
@@ -251,6 +261,7 @@ impl Alone {
             taken = again;
         }
         *taken = true;
+        signal.waits.store(false, Ordering::Relaxed);
         Some(Alone(()))
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{config::DbConfig, Connection, OpenFlags, TransactionBehavior};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cypher::{execute_cypher, executor::ExecContext, record::NamedRecord, ExecCaches};
+use crate::cypher::{execute_cypher_each, executor::ExecContext, record::NamedRecord, ExecCaches};
 use crate::schema;
 use crate::transaction::{ReadTransaction, ReadTxGuard, WriteTransaction, WriteTxGuard};
 use crate::types::{GraphError, Result, Value};
@@ -463,37 +463,76 @@ impl Database {
         })
     }
 
+    // eval-job: rows are handed on one by one.
+    /// Executes a query in the open transaction; each row is handed on as soon as it is there. When an error follows,
+    /// they count for nothing.
+    pub fn execute_each(
+        &mut self,
+        cypher: &str,
+        params: Option<&std::collections::HashMap<String, Value>>,
+        row: &mut dyn FnMut(NamedRecord),
+    ) -> Result<()> {
+        if self.tx_state == TxState::None {
+            return Err(GraphError::Transaction {
+                message: "rows are handed on inside of a transaction only".to_string(),
+                hint: None,
+            });
+        }
+        let need = crate::cypher::parser::stack_requirement(cypher);
+        stacker::maybe_grow(need, need, || {
+            self.execute_inside(cypher, params, &mut |record| {
+                row(record);
+                Ok(())
+            })
+        })
+    }
+
+    fn execute_inside(
+        &mut self,
+        cypher: &str,
+        params: Option<&std::collections::HashMap<String, Value>>,
+        sink: &mut dyn FnMut(NamedRecord) -> Result<()>,
+    ) -> Result<()> {
+        // SQLite can end a transaction on its own (disk full, I/O
+        // error). Running the statement anyway would silently
+        // auto-commit it outside the caller's transaction.
+        if self.conn.is_autocommit() {
+            self.tx_state = TxState::None;
+            return Err(GraphError::Transaction {
+                message: "the active transaction was already rolled back by SQLite \
+                          (for example after a disk-full or I/O error)"
+                    .to_string(),
+                hint: Some("begin a new transaction".to_string()),
+            });
+        }
+        let ctx = ExecContext {
+            max_result_rows: self.max_result_rows,
+            max_traversal_depth: self.max_traversal_depth,
+            max_traversal_work: self.max_traversal_work,
+            max_materialized_bytes: self.max_materialized_bytes,
+            require_read_only: self.tx_state == TxState::Read,
+            max_property_value_bytes: self.max_property_value_bytes,
+            max_name_bytes: self.max_name_bytes,
+            ..Default::default()
+        };
+        let result =
+            execute_cypher_each(&self.conn, cypher, params, ctx, self.exec_caches(), sink);
+        self.resync_tx_state();
+        result
+    }
+
     fn execute_with_params_inner(
         &mut self,
         cypher: &str,
         params: Option<&std::collections::HashMap<String, Value>>,
     ) -> Result<Vec<NamedRecord>> {
         if self.tx_state != TxState::None {
-            // SQLite can end a transaction on its own (disk full, I/O
-            // error). Running the statement anyway would silently
-            // auto-commit it outside the caller's transaction.
-            if self.conn.is_autocommit() {
-                self.tx_state = TxState::None;
-                return Err(GraphError::Transaction {
-                    message: "the active transaction was already rolled back by SQLite \
-                              (for example after a disk-full or I/O error)"
-                        .to_string(),
-                    hint: Some("begin a new transaction".to_string()),
-                });
-            }
-            let ctx = ExecContext {
-                max_result_rows: self.max_result_rows,
-                max_traversal_depth: self.max_traversal_depth,
-                max_traversal_work: self.max_traversal_work,
-                max_materialized_bytes: self.max_materialized_bytes,
-                require_read_only: self.tx_state == TxState::Read,
-                max_property_value_bytes: self.max_property_value_bytes,
-                max_name_bytes: self.max_name_bytes,
-                ..Default::default()
-            };
-            let result = execute_cypher(&self.conn, cypher, params, ctx, self.exec_caches());
-            self.resync_tx_state();
-            return result;
+            let mut rows = Vec::new();
+            self.execute_inside(cypher, params, &mut |row| {
+                rows.push(row);
+                Ok(())
+            })?;
+            return Ok(rows);
         }
 
         // No active txn → auto-begin/auto-commit. Parse + plan once so we can

@@ -29,7 +29,7 @@ pub struct BoltDoor {
 pub(super) struct Room {
     pub(super) settings: BoltSettings,
     pub(super) sessions: Sessions,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: Arc<Numbers>,
     pub(super) address: SocketAddr,
     /// The places of those who have shown the password.
     pub(super) places: Arc<Semaphore>,
@@ -62,7 +62,7 @@ impl BoltDoor {
         let limits = settings.limits;
         let room = Arc::new(Room {
             sessions,
-            numbers: Numbers::default(),
+            numbers: Arc::default(),
             address,
             places: Arc::new(Semaphore::new(limits.connections)),
             brake: Brake::new(settings.clock),

@@ -19,6 +19,16 @@ const FAILURE: u8 = 0x7f;
 /// How much is gathered before it is sent anyway.
 const FULL: usize = 64 << 10;
 
+/// Appends a row as the message that it is sent in.
+pub(super) fn row(bytes: &mut Vec<u8>, row: &[Value], dialect: Dialect, numbers: &Numbers) {
+    frame::write(bytes, |bytes| {
+        let mut packer = Packer { out: Writer(bytes), dialect, numbers };
+        packer.out.structure(RECORD, 1);
+        packer.out.list(row.len());
+        row.iter().for_each(|value| packer.value(value));
+    });
+}
+
 /// The way to one client.
 #[derive(Debug)]
 pub(super) struct Outlet<W> {
@@ -50,18 +60,13 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
         self.say(Pack::Structure(FAILURE, vec![metadata]));
     }
 
-    /// One row. It waits when the client is slow to read.
-    pub(super) async fn record(&mut self, row: &[Value], dialect: Dialect, numbers: &Numbers) -> io::Result<()> {
-        frame::write(&mut self.gathered, |bytes| {
-            let mut packer = Packer { out: Writer(bytes), dialect, numbers };
-            packer.out.structure(RECORD, 1);
-            packer.out.list(row.len());
-            row.iter().for_each(|value| packer.value(value));
-        });
+    /// One row, as [`row`] wrote it. It waits when the client is slow to read.
+    pub(super) async fn record(&mut self, row: &[u8]) -> io::Result<()> {
+        self.raw(row);
         if self.gathered.len() < FULL { Ok(()) } else { self.flush().await }
     }
 
-    /// Bytes outside of any message.
+    /// Bytes as they are.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.gathered.extend_from_slice(bytes);
     }

@@ -16,15 +16,15 @@ use super::DATABASE;
 use super::door::Room;
 use super::failure::Failure;
 use super::lobby::Stranger;
-use super::outlet::Outlet;
+use super::outlet::{Outlet, row};
 use super::packstream::{Pack, map};
 use super::peer::Signals;
 use super::request::{Batch, Request, Terms, Unreadable};
 use super::value::Dialect;
 use super::version::Version;
 use crate::clock::Stopwatch;
-use crate::graph::embedded::{Answer, Counts, Effect, Held, Patience, Session};
-use crate::graph::{Parameters, Value};
+use crate::graph::Parameters;
+use crate::graph::embedded::{Answer, Counts, Effect, Form, Held, Packed, Patience, Session};
 
 /// The most results of one transaction that wait to be fetched: each is held in memory.
 const RESULTS: usize = 50;
@@ -61,7 +61,6 @@ pub(super) struct Protocol {
     room: Arc<Room>,
     signals: Arc<Signals>,
     version: Version,
-    dialect: Dialect,
     state: State,
     session: Session,
     results: Vec<Open>,
@@ -79,7 +78,7 @@ enum Place {
 /// A result with rows that were not fetched yet.
 struct Open {
     number: i64,
-    rows: std::vec::IntoIter<Vec<Value>>,
+    rows: Packed,
     effect: Effect,
     counts: Counts,
     watch: Stopwatch,
@@ -89,13 +88,12 @@ struct Open {
 
 impl Protocol {
     pub(super) fn new(room: Arc<Room>, version: Version, signals: Arc<Signals>, stranger: Stranger) -> Protocol {
-        let session = room.sessions.session();
         let dialect = Dialect { element_ids: version.is_five(), utc: version.is_five() };
+        let session = session(&room, dialect);
         Protocol {
             room,
             signals,
             version,
-            dialect,
             state: State::Connected,
             session,
             results: Vec::new(),
@@ -234,8 +232,8 @@ impl Protocol {
         }
         let watch = self.room.settings.clock.start();
         match self.ask(statement, &parameters, terms).await {
-            Ok(Answer { table, effect, counts, held }) => {
-                let fields = Pack::List(table.columns.into_iter().map(Pack::String).collect());
+            Ok(Answer { columns, rows, effect, counts, held }) => {
+                let fields = Pack::List(columns.into_iter().map(Pack::String).collect());
                 let mut metadata = vec![
                     ("fields".to_owned(), fields),
                     ("t_first".to_owned(), milliseconds(watch)),
@@ -247,7 +245,6 @@ impl Protocol {
                     self.state = State::Streaming;
                 }
                 let watch = self.room.settings.clock.start();
-                let rows = table.rows.into_iter();
                 self.results.push(Open { number: self.next_result, rows, effect, counts, watch, _held: held });
                 self.next_result += 1;
                 outlet.succeed(Pack::Map(metadata));
@@ -303,17 +300,16 @@ impl Protocol {
         };
         let open = &mut self.results[at];
         let count = batch.rows.unwrap_or(usize::MAX);
-        if send {
-            for row in open.rows.by_ref().take(count) {
-                outlet.record(&row, self.dialect, &self.room.numbers).await?;
+        for _ in 0..count {
+            let Some(row) = open.rows.fetch() else { break };
+            if send {
+                outlet.record(row).await?;
                 if self.signals.reset() {
                     break;
                 }
             }
-        } else {
-            open.rows.by_ref().take(count).for_each(drop);
         }
-        if open.rows.len() > 0 {
+        if !open.rows.is_empty() {
             outlet.success([("has_more", true.into())]);
             return Ok(());
         }
@@ -373,6 +369,12 @@ impl Protocol {
         outlet.failure(Failure::invalid("This message can't be said in the connection's state."));
         Step::HangUp
     }
+}
+
+/// A session whose rows are as this client wants them.
+fn session(room: &Arc<Room>, dialect: Dialect) -> Session {
+    let numbers = Arc::clone(&room.numbers);
+    room.sessions.session(Form::new(move |values, bytes| row(bytes, values, dialect, &numbers)))
 }
 
 fn acceptable(terms: &Terms) -> Result<(), Failure> {

@@ -73,22 +73,29 @@ fn is_name(tokens: &[Token<'_>], at: usize) -> bool {
         .is_some_and(|before| before.is(".") || before.is(":") || before.is("|") || before.is_word("AS"))
 }
 
-/// How many brackets are open around each token.
+/// How many brackets are open around each token. `CASE … END` is one, too.
 fn depths(tokens: &[Token<'_>]) -> Vec<usize> {
-    let mut depth = 0usize;
-    tokens
-        .iter()
-        .map(|token| {
-            if token.kind == Kind::Symbol && matches!(token.text, ")" | "]" | "}") {
-                depth = depth.saturating_sub(1);
-            }
-            let here = depth;
-            if token.kind == Kind::Symbol && matches!(token.text, "(" | "[" | "{") {
-                depth += 1;
-            }
-            here
-        })
-        .collect()
+    let (mut depth, mut depths, mut cases) = (0usize, Vec::with_capacity(tokens.len()), Vec::new());
+    for (at, token) in tokens.iter().enumerate() {
+        if token.kind == Kind::Symbol && matches!(token.text, ")" | "]" | "}") {
+            depth = depth.saturating_sub(1);
+        }
+        depths.push(depth);
+        if token.kind == Kind::Symbol && matches!(token.text, "(" | "[" | "{") {
+            depth += 1;
+        }
+        let is_key = || is_name(tokens, at) || tokens.get(at + 1).is_some_and(|next| next.is(":"));
+        if token.is_word("CASE") && !is_key() {
+            cases.push(at);
+        } else if token.is_word("END")
+            && !is_key()
+            && let Some(case) = cases.pop()
+        {
+            // Only where it ends: a variable may have the name.
+            depths[case + 1..at].iter_mut().for_each(|depth| *depth += 1);
+        }
+    }
+    depths
 }
 
 #[cfg(test)]
@@ -104,6 +111,11 @@ mod tests {
             ("RETURN 1 AS x UNION ALL RETURN 2 AS x", vec!["x"]),
             ("RETURN {return: 1, b: [1, 2]} AS m, n.return // RETURN 1", vec!["m", "n.return"]),
             ("MATCH (n) WHERE EXISTS { MATCH (n)-->(m) RETURN m } RETURN CASE WHEN true THEN 1 END AS c", vec!["c"]),
+            ("RETURN CASE 2 WHEN 1,2 THEN 'a, b' END, 1", vec!["CASE 2 WHEN 1,2 THEN 'a, b' END", "1"]),
+            (
+                "RETURN CASE x WHEN 1, 2 THEN CASE y WHEN 1, 2 THEN 3 END END AS c, n.case, n.end",
+                vec!["c", "n.case", "n.end"],
+            ),
             ("RETURN n.limit AS limit, 1 AS skip LIMIT 1", vec!["limit", "skip"]),
             ("RETURN `a b`", vec!["a b"]),
             ("return 1 as Ä;", vec!["Ä"]),

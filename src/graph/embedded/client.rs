@@ -135,17 +135,17 @@ impl EmbeddedGraph {
         self.requests.send(request).map_err(|_| stopped())?;
         let answered = match tokio::time::timeout(self.limits.time, &mut answer).await {
             Ok(answered) => answered,
-            Err(_) if fate.abandon() => return Err(self.too_slow()),
+            Err(_) if fate.abandon() => return Err(self.too_slow(fate.delay())),
             Err(_) => answer.await,
         };
         answered.unwrap_or_else(|_| Err(stopped()))
     }
 
-    fn too_slow(&self) -> GraphError {
+    fn too_slow(&self, delay: &str) -> GraphError {
         GraphError {
             kind: GraphErrorKind::Limit,
             message: format!(
-                "The statement took longer than {} s in the embedded graph and was given up; nothing of it was kept.",
+                "The statement took longer than {} s in the embedded graph and was given up; nothing of it was kept.{delay}",
                 self.limits.time.as_secs_f64()
             ),
         }
@@ -265,6 +265,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn waiting_for_other_large_statements_is_told() {
+        let small = Limits { memory: 64 << 20, ..Limits::default() };
+        let graph = EmbeddedGraph::with_limits(small).unwrap();
+        let other = EmbeddedGraph::with_limits(Limits { time: Duration::from_secs(2), ..small }).unwrap();
+        // It holds a list, and then is busy for hours.
+        let large = "RETURN any(x IN range(1, 400000) WHERE any(y IN range(1, 40000) WHERE y = -x)) AS x";
+        let none = Parameters::new();
+        let mut busy = graph.read(large, &none);
+        assert!(tokio::time::timeout(Duration::from_millis(1500), &mut busy).await.is_err());
+        let error = other.read(large, &none).await.unwrap_err();
+        assert!(error.message.contains("It was waiting until another statement"), "{error}");
+    }
+
+    #[tokio::test]
     async fn a_statement_may_take_so_much_memory_and_no_more() {
         let limits = Limits { memory: 32 << 20, ..Limits::default() };
         for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
@@ -306,6 +320,44 @@ mod tests {
             assert!(error.message.contains("may not grow past 16 MB"), "{error}");
             assert_eq!(count(&graph).await, Value::Int(times * 1000));
             graph.write("MATCH (n:Y) DETACH DELETE n", &Parameters::new()).await.unwrap();
+            graph.write(more, &text).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_graph_can_be_read_and_emptied() {
+        let limits = Limits { memory: 6 << 20, time: Duration::from_secs(300), ..Limits::default() };
+        for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
+            let none = Parameters::new();
+            let text = Parameters::from([("text".to_owned(), Value::String("x".repeat(1500)))]);
+            let more = "UNWIND range(1, 200) AS x CREATE (:A {x: x, text: $text, n: [x, x, x]})-[:R]->(:B)";
+            let mut pairs = 0;
+            while graph.write(more, &text).await.is_ok() {
+                pairs += 200;
+            }
+            assert!(pairs > 800, "{pairs}");
+            for (statement, expected) in [
+                ("MATCH (n) RETURN count(n)", 2 * pairs),
+                ("MATCH (n:A) WHERE n.x > 0 RETURN count(n)", pairs),
+                ("MATCH (n) WHERE any(x IN n.n WHERE x = 7) RETURN count(n)", pairs / 200),
+                ("MATCH (a)-[r]->(b) RETURN count(*)", pairs),
+                ("MATCH (a) OPTIONAL MATCH (a)-[:R]->(b) RETURN count(b)", pairs),
+            ] {
+                let table = graph.read(statement, &none).await;
+                let found = table.map(|table| table.rows[0][0].clone());
+                assert_eq!(found, Ok(Value::Int(expected)), "{statement}");
+            }
+            for (statement, left) in [
+                ("MATCH (n:A) WHERE n.x <= 100 DETACH DELETE n", pairs / 200 * 300),
+                ("MATCH ()-[r]->() DELETE r", pairs / 200 * 300),
+                ("MATCH (n:A) REMOVE n.text SET n.x = 0, n:Small", pairs / 200 * 300),
+                ("MATCH (n:B) WITH n LIMIT 100 DELETE n", pairs / 200 * 300 - 100),
+                ("MATCH (n) DETACH DELETE n", 0),
+            ] {
+                let done = graph.write(statement, &none).await;
+                assert_eq!(done.map(|_| ()), Ok(()), "{statement}");
+                assert_eq!(count(&graph).await, Value::Int(left), "{statement}");
+            }
             graph.write(more, &text).await.unwrap();
         }
     }

@@ -114,7 +114,7 @@ impl JsonSchema for Megabytes {
                 { "type": "integer", "minimum": Megabytes::LEAST, "maximum": Megabytes::MOST },
                 {
                     "type": "string",
-                    "description": "whole megabytes or gigabytes, like `512 MB` or `2 GB`",
+                    "description": "whole megabytes or gigabytes from 16 MB to 1024 GB, like `512 MB` or `2 GB`",
                     "pattern": "^[0-9]{1,6} *([MmGg]([Ii]?[Bb])?)?$"
                 }
             ]

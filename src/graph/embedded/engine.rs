@@ -90,7 +90,10 @@ impl Store {
     }
 
     fn run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        self.try_run(statement, parameters).map_err(|refusal| refusal.error)
+        let mut rows = Vec::new();
+        let columns =
+            self.try_run(statement, parameters, &mut |row| rows.push(row)).map_err(|refusal| refusal.error)?;
+        Ok(Table { columns, rows })
     }
 
     pub(super) fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {

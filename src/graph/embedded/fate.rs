@@ -1,7 +1,9 @@
 //! Who decides about a request: the one who waits for it, or the thread that works on it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use graphdblite::bounds::Signal;
 
 const OPEN: u8 = 0;
 const KEPT: u8 = 1;
@@ -12,7 +14,7 @@ const ABANDONED: u8 = 2;
 #[derive(Debug, Default)]
 pub(super) struct Fate {
     state: AtomicU8,
-    stop: Arc<AtomicBool>,
+    signal: Arc<Signal>,
 }
 
 impl Fate {
@@ -25,14 +27,24 @@ impl Fate {
     pub(super) fn abandon(&self) -> bool {
         let abandoned = self.decide(ABANDONED);
         if abandoned {
-            self.stop.store(true, Ordering::Release);
+            self.signal.stop.store(true, Ordering::Release);
         }
         abandoned
     }
 
-    /// Set when nobody waits any longer: the engine then stops.
-    pub(super) fn stop(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
+    /// Tells the engine to stop when nobody waits any longer.
+    pub(super) fn signal(&self) -> Arc<Signal> {
+        Arc::clone(&self.signal)
+    }
+
+    /// What a statement that took too long is told besides.
+    pub(super) fn delay(&self) -> &'static str {
+        if self.signal.waits.load(Ordering::Acquire) {
+            " It was waiting until another statement that takes much memory is done, as only one such runs at a time, \
+             and that counts as its time (limits.query)."
+        } else {
+            ""
+        }
     }
 
     /// Whether nobody waits any longer.

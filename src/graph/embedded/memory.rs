@@ -30,7 +30,7 @@ pub(super) enum CutOff {
 impl Store {
     /// Works on the engine within its memory and for as long as somebody waits. What is cut off has been undone.
     pub(super) fn within<T>(&mut self, fate: &Fate, work: impl FnOnce(&mut Store) -> T) -> Result<T, CutOff> {
-        let bounds = Bounds { memory: self.memory, stop: fate.stop() };
+        let bounds = Bounds { memory: self.memory, signal: fate.signal() };
         let done = bounded(bounds, || work(self));
         if done.is_err() {
             self.roll_back();

@@ -8,9 +8,10 @@ use tokio::sync::oneshot;
 use super::counts::Counts;
 use super::fate::Abandon;
 use super::memory::Held;
+use super::packed::{Form, Packed};
 use super::refusal::{Refusal, RefusalReason};
 use super::shared::{Asked, Order, Sessions, Then};
-use crate::graph::{Parameters, Table};
+use crate::graph::Parameters;
 
 /// What a statement or a transaction may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,14 +38,29 @@ pub enum Effect {
 /// What a statement gave.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its rows.
-    pub table: Table,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Its rows, in the form of the session.
+    pub rows: Packed,
     /// What it did.
     pub effect: Effect,
     /// How much it wrote.
     pub counts: Counts,
     /// What the rows take, for as long as they are kept.
     pub held: Held,
+}
+
+impl Answer {
+    /// Without rows, and nothing was written.
+    pub(super) fn empty(effect: Effect) -> Answer {
+        Answer {
+            columns: Vec::new(),
+            rows: Packed::default(),
+            effect,
+            counts: Counts::default(),
+            held: Held::default(),
+        }
+    }
 }
 
 /// How long a statement of a session may take.
@@ -61,6 +77,7 @@ pub struct Patience {
 #[derive(Debug)]
 pub struct Session {
     sessions: Sessions,
+    form: Form,
     transaction: Option<Transaction>,
 }
 
@@ -72,8 +89,8 @@ struct Transaction {
 }
 
 impl Session {
-    pub(super) fn new(sessions: Sessions) -> Session {
-        Session { sessions, transaction: None }
+    pub(super) fn new(sessions: Sessions, form: Form) -> Session {
+        Session { sessions, form, transaction: None }
     }
 
     /// Runs one statement and keeps what it did.
@@ -177,6 +194,7 @@ impl Session {
         let asked = Asked {
             statement: statement.to_owned(),
             parameters: parameters.clone(),
+            form: self.form.clone(),
             fate: Arc::clone(&abandon.0),
             reply,
         };
@@ -190,8 +208,9 @@ impl Session {
             Err(_) if abandon.0.abandon() => {
                 return Err(Refusal::timed_out(&format!(
                     "The statement took longer than {} s in the embedded graph and was given up; nothing of it was \
-                     kept.",
-                    time.as_secs_f64()
+                     kept.{}",
+                    time.as_secs_f64(),
+                    abandon.0.delay()
                 )));
             }
             Err(_) => answer.await,
@@ -208,6 +227,7 @@ impl Drop for Session {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packed::tests::{json, values};
     use super::*;
     use crate::graph::embedded::{EmbeddedGraph, Limits};
     use crate::graph::{Graph, Value};
@@ -222,7 +242,7 @@ mod tests {
 
     async fn count(session: &mut Session) -> Value {
         let answer = session.run(Access::Read, "MATCH (n) RETURN count(n)", &Parameters::new(), PATIENCE).await;
-        answer.unwrap().table.rows[0][0].clone()
+        values(answer.unwrap().rows)[0][0].clone()
     }
 
     async fn create(session: &mut Session) -> Result<Answer, Refusal> {
@@ -232,11 +252,11 @@ mod tests {
     #[tokio::test]
     async fn sessions_and_their_graph_see_what_is_committed_and_only_that() {
         let (graph, sessions) = graph();
-        let (mut one, mut other) = (sessions.session(), sessions.session());
+        let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
         one.begin(Access::Write);
         assert_eq!(one.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap().effect, Effect::Write);
         let own = one.run_inside("MATCH (n) RETURN count(n)", &Parameters::new(), PATIENCE).await.unwrap();
-        assert_eq!(own.table.rows[0][0], Value::Int(1));
+        assert_eq!(values(own.rows)[0][0], Value::Int(1));
         assert_eq!(count(&mut other).await, Value::Int(0));
         assert_eq!(sessions.commits(), 0);
         one.commit().await.unwrap();
@@ -250,7 +270,7 @@ mod tests {
     #[tokio::test]
     async fn a_second_writer_waits_and_then_is_told_to_try_again() {
         let (_graph, sessions) = graph();
-        let (mut one, mut other) = (sessions.session(), sessions.session());
+        let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
         one.begin(Access::Write);
         one.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap();
         assert_eq!(create(&mut other).await.unwrap_err().reason, RefusalReason::Locked);
@@ -262,11 +282,11 @@ mod tests {
     #[tokio::test]
     async fn a_session_that_goes_takes_its_transaction_along() {
         let (_graph, sessions) = graph();
-        let mut one = sessions.session();
+        let mut one = sessions.session(json());
         one.begin(Access::Write);
         one.run_inside("CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap();
         drop(one);
-        let mut other = sessions.session();
+        let mut other = sessions.session(json());
         create(&mut other).await.unwrap();
         assert_eq!(count(&mut other).await, Value::Int(1));
     }
@@ -274,7 +294,7 @@ mod tests {
     #[tokio::test]
     async fn transactions_that_only_read_stand_in_nobodys_way() {
         let (_graph, sessions) = graph();
-        let (mut one, mut other) = (sessions.session(), sessions.session());
+        let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
         for session in [&mut one, &mut other] {
             session.begin(Access::Write);
             session.run_inside("MATCH (n) RETURN n", &Parameters::new(), PATIENCE).await.unwrap();
@@ -288,7 +308,7 @@ mod tests {
     #[tokio::test]
     async fn a_write_where_only_reading_is_allowed_is_refused() {
         let (_graph, sessions) = graph();
-        let mut session = sessions.session();
+        let mut session = sessions.session(json());
         let refused = session.run(Access::Read, "CREATE (:X)", &Parameters::new(), PATIENCE).await.unwrap_err();
         assert_eq!(refused.reason, RefusalReason::AccessMode);
         let index = "CREATE INDEX i FOR (n:X) ON (n.x)";
@@ -306,7 +326,7 @@ mod tests {
     #[tokio::test]
     async fn what_takes_too_long_is_given_up_and_the_writer_goes_on() {
         let (_graph, sessions) = graph();
-        let mut session = sessions.session();
+        let mut session = sessions.session(json());
         let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
         let patience = Patience { time: Duration::from_millis(30), ..PATIENCE };
         let refused = session.run(Access::Write, slow, &Parameters::new(), patience).await.unwrap_err();
@@ -316,11 +336,49 @@ mod tests {
         assert_eq!(count(&mut session).await, Value::Int(1));
     }
 
+    /// How a driver wants numbers, more or less.
+    fn small() -> Form {
+        Form::new(|row, bytes| row.iter().for_each(|value| bytes.extend_from_slice(value.to_string().as_bytes())))
+    }
+
+    #[tokio::test]
+    async fn rows_are_packed_as_they_come() {
+        let graph = EmbeddedGraph::shareable(Limits { memory: 6 << 20, ..Limits::default() }).unwrap();
+        let mut session = graph.sessions().unwrap().session(small());
+        let patience = Patience { time: Duration::from_secs(300), ..PATIENCE };
+        let none = Parameters::new();
+        let create = "UNWIND range(1, 500) AS x CREATE (:A {name: 'a name of a node', x: x})-[:R {y: x}]->(:B {x: x})";
+        for _ in 0..6 {
+            session.run(Access::Write, create, &none, patience).await.unwrap();
+        }
+        for (rows, statement) in [
+            (50_000, "UNWIND range(1, 50000) AS x RETURN x, -x AS y"),
+            (50_000, "UNWIND range(1, 50000) AS x WITH x, {a: x} AS m RETURN x, m.a AS y"),
+            (6_000, "MATCH (n) RETURN n.x"),
+            (6_000, "MATCH (n) RETURN id(n), labels(n)"),
+            (6_000, "MATCH (n) WHERE n.x > 0 RETURN n"),
+            (6_000, "MATCH (n) WITH n AS m RETURN m"),
+            (3_000, "MATCH (a:A)-[r]->(b) RETURN id(a), r.y, id(b)"),
+            (3_000, "MATCH (a)-[r:R]->(b) RETURN a, r, b"),
+            (3_000, "MATCH p = (a:A)-[:R]->() RETURN p"),
+            (6_000, "MATCH (n) OPTIONAL MATCH (n)-[r:R]->(m) RETURN id(n), id(m)"),
+            (6_000, "MATCH (n:A) RETURN n UNION ALL MATCH (n:B) RETURN n"),
+            (4_900, "MATCH (n) RETURN n SKIP 100 LIMIT 4900"),
+            (1, "MATCH (n) RETURN count(n), max(n.x)"),
+            (1, "MATCH (a)-[r]->(b) RETURN count(r)"),
+            (2, "MATCH (n) RETURN DISTINCT labels(n)"),
+            (2, "MATCH (n) RETURN labels(n) AS l, count(*) AS c ORDER BY c"),
+        ] {
+            let answer = session.run(Access::Read, statement, &none, patience).await;
+            assert_eq!(answer.map(|answer| answer.rows.len()), Ok(rows), "{statement}");
+        }
+    }
+
     #[tokio::test]
     async fn results_that_nobody_has_fetched_are_bounded_together() {
         let graph = EmbeddedGraph::shareable(Limits { memory: 64 << 20, ..Limits::default() }).unwrap();
-        let mut session = graph.sessions().unwrap().session();
-        let rows = "UNWIND range(1, 1000) AS x RETURN x, range(1, 200) AS y";
+        let mut session = graph.sessions().unwrap().session(json());
+        let rows = "UNWIND range(1, 10000) AS x RETURN x, range(1, 200) AS y";
         let mut answers = Vec::new();
         let refused = loop {
             assert!(answers.len() < 20, "{} results are held", answers.len());
@@ -341,7 +399,7 @@ mod tests {
         let patience = Patience { turn: Duration::from_secs(20), ..PATIENCE };
         let tasks: Vec<_> = (0..32)
             .map(|_| {
-                let mut session = sessions.session();
+                let mut session = sessions.session(json());
                 tokio::spawn(async move {
                     session
                         .run(Access::Write, "MERGE (n:N) SET n.x = coalesce(n.x, 0) + 1", &Parameters::new(), patience)
@@ -352,15 +410,15 @@ mod tests {
         for task in tasks {
             task.await.unwrap().unwrap();
         }
-        let mut session = sessions.session();
+        let mut session = sessions.session(json());
         let answer = session.run(Access::Read, "MATCH (n:N) RETURN n.x", &Parameters::new(), PATIENCE).await.unwrap();
-        assert_eq!(answer.table.rows, [[Value::Int(32)]]);
+        assert_eq!(values(answer.rows), [[Value::Int(32)]]);
     }
 
     #[tokio::test]
     async fn failures_keep_their_sort() {
         let (_graph, sessions) = graph();
-        let mut session = sessions.session();
+        let mut session = sessions.session(json());
         session.run(Access::Write, "CREATE (:A)-[:R]->(:B)", &Parameters::new(), PATIENCE).await.unwrap();
         for (statement, expected) in [
             ("RETRUN 1", RefusalReason::Syntax),
@@ -383,8 +441,8 @@ mod tests {
     async fn a_session_reads_more_rows_than_an_assertion_may() {
         let (graph, sessions) = graph();
         let many = "UNWIND range(1, 100001) AS x RETURN x";
-        let answer = sessions.session().run(Access::Read, many, &Parameters::new(), PATIENCE).await.unwrap();
-        assert_eq!(answer.table.rows.len(), 100_001);
+        let answer = sessions.session(json()).run(Access::Read, many, &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(answer.rows.len(), 100_001);
         let refused = graph.read(many, &Parameters::new()).await.unwrap_err();
         assert_eq!(refused.kind, crate::graph::GraphErrorKind::Limit, "{refused}");
     }

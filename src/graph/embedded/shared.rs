@@ -23,6 +23,7 @@ use super::client::Limits;
 use super::engine::Store;
 use super::fate::Fate;
 use super::memory::{CutOff, Waiting};
+use super::packed::Form;
 use super::refusal::{Refusal, RefusalReason};
 use super::session::{Answer, Session};
 use crate::graph::{GraphError, GraphErrorKind, Parameters};
@@ -112,6 +113,7 @@ pub(super) enum Then {
 pub(super) struct Asked {
     pub(super) statement: String,
     pub(super) parameters: Parameters,
+    pub(super) form: Form,
     pub(super) fate: Arc<Fate>,
     pub(super) reply: oneshot::Sender<Result<Answer, Refusal>>,
 }
@@ -148,9 +150,9 @@ impl Sessions {
         Ok((Sessions(Arc::new(pool)), folder))
     }
 
-    /// A session: one after the other its statements and transactions.
-    pub fn session(&self) -> Session {
-        Session::new(self.clone())
+    /// A session: one after the other its statements and transactions. Their rows have this form.
+    pub fn session(&self, form: Form) -> Session {
+        Session::new(self.clone(), form)
     }
 
     /// How many writing transactions of sessions were committed so far: when it is the same as before, no session has
@@ -216,7 +218,8 @@ impl Worker {
         match order {
             Order::Read(asked) => {
                 if !asked.fate.is_abandoned() {
-                    let answer = self.answer(&asked.fate, |store| store.try_read(&asked.statement, &asked.parameters));
+                    let read = |store: &mut Store| store.try_read(&asked.statement, &asked.parameters, &asked.form);
+                    let answer = self.answer(&asked.fate, read);
                     // Nobody listens when the statement was abandoned meanwhile.
                     let _ = asked.reply.send(answer);
                 }
@@ -246,7 +249,7 @@ impl Worker {
         }
         let answer = self.answer(&asked.fate, |store| {
             store.begin()?;
-            store.try_write(&asked.statement, &asked.parameters)
+            store.try_write(&asked.statement, &asked.parameters, &asked.form)
         })?;
         match then {
             Then::StayOpen => Ok(answer),
@@ -321,6 +324,7 @@ fn stopped() -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packed::tests::{json, values};
     use super::*;
     use crate::graph::Value;
     use crate::graph::embedded::{Access, Patience};
@@ -346,7 +350,7 @@ mod tests {
         folder.vanish();
         assert!(!folder.path().exists());
         let patience = Patience { time: Duration::from_secs(60), turn: Duration::from_secs(60) };
-        let mut session = sessions.session();
+        let mut session = sessions.session(json());
         // Enough for the log to be written back into the file a few times.
         for round in 1..=4 {
             let many =
@@ -355,7 +359,7 @@ mod tests {
             for _ in 0..2 * READERS {
                 let count = "MATCH (n:B) RETURN count(n)";
                 let answer = session.run(Access::Read, count, &Parameters::new(), patience).await.unwrap();
-                assert_eq!(answer.table.rows, [[Value::Int(round * 5000)]]);
+                assert_eq!(values(answer.rows), [[Value::Int(round * 5000)]]);
             }
         }
         assert!(!folder.path().exists());

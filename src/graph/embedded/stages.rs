@@ -54,8 +54,25 @@ pub(super) fn past(tokens: &[Token<'_>], at: usize) -> usize {
     let opens = tokens[at].kind == Kind::Symbol && matches!(tokens[at].text, "(" | "[" | "{");
     match closing(tokens, at) {
         Some(close) if opens => close + 1,
-        _ => at + 1,
+        _ => case_end(tokens, at).map_or(at + 1, |end| end + 1),
     }
+}
+
+/// Where the CASE that begins here ends.
+fn case_end(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    let is_key = |at: usize| !begins(tokens, at) || tokens.get(at + 1).is_some_and(|next| next.is(":"));
+    if !tokens[at].is_word("CASE") || is_key(at) {
+        return None;
+    }
+    let mut open = 0;
+    (at..tokens.len()).find(|at| {
+        if tokens[*at].is_word("CASE") && !is_key(*at) {
+            open += 1;
+        } else if tokens[*at].is_word("END") && !is_key(*at) {
+            open -= 1;
+        }
+        open == 0
+    })
 }
 
 /// A WITH or a RETURN with all that belongs to it.

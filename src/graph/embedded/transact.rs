@@ -11,14 +11,15 @@ use super::catalog;
 use super::client::Limits;
 use super::counts::Counts;
 use super::engine::{Store, broken, config};
-use super::memory::{Held, full};
+use super::memory::full;
+use super::packed::{Form, Packed};
 use super::refusal::Refusal;
 use super::schema::{Course, course};
 use super::scope::complaint;
 use super::session::{Answer, Effect};
-use super::wire;
+use super::wire::{self, Reader};
 use crate::graph::cypher::{Columns, columns, significant, split};
-use crate::graph::{GraphError, GraphErrorKind, Parameters, Table};
+use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Value};
 
 impl Store {
     /// The graph in this file, made when it isn't there. `wait` is for another writer to finish.
@@ -48,44 +49,55 @@ impl Store {
 
     /// Runs one statement that does not write, outside of any transaction. A writing one is refused before it does
     /// anything, as [`super::RefusalReason::AccessMode`].
-    pub(super) fn try_read(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
+    pub(super) fn try_read(&mut self, text: &str, parameters: &Parameters, form: &Form) -> Result<Answer, Refusal> {
         let statement = only(text)?;
         match course(statement, parameters) {
             Course::Run => {}
             Course::Compile => {
-                let table = self.compile(statement, parameters)?;
-                return Ok(Answer { table, effect: Effect::Read, counts: Counts::default(), held: Held::default() });
+                self.compile(statement, parameters)?;
+                return Ok(Answer::empty(Effect::Read));
             }
             Course::Schema(_) => return Err(Refusal::of(wire::refused_schema(), None)),
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
         }
         self.database.begin_read().map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
-        let table = self.try_run(statement, parameters);
-        self.roll_back();
         let effect = if catalog::administers(statement) { Effect::Schema } else { Effect::Read };
-        Ok(Answer { table: table?, effect, counts: Counts::default(), held: Held::default() })
+        let answer = self.pack(statement, parameters, effect, form);
+        self.roll_back();
+        answer
     }
 
     /// Runs one statement in the open transaction.
-    pub(super) fn try_write(&mut self, text: &str, parameters: &Parameters) -> Result<Answer, Refusal> {
+    pub(super) fn try_write(&mut self, text: &str, parameters: &Parameters, form: &Form) -> Result<Answer, Refusal> {
         let statement = only(text)?;
         let effect = match course(statement, parameters) {
             Course::Run if columns(statement) == Columns::Nothing => Effect::Write,
             Course::Run => Effect::ReadWrite,
             Course::Compile => {
-                let table = self.compile(statement, parameters)?;
-                return Ok(Answer { table, effect: Effect::Read, counts: Counts::default(), held: Held::default() });
+                self.compile(statement, parameters)?;
+                return Ok(Answer::empty(Effect::Read));
             }
             Course::Schema(command) => {
                 let counts = self.obey(&command, parameters)?;
-                let table = Table::default();
-                return Ok(Answer { table, effect: Effect::Schema, counts, held: Held::default() });
+                return Ok(Answer { counts, ..Answer::empty(Effect::Schema) });
             }
             Course::Refuse(error) => return Err(Refusal::of(error, None)),
         };
         Counts::take();
-        let table = self.try_run(statement, parameters)?;
-        Ok(Answer { table, effect, counts: Counts::take(), held: Held::default() })
+        let answer = self.pack(statement, parameters, effect, form)?;
+        Ok(Answer { counts: Counts::take(), ..answer })
+    }
+
+    fn pack(
+        &mut self,
+        statement: &str,
+        parameters: &Parameters,
+        effect: Effect,
+        form: &Form,
+    ) -> Result<Answer, Refusal> {
+        let mut rows = Packed::default();
+        let columns = self.try_run(statement, parameters, &mut |row| rows.push(&row, form))?;
+        Ok(Answer { columns, rows, ..Answer::empty(effect) })
     }
 
     /// What `EXPLAIN` does: whatever comes after the word is compiled and not run. There are no rows, and no plan either.
@@ -124,12 +136,18 @@ impl Store {
         Ok(given)
     }
 
-    /// Runs one statement in whatever transaction is open.
-    pub(super) fn try_run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, Refusal> {
+    /// Runs one statement in whatever transaction is open, hands its rows on one by one, and gives their columns. When
+    /// it fails, the rows count for nothing.
+    pub(super) fn try_run(
+        &mut self,
+        statement: &str,
+        parameters: &Parameters,
+        row: &mut dyn FnMut(Vec<Value>),
+    ) -> Result<Vec<String>, Refusal> {
         let mut given = self.given(parameters)?;
         let rewritten = catalog::rewrite(self, statement)?;
         let statement = match &rewritten {
-            Some(rewritten) if rewritten.text.trim().is_empty() => return Ok(Table::default()),
+            Some(rewritten) if rewritten.text.trim().is_empty() => return Ok(Vec::new()),
             Some(rewritten) => {
                 given.extend(rewritten.given.iter().map(|(name, rows)| (name.clone(), rows.clone())));
                 rewritten.text.as_str()
@@ -143,13 +161,15 @@ impl Store {
             true => Refusal::of(full(memory), None),
             false => Refusal::of(wire::error(statement, &theirs), Some(&theirs)),
         };
-        let records = self.database.execute_with_params(&bridged.text, Some(&given)).map_err(refused)?;
+        let mut reader = Reader::of(statement);
+        let mut read = |record| reader.row(&record).into_iter().for_each(&mut *row);
+        self.database.execute_each(&bridged.text, Some(&given), &mut read).map_err(refused)?;
         if let Some(message) = complaint(&bridged.words) {
             // What the statement did goes with its transaction.
             return Err(Refusal::of(GraphError { kind: GraphErrorKind::Statement, message }, None));
         }
         self.enforce()?;
-        Ok(wire::table(statement, &records))
+        Ok(reader.columns())
     }
 }
 

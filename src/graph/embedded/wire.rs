@@ -8,7 +8,7 @@ use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, Value as Engine};
 use super::gap;
 use super::stages::{Projection, written_alias};
 use crate::graph::cypher::{Columns, columns, significant};
-use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Table, Temporal, TemporalKind, Value};
+use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Temporal, TemporalKind, Value};
 
 /// A value of the engine as ours.
 pub(super) fn value(engine: &Engine) -> Value {
@@ -70,29 +70,47 @@ fn relationship(edge: &graphdblite::Edge) -> Relationship {
     }
 }
 
-/// The rows of a statement, under the names that the statement gives them.
-pub(super) fn table(statement: &str, records: &[graphdblite::Record]) -> Table {
-    let declared = columns(statement);
-    let Some(first) = records.first() else {
-        return match declared {
-            Columns::Named(columns) => Table { columns, rows: Vec::new() },
-            _ => Table::default(),
-        };
-    };
-    let keys: Vec<&String> = first.keys().filter(|key| !is_hidden(key)).collect();
-    let (keys, columns) = match declared {
-        Columns::Nothing => return Table::default(),
-        Columns::Named(names) if names.len() == keys.len() => (in_order(&keys, &names), names),
-        Columns::Star(last) => {
-            let keys = star(keys, &last);
-            (keys.clone(), keys.into_iter().cloned().collect())
+/// Reads the rows of a statement one by one, under the names that the statement gives them.
+pub(super) struct Reader {
+    declared: Columns,
+    /// The engine's names of the columns, in the statement's order, and the statement's: known with the first row.
+    found: Option<(Vec<String>, Vec<String>)>,
+}
+
+impl Reader {
+    pub(super) fn of(statement: &str) -> Reader {
+        Reader { declared: columns(statement), found: None }
+    }
+
+    /// A row as values; `None` when the statement returns nothing.
+    pub(super) fn row(&mut self, record: &graphdblite::Record) -> Option<Vec<Value>> {
+        if self.declared == Columns::Nothing {
+            return None;
         }
-        _ => (keys.clone(), keys.into_iter().cloned().collect()),
-    };
-    let row = |record: &graphdblite::Record| {
-        keys.iter().map(|key| record.get(key).map_or(Value::Null, value)).collect::<Vec<Value>>()
-    };
-    Table { rows: records.iter().map(row).collect(), columns }
+        let (keys, _) = self.found.get_or_insert_with(|| found(&self.declared, record));
+        Some(keys.iter().map(|key| record.get(key).map_or(Value::Null, value)).collect())
+    }
+
+    /// The names of the columns, after the last row.
+    pub(super) fn columns(self) -> Vec<String> {
+        match (self.found, self.declared) {
+            (Some((_, columns)), _) | (None, Columns::Named(columns)) => columns,
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn found(declared: &Columns, first: &graphdblite::Record) -> (Vec<String>, Vec<String>) {
+    let keys: Vec<&String> = first.keys().filter(|key| !is_hidden(key)).collect();
+    let owned = |keys: Vec<&String>| keys.into_iter().cloned().collect::<Vec<_>>();
+    match declared {
+        Columns::Named(names) if names.len() == keys.len() => (owned(in_order(&keys, names)), names.clone()),
+        Columns::Star(last) => {
+            let keys = owned(star(keys, last));
+            (keys.clone(), keys)
+        }
+        _ => (owned(keys.clone()), owned(keys)),
+    }
 }
 
 fn is_hidden(key: &str) -> bool {

@@ -207,6 +207,21 @@ impl Neo4jGraph {
         answered.unwrap_or_else(|_| Err(self.too_long("was not waited for")))
     }
 
+    /// Ends the transaction of a writing that was given up: the driver keeps its connection as it is, with all locks of
+    /// the transaction, until somebody takes it. The oldest is taken first, so that each is taken once.
+    async fn end_what_is_open(&self) {
+        let end = async {
+            for _ in 0..CONNECTIONS {
+                let Ok(transaction) = self.driver.start_txn().await else { return };
+                if transaction.rollback().await.is_err() {
+                    return;
+                }
+            }
+        };
+        // A server that does not answer has told us enough.
+        let _ = timeout(GRACE + GRACE, end).await;
+    }
+
     async fn again_if_transient<F>(&self, work: impl Fn() -> F) -> Result<Table, GraphError>
     where
         F: Future<Output = Result<Table, Failure>>,
@@ -320,7 +335,11 @@ impl Graph for Neo4jGraph {
     }
 
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        self.within(self.limits.time, || self.write_now(statement, parameters)).await
+        let written = self.within(self.limits.time, || self.write_now(statement, parameters)).await;
+        if written.as_ref().is_err_and(|error| error.kind == GraphErrorKind::Limit) {
+            self.end_what_is_open().await;
+        }
+        written
     }
 
     async fn trouble(&self, within: Duration, words: &str) -> Option<String> {

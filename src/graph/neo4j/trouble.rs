@@ -86,7 +86,8 @@ fn locked(table: &Table, within: Duration, words: &str) -> Option<String> {
         ));
     }
     let words = words.to_lowercase();
-    let may_be_of_a_lock = ["lock", "timed out", "timeout", "time out", "ran out", "terminated", "no reply within"];
+    let may_be_of_a_lock =
+        ["lock", "timed out", "timeout", "time out", "ran out", "terminated", "no reply within", "took longer than"];
     let holder = transactions.iter().find(|other| other.locks > 0 && other.age > within)?;
     may_be_of_a_lock.iter().any(|word| words.contains(word)).then(|| {
         let (holder, locks) = (described(holder), holder.locks);
@@ -138,6 +139,7 @@ mod tests {
     fn a_lock_that_nobody_waits_for_any_more_counts_only_where_the_failure_speaks_of_it() {
         let old = || vec![row("neo4j-transaction-5", "Running", "", 34_000, 2)];
         assert!(told(old(), "500: LockAcquisitionTimeout").unwrap().contains("neo4j-transaction-5, open for 34 s"));
+        assert!(told(old(), "500: the statement took longer than 2 s").is_some());
         assert_eq!(told(old(), "500: division by zero"), None);
         // It may be of the agent's own doing.
         assert_eq!(told(vec![row("neo4j-transaction-5", "Running", "", 4_000, 2)], "timed out"), None);

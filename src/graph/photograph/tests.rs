@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::evidence::{Change, Entity, Moment};
-use crate::graph::embedded::{Access, EmbeddedGraph, Limits, Patience};
+use crate::graph::embedded::{Access, EmbeddedGraph, Form, Limits, Patience};
 
 const WHEN: Moment = Moment { turn: 1, late: false };
 
@@ -142,7 +142,7 @@ async fn an_unchanged_graph_is_not_looked_at_again() {
     assert_eq!(Photograph::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
     // Whoever writes, through whatever door.
     let patience = Patience { time: std::time::Duration::from_secs(20), turn: std::time::Duration::from_secs(20) };
-    let mut session = graph.sessions().unwrap().session();
+    let mut session = graph.sessions().unwrap().session(Form::new(|_, _| {}));
     session.begin(Access::Write);
     session.run_inside("CREATE (:B)", &Parameters::new(), patience).await.unwrap();
     assert_eq!(Photograph::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));

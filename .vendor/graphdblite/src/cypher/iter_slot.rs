@@ -9,7 +9,7 @@
 //! Each iterator carries the [`RecordSchema`] of the rows it produces.
 //! Schemas are computed by [`schema_infer`] off the plan subtree at
 //! `build_slot_iter` time and threaded through downstream operators.
-//! At the API boundary, [`collect_to_named`] converts the slot records
+//! At the API boundary, [`each_named`] converts the slot records
 //! back to `NamedRecord` using the final schema.
 
 use rusqlite::Connection;
@@ -37,25 +37,19 @@ pub trait SlotRecordIter {
     fn schema(&self) -> &RecordSchema;
 }
 
+// eval-job: rows are handed on one by one.
 /// Drain a slot iterator, converting each row into a [`NamedRecord`] using
 /// the iterator's output schema. Used at the API boundary in
-/// [`super::executor::execute_with_ctx`]. Fails on row `max_rows + 1`
-/// (0 = unlimited) so the result row cap holds on the slot path too.
-pub fn collect_to_named(
+/// [`super::executor::execute_each`].
+pub fn each_named(
     iter: &mut dyn SlotRecordIter,
-    max_rows: usize,
-) -> Result<Vec<NamedRecord>> {
+    sink: &mut dyn FnMut(NamedRecord) -> Result<()>,
+) -> Result<()> {
     let schema = iter.schema().clone();
-    let mut out = Vec::new();
     while let Some(rec) = iter.next_slot()? {
-        let named = slot_to_named(&schema, &rec);
-        crate::cypher::executor::charge_materialized(crate::cypher::executor::approx_named_bytes(
-            &named,
-        ))?;
-        out.push(named);
-        row_count_within_cap(out.len(), max_rows)?;
+        sink(slot_to_named(&schema, &rec))?;
     }
-    Ok(out)
+    Ok(())
 }
 
 fn slot_to_named(schema: &RecordSchema, rec: &SlotRecord) -> NamedRecord {
@@ -374,7 +368,7 @@ fn expr_has_bare_variable(e: &Expr) -> bool {
 /// `ExistsSubquery`, `PatternPredicate`). Used by the `Aggregate` gate
 /// where bare `Variable` is fine (the named eval rebuilds compound nodes
 /// from the materialized record) but pattern scopes are not.
-fn expr_has_pattern_subquery(e: &Expr) -> bool {
+pub(crate) fn expr_has_pattern_subquery(e: &Expr) -> bool {
     use ExprKind::*;
     match &e.kind {
         Variable(_) | Star | Literal(_) | Parameter(_) | HasLabel(_, _) | Property(_, _) => false,
@@ -456,13 +450,14 @@ fn build_slot_iter_inner<'a>(
         LogicalOp::EmptyRow | LogicalOp::SingleRow => Ok(Box::new(EmptyRowSlotIter::new())),
 
         LogicalOp::Scan { label, alias } => {
-            let schema = infer_with_props(plan, refs);
-            let nodes = node::find_nodes_by_label(conn, label)?;
-            let records: Vec<SlotRecord> = nodes
-                .iter()
-                .map(|n| node_to_slot_record(n, alias, &schema))
-                .collect();
-            Ok(Box::new(VecSlotIter::new(records, schema)))
+            // eval-job: not all of them at once.
+            Ok(Box::new(ScanSlotIter {
+                conn,
+                scan: node::Scan::new(label),
+                nodes: Vec::new().into_iter(),
+                alias,
+                schema: infer_with_props(plan, refs),
+            }))
         }
 
         LogicalOp::IndexLookup {
@@ -598,14 +593,20 @@ fn build_slot_iter_inner<'a>(
             )))
         }
 
+        // eval-job: not all of their rows at once.
         LogicalOp::CrossProduct { .. }
         | LogicalOp::CorrelatedJoin { .. }
-        | LogicalOp::LeftOuterJoin { .. }
+        | LogicalOp::LeftOuterJoin { .. } => Ok(Box::new(BatchSlotIter {
+            batches: crate::cypher::executor::stream::batches(conn, plan, ctx)?,
+            records: Vec::new().into_iter(),
+            schema: infer_with_props(plan, refs),
+        })),
+
         // Phase 4.1 — same bridge shape for write ops. The named `exec()`
         // performs the mutation and produces the result records (matched
         // bindings plus newly-created entities); we adapt to slots so any
         // upstream Project/Sort/Limit can stay on the slot path.
-        | LogicalOp::CreateNode { .. }
+        LogicalOp::CreateNode { .. }
         | LogicalOp::CreateEdge { .. }
         | LogicalOp::CreateSequence { .. }
         | LogicalOp::MatchCreate { .. }
@@ -778,6 +779,58 @@ impl MaterializedSlotIter {
 impl SlotRecordIter for MaterializedSlotIter {
     fn next_slot(&mut self) -> Result<Option<SlotRecord>> {
         Ok(self.records.next().map(|r| named_to_slot(&self.schema, &r)))
+    }
+    fn schema(&self) -> &RecordSchema {
+        &self.schema
+    }
+}
+
+// eval-job: not all nodes at once.
+/// A leaf scan that holds a few nodes at a time.
+struct ScanSlotIter<'a> {
+    conn: &'a Connection,
+    scan: node::Scan<'a>,
+    nodes: std::vec::IntoIter<crate::types::Node>,
+    alias: &'a str,
+    schema: RecordSchema,
+}
+
+impl SlotRecordIter for ScanSlotIter<'_> {
+    fn next_slot(&mut self) -> Result<Option<SlotRecord>> {
+        loop {
+            if let Some(n) = self.nodes.next() {
+                return Ok(Some(node_to_slot_record(&n, self.alias, &self.schema)));
+            }
+            match self.scan.next(self.conn)? {
+                Some(nodes) => self.nodes = nodes.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+    fn schema(&self) -> &RecordSchema {
+        &self.schema
+    }
+}
+
+// eval-job: not all rows at once.
+/// The rows of an operator that the materialized executor runs in batches.
+struct BatchSlotIter<'a> {
+    batches: crate::cypher::executor::stream::Batches<'a>,
+    records: std::vec::IntoIter<NamedRecord>,
+    schema: RecordSchema,
+}
+
+impl SlotRecordIter for BatchSlotIter<'_> {
+    fn next_slot(&mut self) -> Result<Option<SlotRecord>> {
+        loop {
+            if let Some(rec) = self.records.next() {
+                return Ok(Some(named_to_slot(&self.schema, &rec)));
+            }
+            match (self.batches)()? {
+                Some(batch) => self.records = batch.into_iter(),
+                None => return Ok(None),
+            }
+        }
     }
     fn schema(&self) -> &RecordSchema {
         &self.schema

@@ -46,9 +46,27 @@ pub(crate) fn execute_cypher(
     ctx: executor::ExecContext,
     caches: ExecCaches<'_>,
 ) -> Result<Vec<record::NamedRecord>> {
+    let mut rows = Vec::new();
+    execute_cypher_each(conn, cypher, params, ctx, caches, &mut |row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+// eval-job: rows are handed on one by one.
+/// As [`execute_cypher`]; each row is handed on as soon as it is there. They count for nothing when an error follows.
+pub(crate) fn execute_cypher_each(
+    conn: &Connection,
+    cypher: &str,
+    params: Option<&HashMap<String, Value>>,
+    ctx: executor::ExecContext,
+    caches: ExecCaches<'_>,
+    sink: &mut dyn FnMut(record::NamedRecord) -> Result<()>,
+) -> Result<()> {
     let need = parser::stack_requirement(cypher);
     stacker::maybe_grow(need, need, || {
-        execute_cypher_inner(conn, cypher, params, ctx, caches)
+        execute_cypher_inner(conn, cypher, params, ctx, caches, sink)
     })
 }
 
@@ -58,7 +76,8 @@ fn execute_cypher_inner(
     params: Option<&HashMap<String, Value>>,
     ctx: executor::ExecContext,
     caches: ExecCaches<'_>,
-) -> Result<Vec<record::NamedRecord>> {
+    sink: &mut dyn FnMut(record::NamedRecord) -> Result<()>,
+) -> Result<()> {
     #[cfg(feature = "test-hooks")]
     if cypher.trim() == "CALL graphdblite.testPanic()" {
         panic!("graphdblite test hook: deliberate panic");
@@ -94,7 +113,7 @@ fn execute_cypher_inner(
         _ => planner::plan_with_procedures(conn, &stmt, &ctx.procedures, params)?,
     };
     if matches!(stmt, ast::Statement::Explain(_)) {
-        return Ok(cost::format_explain(conn, &plan));
+        return cost::format_explain(conn, &plan).into_iter().try_for_each(sink);
     }
     if ctx.require_read_only && !executor::is_read_only(&plan) {
         return Err(crate::types::GraphError::Transaction {
@@ -114,11 +133,11 @@ fn execute_cypher_inner(
     // gets its own savepoint so that, if it fails part-way, only its own
     // writes are undone and the transaction stays usable (statement-level
     // atomicity). Read-only plans have nothing to undo.
-    let result = if executor::is_read_only(&plan) {
-        executor::execute_with_ctx(conn, &plan, &ctx)?
+    if executor::is_read_only(&plan) {
+        executor::execute_each(conn, &plan, &ctx, sink)?;
     } else {
-        run_in_savepoint(conn, || executor::execute_with_ctx(conn, &plan, &ctx))?
-    };
+        run_in_savepoint(conn, || executor::execute_each(conn, &plan, &ctx, sink))?;
+    }
     // Bump schema epoch after successful DDL so that subsequent queries see
     // an invalidated plan cache (matching the behaviour of the Rust API methods
     // WriteTransaction::create_composite_index / drop_composite_index).
@@ -127,7 +146,7 @@ fn execute_cypher_inner(
             epoch.fetch_add(1, Ordering::AcqRel);
         }
     }
-    Ok(result)
+    Ok(())
 }
 
 /// Savepoint name used for per-statement atomicity. Savepoints nest, so a

@@ -306,6 +306,71 @@ pub fn find_nodes_by_label(conn: &Connection, label: &str) -> Result<Vec<Node>> 
     Ok(nodes)
 }
 
+// eval-job: a scan that holds a few nodes at a time.
+/// All nodes with a label (all nodes when it is empty), a batch at a time, in the order of
+/// [`find_nodes_by_label`]. Nothing may be written between two batches but to nodes that were read.
+pub(crate) struct Scan<'a> {
+    label: &'a str,
+    last: Vec<u8>,
+    batch: usize,
+    over: bool,
+}
+
+impl<'a> Scan<'a> {
+    const MOST_NODES: usize = 1024;
+    const MOST_BYTES: usize = 1 << 20;
+
+    pub(crate) fn new(label: &'a str) -> Scan<'a> {
+        Scan { label, last: Vec::new(), batch: 64, over: false }
+    }
+
+    pub(crate) fn next(&mut self, conn: &Connection) -> Result<Option<Vec<Node>>> {
+        if self.over {
+            return Ok(None);
+        }
+        let mut stmt = conn.prepare_cached(if self.label.is_empty() {
+            "SELECT key, value FROM nodes WHERE key > ?1 ORDER BY key"
+        } else {
+            "SELECT key, value FROM nodes WHERE (label = ?2 OR instr(':' || label || ':', ':' || ?2 || ':') > 0) \
+             AND key > ?1 ORDER BY key"
+        })?;
+        let mut rows = if self.label.is_empty() {
+            stmt.query(rusqlite::params![self.last])?
+        } else {
+            stmt.query(rusqlite::params![self.last, self.label])?
+        };
+        let (mut nodes, mut bytes) = (Vec::new(), 0);
+        while nodes.len() < self.batch && bytes < Self::MOST_BYTES {
+            let Some(row) = rows.next()? else {
+                self.over = true;
+                break;
+            };
+            let corrupt = |source: String| GraphError::Serialization {
+                context: String::new(),
+                source,
+                hint: None,
+            };
+            let key: Vec<u8> = row.get(0)?;
+            let data = row.get_ref(1)?.as_blob().map_err(|e| corrupt(e.to_string()))?;
+            crate::bounds::check();
+            crate::bounds::room_to_read(data.len());
+            bytes += data.len();
+            let record: NodeRecord =
+                rmp_serde::from_slice(data).map_err(|e| corrupt(e.to_string()))?;
+            let id = key.get(..8).and_then(|s| s.try_into().ok());
+            let id = id.ok_or_else(|| corrupt("corrupt node key bytes".into()))?;
+            nodes.push(Node {
+                id: NodeId::from_be_bytes(id),
+                labels: record.labels,
+                properties: record.properties,
+            });
+            self.last = key;
+        }
+        self.batch = (2 * self.batch).min(Self::MOST_NODES);
+        Ok(if nodes.is_empty() { None } else { Some(nodes) })
+    }
+}
+
 /// Insert or replace a node row in the v2 schema (key + label + value).
 fn put_node(conn: &Connection, key: &[u8], label: &str, value: &[u8]) -> Result<()> {
     crate::bounds::check(); // eval-job

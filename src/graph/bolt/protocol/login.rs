@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use tokio::io::AsyncWrite;
 
-use super::{Place, Protocol, State, Step};
+use super::{Dialect, Place, Protocol, State, Step, session};
 use crate::graph::bolt::failure::Failure;
 use crate::graph::bolt::lobby::Progress;
 use crate::graph::bolt::outlet::Outlet;
@@ -33,7 +33,7 @@ impl Protocol {
             ("hints".to_owned(), map([("telemetry.enabled", false.into())])),
         ];
         if utc_patch && !self.version.is_five() {
-            self.dialect.utc = true;
+            self.session = session(&self.room, Dialect { element_ids: false, utc: true });
             metadata.push(("patch_bolt".to_owned(), Pack::List(vec!["utc".into()])));
         }
         if self.version.has_logon() {

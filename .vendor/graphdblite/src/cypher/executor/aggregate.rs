@@ -19,93 +19,92 @@ pub(in crate::cypher::executor) fn exec_aggregate(
     aggregates: &[AggregateExpr],
     ctx: &ExecContext,
 ) -> Result<Vec<NamedRecord>> {
-    let records = {
-        let _uncapped = UnwindCapSuspended::new();
-        exec(conn, input, ctx)?
-    };
-    aggregate_named_records(conn, &records, group_keys, aggregates)
+    // eval-job: row by row, so that not all of them are held.
+    let _uncapped = UnwindCapSuspended::new();
+    let mut rows = super::stream::batches(conn, input, ctx)?;
+    let mut groups = NamedAggregate::new(group_keys, aggregates);
+    while let Some(batch) = rows()? {
+        for rec in &batch {
+            groups.push(rec, conn)?;
+        }
+    }
+    groups.finish(conn)
 }
 
-/// Group + aggregate over a pre-materialized record set. Same column-naming
-/// rules as [`exec_aggregate`] (uses [`agg_col_name`] / [`expr_to_column_name`]
-/// — *not* the divergent naming in [`exec_aggregate_over_records`], which
-/// only the correlated path uses).
-///
-/// Used by [`exec_aggregate`] and by the slot path's `AggregateSlotIter` so
-/// both produce identical column headers for dual-run agreement.
-pub(crate) fn aggregate_named_records(
-    conn: &Connection,
-    records: &[NamedRecord],
-    group_keys: &[Expr],
-    aggregates: &[AggregateExpr],
-) -> Result<Vec<NamedRecord>> {
-    if group_keys.is_empty() {
-        // No grouping — aggregate over all records.
-        let views: Vec<&dyn RecordView> = records.iter().map(|r| r as &dyn RecordView).collect();
-        let mut rec = NamedRecord::new();
-        for agg in aggregates {
-            let col_name = agg_col_name(agg);
-            let val = compute_aggregate(agg, &views, conn)?;
-            rec.set(col_name, val);
+// eval-job: in the place of `aggregate_named_records`, with the same columns and values.
+/// Groups and aggregates one row after the other.
+struct NamedAggregate<'a> {
+    group_keys: &'a [Expr],
+    aggregates: &'a [AggregateExpr],
+    /// From the grouping form of the key values (Cypher equivalence: 1 and 1.0 are one group) to the group's index in
+    /// `groups`, which keeps first-seen order.
+    index: HashMap<Vec<Value>, usize>,
+    /// The columns of the keys, from the group's first row, and what is counted.
+    groups: Vec<(NamedRecord, Vec<AggAccumulator<'a>>)>,
+}
+
+impl<'a> NamedAggregate<'a> {
+    fn new(group_keys: &'a [Expr], aggregates: &'a [AggregateExpr]) -> Self {
+        let mut all = NamedAggregate { group_keys, aggregates, index: HashMap::new(), groups: Vec::new() };
+        if group_keys.is_empty() {
+            all.begin(NamedRecord::new());
         }
-        return Ok(vec![rec]);
+        all
     }
 
-    // Group by keys: a HashMap from the grouping form of the key values
-    // (Cypher equivalence: 1 and 1.0 are one group) to the group's index in
-    // `groups`, which keeps first-seen order and the first row's key values.
-    let mut group_index: HashMap<Vec<Value>, usize> = HashMap::new();
-    let mut groups: Vec<(Vec<Value>, Vec<&NamedRecord>)> = Vec::new();
+    fn begin(&mut self, keys: NamedRecord) {
+        self.groups.push((keys, self.aggregates.iter().map(AggAccumulator::new).collect()));
+    }
 
-    for rec in records {
-        let key_vals: Vec<Value> = group_keys
+    fn push(&mut self, rec: &NamedRecord, conn: &Connection) -> Result<()> {
+        let at = if self.group_keys.is_empty() { 0 } else { self.group(rec, conn)? };
+        for acc in &mut self.groups[at].1 {
+            acc.update(rec, conn)?;
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, rec: &NamedRecord, conn: &Connection) -> Result<usize> {
+        let key_vals: Vec<Value> = self
+            .group_keys
             .iter()
             .map(|k| eval_expr(k, rec, crate::cypher::eval::EvalCx::new(conn)))
             .collect::<Result<_>>()?;
-
         let norm = crate::cypher::eval::grouping_key_vec(&key_vals);
-        if let Some(&i) = group_index.get(norm.as_ref()) {
-            groups[i].1.push(rec);
-        } else {
-            group_index.insert(norm.into_owned(), groups.len());
-            groups.push((key_vals, vec![rec]));
+        if let Some(&at) = self.index.get(norm.as_ref()) {
+            return Ok(at);
         }
-    }
-
-    let mut results = Vec::new();
-    for (key_vals, group_records) in &groups {
-        let mut rec = NamedRecord::new();
-        for (i, key_expr) in group_keys.iter().enumerate() {
-            let col_name = expr_to_column_name(key_expr);
-            rec.set(col_name.clone(), key_vals[i].clone());
+        self.index.insert(norm.into_owned(), self.groups.len());
+        let mut keys = NamedRecord::new();
+        for (key_expr, key_val) in self.group_keys.iter().zip(key_vals) {
+            keys.set(expr_to_column_name(key_expr), key_val);
             // If the group key is a bare variable referring to a node/relationship,
             // propagate its flattened property keys (e.g. `n.name`, `n.__id`) from
             // a representative record so that downstream clauses like
             // `RETURN n.name` continue to work after WITH/aggregation.
             if let ExprKind::Variable(var) = &key_expr.kind {
                 let prefix = format!("{var}.");
-                if let Some(first) = group_records.first() {
-                    for (key, val) in &first.fields {
-                        if key.starts_with(&prefix) {
-                            rec.set(key.clone(), val.clone());
-                        }
+                for (key, val) in &rec.fields {
+                    if key.starts_with(&prefix) {
+                        keys.set(key.clone(), val.clone());
                     }
                 }
             }
         }
-        let group_views: Vec<&dyn RecordView> = group_records
-            .iter()
-            .map(|&r| r as &dyn RecordView)
-            .collect();
-        for agg in aggregates {
-            let col_name = agg_col_name(agg);
-            let val = compute_aggregate(agg, &group_views, conn)?;
-            rec.set(col_name, val);
-        }
-        results.push(rec);
+        self.begin(keys);
+        Ok(self.groups.len() - 1)
     }
 
-    Ok(results)
+    fn finish(self, conn: &Connection) -> Result<Vec<NamedRecord>> {
+        let mut results = Vec::with_capacity(self.groups.len());
+        for (mut rec, accs) in self.groups {
+            for (agg, acc) in self.aggregates.iter().zip(accs) {
+                rec.set(agg_col_name(agg), acc.finish(conn)?);
+            }
+            results.push(rec);
+        }
+        Ok(results)
+    }
 }
 
 /// One aggregate over a group's rows: feeds each row to an
@@ -179,12 +178,18 @@ pub(in crate::cypher::executor) fn exec_distinct(
 /// keeping first occurrences.
 pub(in crate::cypher::executor) fn distinct_records(records: Vec<NamedRecord>) -> Vec<NamedRecord> {
     let mut results: Vec<NamedRecord> = Vec::new();
+    keep_distinct(&mut results, records);
+    results
+}
+
+// eval-job: a function of its own.
+/// Keeps those that are not there yet.
+pub(in crate::cypher::executor) fn keep_distinct(kept: &mut Vec<NamedRecord>, records: Vec<NamedRecord>) {
     for rec in records {
-        if !results.iter().any(|s| rows_equivalent(s, &rec)) {
-            results.push(rec);
+        if !kept.iter().any(|s| rows_equivalent(s, &rec)) {
+            kept.push(rec);
         }
     }
-    results
 }
 
 /// Whether two rows have the same columns with pairwise equivalent values

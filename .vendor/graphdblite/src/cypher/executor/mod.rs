@@ -444,22 +444,46 @@ pub fn execute_with_ctx(
     plan: &LogicalOp,
     ctx: &ExecContext,
 ) -> Result<Vec<NamedRecord>> {
+    let mut rows = Vec::new();
+    execute_each(conn, plan, ctx, &mut |row| {
+        charge_materialized(approx_named_bytes(&row))?;
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+// eval-job: rows are handed on one by one.
+/// As [`execute_with_ctx`]; each row is handed on as soon as it is there.
+pub(crate) fn execute_each(
+    conn: &Connection,
+    plan: &LogicalOp,
+    ctx: &ExecContext,
+    sink: &mut dyn FnMut(NamedRecord) -> Result<()>,
+) -> Result<()> {
     use crate::cypher::iter_slot;
 
     validate_traversal_depth(plan, ctx)?;
     let _write_limits =
         write::WriteLimitsScope::enter(ctx.max_property_value_bytes, ctx.max_name_bytes);
     let _exec_limits = ExecLimitsScope::enter(ctx, is_read_only(plan));
+    let mut rows = 0;
+    let mut give = |row| {
+        rows += 1;
+        row_count_within_cap(rows, ctx.max_result_rows)?;
+        sink(row)
+    };
+    if is_bare_write(plan) && stream::write(conn, plan, ctx)? {
+        return Ok(());
+    }
     if !iter_slot::is_slot_supported(plan) {
-        let result = exec(conn, plan, ctx)?;
-        if is_bare_write(plan) {
-            return Ok(vec![]);
+        let mut batches = stream::batches(conn, plan, ctx)?;
+        while let Some(batch) = batches()? {
+            if !is_bare_write(plan) {
+                batch.into_iter().try_for_each(&mut give)?;
+            }
         }
-        // Operators that can explode check the cap while producing rows;
-        // this covers the rest (e.g. UNWIND, which is bounded only by the
-        // list cap) at the result boundary, as the slot path does.
-        check_row_limit(&result, ctx)?;
-        return Ok(result);
+        return Ok(());
     }
     let mut iter = iter_slot::build_slot_iter(conn, plan, ctx)?;
     if is_bare_write(plan) {
@@ -467,9 +491,9 @@ pub fn execute_with_ctx(
         // perform the writes, without collecting (or row-capping) its
         // output, so a bulk `UNWIND ... CREATE` is not limited by the cap.
         while iter.next_slot()?.is_some() {}
-        return Ok(vec![]);
+        return Ok(());
     }
-    iter_slot::collect_to_named(&mut *iter, ctx.max_result_rows)
+    iter_slot::each_named(&mut *iter, &mut give)
 }
 
 /// Check whether a plan tree contains only read-only operators.
@@ -545,8 +569,16 @@ pub(in crate::cypher::executor) fn exec(
     plan: &LogicalOp,
     ctx: &ExecContext,
 ) -> Result<Vec<NamedRecord>> {
+    // eval-job: in batches where that is possible.
+    if let Some(rows) = stream::given(plan) {
+        return Ok(rows);
+    }
     let mark = materialized_mark();
-    let rows = exec_op(conn, plan, ctx)?;
+    let rows = if stream::is_streamed(plan) {
+        stream::collect(conn, plan, ctx)?
+    } else {
+        exec_op(conn, plan, ctx)?
+    };
     reset_materialized(mark);
     charge_named_rows(&rows)?;
     Ok(rows)
@@ -815,6 +847,7 @@ mod call;
 mod merge;
 mod path;
 mod read;
+pub(crate) mod stream;
 mod util;
 mod write;
 

@@ -1217,6 +1217,25 @@ pub(in crate::cypher::executor) fn exec_unwind(
     unwind_records(conn, records, expr, alias, &NamedRecord::new(), ctx)
 }
 
+/// One row of `UNWIND … AS alias`.
+pub(in crate::cypher::executor) fn unwound(rec: &NamedRecord, item: Value, alias: &str) -> NamedRecord {
+    let mut new_rec = rec.clone();
+    // Expand nodes/edges into flat bindings for property access.
+    match &item {
+        Value::Node(n) => {
+            populate_node_bindings(&mut new_rec, n, alias);
+        }
+        Value::Edge(e) => {
+            new_rec.set(alias.to_string(), Value::Edge(e.clone()));
+            populate_edge_bindings(&mut new_rec, e, alias);
+        }
+        _ => {
+            new_rec.set(alias.to_string(), item);
+        }
+    }
+    new_rec
+}
+
 /// Apply `UNWIND expr AS alias` to `records`. `expr` is evaluated over the
 /// correlated `outer` row merged with each record (`outer` is empty at top
 /// level).
@@ -1242,20 +1261,7 @@ pub(in crate::cypher::executor) fn unwind_records(
             crate::cypher::eval::eval_unwind_items(expr, &merge_outer(outer, rec), cx)?
         };
         for item in items {
-            let mut new_rec = rec.clone();
-            // Expand nodes/edges into flat bindings for property access.
-            match &item {
-                Value::Node(n) => {
-                    populate_node_bindings(&mut new_rec, n, alias);
-                }
-                Value::Edge(e) => {
-                    new_rec.set(alias.to_string(), Value::Edge(e.clone()));
-                    populate_edge_bindings(&mut new_rec, e, alias);
-                }
-                _ => {
-                    new_rec.set(alias.to_string(), item);
-                }
-            }
+            let new_rec = unwound(rec, item, alias); // eval-job: a function of its own
             charge_materialized(approx_named_bytes(&new_rec))?;
             results.push(new_rec);
             row_count_within_cap(results.len(), row_cap)?;

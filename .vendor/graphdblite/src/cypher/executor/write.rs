@@ -219,58 +219,77 @@ pub(in crate::cypher::executor) fn exec_delete(
     ctx: &ExecContext,
 ) -> Result<Vec<NamedRecord>> {
     let mut records = exec(conn, input, ctx)?;
-
-    // Two-phase delete: collect all entities first, then delete edges, then nodes.
-    // This prevents DeleteConnectedNode errors when multiple paths share nodes.
-    let mut edges_to_delete: Vec<(NodeId, NodeId, String, Option<u64>)> = Vec::new();
-    let mut nodes_to_delete: Vec<NodeId> = Vec::new();
-
+    let mut found = Doomed::default();
     for rec in &mut records {
+        found.add(conn, rec, exprs)?;
+    }
+    found.delete(conn, detach)?;
+    Ok(records)
+}
+
+// eval-job: a type of its own, so that the rows need not be held.
+/// Two-phase delete: collect all entities first, then delete edges, then nodes.
+/// This prevents DeleteConnectedNode errors when multiple paths share nodes.
+#[derive(Default)]
+pub(in crate::cypher::executor) struct Doomed {
+    edges: Vec<(NodeId, NodeId, String, Option<u64>)>,
+    nodes: Vec<NodeId>,
+}
+
+impl Doomed {
+    pub(in crate::cypher::executor) fn add(
+        &mut self,
+        conn: &Connection,
+        rec: &mut NamedRecord,
+        exprs: &[Expr],
+    ) -> Result<()> {
         for expr in exprs {
             if let ExprKind::Variable(var) = &expr.kind {
-                collect_var_entities(rec, var, &mut edges_to_delete, &mut nodes_to_delete)?;
+                collect_var_entities(rec, var, &mut self.edges, &mut self.nodes)?;
                 rec.set(format!("{var}.__deleted"), Value::Bool(true));
             } else {
                 let val = eval_expr(expr, rec, crate::cypher::eval::EvalCx::new(conn))?;
-                collect_value_entities(&val, &mut edges_to_delete, &mut nodes_to_delete)?;
+                collect_value_entities(&val, &mut self.edges, &mut self.nodes)?;
             }
         }
+        Ok(())
     }
 
-    // Phase 1: delete all edges. Both storage calls are no-ops for an edge
-    // that is already gone (the same edge bound in several rows).
-    for (src, dst, label, seq) in &edges_to_delete {
-        if let Some(s) = seq {
-            edge::delete_single_edge(conn, *src, *dst, label, *s)?;
-        } else {
-            edge::delete_edge(conn, *src, *dst, label)?;
+    pub(in crate::cypher::executor) fn delete(self, conn: &Connection, detach: bool) -> Result<()> {
+        // Phase 1: delete all edges. Both storage calls are no-ops for an edge
+        // that is already gone (the same edge bound in several rows).
+        for (src, dst, label, seq) in &self.edges {
+            if let Some(s) = seq {
+                edge::delete_single_edge(conn, *src, *dst, label, *s)?;
+            } else {
+                edge::delete_edge(conn, *src, *dst, label)?;
+            }
         }
-    }
 
-    // Phase 2: delete all nodes (edges already removed).
-    for node_id in &nodes_to_delete {
-        if !detach && node::node_has_edges(conn, *node_id)? {
-            return Err(GraphError::constraint(format!(
-                "cannot delete node {} because it still has relationships. Use DETACH DELETE.",
-                node_id
-            ))
-            .with_code(ErrorCode::DeleteConnectedNode));
+        // Phase 2: delete all nodes (edges already removed).
+        for node_id in &self.nodes {
+            if !detach && node::node_has_edges(conn, *node_id)? {
+                return Err(GraphError::constraint(format!(
+                    "cannot delete node {} because it still has relationships. Use DETACH DELETE.",
+                    node_id
+                ))
+                .with_code(ErrorCode::DeleteConnectedNode));
+            }
+            // A node listed twice (bound in several rows) is already gone on
+            // its second visit, along with its index entries: skip it.
+            let n = match node::get_node(conn, *node_id) {
+                Ok(n) => n,
+                Err(GraphError::NodeNotFound { .. }) => continue,
+                Err(e) => return Err(e),
+            };
+            // Clean up secondary indexes (btree + FTS) before removing the node
+            // itself. Mirrors WriteTransaction::delete_node in transaction.rs.
+            index::remove_indexes_for_node(conn, *node_id, &n.labels, &n.properties)?;
+            fts::remove_fts_for_node(conn, *node_id, &n.labels, &n.properties)?;
+            node::delete_node(conn, *node_id)?;
         }
-        // A node listed twice (bound in several rows) is already gone on
-        // its second visit, along with its index entries: skip it.
-        let n = match node::get_node(conn, *node_id) {
-            Ok(n) => n,
-            Err(GraphError::NodeNotFound { .. }) => continue,
-            Err(e) => return Err(e),
-        };
-        // Clean up secondary indexes (btree + FTS) before removing the node
-        // itself. Mirrors WriteTransaction::delete_node in transaction.rs.
-        index::remove_indexes_for_node(conn, *node_id, &n.labels, &n.properties)?;
-        fts::remove_fts_for_node(conn, *node_id, &n.labels, &n.properties)?;
-        node::delete_node(conn, *node_id)?;
+        Ok(())
     }
-
-    Ok(records)
 }
 
 /// Collect entities from a variable binding for two-phase delete.
