@@ -1,10 +1,9 @@
-//! The built program, as its users meet it: golden cases, kills, a real Neo4j, and what leaves the machine.
+//! The built program, as its users meet it: kills, a real Neo4j, and what leaves the machine.
 
 mod budget;
 mod crowd;
 mod descriptors;
 mod faults;
-mod golden;
 mod graph_serve;
 mod kill;
 mod memory;

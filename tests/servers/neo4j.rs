@@ -10,8 +10,6 @@ use eval_job::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
 use eval_job::graph::{Graph, Parameters, Table};
 use eval_job::secret::Secret;
 
-use crate::house::root;
-
 /// The variable without which the tests that need a Neo4j are left out.
 pub const VARIABLE: &str = "EVAL_JOB_TEST_NEO4J_URI";
 
@@ -109,7 +107,8 @@ impl Mortal {
     pub fn start(test: &str) -> Option<Mortal> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = root().join(format!("target/neo4j-of-a-test-{}-{number}", std::process::id()));
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("target/neo4j-of-a-test-{}-{number}", std::process::id()));
         let started = script("start", &folder);
         if !started.status.success() {
             leave_out(test, &String::from_utf8_lossy(&started.stderr));
@@ -159,5 +158,5 @@ impl Drop for Mortal {
 }
 
 fn script(what: &str, folder: &Path) -> std::process::Output {
-    Command::new(root().join("scripts/neo4j")).arg(what).arg(folder).output().unwrap()
+    Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/neo4j")).arg(what).arg(folder).output().unwrap()
 }

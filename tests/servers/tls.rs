@@ -4,25 +4,24 @@
 //! -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE -keyout key.pem -out certificate.pem`
 
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::house::root;
-
 /// Where the certificate is, for whoever is to trust it.
 pub fn certificate() -> PathBuf {
-    root().join("tests/fixtures/tls/certificate.pem")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tls/certificate.pem")
 }
 
 /// What a server with the certificate needs.
 pub fn config() -> Arc<ServerConfig> {
     eval_job::http::install_tls();
     let certificate = CertificateDer::from_pem_file(certificate()).unwrap();
-    let key = PrivateKeyDer::from_pem_file(root().join("tests/fixtures/tls/key.pem")).unwrap();
+    let key =
+        PrivateKeyDer::from_pem_file(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tls/key.pem")).unwrap();
     Arc::new(ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key).unwrap())
 }
 

@@ -1,14 +1,21 @@
 //! Golden cases: a folder each under `tests/golden`, with `case.yml`, whatever files the case needs, and what the
-//! program must print, to the letter. `EVAL_JOB_TEST_BLESS=1` writes what it prints now; read the difference.
+//! program must print, to the letter. Each folder is a test of its name: `cargo test --test golden unknown-key`.
+//! `EVAL_JOB_TEST_BLESS=1` writes what the program prints now; read the difference.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on must fail")]
+#![expect(clippy::disallowed_methods, reason = "tests start processes, which have an environment and take time")]
+
+#[expect(dead_code, reason = "golden cases need an agent and a model only")]
+mod servers;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
+use libtest_mimic::{Arguments, Trial};
 use serde::Deserialize;
 
-use super::{copy, eval_job};
-use crate::house::root;
 use crate::servers::{agent, model};
 
 #[derive(Debug, Deserialize)]
@@ -33,25 +40,24 @@ struct Case {
     runs_is_a_file: bool,
 }
 
-#[test]
-fn every_case_prints_what_it_must() {
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Each case waits mostly for retries.
+    arguments.test_threads = arguments.test_threads.or(Some(32));
     let bless = std::env::var_os("EVAL_JOB_TEST_BLESS").is_some();
-    let folder = root().join("tests/golden");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut cases: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.sort();
-    assert!(cases.len() >= 30, "only {} golden cases", cases.len());
-    // Each case waits mostly for retries, so they run side by side.
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let handles: Vec<_> = cases.iter().map(|case| scope.spawn(move || check(case, bless))).collect();
-        handles.into_iter().filter_map(|handle| handle.join().unwrap().err()).collect()
+    let trials = cases.into_iter().map(|case| {
+        let name = case.file_name().unwrap().to_string_lossy().into_owned();
+        Trial::test(name, move || check(&case, bless).map_err(Into::into))
     });
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
 fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
-    let name = case_folder.file_name().unwrap().to_string_lossy().into_owned();
     let case: Case = serde_saphyr::from_str(&fs::read_to_string(case_folder.join("case.yml")).unwrap())
-        .map_err(|error| format!("{name}: case.yml: {error}"))?;
+        .map_err(|error| format!("case.yml: {error}"))?;
     let folder = tempfile::tempdir().unwrap();
     let (_agent, agent_address) = case.agent.as_deref().map(agent::start).unzip();
     for entry in fs::read_dir(case_folder).unwrap() {
@@ -74,7 +80,9 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
     if case.runs_is_a_file {
         fs::write(folder.path().join("runs"), "").unwrap();
     }
-    let mut command = eval_job(folder.path());
+    // Nothing of this machine's environment that could change what it does.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eval-job"));
+    command.current_dir(folder.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command.args(&case.args).envs(&case.env);
     let model = case.model.as_deref().map(model::start);
     if let Some((_, base)) = &model {
@@ -99,7 +107,21 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
             wrong.push(format!("{stream} shows a secret"));
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(format!("== {name} ({})\n{}", case.about, wrong.join("\n"))) }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("{}\n{}", case.about, wrong.join("\n"))) }
+}
+
+/// Copies a folder with everything in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
 }
 
 /// What differs from run to run, replaced: ports, run ids, times, milliseconds.
