@@ -163,7 +163,7 @@ fn describe(name: &str, error: &Error) -> String {
     }
     if innermost.kind() == ErrorKind::OutOfFuel {
         return format!(
-            "The template `{name}` takes more than {STEPS} steps. Is there a loop within a loop over a long range?"
+            "The template `{name}` takes more than {STEPS} steps, or makes too much text. Is there a loop within a loop over a long range, or a text that grows by itself?"
         );
     }
     let place = innermost.name().unwrap_or(name);
@@ -230,6 +230,52 @@ mod tests {
         for text in [recursion, "{{ range(1000000000)|list }}", "{{ 'x' * 1000000000000 }}", "{% include 'own' %}"] {
             assert!(with(text).check("own", TemplateKind::Judge).is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_template_that_eats_memory_is_told() {
+        let unrolled = format!("{{% set x = 'aaaaaaaa' %}}{}{{{{ x }}}}", "{% set x = x ~ x %}".repeat(40));
+        let list = format!("{{% set x = ['a'] %}}{}{{{{ x }}}}", "{% set x = [x, x] %}".repeat(40));
+        let in_loop = |step: &str| {
+            format!(
+                "{{% set n = namespace(x='aaaaaaaa') %}}{{% for i in range(60) %}}{step}{{% endfor %}}{{{{ n.x }}}}{{{{ transcript }}}}"
+            )
+        };
+        let captured = "{% set y %}{{ n.x }}{{ n.x }}{% endset %}{% set n.x = y %}";
+        let long = "{% set n = namespace(l=[]) %}{% for i in range(100000) %}{% set n.l = n.l + ['x' * 100000] %}{% endfor %}{{ n.l|join }}";
+        let nested =
+            "{% set n = namespace(x=[]) %}{% for i in range(5000) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}";
+        for text in [
+            unrolled,
+            list,
+            in_loop("{% set n.x = n.x ~ n.x %}"),
+            in_loop("{% set n.x = n.x + n.x %}"),
+            in_loop("{% set n.x = n.x * 8 %}"),
+            in_loop("{% set n.x = n.x|replace('a', n.x) %}"),
+            in_loop("{% set n.x = [n.x, n.x]|join(n.x) %}"),
+            in_loop("{% set n.x = [n.x, n.x]|string %}"),
+            in_loop("{% set n.x = {'a': n.x, 'b': n.x}|tojson %}"),
+            in_loop("{% set n.x = n.x|list|chain(n.x|list) %}"),
+            in_loop(captured),
+            long.to_owned(),
+            nested.to_owned(),
+            "{{ ('x' * 10000000) ~ ('x' * 10000000)|indent(100000000) }}".to_owned(),
+            "{{ 'a' * 10**9 }}".to_owned(),
+            "{{ [1]|batch(1000000000, 'x') }}".to_owned(),
+            "{% macro d(s, n) %}{% if n > 0 %}{{ d(s ~ s, n - 1) }}{% else %}{{ s }}{% endif %}{% endmacro %}{{ d('aaaaaaaa', 40) }}".to_owned(),
+            "{% for i in range(90000) %}{% for j in range(5) %}{{ 'x' * 10000 }}{% endfor %}{% endfor %}".to_owned(),
+        ] {
+            let problem = with(&text).check("own", TemplateKind::Judge);
+            let is_told = |problem: &String| problem.contains("makes too much") || problem.contains("too large") || problem.contains("recursion");
+            assert!(problem.as_ref().is_some_and(is_told), "{text}: {problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_transcript_is_no_reason_to_refuse_a_template() {
+        let values = minijinja::context! { transcript => "a".repeat(40 << 20) };
+        let templates = with("{% for task in range(100) %}{{ task }}{% endfor %}{{ transcript|trim }}");
+        assert_eq!(templates.render("own", values).map(|text| text.len()), Ok((40 << 20) + 190));
     }
 
     #[test]

@@ -238,7 +238,9 @@ fn words(error: &Error, template: &str) -> String {
         UndefinedError => format!("a name in it is not known; templates may name {}", NAMES.join(", ")),
         SyntaxError => "this is no template: look at its {{ and }}".to_owned(),
         UnknownFilter | UnknownFunction | UnknownTest => "it uses something that templates do not have".to_owned(),
-        OutOfFuel => format!("it takes more than {STEPS} steps; is there a loop within a loop over a long range?"),
+        OutOfFuel => format!(
+            "it takes more than {STEPS} steps, or makes too much text; is there a loop within a loop over a long range, or a text that grows by itself?"
+        ),
         kind => format!("it can't be filled in ({kind})"),
     };
     match place(error, template) {
