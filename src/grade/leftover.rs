@@ -2,7 +2,7 @@
 
 use crate::assertion::{AssertionCheck, cypher};
 use crate::clock::Clock;
-use crate::evidence::{Evidence, ObjectContext, Observed, Resource, State};
+use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, Resource, State};
 use crate::job::Job;
 use crate::score::{Component, Score};
 
@@ -20,7 +20,14 @@ pub(super) fn excused(
     }
     let holds_without = match check {
         AssertionCheck::Cypher(check) => {
-            cypher::holds_of_what_was_added(check, before.table(index)?, evidence.table(index)?)
+            let place = QueryObservation::place_of_sides(index);
+            let exact = cypher::sides(&check.cypher)
+                .zip(before.table(place).zip(evidence.table(place)))
+                .and_then(|(sides, (before, after))| cypher::holds_of_added_sides(check, &sides, before, after));
+            match exact {
+                Some(holds) => holds,
+                None => cypher::holds_of_what_was_added(check, before.table(index)?, evidence.table(index)?),
+            }
         }
         AssertionCheck::Expression(_) if check.needs_object_context() => {
             let (Some(Observed::Seen(old)), Some(Observed::Seen(all))) =

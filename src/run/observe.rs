@@ -8,6 +8,7 @@ use super::Engine;
 use super::prepare::{Stage, parameters};
 use crate::agent::{AgentErrorKind, Session, Witness};
 use crate::assertion::AssertionCheck;
+use crate::assertion::cypher::{self, CypherCheck};
 use crate::clock::Stopwatch;
 use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table, TrialId};
 use crate::grade;
@@ -31,6 +32,8 @@ pub(super) async fn observe(
             AssertionCheck::Cypher(check) => {
                 let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
                 evidence.queries.push(QueryObservation { assertion: index, result });
+                let sides = sides(engine, (index, check), stage, &parameters).await;
+                evidence.queries.extend(sides);
             }
             check if check.needs_object_context() && evidence.object_context.is_none() => {
                 evidence.object_context = Some(object_context(session).await);
@@ -64,6 +67,7 @@ pub(super) async fn look_before(
             AssertionCheck::Cypher(check) => {
                 let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
                 before.queries.push(QueryObservation { assertion: index, result });
+                before.queries.extend(sides(engine, (index, check), stage, &parameters).await);
                 let held = grade::in_silence(&assertion.check, index, job, (evidence, engine.clock), &before);
                 if held.score().is_some_and(|score| score < Score::ONE) {
                     continue;
@@ -100,6 +104,23 @@ pub(super) fn witness(stage: &Stage, since: Stopwatch) -> Witness {
 pub(super) async fn graph_trouble(stage: &Stage) -> Option<String> {
     let error = stage.graph.as_ref()?.read("RETURN 1", &Parameters::new()).await.err()?;
     matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit).then_some(error.message)
+}
+
+/// Both sides of the comparison that a query returns, where conversations find what others left: `true` and `false` alone
+/// don't tell whose doing it is.
+async fn sides(
+    engine: &Engine,
+    (index, check): (usize, &CypherCheck),
+    stage: &Stage,
+    parameters: &Parameters,
+) -> Option<QueryObservation> {
+    let sides = cypher::sides(&check.cypher).filter(|_| engine.plan.keeps_leftovers())?;
+    match rows(stage.graph.as_deref(), &sides.cypher, parameters).await {
+        result @ Observed::Seen(_) => {
+            Some(QueryObservation { assertion: QueryObservation::place_of_sides(index), result })
+        }
+        Observed::Failed(_) => None,
+    }
 }
 
 async fn rows(graph: Option<&dyn Graph>, cypher: &str, parameters: &Parameters) -> Observed<Table> {

@@ -1,7 +1,14 @@
 //! What a query returns beyond what it returned before the conversation.
 
-use super::{CypherCheck, order, shape};
+use super::{CypherCheck, Sides, order, shape};
 use crate::evidence::{Table, Value};
+
+/// The same of a comparison whose sides are known: whether it would hold without what was there before.
+pub fn holds_of_added_sides(check: &CypherCheck, sides: &Sides, before: &Table, after: &Table) -> Option<bool> {
+    let truth = sides.without(before, after)?;
+    let table = Table { columns: vec![String::new()], rows: vec![vec![Value::Bool(truth)]] };
+    Some(shape::matches(&check.expected, &table, false))
+}
 
 /// Whether it does not hold of what a query returns, but would hold without what it returned before: of the new rows, or
 /// of the difference of counts and lists. A `true` that has become `false` can't be told apart: it held before, and so
@@ -32,7 +39,7 @@ pub fn holds_of_what_was_added(check: &CypherCheck, before: &Table, after: &Tabl
 }
 
 /// A count or a list without what was there before; anything else as it is.
-fn difference(old: &Value, new: &Value) -> Value {
+pub(super) fn difference(old: &Value, new: &Value) -> Value {
     match (old, new) {
         (Value::Int(old), Value::Int(new)) => new.checked_sub(*old).map_or(Value::Null, Value::Int),
         (Value::List(old), Value::List(new)) => Value::List(without(old, new, Value::is_same)),

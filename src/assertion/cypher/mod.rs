@@ -9,9 +9,11 @@ mod config;
 mod order;
 mod shape;
 mod show;
+mod sides;
 
-pub use added::holds_of_what_was_added;
+pub use added::{holds_of_added_sides, holds_of_what_was_added};
 pub use config::CypherCheck;
+pub use sides::{Sides, sides};
 
 use crate::evidence::{Evidence, Observed};
 use crate::score::{Component, Score};

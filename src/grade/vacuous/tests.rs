@@ -226,6 +226,33 @@ fn an_agent_is_not_blamed_for_what_others_left() {
 }
 
 #[test]
+fn true_and_false_are_told_apart_by_what_is_compared() {
+    let query = "MATCH (b:Booking) RETURN count(b) = 1";
+    let check = CypherCheck { cypher: query.to_owned(), expected: true.into() };
+    let booked = assertion(AssertionCheck::Cypher(check));
+    let seen = |count: i64| {
+        let table = |rows| Observed::Seen(Table { columns: vec!["x".to_owned()], rows });
+        let sides = table(vec![vec![Value::Int(count), Value::Int(1)]]);
+        let place = QueryObservation::place_of_sides(0);
+        let result = table(vec![vec![Value::Bool(count == 1)]]);
+        vec![QueryObservation { assertion: 0, result }, QueryObservation { assertion: place, result: sides }]
+    };
+    let is_excused = |before: i64, after: i64| {
+        let evidence = Evidence {
+            before: Some(State { may_be_left_over: true, queries: seen(before), ..State::default() }),
+            queries: seen(after),
+            changes: changes(&["Booking"]),
+            ..Evidence::sample()
+        };
+        let fails = Component::scored(Score::ZERO, "expected true");
+        weigh(&booked, 0, &job(), (&evidence, Clock::system()), fails).0.is_missing()
+    };
+    assert!(is_excused(1, 2) && is_excused(2, 3) && is_excused(7, 8), "each did it once");
+    assert!(!is_excused(0, 2) && !is_excused(1, 3) && !is_excused(2, 4), "it was done twice");
+    assert!(!is_excused(2, 2) && !is_excused(0, 0), "it was not done");
+}
+
+#[test]
 fn an_honest_one_and_one_that_fails_are_never_flagged() {
     let honest = Assertion { holds_before: true, ..cypher() };
     assert_eq!(of(&honest, Some(state(Ok(1))), Some(state(Ok(1)))), None);

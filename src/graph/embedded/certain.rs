@@ -165,7 +165,8 @@ fn is_plain(tokens: &[Token<'_>], at: usize) -> bool {
         Kind::Number => token.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'),
         // Not as a label, and not as all properties of a pattern.
         Kind::Parameter => {
-            !next("(") && !(at > 1 && next(")") && ends_operand(&tokens[at - 1])) && !token.text.contains('`')
+            let is_whole_pattern = at > 1 && next(")") && ends_operand(&tokens[at - 1]);
+            !(next("(") || is_whole_pattern || token.text.contains('`'))
         }
         Kind::Symbol => match token.text {
             "(" => !is_within_pattern_parentheses(tokens, at),

@@ -84,11 +84,8 @@ impl Writer<'_> {
             let token = self.tokens[before];
             match token.text {
                 _ if token.closes() => depth += 1,
-                _ if token.is("(") && depth == 0 => {
-                    if self.is_asked(before, from) {
-                        return true;
-                    }
-                }
+                _ if token.is("(") && depth == 0 && self.is_asked(before, from) => return true,
+                _ if token.is("(") && depth == 0 => {}
                 _ if token.opens() && depth == 0 => return false,
                 _ if token.opens() => depth -= 1,
                 _ if depth > 0 => {}
