@@ -375,6 +375,46 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_set_on_something_deleted_is_counted_and_not_kept() {
+        let (_graph, sessions) = graph();
+        let mut session = sessions.session(json());
+        // As Neo4j 5.26 does it, each.
+        for (statement, counted) in [
+            ("CREATE (n:Q {x: 1}) DELETE n SET n.x = 2 RETURN 1", 2),
+            ("CREATE (n:Q {x: 1}) DELETE n REMOVE n.x", 1),
+            ("CREATE (n:Q {x: 1}) DELETE n SET n += {a: 1}", 2),
+            ("CREATE (a:Q)-[r:R]->(b:Q) DELETE r SET r.x = 1 DELETE a, b", 1),
+        ] {
+            let answer = session.run(Access::Write, statement, &Parameters::new(), PATIENCE).await;
+            assert_eq!(answer.map(|answer| answer.counts.properties_set), Ok(counted), "{statement}");
+        }
+        assert_eq!(count(&mut session).await, Value::Int(0));
+        for label in ["SET n:Z", "REMOVE n:Q"] {
+            let statement = format!("CREATE (n:Q) DELETE n {label}");
+            let refused = session.run(Access::Write, &statement, &Parameters::new(), PATIENCE).await.unwrap_err();
+            assert_eq!(refused.reason, RefusalReason::EntityNotFound, "{statement}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_procedure_behind_with_yields_several_columns() {
+        let (_graph, sessions) = graph();
+        let mut session = sessions.session(json());
+        let statement = "WITH 1 AS a CALL dbms.components() YIELD name AS n, versions AS v WITH a, n, v WHERE a = 1 \
+                         RETURN a, n, size(v)";
+        let answer = session.run(Access::Read, statement, &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(
+            values(answer.rows),
+            [["1", "\"Neo4j Kernel\"", "1"].map(|json| serde_json::from_str(json).unwrap())]
+        );
+        session.run(Access::Write, "CREATE (:A:B {x: 1}), (:C {x: 2})", &Parameters::new(), PATIENCE).await.unwrap();
+        let labels = "MATCH (n) WITH n ORDER BY n.x WITH collect(n) AS ns \
+                      RETURN [m IN ns WHERE m:A | m.x], any(m IN ns WHERE m:C), size([m IN ns WHERE m:A&B])";
+        let answer = session.run(Access::Read, labels, &Parameters::new(), PATIENCE).await.unwrap();
+        assert_eq!(values(answer.rows), [["[1]", "true", "1"].map(|json| serde_json::from_str(json).unwrap())]);
+    }
+
+    #[tokio::test]
     async fn results_that_nobody_has_fetched_are_bounded_together() {
         let graph = EmbeddedGraph::shareable(Limits { memory: 64 << 20, ..Limits::default() }).unwrap();
         let mut session = graph.sessions().unwrap().session(json());

@@ -613,6 +613,12 @@ fn load_and_refresh(
     Ok(Some(entity))
 }
 
+// eval-job: as Neo4j, which keeps nothing of what is set on something deleted.
+/// Whether the statement has deleted what this variable stands for.
+fn is_deleted(rec: &NamedRecord, var: &str) -> bool {
+    rec.get(&format!("{var}.__deleted")) == Some(&Value::Bool(true))
+}
+
 /// `SET var.prop = expr` on one row.
 pub(in crate::cypher::executor) fn apply_set_property(
     conn: &Connection,
@@ -620,6 +626,11 @@ pub(in crate::cypher::executor) fn apply_set_property(
     assignment: &Assignment,
 ) -> Result<()> {
     let var = &assignment.variable;
+    // eval-job: as Neo4j, which counts it and keeps nothing.
+    if is_deleted(rec, var) {
+        crate::counts::count_properties(assignment.counts.unwrap_or(1));
+        return Ok(());
+    }
     let Some(entity) = load_and_refresh(conn, rec, var, "SET")? else {
         return Ok(());
     };
@@ -686,6 +697,12 @@ pub(in crate::cypher::executor) fn apply_set_properties(
     value_expr: &Expr,
     merge: bool,
 ) -> Result<()> {
+    // eval-job: as Neo4j, which counts it and keeps nothing.
+    if is_deleted(rec, variable) {
+        let map = props_source(eval_expr(value_expr, rec, crate::cypher::eval::EvalCx::new(conn))?)?;
+        crate::counts::count_properties(map.map_or(0, |map| map.len()));
+        return Ok(());
+    }
     let Some(entity) = load_and_refresh(conn, rec, variable, "SET")? else {
         return Ok(());
     };
@@ -745,6 +762,8 @@ pub(in crate::cypher::executor) fn apply_remove_item(
     item: &RemoveItem,
 ) -> Result<()> {
     match item {
+        // eval-job: as Neo4j.
+        RemoveItem::Property { variable, .. } if is_deleted(rec, variable) => Ok(()),
         RemoveItem::Property { variable, property } => {
             let Some(entity) = load_and_refresh(conn, rec, variable, "REMOVE")? else {
                 return Ok(());
