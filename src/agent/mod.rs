@@ -74,6 +74,12 @@ pub trait Session: Send {
         true
     }
 
+    /// Whether anything has shown that this is the agent. A server that opens a session has; a program that was started and
+    /// never said a word may be any other.
+    fn has_shown_itself(&self) -> bool {
+        true
+    }
+
     /// What the agent says before anybody has said anything; most say nothing. Asked for once, before the first message.
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         Ok(None)

@@ -132,6 +132,14 @@ impl AssertionCheck {
             AssertionCheck::Expression(check) => expression::uses_object_context(&check.expression),
         }
     }
+
+    /// The parts of the agent's object context that it looks at by name: `resources`.
+    pub fn context_parts(&self) -> Vec<&'static str> {
+        match self {
+            AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => Vec::new(),
+            AssertionCheck::Expression(check) => expression::context_parts(&check.expression),
+        }
+    }
 }
 
 #[cfg(test)]

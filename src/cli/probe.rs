@@ -11,7 +11,7 @@ use super::error::{CliError, RefusedJob};
 use super::jobs::{self, Loaded};
 use super::planning::surroundings;
 use super::printer::Printer;
-use super::run::runtime;
+use super::run::{runtime, waiting_line};
 use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Reply, TransportConfig};
 use crate::evidence::{Event, EventKind};
@@ -51,7 +51,8 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;
     let chance = Box::new(Context::chance);
     let rng_seed = Context::chance();
-    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, telling: None };
+    let telling = Some(waiting_line(printer.clone()));
+    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, telling };
     let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
     let engine = Engine {
         id: "probe".to_owned(),

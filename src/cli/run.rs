@@ -12,7 +12,7 @@ use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use super::signals::Signals;
-use crate::limiter::{Queue, Telling};
+use crate::limiter::{Awaited, Telling};
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
@@ -175,12 +175,18 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
     flag.min(most)
 }
 
-/// Tells how long a queue waits.
-fn waiting_line(printer: Arc<Printer>) -> Arc<Telling> {
-    Arc::new(move |queue, wait| {
-        let whose = match queue {
-            Queue::Model => "the rate limit",
-            Queue::Agent => "the agent, which refuses requests (429)",
+/// Tells how long something is waited for.
+pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<Telling> {
+    Arc::new(move |awaited, wait| {
+        let whose = match awaited {
+            Awaited::Model => "the rate limit",
+            Awaited::Greeting => {
+                return printer.note(&format!(
+                    "waiting for the agent to speak first, {:.0} s at the most; if it waits for the user to begin, the job can say so (greeting: false)",
+                    wait.as_secs_f64()
+                ));
+            }
+            Awaited::Agent => "the agent, which refuses requests (429)",
         };
         printer.note(&format!("waiting for {whose}, {:.0} s", wait.as_secs_f64().ceil()));
     })

@@ -29,7 +29,10 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaSaid, Strin
     }
     let (message, done) = match reply_object(raw)? {
         Some(object) => message_and_done(&object)?,
-        None => (raw.trim().to_owned(), false),
+        None => match unsayable(raw) {
+            Some(words) => return Err(words.to_owned()),
+            None => (raw.trim().to_owned(), false),
+        },
     };
     let (message, done) = match without_signoff(&message, signoff) {
         Some(rest) => (rest, true),
@@ -40,6 +43,16 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaSaid, Strin
         return Err("the reply has no message and does not say that the conversation is done".to_owned());
     }
     Ok(PersonaSaid { message, done })
+}
+
+/// Why no user would type this.
+fn unsayable(message: &str) -> Option<&'static str> {
+    let begin: String = message.trim_start().chars().take(9).collect::<String>().to_lowercase();
+    if message.chars().any(|letter| letter == '\u{fffd}' || letter < ' ' && !letter.is_whitespace()) {
+        return Some("the reply has characters that nobody can type; say something in plain words");
+    }
+    (begin.starts_with("<!doctype") || begin.starts_with("<html"))
+        .then_some("the reply is a web page; say something in plain words")
 }
 
 /// The object `{message, done}` of a reply; `None` for plain text.
@@ -151,6 +164,16 @@ mod tests {
         let error = read_persona_reply(&"x".repeat(LONGEST + 1), "bye").unwrap_err();
         assert_eq!(error, "the reply is longer than 64 KiB; say one thing, briefly");
         assert!(read_persona_reply(&"x".repeat(LONGEST), "bye").is_ok());
+    }
+
+    #[test]
+    fn what_nobody_can_type_is_unusable_and_all_languages_are_words() {
+        for raw in ["@@@ { not ]] \u{0}", "\u{1b}[31mHello", "caf\u{fffd}", "<!DOCTYPE html><p>502", " <html>"] {
+            assert!(read(raw).is_err(), "{raw:?}");
+        }
+        for raw in ["one\n\ttwo", "👍", "?", "مرحبا", "<3 you", "[urgent] {name}"] {
+            assert_eq!(read(raw), said(raw, false), "{raw:?}");
+        }
     }
 
     #[test]

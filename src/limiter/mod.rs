@@ -30,17 +30,19 @@ use gate::{Gate, Ticket, Verdict};
 pub use target::{Blame, Place, Refusals, TargetLimiter};
 pub use told::{Allowance, Told};
 
-/// What a queue is for.
+/// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Queue {
+pub enum Awaited {
     /// A model of our own.
     Model,
-    /// The agent under test.
+    /// The agent under test, which refuses requests.
     Agent,
+    /// The agent's own first words.
+    Greeting,
 }
 
-/// Takes how long the first of a queue is going to wait.
-pub type Telling = dyn Fn(Queue, Duration) + Send + Sync;
+/// Takes how long somebody is going to wait.
+pub type Telling = dyn Fn(Awaited, Duration) + Send + Sync;
 
 /// Shorter waits are not worth a word.
 const WORTH_TELLING: f64 = 2.0;
@@ -52,7 +54,7 @@ pub struct RateLimiter {
     /// Whoever holds it is the first of the queue; tokio's lock is fair.
     first: tokio::sync::Mutex<()>,
     changed: Notify,
-    telling: Option<(Queue, Arc<Telling>)>,
+    telling: Option<(Awaited, Arc<Telling>)>,
     /// When the wait that was last told is over.
     told_until: Mutex<f64>,
 }
@@ -67,7 +69,7 @@ pub struct Visit(u64);
 
 impl RateLimiter {
     /// A gate about which nothing is known yet. The `rng_seed` draws what keeps several processes from knocking at once.
-    pub fn new(clock: Clock, pauses: Pauses, rng_seed: u64, telling: Option<(Queue, Arc<Telling>)>) -> RateLimiter {
+    pub fn new(clock: Clock, pauses: Pauses, rng_seed: u64, telling: Option<(Awaited, Arc<Telling>)>) -> RateLimiter {
         RateLimiter {
             started: clock.start(),
             gate: Mutex::new(Gate::new(pauses, rng_seed)),
@@ -194,7 +196,7 @@ impl Limiters {
         let key = key.map(|key| key.expose().to_owned()).unwrap_or_default();
         let Limiters { clock, rng_seed, telling, gates } = self;
         let gate = gates.entry((base_url.trim_end_matches('/').to_owned(), key)).or_insert_with(|| {
-            let telling = telling.clone().map(|telling| (Queue::Model, telling));
+            let telling = telling.clone().map(|telling| (Awaited::Model, telling));
             Arc::new(RateLimiter::new(*clock, Pauses::MODEL, *rng_seed, telling))
         });
         gate.clone()
@@ -249,7 +251,7 @@ mod tests {
         let told: Arc<Mutex<Vec<u64>>> = Arc::default();
         let ear = told.clone();
         let telling: Arc<Telling> = Arc::new(move |_, wait| ear.lock().unwrap().push(wait.as_secs()));
-        let limiter = RateLimiter::new(Clock::system(), Pauses::MODEL, 1, Some((Queue::Model, telling)));
+        let limiter = RateLimiter::new(Clock::system(), Pauses::MODEL, 1, Some((Awaited::Model, telling)));
         let visit = limiter.arrive();
         let permit = limiter.admit(visit, 1.0).await.unwrap();
         permit.refused(Concerns::Requests, Some(Duration::from_secs(30)), &Told::default());

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Concerns, Pauses, Permit, Queue, RateLimiter, Storm, Telling, Told};
+use super::{Awaited, Concerns, Pauses, Permit, RateLimiter, Storm, Telling, Told};
 use crate::clock::{Clock, Stopwatch};
 
 /// How long a conversation is refused, whatever waits the agent asks for, until nothing more is asked of it.
@@ -101,7 +101,7 @@ impl TargetLimiter {
     }
 
     fn with_pauses(clock: Clock, rng_seed: u64, pauses: Pauses, telling: Option<Arc<Telling>>) -> TargetLimiter {
-        let ear = telling.clone().map(|telling| (Queue::Agent, telling));
+        let ear = telling.clone().map(|telling| (Awaited::Agent, telling));
         let limiter = RateLimiter::new(clock, pauses, rng_seed, ear);
         let patience_ms = pauses.patience * 1000.0;
         let shared = Arc::new(Shared { limiter, clock, patience_ms, crowd: Mutex::default() });

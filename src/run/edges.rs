@@ -32,7 +32,7 @@ use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
 use crate::graph::{GraphConfig, GraphError};
 use crate::http::HttpClient;
 use crate::job::Isolation;
-use crate::limiter::{Place, TargetLimiter, Telling};
+use crate::limiter::{Awaited, Place, TargetLimiter, Telling};
 use crate::llm::Llm;
 use crate::plan::Plan;
 use crate::retry::RetryPolicy;
@@ -82,6 +82,7 @@ pub struct Edges {
     pub(super) evaluations: Arc<Semaphore>,
     /// What all conversations with the agent share.
     pub(super) target: TargetLimiter,
+    telling: Option<Arc<Telling>>,
 }
 
 /// What the surroundings give, of which the clients are made.
@@ -94,7 +95,7 @@ pub struct Means<'a> {
     pub rng_seed: u64,
     /// What tokens and passwords are drawn from.
     pub chance: Box<Chance>,
-    /// Hears how long the queues before models and agent wait for a rate limit.
+    /// Hears how long something is waited for: a rate limit, the agent's first words.
     pub telling: Option<Arc<Telling>>,
 }
 
@@ -108,7 +109,7 @@ impl Edges {
         let http = HttpClient::new().with_redactor(credentials.redactor.clone());
         let budget = Budget::new(plan.job.limits.run.spend, plan.prices.clone());
         let variables = &credentials.variables;
-        let target = TargetLimiter::new(clock, rng_seed, telling.clone());
+        let (target, waits) = (TargetLimiter::new(clock, rng_seed, telling.clone()), telling.clone());
         let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
         let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &surround)?;
         learn(plan, credentials, &keys);
@@ -142,7 +143,15 @@ impl Edges {
             budget,
             evaluations: evaluate::slots(),
             target,
+            telling: waits,
         })
+    }
+
+    /// Tells whoever watches how long something is going to be waited for.
+    pub(super) fn tell(&self, what: Awaited, wait: Duration) {
+        if let Some(telling) = &self.telling {
+            telling(what, wait);
+        }
     }
 
     /// Where our own models are asked, if not at their providers' own addresses.
@@ -235,7 +244,8 @@ impl Edges {
             }
             TransportConfig::Http(config) => {
                 let (config, known) = ((**config).clone(), self.known(engine, id, base_url));
-                let settings = HttpAgentSettings { config, known, rest: without_key };
+                let looked_at = engine.plan.job.assertions.iter().flat_map(|assertion| assertion.check.context_parts());
+                let settings = HttpAgentSettings { config, known, rest: without_key, looked_at: looked_at.collect() };
                 Ok(Box::new(HttpAgent::new(settings, self.http.clone())?))
             }
             TransportConfig::WebSocket(config) => {

@@ -15,8 +15,12 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             AgentErrorKind::Unreadable => {
                 "target.command.terminator: a message ends where it stands, at the end of a line".to_owned()
             }
-            _ if names("ended in mid-conversation") => {
-                "what it needs: its arguments, its environment, its files".to_owned()
+            _ if names("ended in mid-conversation")
+                || names("ended before its first message")
+                || names("any more input") =>
+            {
+                "what it needs: its arguments (target.command.args), its environment (env, inheritEnv), its files (cwd)"
+                    .to_owned()
             }
             _ => "target.command.terminator: a message ends where it stands; or a longer limits.turn".to_owned(),
         };

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Engine;
 use super::prepare::{self, Extent};
-use super::trial::Stop;
+use super::trial::{Stop, greeted};
 use crate::agent::managed::Listener;
 use crate::agent::{Agent, AgentError, Exchange, Reply};
 use crate::evidence::ObjectContext;
@@ -94,14 +94,14 @@ async fn look(engine: &Engine) -> Result<Sighting, ProbeError> {
         Stop::Sink(error) => ProbeError::Unprepared(error.to_string()),
     })?;
     let said = engine.plan.job.greetings.first().map_or("Hello", String::as_str);
-    let seen = hello(stage.agent.as_ref(), said).await.map_err(ProbeError::NoSession);
+    let seen = hello(engine, stage.agent.as_ref(), said).await.map_err(ProbeError::NoSession);
     stage.close(engine).await;
     seen
 }
 
-async fn hello(agent: &dyn Agent, said: &str) -> Result<Sighting, AgentError> {
+async fn hello(engine: &Engine, agent: &dyn Agent, said: &str) -> Result<Sighting, AgentError> {
     let mut session = agent.open().await?;
-    let greeting = session.greeting().await?;
+    let greeting = greeted(engine, session.as_mut()).await?;
     let exchange = session.say(said).await;
     // Where the first message opens the conversation, one that can't have arrived has opened none.
     let is_unheard = exchange.tries.failures.iter().all(|failed| !failed.maybe_received);

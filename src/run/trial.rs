@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::managed::ended;
 use super::persona::Persona;
@@ -16,8 +17,12 @@ use crate::descriptors;
 use crate::evidence::{Ending, Evidence, FailedTry, Judgement, Observed, TrialId, Turn, Usage};
 use crate::grade;
 use crate::job::{self, Isolation, Mind};
+use crate::limiter::Awaited;
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
+
+/// How long an agent's first words may take until it is told that they are being waited for.
+const GREETING: Duration = Duration::from_secs(3);
 
 /// Why a trial says nothing about the agent, or could not be kept.
 pub(super) enum Stop {
@@ -179,7 +184,7 @@ async fn converse(
         lines: fixed_lines(&job.persona),
     });
     let mut persona = Persona::of(engine, id)?;
-    let greeted = session.greeting().await;
+    let greeted = greeted(engine, session).await;
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());
         take_in(&mut turn, reply);
@@ -197,6 +202,21 @@ async fn converse(
                 (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
             }
             Err(stop)
+        }
+    }
+}
+
+/// The agent's own first words. Somebody who watches is told when they do not come: most agents wait for the user.
+pub(super) async fn greeted(engine: &Engine, session: &mut dyn Session) -> Result<Option<Reply>, AgentError> {
+    let mut greeting = session.greeting();
+    match tokio::time::timeout(GREETING, &mut greeting).await {
+        Ok(greeted) => greeted,
+        Err(_) => {
+            engine.edges.tell(
+                Awaited::Greeting,
+                Duration::from_secs_f64(engine.plan.job.limits.turn_seconds).saturating_sub(GREETING),
+            );
+            greeting.await
         }
     }
 }
@@ -359,11 +379,11 @@ fn has_answered(conversation: &Conversation) -> bool {
 }
 
 /// Whether a failure before the first answer is not the agent's: it refuses what the job sends, it says what the job does
-/// not expect, or nobody is there at all.
+/// not expect, nobody is there at all, or what was started has never said a word.
 fn is_of_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
     let is_unheard = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
     let is_nobody_there = error.kind == AgentErrorKind::Unreachable && is_unheard && !session.is_met();
-    error.kind.may_be_of_the_job() || is_nobody_there
+    error.kind.may_be_of_the_job() || is_nobody_there || !session.has_shown_itself()
 }
 
 /// The error, and what to change, in the words of `probe` where it does not name the key itself.

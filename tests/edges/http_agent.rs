@@ -11,7 +11,12 @@ use super::server::{Answer, Server};
 use super::{known, quick};
 
 fn settings(url: &str, config: Value) -> HttpAgentSettings {
-    HttpAgentSettings { config: serde_json::from_value(config).unwrap(), known: known(url), rest: quick(None) }
+    HttpAgentSettings {
+        config: serde_json::from_value(config).unwrap(),
+        known: known(url),
+        rest: quick(None),
+        looked_at: Vec::new(),
+    }
 }
 
 fn say(stream: &str) -> Value {

@@ -15,6 +15,7 @@ mod refusals;
 mod signals;
 mod twice;
 mod wire;
+mod wrong_jobs;
 
 use std::path::Path;
 use std::process::Command;

@@ -9,9 +9,10 @@ use super::AdkSettings;
 use super::settings::base;
 use super::wire::{AdkEvent, Run, run_of, run_request, session_request, took_body_for_state};
 use crate::agent::rest::{Caller, Flaw, Request};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url};
+use crate::retry::RetryPolicy;
 
 /// An agent behind ADK's `api_server`.
 #[derive(Clone)]
@@ -46,7 +47,7 @@ impl Agent for AdkAgent {
             session = shared.create(session_request(state, true)).await?;
         }
         let id = session.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(Box::new(AdkSession { shared, id, tries: Tries::default() }))
+        Ok(Box::new(AdkSession { shared, id, is_met: false, tries: Tries::default() }))
     }
 }
 
@@ -69,6 +70,20 @@ impl Shared {
         self.caller.call(&request, read, &mut Tries::default()).await.map(|(session, _)| session)
     }
 
+    /// That the server does not have the app, where it says which ones it has.
+    async fn unknown_app(&self) -> Option<String> {
+        let request = Request::to(Method::GET, self.base.join(["list-apps"]));
+        let read = |reply: &HttpReply| Ok(reply.json()?);
+        let once = RetryPolicy { tries: 1, ..self.settings.rest.retry };
+        let settings = RestSettings { retry: once, ..self.settings.rest.clone() };
+        let caller = Caller::new(settings, self.caller.http.clone(), self.settings.server.word());
+        let (list, _): (Value, f64) = caller.call(&request, read, &mut Tries::default()).await.ok()?;
+        let apps: Vec<&str> = list.as_array()?.iter().filter_map(Value::as_str).collect();
+        let (app, word) = (&self.settings.app, self.settings.server.word());
+        (!apps.contains(&app.as_str()))
+            .then(|| format!("the server has no app `{app}` (target.{word}.app), it has: {}", apps.join(", ")))
+    }
+
     fn session_url(&self, id: Option<&str>) -> Url {
         let AdkSettings { app, user, .. } = &self.settings;
         self.base.join(["apps", app, "users", user, "sessions"].into_iter().chain(id))
@@ -79,6 +94,8 @@ impl Shared {
 struct AdkSession {
     shared: Arc<Shared>,
     id: String,
+    /// Whether a message was ever answered.
+    is_met: bool,
     /// The tries of the message that is being said.
     tries: Tries,
 }
@@ -100,7 +117,15 @@ impl Session for AdkSession {
         };
         let read = |reply: &HttpReply| if streaming { stream(reply) } else { list(reply) };
         self.tries = Tries::default();
-        let outcome = self.shared.caller.call(&request, read, &mut self.tries).await;
+        let mut outcome = self.shared.caller.call(&request, read, &mut self.tries).await;
+        self.is_met |= outcome.is_ok();
+        if let (false, Err(AgentError { kind: AgentErrorKind::Status(500), message })) = (self.is_met, &mut outcome)
+            && let Some(words) = self.shared.unknown_app().await
+        {
+            // ADK 1 takes sessions of any app, and then fails at each message.
+            let message = format!("{message}; {words}");
+            outcome = Err(AgentError { kind: AgentErrorKind::NotFound, message });
+        }
         let reply = outcome.map_err(|error| self.explained(error)).map(|((run, first_token_ms), latency_ms)| Reply {
             text: run.text,
             events: run.events,

@@ -85,6 +85,7 @@ impl Agent for CommandAgent {
         let listener = tokio::spawn(listen(stderr, Arc::clone(&heard)));
         Ok(Box::new(CommandSession {
             greeting_is_due: settings.config.greeting,
+            has_spoken: false,
             asks_tokens: settings.config.tokens,
             settings,
             id,
@@ -138,6 +139,8 @@ struct CommandSession {
     heard: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
     greeting_is_due: bool,
+    /// Whether a message of it has come.
+    has_spoken: bool,
     asks_tokens: bool,
     /// The tokens that belong to earlier turns.
     counted: Usage,
@@ -147,6 +150,10 @@ struct CommandSession {
 impl Session for CommandSession {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn has_shown_itself(&self) -> bool {
+        self.has_spoken
     }
 
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
@@ -217,9 +224,13 @@ impl CommandSession {
                 } else {
                     format!("without its terminator had come: {}", self.quoted(&so_far))
                 };
-                let hint = match line {
-                    None => "; if it waits for the user to speak first: target.command.greeting: false",
-                    Some(_) => "; target.command.terminator is what it must end its message with",
+                let hint = match (line, so_far.is_empty()) {
+                    (None, _) => "; if it waits for the user to speak first: target.command.greeting: false",
+                    (Some(_), false) => "; target.command.terminator is what it must end its message with",
+                    (Some(_), true) if !self.has_spoken => {
+                        "; is target.command.command, with its args, the agent? Does it flush what it prints, as python3 -u does?"
+                    }
+                    (Some(_), true) => "",
                 };
                 let mut error = self.amiss(&format!("no complete message within {limit:?}; {what}{hint}"));
                 // Words without their end: the job may name another end than the one that the agent prints.
@@ -241,7 +252,9 @@ impl CommandSession {
         let mut read = 0;
         loop {
             let Some(line) = self.line().await? else {
-                return Err(self.gone("it ended in mid-conversation", reader).await);
+                let what =
+                    if self.has_spoken { "it ended in mid-conversation" } else { "it ended before its first message" };
+                return Err(self.gone(what, reader).await);
             };
             read += line.len();
             if read > BODY_CAP {
@@ -249,6 +262,7 @@ impl CommandSession {
             }
             if let Some(text) = reader.take(&String::from_utf8_lossy(&line), &terminator) {
                 let latency_ms = said.elapsed_ms();
+                self.has_spoken = true;
                 return Ok(Reply { text, events: Vec::new(), latency_ms, first_token_ms: None, usage: None });
             }
         }

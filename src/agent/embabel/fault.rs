@@ -44,7 +44,7 @@ fn hint(kind: AgentErrorKind, fault: HttpFaultKind, purpose: Purpose) -> &'stati
             "; check the agent's API key (target.embabel.apiKey or EVAL_JOB_AGENT_API_KEY)"
         }
         (AgentErrorKind::NotFound, Purpose::Open) => {
-            "; check target.embabel.baseUrl and target.embabel.path, and that the agent knows the chatbot"
+            "; check target.embabel.baseUrl and target.embabel.path, and that the agent knows the chatbot (target.chatbot)"
         }
         (AgentErrorKind::NotFound, Purpose::Talk) => {
             "; the agent does not know the session any more, or has no such path"

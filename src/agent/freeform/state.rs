@@ -1,5 +1,7 @@
 //! An agent's state as an object context: a document in that shape, or one that paths pick from.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
 
@@ -22,6 +24,48 @@ impl StatePicks {
         let read = |(key, text): (&str, Option<&String>)| text.map(|text| path(&format!("{place}.{key}"), text));
         let [context, entities, resources, functions] = paths.map(|path| read(path).transpose());
         Ok(StatePicks { context: context?, entities: entities?, resources: resources?, functions: functions? })
+    }
+
+    /// Which part that is looked at has never been found in the agent's state, in a sentence that names its key: then the job
+    /// may look in the wrong place, and what is not found says nothing of the agent. A list that is there and empty is found.
+    pub(in crate::agent) fn wanting(
+        &self,
+        body: &Value,
+        looked_at: &[&str],
+        found: &mut BTreeSet<&'static str>,
+    ) -> Option<String> {
+        let paths = [
+            ("context", &self.context),
+            ("entities", &self.entities),
+            ("resources", &self.resources),
+            ("functions", &self.functions),
+        ];
+        let is_looked_at = |part: &str| match part {
+            // Entities are resources too.
+            "entities" | "resources" => looked_at.iter().any(|part| matches!(*part, "entities" | "resources")),
+            _ => looked_at.contains(&part),
+        };
+        for (part, path) in paths {
+            let Some(path) = path.as_ref().filter(|_| is_looked_at(part)) else { continue };
+            if is_found(path, body) {
+                found.insert(part);
+            }
+            if !found.contains(part) {
+                return Some(format!(
+                    "target.http.state.{part}: `{path}` has found nothing in the agent's replies, not even an empty list"
+                ));
+            }
+        }
+        let has_path = |part: &str| paths.iter().any(|(known, path)| *known == part && path.is_some());
+        let lists = ["entities", "resources", "functions"];
+        let has_lists = lists.iter().any(|part| has_path(part) || body.get(part).is_some_and(Value::is_array));
+        match looked_at.iter().find(|part| lists.contains(part)) {
+            Some(part) if !has_lists => Some(format!(
+                "the agent's state has none of entities, resources and functions, and assertions look at {part}; \
+                 target.http.state.{part} is a JSONPath to them"
+            )),
+            _ => None,
+        }
     }
 
     /// The object context that a state is. A document without the shape of one is its `context`.
@@ -56,6 +100,24 @@ impl StatePicks {
         };
         ObjectContext { context, resources, functions }
     }
+}
+
+/// Whether a path finds anything, or would if a list that is there had items.
+fn is_found(path: &JsonPath, body: &Value) -> bool {
+    if !path.query(body).is_empty() {
+        return true;
+    }
+    let text = path.to_string();
+    let items = ["[*]", ".*", "[?", "[:"].iter().filter_map(|sign| text.find(sign)).min();
+    let list = items.and_then(|end| JsonPath::parse(&text[..end]).ok());
+    let is_filtered = text.contains("[?");
+    list.is_some_and(|list| {
+        list.query(body).all().into_iter().any(|node| match node {
+            Value::Array(items) => items.is_empty() || is_filtered,
+            Value::Object(fields) => fields.is_empty() || is_filtered,
+            other => other.is_null(),
+        })
+    })
 }
 
 /// What was picked, item by item: a list that was picked is its items.
@@ -141,6 +203,40 @@ mod tests {
 
     fn state(body: Value) -> ObjectContext {
         StatePicks::default().object_context(body)
+    }
+
+    #[test]
+    fn a_path_that_never_finds_anything_is_the_jobs_and_an_empty_list_the_agents() {
+        let (entities, bodies) =
+            (|text: &str| Some(text.to_owned()), json!([{"items": []}, {"items": [{"id": 1}]}, {"item": 5}]));
+        for (text, wanted) in [
+            ("$.items", [true, true, false]),
+            ("$.items[*]", [true, true, false]),
+            ("$.items[*].id", [true, true, false]),
+            ("$.items[*].it", [true, false, false]),
+            ("$.items[?@.id > 7]", [true, true, false]),
+            ("$.things[*]", [false, false, false]),
+        ] {
+            let path = entities(text);
+            let picks = StatePicks::of(
+                "s",
+                [("context", None), ("entities", path.as_ref()), ("resources", None), ("functions", None)],
+            );
+            let picks = picks.unwrap();
+            for (body, is_found) in bodies.as_array().unwrap().iter().zip(wanted) {
+                let wanting = |looked_at: &[&str]| picks.wanting(body, looked_at, &mut BTreeSet::new());
+                assert_eq!(wanting(&["resources"]).is_none(), is_found, "{text} in {body}");
+                assert_eq!(wanting(&["context"]), None, "nobody looks at it");
+            }
+            // What was found once is gone by the agent's doing.
+            let mut found = BTreeSet::from(["entities"]);
+            assert_eq!(picks.wanting(&json!({}), &["entities"], &mut found), None);
+        }
+        let without = |body, looked_at: &[&str]| StatePicks::default().wanting(&body, looked_at, &mut BTreeSet::new());
+        let words = without(json!({"mood": "good"}), &["context", "resources"]).unwrap();
+        assert!(words.contains("target.http.state.resources is a JSONPath"), "{words}");
+        assert_eq!(without(json!({"mood": "good"}), &["context"]), None);
+        assert_eq!(without(json!({"entities": []}), &["resources"]), None);
     }
 
     fn entities(context: &ObjectContext) -> Vec<&str> {

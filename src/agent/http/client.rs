@@ -1,5 +1,6 @@
 //! The calls, with their retries.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +26,8 @@ pub struct HttpAgentSettings {
     pub known: Known,
     /// What every client has to know. Headers and keys are those of the templates: these here stay empty.
     pub rest: RestSettings,
+    /// The parts of the agent's state that assertions look at: `resources`.
+    pub looked_at: Vec<&'static str>,
 }
 
 /// An agent with a REST interface of its own.
@@ -99,7 +102,15 @@ impl Agent for HttpAgent {
             }
         }
         let is_met = settings.config.opens_where_it_talks();
-        Ok(Box::new(HttpSession { shared, id, is_met, history: Vec::new(), turn: 0, tries: Tries::default() }))
+        Ok(Box::new(HttpSession {
+            shared,
+            id,
+            is_met,
+            found: BTreeSet::new(),
+            history: Vec::new(),
+            turn: 0,
+            tries: Tries::default(),
+        }))
     }
 }
 
@@ -107,6 +118,8 @@ struct HttpSession {
     shared: Arc<Shared>,
     id: String,
     is_met: bool,
+    /// The parts of its state that were found in a reply.
+    found: BTreeSet<&'static str>,
     /// What was said before, as `{role, content}`.
     history: Vec<Value>,
     turn: u32,
@@ -148,7 +161,11 @@ impl Session for HttpSession {
         };
         let values = self.values("");
         let document = shared.document("state", config.parts(), &values).await?;
-        Ok(shared.state.object_context(document))
+        let wanting = shared.state.wanting(&document, &shared.settings.looked_at, &mut self.found);
+        match wanting {
+            None => Ok(shared.state.object_context(document)),
+            Some(message) => Err(AgentError { kind: AgentErrorKind::NotFound, message }),
+        }
     }
 }
 
@@ -207,7 +224,11 @@ impl Shared {
             let is_document = self.settings.config.say.stream == StreamConfig::Sse && !place.is_event_stream();
             let is_missed = picked.is_missed.unwrap_or(is_document);
             let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
-            let fault = place.amiss("target.http.say.reply picks no words out of the agent's stream");
+            let what = match is_document {
+                true => "what came is no event stream: target.http.say.stream says how the words come",
+                false => "target.http.say.reply picks no words out of the agent's stream",
+            };
+            let fault = place.amiss(what);
             return Err(HttpFault { kind, ..fault });
         }
         let Picked { text, events, usage, .. } = picked;

@@ -70,6 +70,12 @@ pub fn same_context(script: &str, one: &ObjectContext, other: &ObjectContext) ->
         && (!is_looked_at("functions") || multiset(&one.functions) == multiset(&other.functions))
 }
 
+/// The parts of the object context that a script looks at by name.
+pub fn context_parts(script: &str) -> Vec<&'static str> {
+    let named = parts(script).unwrap_or_default();
+    PARTS.into_iter().filter(|part| named.contains(part)).collect()
+}
+
 /// The parts of the object context that a script names; `None` where it can look at all of them.
 fn parts(script: &str) -> Option<Vec<&str>> {
     let tokens = tokens(script);

@@ -24,7 +24,7 @@ mod tokens;
 mod views;
 
 pub use config::ExpressionCheck;
-pub use looks::{same_context, uses_changes, uses_evaluation, uses_function_calls, uses_object_context};
+pub use looks::{context_parts, same_context, uses_changes, uses_evaluation, uses_function_calls, uses_object_context};
 pub use problem::{ExpressionProblem, compile_problem};
 
 use std::time::Duration;

@@ -149,6 +149,7 @@ fn http_agent(url: &str, limits: Limits, stream: &str) -> Box<dyn Agent> {
         config: serde_json::from_value(say(url, stream)["http"].take()).unwrap(),
         known: Known { base_url: None, user: "ann".to_owned(), chatbot: "helper".to_owned(), model: "m".to_owned() },
         rest: RestSettings { api_key: None, headers: Vec::new(), ..limits.rest() },
+        looked_at: Vec::new(),
     };
     Box::new(HttpAgent::new(settings, HttpClient::new()).unwrap())
 }

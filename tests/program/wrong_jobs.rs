@@ -1,0 +1,84 @@
+//! What the job file says wrongly of an agent is never the agent's failure: nothing is scored, and the key is named.
+
+use std::process::Output;
+
+use serde_json::json;
+
+use super::eval_job;
+use crate::servers::http::{Reply, Request, Server};
+
+fn run(target: &str, more: &str) -> (Output, String) {
+    let job = format!(
+        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\nlimits: {{turn: 4}}\n\
+         gate: {{minScore: 0.5}}\ntarget: {{user: u, chatbot: c, {target}}}\n{more}\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "-v"]).output().unwrap();
+    let words = [output.stdout.as_slice(), &output.stderr].concat();
+    let words = String::from_utf8_lossy(&words).split_whitespace().collect::<Vec<_>>().join(" ");
+    (output, words)
+}
+
+#[test]
+fn a_command_that_never_says_a_word_may_be_any_program() {
+    for (command, key) in [
+        ("command: python3, args: [no-such-file.py], greeting: false", "target.command.args"),
+        ("command: sh, args: ['-c', 'exit 2'], greeting: false", "target.command.args"),
+        ("command: 'true', greeting: false", "target.command.args"),
+        ("command: sleep, args: ['600'], greeting: false", "target.command.command"),
+        ("command: sleep, args: ['600']", "target.command.greeting: false"),
+    ] {
+        let (output, words) = run(&format!("command: {{{command}}}"), "");
+        assert_eq!(output.status.code(), Some(102), "{command}: {words}");
+        assert!(words.contains(key) && !words.contains("agent failed"), "{command}: {words}");
+        let is_told = words.contains("waiting for the agent to speak first, ");
+        assert_eq!(is_told, !command.contains("greeting"), "{command}: {words}");
+    }
+    // One that has spoken is the agent.
+    let script = "read l; echo agent: hello; echo :DONE; read l; exit 2";
+    let (output, words) = run(&format!("command: {{command: sh, args: ['-c', '{script}'], greeting: false}}"), "");
+    assert_eq!(output.status.code(), Some(100), "{words}");
+    assert!(words.contains("agent failed"), "{words}");
+}
+
+#[test]
+fn an_app_that_the_server_does_not_have_is_told_though_it_answers_500() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/list-apps" => Reply::Json(200, json!(["weather"])),
+        "/run" => Reply::Json(500, json!("Internal Server Error")),
+        _ => Reply::Json(200, json!({"id": "s", "state": {}})),
+    });
+    for (app, status) in [("wether", 102), ("weather", 100)] {
+        let (output, words) = run(&format!("adk: {{baseUrl: '{}', app: {app}}}", server.address), "");
+        assert_eq!(output.status.code(), Some(status), "{words}");
+        let is_named = words.contains("the server has no app `wether` (target.adk.app), it has: weather");
+        assert_eq!(is_named, status == 102, "{words}");
+    }
+}
+
+#[test]
+fn a_state_in_which_nothing_is_ever_found_is_missing() {
+    let answer = |request: &Request| match request.path.as_str() {
+        "/say" => Reply::Json(200, json!({"text": "Certainly."})),
+        "/none" => Reply::Json(200, json!({"data": {"things": []}})),
+        _ => Reply::Json(200, json!({"data": {"things": [{"id": 1}]}})),
+    };
+    let server = Server::start(answer);
+    let state = |path: &str, more: &str| {
+        let (at, say) = (&server.address, "body: {text: '{{ message }}'}, reply: $.text");
+        let target = format!("http: {{say: {{url: '{at}/say', {say}}}, state: {{url: '{at}{path}'{more}}}}}");
+        run(&target, "assertions: [{expression: 'objectContext.entities.size == 2'}]")
+    };
+    for (path, more, status, key) in [
+        ("/some", ", entities: '$.data.thngs[*]'", 102, "target.http.state.entities"),
+        ("/some", "", 102, "target.http.state.entities is a JSONPath"),
+        ("/some", ", entities: '$.data.things[*]'", 100, "fails"),
+        ("/none", ", entities: '$.data.things[*]'", 100, "fails"),
+    ] {
+        let (output, words) = state(path, more);
+        assert_eq!(output.status.code(), Some(status), "{path}{more}: {words}");
+        assert!(words.contains(key), "{path}{more}: {words}");
+    }
+}
