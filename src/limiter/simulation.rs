@@ -47,9 +47,8 @@ impl Meter {
             Counts::Window if (now / 60.0).floor() > (self.at / 60.0).floor() => self.level = 0.0,
             Counts::Window => {}
             Counts::Sliding => {
-                while let Some((_, units)) = self.log.pop_front_if(|(moment, _)| *moment <= now - 60.0) {
-                    self.level -= units;
-                }
+                let over = self.log.iter().take_while(|(moment, _)| *moment <= now - 60.0).count();
+                self.level -= self.log.drain(..over).map(|(_, units)| units).sum::<f64>();
             }
         }
         self.at = now;

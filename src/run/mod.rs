@@ -76,7 +76,7 @@ pub struct Engine {
 /// What the sink says.
 pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
     begin(&engine, provenance)?;
-    let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");
     for id in engine.plan.trials() {
         let (trial, outcome) = (id.number, Outcome::Broken { error: error.clone() });
         (engine.sink)(Entry::TrialStarted { trial, at: engine.clock.wall() })?;

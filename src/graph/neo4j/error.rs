@@ -46,14 +46,16 @@ pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
             GraphErrorKind::Other,
             format!("{uri} is no address of a Neo4j database ({theirs}). Try bolt://localhost:7687 or neo4j+s://HOST."),
         ),
-        Theirs::IOError { detail } if let Some(doubt) = certificate_doubt(detail) => (
-            GraphErrorKind::Unreachable,
-            format!(
-                "Neo4j at {uri} can't be reached: its certificate {doubt}. A scheme with +ssc takes any certificate."
-            ),
-        ),
-        Theirs::IOError { .. }
-        | Theirs::InvalidDnsName(_)
+        Theirs::IOError { detail } => {
+            let message = match certificate_doubt(detail) {
+                Some(doubt) => format!(
+                    "Neo4j at {uri} can't be reached: its certificate {doubt}. A scheme with +ssc takes any certificate."
+                ),
+                None => unreachable(uri, &theirs.to_string()).message,
+            };
+            (GraphErrorKind::Unreachable, message)
+        }
+        Theirs::InvalidDnsName(_)
         | Theirs::ConnectionError
         | Theirs::ConnectionTimedOut
         | Theirs::IncompleteBoltExchange
