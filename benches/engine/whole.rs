@@ -37,12 +37,13 @@ pub fn job(address: &str, with_graph: bool) -> String {
 
 /// Eight turns with the demo agent, which writes in each of them.
 pub fn job_that_writes() -> String {
-    let line = |number: usize| format!("Add a contact named N{number} with the phone number 0123456{number}");
+    let line = |number: usize| format!("'Remind me to call N{number} on 7 March 2031 at 9:00'");
     let lines: Vec<String> = (2..=8).map(line).collect();
     format!(
         "target: {{user: u, chatbot: c, demo: {{}}}}\nevaluator: {{script: [{}]}}\nscorer: {{model: scripted}}\n\
-         greetings: [{}]\ntasks: [{{task: Add contacts, acceptanceCriteria: They are added}}]\nfacts: []\n\
-         assertions: [{{cypher: 'MATCH (c:Contact) RETURN count(c)', expected: 8}}]\n",
+         greetings: [{}]\ntasks: [{{task: Ask for calls, acceptanceCriteria: They are created}}]\nfacts: []\n\
+         setups: [{{cypher: \"CREATE (:User {{id: $user, timeZone: 'UTC'}})\"}}]\n\
+         assertions: [{{cypher: 'MATCH (r:Reminder) RETURN count(r)', expected: 8}}]\n",
         lines.join(", "),
         line(1)
     )

@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::Value;
 
-/// The jobs in `data/eval/`.
-pub const JOBS: [&str; 4] = ["agent", "contacts", "memory", "rescheduling"];
+/// The jobs in `data/eval/` that have facts.
+pub const JOBS: [&str; 2] = ["agent", "rescheduling"];
 
 #[derive(Clone, Copy)]
 pub enum Condition {

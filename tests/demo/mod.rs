@@ -14,8 +14,8 @@ fn every_job_beside_the_main_one_is_tested_here() {
         .collect();
     there.sort();
     let mut tested = JOBS.to_vec();
-    // Its agent is started: tests/isolation.
-    tested.push("python-agent");
+    // The agent of the second is started: tests/isolation.
+    tested.extend(["memory", "python-agent"]);
     tested.sort_unstable();
     assert_eq!(there, tested);
 }
@@ -87,5 +87,17 @@ fn facts_are_unknown_without_and_told_only_when_asked_for_with() {
             assert!(said[at - 1].1.ends_with('?'), "{job}: `{fact}` was told without being asked for: {said:#?}");
         }
         assert_eq!(told, 1, "{job}: one fact is asked for, the others are kept");
+    }
+}
+
+#[test]
+fn what_was_told_in_earlier_sessions_is_used_and_not_asked_for() {
+    let (careful, sloppy) = (Example::run("memory", "demo-careful"), Example::run("memory", "demo-sloppy"));
+    assert_eq!((careful.exit_status, sloppy.exit_status), (0, 100));
+    for condition in Condition::BOTH {
+        let (careful, sloppy) = (careful.trial(condition), sloppy.trial(condition));
+        assert_eq!((careful.dimension("tasks"), careful.dimension("assertions")), (1.0, 1.0), "{careful}");
+        assert_eq!(sloppy.dimension("tasks"), 1.0, "{sloppy}");
+        assert!(sloppy.dimension("assertions") < 0.5, "{sloppy}");
     }
 }

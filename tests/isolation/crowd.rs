@@ -18,29 +18,25 @@ use crate::servers::neo4j;
 
 const CROWD: u32 = 64;
 
-/// Each user has a contact whose number is the trial's name, asks for it, and has two more things written down.
+/// Each user has a reminder whose title is the trial's name, asks for it, and has another one created.
 const JOB: &str = "
 evaluator:
   script:
-    - What is Greta Olsen's phone number?
-    - Please add Ivo Marek to my contacts.
-    - His phone number is 0170 555 0148.
+    - Which reminders do I have?
     - Please create a reminder to call the dentist for tomorrow at 9am.
     - UTC
-    - How many contacts do I have?
+    - How many reminders do I have?
 scorer: {model: scripted}
 greetings: [Hello]
 facts: []
-tasks: [{type: question, task: Ask how many contacts the user has, acceptanceCriteria: There are 2 contacts}]
+tasks: [{type: question, task: Ask how many reminders the user has, acceptanceCriteria: There are 2 reminders}]
 target: {user: ann, chatbot: c, demo: {}}
 setups:
-  - cypher: \"MERGE (u:User {id: $user}) CREATE (u)-[:HAS_CONTACT]->(:Contact {name: 'Greta Olsen', phone: $trial})\"
+  - cypher: \"MERGE (u:User {id: $user}) CREATE (u)-[:HAS_REMINDER]->(:Reminder {title: $trial})\"
 assertions:
-  - cypher: \"MATCH (:User {id: $user})-[:HAS_CONTACT]->(c:Contact) RETURN c.name, c.phone = $trial AS own\"
-    expected: [[Greta Olsen, true], [Ivo Marek, false]]
-  - cypher: \"MATCH (:User {id: $user})-[:HAS_REMINDER]->(r) RETURN count(r)\"
-    expected: 1
-  - expression: objectContext.entities.size == 3
+  - cypher: \"MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder) RETURN r.title = $trial AS own, r.timeZone\"
+    expected: [[true, null], [false, UTC]]
+  - expression: objectContext.entities.size == 2
 ";
 
 struct NoTemplates;
@@ -109,7 +105,7 @@ fn check(record: &RunRecord) -> usize {
         assert_eq!(assertions.component.score().unwrap().get(), 1.0, "{number}: {:?}", trial.evidence);
         let evidence = trial.evidence.as_ref().unwrap();
         let told = evidence.transcript.turns[1].agent.as_deref().unwrap();
-        assert!(told.contains(&format!("crowd-{number}.")), "{number} was told: {told}");
+        assert!(told.contains(&format!("crowd-{number}\"")), "{number} was told: {told}");
         users.insert(evidence.user.clone());
     }
     users.len()
@@ -124,7 +120,7 @@ async fn on_one_embedded_graph_with_a_user_each() {
 #[tokio::test(flavor = "multi_thread")]
 async fn on_an_embedded_graph_each() {
     // Here a query may look at everything there is.
-    let more = "  - {cypher: MATCH (n) RETURN count(n), expected: 4}\nisolation: database\n";
+    let more = "  - {cypher: MATCH (n) RETURN count(n), expected: 3}\nisolation: database\n";
     let record = crowd(more, Isolation::Database, Credentials::default()).await;
     assert_eq!(check(&record), 1);
 }

@@ -473,23 +473,23 @@ async fn every_kind_of_assertion_comes_to_the_same_on_both_backends() {
     let test = "every_kind_of_assertion_comes_to_the_same_on_both_backends";
     let Some(database) = neo4j::database(test).await else { return };
     let job = r#"
-evaluator: {script: [Add a contact named Bob with the phone number 0123456, "Thanks, bye."]}
+evaluator: {script: [Remind me to call Bob on 7 March 2031 at 9:00, "Thanks, bye."]}
 scorer: {model: scripted}
 greetings: [Hello]
-tasks: [{task: Ask for a contact named Bob, acceptanceCriteria: Bob is a contact}]
+tasks: [{task: Ask for a reminder to call Bob, acceptanceCriteria: A reminder to call Bob is created}]
 facts: []
 target: {user: u, chatbot: demo, demo: {}}
-setups: [{cypher: "MATCH (n) DETACH DELETE n; CREATE (:User {id: $user})-[:HAS_CONTACT]->(:Contact {name: 'Eve', phone: '1'})"}]
+setups: [{cypher: "MATCH (n) DETACH DELETE n; CREATE (:User {id: $user, timeZone: 'UTC'})-[:HAS_REMINDER]->(:Reminder {title: 'Feed Eve', at: '1'})"}]
 assertions:
-  - {cypher: "MATCH (:User {id: $user})-[:HAS_CONTACT]->(c) RETURN c.name, c.phone ORDER BY c.name", expected: [[Bob, "0123456"], [Eve, "1"]]}
-  - {cypher: "MATCH (c:Contact) RETURN count(c)", expected: 7}
-  - {cypher: "MATCH (c:Contact {name: 'Eve'}) RETURN c.phone", expected: "1"}
-  - {cypher: "MATCH (r:Reminder) RETURN count(r)", expected: 0}
-  - {cypher: "MATCH (r:Reminder) RETURN count(r)", expected: 0, holdsBefore: true}
+  - {cypher: "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r) RETURN r.title, r.at ORDER BY r.title", expected: [[Call Bob, "2031-03-07T09:00:00+00:00"], [Feed Eve, "1"]]}
+  - {cypher: "MATCH (r:Reminder) RETURN count(r)", expected: 7}
+  - {cypher: "MATCH (r:Reminder {title: 'Feed Eve'}) RETURN r.at", expected: "1"}
+  - {cypher: "MATCH (n:Note) RETURN count(n)", expected: 0}
+  - {cypher: "MATCH (n:Note) RETURN count(n)", expected: 0, holdsBefore: true}
   - {expression: "changes.created.size == 2 && changes.created.all(|it| it.turn == 2)"}
   - {expression: "evaluation.functionCalls.size == 7"}
   - {expression: "objectContext.resources.size >= 0"}
-  - {changes: {created: [{node: Contact, where: {name: Bob}, count: 1}, {relationship: HAS_CONTACT, count: 1}], turn: 2}}
+  - {changes: {created: [{node: Reminder, where: {title: Call Bob}, count: 1}, {relationship: HAS_REMINDER, count: 1}], turn: 2}}
   - {changes: {}}
   - {changes: {created: any, deleted: any, changed: any}}
 "#;

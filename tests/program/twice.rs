@@ -225,7 +225,7 @@ fn the_demo_jobs_are_passed_by_none_but_an_agent_that_works() {
     let demo = demo.lines[0].split_once("listens at ").unwrap().1.split(';').next().map(str::to_owned).unwrap();
     let nothing = does_nothing();
     let folder = tempfile::tempdir().unwrap();
-    let mut jobs: Vec<(String, String)> = ["agent", "contacts", "memory", "rescheduling"]
+    let mut jobs: Vec<(String, String)> = ["agent", "memory", "rescheduling"]
         .map(|name| (name.to_owned(), std::fs::read_to_string(root().join(format!("data/eval/{name}.yml"))).unwrap()))
         .into();
     let changes = readme::blocks(&readme::readme(), "yaml").into_iter().find(|job| job.contains("demo: {}")).unwrap();

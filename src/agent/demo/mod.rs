@@ -1,23 +1,22 @@
-//! The agent that eval-job brings along: a small rule-based assistant for reminders and contacts, which serves Embabel's
-//! protocol over HTTP on loopback and keeps what it is told in the graph that it is handed.
+//! The agent that eval-job brings along: a small rule-based assistant for reminders. In: Embabel's protocol over HTTP on
+//! loopback, and a graph. Out: replies with their events, and what it wrote to the graph.
 //!
-//! It is here to be evaluated. It needs something that it is not told (the user's time zone), asks for it once, and says
+//! It is here to be evaluated. It needs something that nobody tells it (the user's time zone), asks for it once, and says
 //! plainly what it assumes when nobody knows. Its models: `demo-careful` does what it says; `demo-sloppy` says the same
 //! and does nothing, which only the graph and the object context show.
 //!
-//! Invariants: understanding, dialogue and skills are pure (`understand`, `dialogue`, `skills/`, over a [`notebook`]);
-//! only `assistant` touches the graph, through the `Graph` trait; statements and values are never spliced.
+//! Invariants: understanding and dialogue are pure (`requests`, `dialogue`, over the data of `reminders`); only `storage`
+//! touches the graph, through the `Graph` trait; statements and values are never spliced.
 
 mod assistant;
 mod config;
 mod dialogue;
-mod ledger;
-mod notebook;
+mod reminders;
+mod requests;
 mod server;
-mod skills;
-mod understand;
+mod storage;
+mod time_zone;
 mod when;
-mod zone;
 
 pub use config::DemoConfig;
 

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::DemoConfig;
-use super::assistant::{Assistant, Model, Refusal};
+use super::assistant::{Assistant, AssistantError, DemoModel};
 use crate::agent::embabel::wire::{MessageRequest, SessionReply, SessionRequest};
 use crate::evidence::Role;
 
@@ -46,7 +46,7 @@ async fn say(State(assistant): State<Arc<Assistant>>, body: Bytes) -> Response {
         Ok(request) => request,
         Err(response) => return *response,
     };
-    let Some(model) = Model::named(&request.model) else {
+    let Some(model) = DemoModel::from_name(&request.model) else {
         let models = DemoConfig::MODELS.map(|model| format!("`{model}`")).join(" and ");
         return error(StatusCode::BAD_REQUEST, format!("There is no model `{}`; there are {models}.", request.model));
     };
@@ -56,21 +56,21 @@ async fn say(State(assistant): State<Arc<Assistant>>, body: Bytes) -> Response {
     }
     match assistant.say(&request.session_id, model, request.message).await {
         Ok(reply) => Json(reply).into_response(),
-        Err(refusal) => refused(refusal),
+        Err(failed) => failure(failed),
     }
 }
 
 async fn object_context(State(assistant): State<Arc<Assistant>>, Path(session_id): Path<String>) -> Response {
     match assistant.object_context(&session_id).await {
         Ok(context) => Json(context).into_response(),
-        Err(refusal) => refused(refusal),
+        Err(failed) => failure(failed),
     }
 }
 
-fn refused(refusal: Refusal) -> Response {
-    match refusal {
-        Refusal::NoSuchSession(id) => error(StatusCode::NOT_FOUND, format!("There is no session `{id}`.")),
-        Refusal::Graph(cause) => {
+fn failure(failed: AssistantError) -> Response {
+    match failed {
+        AssistantError::NoSuchSession(id) => error(StatusCode::NOT_FOUND, format!("There is no session `{id}`.")),
+        AssistantError::Graph(cause) => {
             error(StatusCode::INTERNAL_SERVER_ERROR, format!("The graph did not do what it was asked: {cause}"))
         }
     }

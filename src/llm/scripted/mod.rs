@@ -1,18 +1,18 @@
-//! Rules that stand in for a model, so that a job can be run without one: only when a job names `scripted`.
+//! A persona and a judge made of simple rules, for trying a job out without a language model. They are used only where a
+//! job or a flag names `scripted`.
 //!
-//! Invariants: they see what a model would see, the request's messages, and nothing else; they know English but no job;
-//! the same request gets the same reply. They are plain about their limits: the persona asks for one task after the other
-//! in the words of the job, the judge looks for the words of the criteria in the agent's replies.
+//! In: the messages that a model would get. Out: the JSON that the prompts ask for. The rules see nothing else, know
+//! English but no job, and give the same reply to the same request:
+//!
+//! - The persona brings up the tasks in order, answers a question with a fact if it knows one, says so if it doesn't, and
+//!   signs off.
+//! - The judge looks for the words and numbers of the acceptance criteria in what the agent stated.
 
-mod ask;
-mod criteria;
 mod fact;
+mod findings;
 mod judge;
 mod persona;
-mod perspective;
-mod question;
-mod sentence;
-mod stretch;
+mod speech;
 mod tag;
 mod words;
 
@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use super::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, Meter};
 use crate::evidence::Usage;
 
-/// Rules that stand in for a model.
+/// Rules in the place of a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scripted;
 
@@ -36,7 +36,7 @@ impl Llm for Scripted {
             LlmRole::Persona => persona::reply(&request.messages),
             LlmRole::Judge => judge::reply(&request.messages),
         }
-        .map_err(|missing| LlmError::for_good(missing.sentence()))?;
+        .map_err(|missing| LlmError::for_good(missing.to_string()))?;
         Ok(LlmReply { text, usage: Usage::default(), notes: Vec::new() })
     }
 }

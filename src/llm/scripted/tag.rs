@@ -1,12 +1,15 @@
 //! Reads the tags by which the embedded templates mark their data.
 
+use std::fmt;
+
 /// A tag that the prompt should have and has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MissingTag(pub(super) &'static str);
 
-impl MissingTag {
-    pub(super) fn sentence(self) -> String {
-        format!(
+impl fmt::Display for MissingTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
             "The scripted stand-in finds no <{0}> … </{0}> in the prompt: it can only read prompts that mark their data with the tags of the embedded templates. Keep those tags in a template of your own, or name a language model.",
             self.0
         )
@@ -49,7 +52,7 @@ pub(super) fn all<'a>(text: &'a str, name: &str) -> Vec<Element<'a>> {
     found
 }
 
-/// Turns the prompt's escaping round.
+/// The text as it was before the prompt escaped it.
 fn unescape(text: &str) -> String {
     text.replace("&lt;", "<").replace("&amp;", "&")
 }
@@ -63,35 +66,4 @@ fn first<'a>(text: &'a str, name: &str) -> Option<(Element<'a>, &'a str)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn elements_are_read_with_attributes_and_text() {
-        let text = "prose <li n=\"1\" kind=\"a\">one &lt;two></li>\n<li n=\"2\"> x &amp; y </li>";
-        let found = all(text, "li");
-        assert_eq!(found[0].attribute("kind"), Some("a"));
-        assert_eq!(found[0].text(), "one <two>");
-        assert_eq!((found[1].attribute("kind"), found[1].text().as_str()), (None, "x & y"));
-    }
-
-    #[test]
-    fn a_longer_name_is_another_tag() {
-        assert_eq!(all("<lists></lists>", "list"), []);
-    }
-
-    #[test]
-    fn the_last_one_counts_and_a_missing_one_has_a_name() {
-        assert_eq!(last("<box>prose</box> and <box>data</box>", "box").unwrap().text(), "data");
-        let sentence = last("none", "box").unwrap_err().sentence();
-        assert!(sentence.contains("<box>") && sentence.contains("embedded templates"), "{sentence}");
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_read_without_a_panic(text in "(<a|<a>|</a>| x=\"|>|\\PC){0,20}") {
-            let _ = (all(&text, "a"), last(&text, "a"));
-        }
-    }
-}
+mod tests;
