@@ -77,7 +77,7 @@ pub(super) fn asks(sentence: &str) -> bool {
 /// Words that say nothing of what a sentence is about, and those by which criteria speak of an answer as such.
 const STOP_WORDS: &str = "
     a an the this that these those i me my you your he him his she her hers it its we our they them their
-    am is are was were be been do does did has have had will would shall should can could may might must not no
+    am is are was were be been do does did has have had will would shall should can could may might must not
     of to in on at by for from with as about into and or but if than then so there here any some both each every all
     who which what when where why how whether also only just please thank thanks
     user users assistant agent chatbot answer answers reply replies correct correctly right properly
