@@ -1,6 +1,7 @@
 //! eval-job's whole engine, journal included.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, TrialId};
@@ -77,7 +78,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);
     let folder = tempfile::tempdir().unwrap();
     let new = RunsFolder::at(folder.path()).create("bench", clock.wall(), &mut fastrand::Rng::with_seed(1)).unwrap();
-    let kept = Arc::new(Mutex::new((new.journal, 0usize)));
+    let kept = Arc::new((new.journal, AtomicUsize::new(0)));
     let keeper = kept.clone();
     let engine = Engine {
         id: new.id,
@@ -88,17 +89,15 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
         rng_seed: 1,
         max_concurrency: conversations,
         sink: Box::new(move |entry: Entry| {
-            let mut kept = keeper.lock().unwrap();
-            kept.0.append(&entry)?;
-            kept.1 += usize::from(matches!(entry, Entry::TurnFinished { .. }));
+            keeper.0.append(&entry)?;
+            keeper.1.fetch_add(usize::from(matches!(entry, Entry::TurnFinished { .. })), Ordering::Relaxed);
             Ok(())
         }),
     };
     run::run(Arc::new(engine), provenance, Default::default()).await.unwrap();
     let found = new.folder.read().unwrap();
     check(&found.record);
-    let kept = kept.lock().unwrap();
-    kept.1
+    kept.1.load(Ordering::Relaxed)
 }
 
 /// A benchmark of conversations that failed would be a fast one.

@@ -1,7 +1,7 @@
 //! `eval-job run FILE…`
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::args::RunArgs;
 use super::certificates;
@@ -94,11 +94,11 @@ async fn run_one(
         "ended at once: what was finished is kept in {path}\n{}",
         show_words(&id, "show what there is", args)
     ));
-    let keeper = Arc::new(Mutex::new(Keeper {
+    let keeper = Arc::new(Keeper {
         journal: journal.with_redactor(context.redactor().clone()),
-        progress: Progress::new(context, args.verbose, args.no_progress),
+        progress: Mutex::new(Progress::new(context, args.verbose, args.no_progress)),
         printer: printer.clone(),
-    }));
+    });
     let engine = Engine {
         id: id.clone(),
         templates,
@@ -119,13 +119,13 @@ async fn run_one(
     } else {
         // Told once, in full; the record says it of every conversation.
         printer.error(&CliError::NotReady { file, troubles: found.troubles.clone() });
-        mute(&keeper);
+        keeper.progress().mute();
         run::refuse(engine, provenance, &found.troubles).await
     };
     finished.map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
 
     // The journal is the truth: nothing of the conversations was held in memory while they went on.
-    let record = folder.read_back(&keeper.lock().unwrap_or_else(PoisonError::into_inner).journal)?.record;
+    let record = folder.read_back(&keeper.journal)?.record;
     let kept = folder.write_record(&record);
     let written = write_outputs(&args.output, &record);
     if record.verdict != Verdict::Interrupted {
@@ -195,27 +195,27 @@ pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<Telling> {
 /// Keeps what happens: on disk first, then on the screen.
 struct Keeper {
     journal: Journal,
-    progress: Progress,
+    progress: Mutex<Progress>,
     printer: Arc<Printer>,
 }
 
-/// Shows nothing of what happens from now on.
-fn mute(keeper: &Mutex<Keeper>) {
-    if let Ok(mut keeper) = keeper.lock() {
-        keeper.progress.mute();
+impl Keeper {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, entry: &Entry) -> io::Result<()> {
+        let written = self.journal.append(entry)?;
+        let mut progress = self.progress();
+        if let Some(lines) = progress.lines(&written) {
+            self.printer.note(&lines);
+        }
+        Ok(())
     }
 }
 
-fn keeper_sink(keeper: Arc<Mutex<Keeper>>) -> Box<run::Sink> {
-    Box::new(move |entry: Entry| {
-        let mut keeper = keeper.lock().map_err(|_| io::Error::other("an earlier entry failed"))?;
-        let Keeper { journal, progress, printer } = &mut *keeper;
-        let written = journal.append(&entry)?;
-        if let Some(lines) = progress.lines(&written) {
-            printer.note(&lines);
-        }
-        Ok(())
-    })
+fn keeper_sink(keeper: Arc<Keeper>) -> Box<run::Sink> {
+    Box::new(move |entry: Entry| keeper.keep(&entry))
 }
 
 fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {

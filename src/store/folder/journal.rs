@@ -4,16 +4,20 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::private;
 use crate::record::Entry;
 use crate::secret::Redactor;
 
-/// A journal that is being written.
+/// A journal that is being written. Several threads may append at once: each serialises its own entry, and only the write
+/// itself waits for the others'.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
-    line: Vec<u8>,
+    /// Held while a line is written, so that no line is ever inside another. The first failure stays: nothing is written
+    /// after it, since a line may have been cut off.
+    failed: Mutex<bool>,
     redactor: Redactor,
 }
 
@@ -24,7 +28,7 @@ impl Journal {
     /// Whatever the file system says.
     pub fn create(path: &Path) -> io::Result<Journal> {
         let file = private::options().read(true).append(true).create_new(true).open(path)?;
-        Ok(Journal { file, line: Vec::with_capacity(4096), redactor: Redactor::default() })
+        Ok(Journal { file, failed: Mutex::new(false), redactor: Redactor::default() })
     }
 
     /// The same journal; what this redactor knows is blotted out of every entry.
@@ -36,18 +40,26 @@ impl Journal {
     /// the disk when this returns; the rest has reached the kernel, so it outlives the process.
     ///
     /// # Errors
-    /// Whatever the file system says; the run must not go on.
-    pub fn append<'e>(&mut self, entry: &'e Entry) -> io::Result<Cow<'e, Entry>> {
-        self.line.clear();
-        serde_json::to_writer(&mut self.line, entry)?;
+    /// Whatever the file system says, or that an earlier entry could not be written; the run must not go on.
+    pub fn append<'e>(&self, entry: &'e Entry) -> io::Result<Cow<'e, Entry>> {
+        let mut line = Vec::with_capacity(1024);
+        serde_json::to_writer(&mut line, entry)?;
         let mut entry = Cow::Borrowed(entry);
-        if let Some(cleared) = self.redactor.cleared(&*entry, &self.line)? {
-            self.line.clear();
-            serde_json::to_writer(&mut self.line, &cleared)?;
+        if let Some(cleared) = self.redactor.cleared(&*entry, &line)? {
+            line.clear();
+            serde_json::to_writer(&mut line, &cleared)?;
             entry = Cow::Owned(cleared);
         }
-        self.line.push(b'\n');
-        self.file.write_all(&self.line)?;
+        line.push(b'\n');
+        {
+            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if *failed {
+                return Err(io::Error::other("an earlier entry could not be written"));
+            }
+            *failed = true;
+            (&self.file).write_all(&line)?;
+            *failed = false;
+        }
         if matches!(*entry, Entry::RunStarted { .. } | Entry::TrialFinished { .. } | Entry::RunFinished { .. }) {
             self.file.sync_data()?;
         }
@@ -137,7 +149,7 @@ mod tests {
     fn journal_bytes() -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.ndjson");
-        let mut journal = Journal::create(&path).unwrap();
+        let journal = Journal::create(&path).unwrap();
         for turn in 1..=3 {
             journal.append(&Entry::UserSaid { trial: 1, turn, text: "naïve\n\"quoted\" \u{1b}".to_owned() }).unwrap();
         }
@@ -161,7 +173,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.ndjson");
         let redactor = Redactor::default();
-        let mut journal = Journal::create(&path).unwrap().with_redactor(redactor.clone());
+        let journal = Journal::create(&path).unwrap().with_redactor(redactor.clone());
         redactor.learn(&Secret::new("sk-canary/\"1\""));
         let said = |text: &str| Entry::UserSaid { trial: 1, turn: 1, text: text.to_owned() };
         let written = journal.append(&said("it is sk-canary/\"1\", or c2stY2FuYXJ5LyIxIg==")).unwrap().into_owned();
@@ -178,6 +190,31 @@ mod tests {
         let text = read_journal(&bytes);
         assert_eq!(text.entries.len(), 1);
         assert_eq!(text.damaged.as_ref().map(|(line, _)| *line), Some(2));
+    }
+
+    #[test]
+    fn what_several_threads_append_at_once_is_line_by_line_and_each_in_its_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.ndjson");
+        let journal = Journal::create(&path).unwrap();
+        std::thread::scope(|scope| {
+            for trial in 0..8 {
+                let journal = &journal;
+                scope.spawn(move || {
+                    for turn in 0..50 {
+                        let text = "x".repeat(turn as usize * 400);
+                        journal.append(&Entry::UserSaid { trial, turn, text }).unwrap();
+                    }
+                });
+            }
+        });
+        let read = read_journal(&std::fs::read(&path).unwrap());
+        assert_eq!((read.entries.len(), read.cut_off, read.damaged), (400, 0, None));
+        let mut next = [0; 8];
+        for entry in read.entries {
+            let Entry::UserSaid { trial, turn, .. } = entry else { panic!("{entry:?}") };
+            assert_eq!(std::mem::replace(&mut next[trial as usize], turn + 1), turn);
+        }
     }
 
     #[test]
