@@ -16,7 +16,7 @@ use eval_job::store::folder::RunsFolder;
 struct NoTemplates;
 
 impl job::TemplateCheck for NoTemplates {
-    fn problem(&self, _: &str, _: job::TemplateKind) -> Option<String> {
+    fn problem(&self, _: &str, _: job::TemplateKind) -> Option<job::TemplateProblem> {
         None
     }
 }

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::job::{TemplateCheck, TemplateKind};
-use crate::prompt::{self, Templates};
+use crate::job::{TemplateCheck, TemplateKind, TemplatePlace, TemplateProblem};
+use crate::prompt::{self, PromptError, PromptPlace, Templates};
 
 /// The templates that a job can name, read from files when it does.
 pub(super) struct PromptFiles {
@@ -26,33 +26,46 @@ impl PromptFiles {
         self.templates.into_inner()
     }
 
-    /// The first file of this name, if there is one.
-    fn read(&self, name: &str) -> Option<Result<String, String>> {
+    /// The first file of this name, if there is one, and its text.
+    fn read(&self, name: &str) -> Option<Result<(PathBuf, String), String>> {
         let file = format!("{name}.jinja");
         self.folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file()).map(|path| {
-            fs::read_to_string(&path).map_err(|error| format!("the template {} can't be read: {error}", path.display()))
+            match fs::read_to_string(&path) {
+                Ok(text) => Ok((path, text)),
+                Err(error) => Err(format!("the template {} can't be read: {error}", path.display())),
+            }
         })
     }
 }
 
 impl TemplateCheck for PromptFiles {
-    fn problem(&self, name: &str, kind: TemplateKind) -> Option<String> {
+    fn problem(&self, name: &str, kind: TemplateKind) -> Option<TemplateProblem> {
         if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
-            return Some(format!(
+            let message = format!(
                 "`{name}` is not a template's name: it is a path below the prompts folder, such as eval/socrates"
-            ));
+            );
+            return Some(message.into());
         }
         match self.read(name) {
-            Some(Ok(text)) => {
-                self.templates.replace_with(|templates| templates.clone().with_override(name, text));
+            Some(Ok((path, text))) => {
+                let file = path.display().to_string();
+                self.templates.replace_with(|templates| templates.clone().with_file(name, text, file));
             }
-            Some(Err(problem)) => return Some(problem),
+            Some(Err(problem)) => return Some(problem.into()),
             None => {}
         }
         let kind = match kind {
             TemplateKind::Persona => prompt::TemplateKind::Persona,
             TemplateKind::Judge => prompt::TemplateKind::Judge,
         };
-        self.templates.borrow().check(name, kind)
+        let PromptError { message, place } = self.templates.borrow().check(name, kind)?;
+        let place = place.map(|PromptPlace { file, line, column, width, source_line }| TemplatePlace {
+            file,
+            line,
+            column,
+            width,
+            source_line,
+        });
+        Some(TemplateProblem { message, place })
     }
 }

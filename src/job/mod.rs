@@ -36,7 +36,7 @@ pub use problem::{Problem, Problems};
 pub use render::render_problems;
 pub use schema::schema;
 pub use secrets::secrets;
-pub use template_check::{TemplateCheck, TemplateKind};
+pub use template_check::{TemplateCheck, TemplateKind, TemplatePlace, TemplateProblem};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::mask::Mask;
 use super::source::{Lines, Span};
+use super::template_check::TemplatePlace;
 
 /// One thing that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Problem {
 /// Everything that is wrong with a job file, in the order of its lines; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
-    /// In the order of the file's lines; a hundred at most.
+    /// In the order of the file's lines, a hundred at most, then those in templates that it names.
     pub list: Vec<Problem>,
     /// How many there are beyond those.
     pub untold: usize,
@@ -60,12 +61,14 @@ pub(super) struct Report<'a> {
     pub(super) mask: Mask,
     file: &'a str,
     list: Vec<Problem>,
+    /// Those in other files, with their lines.
+    elsewhere: Vec<Problem>,
 }
 
 impl<'a> Report<'a> {
     /// An empty report on a file.
     pub(super) fn new(file: &'a str, lines: &'a Lines<'a>) -> Report<'a> {
-        Report { lines, mask: Mask::Everything, file, list: Vec::new() }
+        Report { lines, mask: Mask::Everything, file, list: Vec::new(), elsewhere: Vec::new() }
     }
 
     /// Adds a problem.
@@ -85,12 +88,19 @@ impl<'a> Report<'a> {
         &mut self.list[index]
     }
 
-    /// Nothing if there are no problems.
-    pub(super) fn finish(self) -> Result<(), Problems> {
-        if self.list.is_empty() { Ok(()) } else { Err(self.failed()) }
+    /// Adds a problem in a file that the job names.
+    pub(super) fn add_elsewhere(&mut self, at: TemplatePlace, message: String) {
+        let TemplatePlace { file, line, column, width, source_line } = at;
+        let (caret, expected, help) = (column, Vec::new(), None);
+        self.elsewhere.push(Problem { file, line, column, caret, width, source_line, message, expected, help });
     }
 
-    /// The problems in the order of the file's lines; what stands behind an alias is told once.
+    /// Nothing if there are no problems.
+    pub(super) fn finish(self) -> Result<(), Problems> {
+        if self.list.is_empty() && self.elsewhere.is_empty() { Ok(()) } else { Err(self.failed()) }
+    }
+
+    /// The problems in the order of the file's lines, then those in other files; what stands behind an alias is told once.
     pub(super) fn failed(mut self) -> Problems {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self.list.dedup();
@@ -107,6 +117,7 @@ impl<'a> Report<'a> {
                 self.mask.apply(problem, line, hidden);
             }
         }
+        self.list.append(&mut self.elsewhere);
         Problems { list: self.list, untold }
     }
 }

@@ -6,7 +6,7 @@ use super::change_lines;
 use super::problem::Report;
 use super::script_place::script_place;
 use super::source::Node;
-use super::template_check::{TemplateCheck, TemplateKind};
+use super::template_check::{TemplateCheck, TemplateKind, TemplateProblem};
 use super::written::{EvaluatorFile, ScorerFile};
 use crate::agent::managed::{address_problem, pattern_problem};
 use crate::assertion::expression::{ExpressionProblem, compile_problem};
@@ -78,10 +78,14 @@ fn template(
         },
         None => default,
     };
-    let Some(problem) = templates.problem(name, kind) else { return };
+    let message = match templates.problem(name, kind) {
+        None => return,
+        Some(TemplateProblem { message, place: Some(place) }) => return report.add_elsewhere(place, message),
+        Some(TemplateProblem { message, place: None }) => message,
+    };
     let span = written.map(|node| node.span).or_else(|| root.entry(part).map(|entry| entry.key.span));
     let span = span.or_else(|| root.entries().first().map(|entry| entry.key.span)).unwrap_or(root.span);
-    report.add(span, problem);
+    report.add(span, message);
 }
 
 fn script(report: &mut Report<'_>, node: &Node) {

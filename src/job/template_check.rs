@@ -2,8 +2,38 @@
 
 /// Tells whether a template that a job names can be rendered.
 pub trait TemplateCheck {
-    /// What is wrong with it, in a sentence: not there, not valid, a variable that this kind does not have.
-    fn problem(&self, name: &str, kind: TemplateKind) -> Option<String>;
+    /// What is wrong with it: not there, not valid, a variable that this kind does not have.
+    fn problem(&self, name: &str, kind: TemplateKind) -> Option<TemplateProblem>;
+}
+
+/// What is wrong with a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateProblem {
+    /// In a sentence.
+    pub message: String,
+    /// Where in the template's own file; `None` where the job's line is the place.
+    pub place: Option<TemplatePlace>,
+}
+
+/// A place in a template's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplatePlace {
+    /// The file, as it is to be named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+    /// How many characters of the line are meant, at least 1.
+    pub width: usize,
+    /// The line, without its break.
+    pub source_line: String,
+}
+
+impl From<String> for TemplateProblem {
+    fn from(message: String) -> TemplateProblem {
+        TemplateProblem { message, place: None }
+    }
 }
 
 /// Whose instructions a template holds; it decides which variables there are.

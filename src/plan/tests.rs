@@ -1,12 +1,12 @@
 //! What runs side by side, and what is refused, for each way of keeping trials apart.
 
 use super::*;
-use crate::job::{TemplateCheck, TemplateKind, load};
+use crate::job::{TemplateCheck, TemplateKind, TemplateProblem, load};
 
 struct AllTemplates;
 
 impl TemplateCheck for AllTemplates {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<String> {
+    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
         None
     }
 }

@@ -68,11 +68,10 @@ pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptErr
         let facts = if user_knew_facts { &facts[..] } else { &[] };
         let view = JudgeView { tasks: &tasks, facts, user_knew_facts, transcript: &transcript };
         if !templates.judge_prompt(name, &view)?.contains(canary) {
-            return Err(PromptError {
-                message: format!(
-                    "The template `{name}` never shows `transcript`: the judge would score a conversation that it can't see."
-                ),
-            });
+            let message = format!(
+                "The template `{name}` never shows `transcript`: the judge would score a conversation that it can't see."
+            );
+            return Err(PromptError { message, place: templates.start(name) });
         }
     }
     Ok(())

@@ -8,16 +8,20 @@
 mod fence;
 mod judge;
 mod persona;
+mod place;
 mod templates;
 
 pub use judge::{JudgeView, JudgedTask};
 pub use persona::{PersonaView, WantedTask, persona_turn};
+pub use place::PromptPlace;
 pub use templates::{TemplateKind, Templates};
 
 /// Why a prompt could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("{}{message}", .place.as_ref().map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column)).unwrap_or_default())]
 pub struct PromptError {
-    /// What went wrong, in a sentence: which template, which line, what to try.
+    /// What went wrong, in a sentence: which template, what to try.
     pub message: String,
+    /// Where in the template; `None` where there is none.
+    pub place: Option<PromptPlace>,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eval_job::clock::Clock;
 use eval_job::graph::bolt::fuzz_bolt_reader;
-use eval_job::job::{self, TemplateCheck, TemplateKind};
+use eval_job::job::{self, TemplateCheck, TemplateKind, TemplateProblem};
 use eval_job::metric;
 use eval_job::record::RunRecord;
 use eval_job::store::folder::read_journal;
@@ -26,7 +26,7 @@ const TARGETS: [Target; 4] = [
 struct AnyTemplate;
 
 impl TemplateCheck for AnyTemplate {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<String> {
+    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
         None
     }
 }

@@ -80,6 +80,8 @@ pub struct Environment<'source> {
     debug: bool,
     #[cfg(feature = "fuel")]
     fuel: Option<u64>,
+    #[cfg(feature = "fuel")]
+    deadline: Option<std::time::Instant>,
     recursion_limit: usize,
 }
 
@@ -122,6 +124,8 @@ impl<'source> Environment<'source> {
             debug: cfg!(debug_assertions),
             #[cfg(feature = "fuel")]
             fuel: None,
+            #[cfg(feature = "fuel")]
+            deadline: None,
             recursion_limit: MAX_RECURSION,
         }
     }
@@ -145,6 +149,8 @@ impl<'source> Environment<'source> {
             debug: cfg!(debug_assertions),
             #[cfg(feature = "fuel")]
             fuel: None,
+            #[cfg(feature = "fuel")]
+            deadline: None,
             recursion_limit: MAX_RECURSION,
         }
     }
@@ -591,6 +597,20 @@ impl<'source> Environment<'source> {
     #[cfg_attr(docsrs, doc(cfg(feature = "fuel")))]
     pub fn set_fuel(&mut self, fuel: Option<u64>) {
         self.fuel = fuel;
+    }
+
+    // eval-job
+    /// Lets all that is rendered from now on take no longer than this together.
+    #[cfg(feature = "fuel")]
+    pub fn set_time_limit(&mut self, limit: std::time::Duration) {
+        self.deadline = Some(std::time::Instant::now() + limit);
+    }
+
+    // eval-job
+    /// When all that is rendered must be over.
+    #[cfg(feature = "fuel")]
+    pub(crate) fn deadline(&self) -> Option<std::time::Instant> {
+        self.deadline
     }
 
     /// Returns the configured fuel.

@@ -1735,7 +1735,10 @@ mod builtins {
                     .into_iter()
                     .chain(args.iter().cloned())
                     .collect::<Vec<_>>();
-                ok!(test.call(state, &new_args)).is_true()
+                // eval-job: each call counts as one in the template would.
+                let passed = ok!(test.call(state, &new_args));
+                ok!(state.track_call(&passed));
+                passed.is_true()
             } else {
                 test_value.is_true()
             };
@@ -1921,7 +1924,10 @@ mod builtins {
                 .into_iter()
                 .chain(args.iter().skip(1).cloned())
                 .collect::<Vec<_>>();
-            rv.push(ok!(filter.call(state, &new_args)));
+            // eval-job: each call counts as one in the template would.
+            let made = ok!(filter.call(state, &new_args));
+            ok!(state.track_call(&made));
+            rv.push(made);
         }
         Ok(rv)
     }

@@ -1005,8 +1005,26 @@ fn parse_number(cursor: &mut Cursor) -> Result<Option<usize>, Error> {
             )
             .with_source(e)
         }));
+        // eval-job: a wider field is no formatting.
+        if num > 1_000_000 {
+            return Err(Error::new(
+                ErrorKind::InvalidOperation,
+                format!(
+                    "a width or precision of more than 1000000 in the format string at offset {}",
+                    cursor.position()
+                ),
+            ));
+        }
         Ok(Some(num))
     }
+}
+
+// eval-job: each field can be wide.
+fn not_too_large(made: &str) -> Result<(), Error> {
+    if made.len() > 32 << 20 {
+        return Err(Error::from(ErrorKind::OutOfFuel));
+    }
+    Ok(())
 }
 
 fn parse_type(cursor: &mut Cursor, style: FormatStyle) -> Result<Type, Error> {
@@ -1263,6 +1281,7 @@ mod printf_style {
                     result.push_str(&ok!(
                         format_spec.format(transformed.as_ref().unwrap_or(&arg))
                     ));
+                    ok!(not_too_large(&result));
                 }
             }
         }
@@ -1652,6 +1671,7 @@ mod str_format_style {
                     // apply the spec to the replacement value, and insert the
                     // formatted result into final string
                     result.push_str(&ok!(format_spec.format(&arg)));
+                    ok!(not_too_large(&result));
                 }
             }
         }

@@ -4,13 +4,13 @@ use crate::assertion::expression::ExpressionCheck;
 use crate::evidence::{
     Change, Ending, Entity, Moment, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
 };
-use crate::job::{TemplateCheck, TemplateKind, load};
+use crate::job::{TemplateCheck, TemplateKind, TemplateProblem, load};
 use crate::score::Weight;
 
 struct AnyTemplate;
 
 impl TemplateCheck for AnyTemplate {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<String> {
+    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
         None
     }
 }

@@ -47,7 +47,7 @@ fn least_and(more: &str) -> String {
 struct AllTemplates;
 
 impl TemplateCheck for AllTemplates {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<String> {
+    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
         None
     }
 }

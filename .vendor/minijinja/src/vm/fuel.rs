@@ -1,6 +1,7 @@
 use crate::compiler::instructions::Instruction;
 use crate::error::{Error, ErrorKind};
 use crate::value::{Value, ValueKind};
+use std::time::{Duration, Instant};
 
 /// The deepest value that may be made.
 const MOST_DEPTH: usize = 100;
@@ -10,25 +11,48 @@ pub struct FuelTracker {
     // The initial fuel level.
     initial: u64,
     remaining: isize,
+    // eval-job: when it must be over, and how often nobody looked at the time.
+    deadline: Instant,
+    unlooked: u8,
 }
+
+// eval-job: one step can read a long text again.
+/// The longest that anything may take.
+pub const MOST_TIME: Duration = Duration::from_secs(5);
 
 impl FuelTracker {
     /// Creates a new fuel tracker.
     ///
-    pub fn new(fuel: u64) -> FuelTracker {
+    pub fn new(fuel: u64, deadline: Option<Instant>) -> FuelTracker {
         FuelTracker {
             initial: fuel,
             remaining: fuel as isize,
+            deadline: deadline.unwrap_or_else(|| Instant::now() + MOST_TIME),
+            unlooked: 0,
         }
     }
 
     /// Tracks an instruction.  If it runs out of fuel an error is returned.
     pub fn track(&mut self, instr: &Instruction) -> Result<(), Error> {
+        self.track_time()?;
         let fuel_to_consume = fuel_for_instruction(instr);
         if fuel_to_consume != 0 {
             self.remaining -= fuel_to_consume;
             if self.remaining <= 0 {
                 return Err(Error::from(ErrorKind::OutOfFuel));
+            }
+        }
+        Ok(())
+    }
+
+    // eval-job
+    /// Looks at the time, now and then.
+    pub fn track_time(&mut self) -> Result<(), Error> {
+        self.unlooked += 1;
+        if self.unlooked == 32 {
+            self.unlooked = 0;
+            if Instant::now() > self.deadline {
+                return Err(Error::new(ErrorKind::OutOfFuel, "it takes too long"));
             }
         }
         Ok(())

@@ -123,7 +123,10 @@ impl<'template, 'env> State<'template, 'env> {
             #[cfg(feature = "macros")]
             macro_context_pool: Default::default(),
             #[cfg(feature = "fuel")]
-            fuel_tracker: ctx.env().fuel().map(FuelTracker::new),
+            fuel_tracker: ctx
+                .env()
+                .fuel()
+                .map(|fuel| FuelTracker::new(fuel, ctx.env().deadline())),
             #[cfg(feature = "debug")]
             undefined_origins: Default::default(),
             ctx,
@@ -382,6 +385,17 @@ impl<'template, 'env> State<'template, 'env> {
     pub fn get_template(&self, name: &str) -> Result<Template<'env, 'env>, Error> {
         self.env()
             .get_template(&self.env().join_template_path(name, self.name()))
+    }
+
+    // eval-job
+    /// Tracks a call that is no instruction, and what it made.
+    pub(crate) fn track_call(&mut self, made: &Value) -> Result<(), Error> {
+        #[cfg(feature = "fuel")]
+        if let Some(ref mut tracker) = self.fuel_tracker {
+            ok!(tracker.track_time());
+            ok!(tracker.track_size(made));
+        }
+        Ok(())
     }
 
     /// Invokes a filter with some arguments.
