@@ -259,7 +259,7 @@ mod tests {
     fn an_error_while_it_is_filled_in_has_its_place() {
         for (text, place) in [
             ("ok\n  {{ name.first.second }}", "own:2:10: "),
-            ("ok\n\n{{ name|shout }}", "own:3:4: "),
+            ("ok\n\n{{ name|shout }}", "own:3:9: "),
             (
                 "{{ tasks }}\n{% for i in range(99999) %}\n  {% for j in range(99999) %}{% endfor %}{% endfor %}",
                 "own:3:",
