@@ -30,7 +30,8 @@
 //! - [`graph`] has a door of its own, `graph/bolt`, by which agents in other processes reach the embedded graph, and a
 //!   camera, `graph/photograph`, whose differences become [`evidence::Change`]s (`run/watch.rs`, turn by turn).
 //! - What is started is ended: `agent/managed` keeps every process group, `run/commons.rs` whatever trials share, and both
-//!   let go of it also after Ctrl-C, a panic or a failed start; after `kill -9` `agent/watchdog.rs`, a process of its own, does.
+//!   let go of it also after Ctrl-C, a panic or a failed start; after `kill -9` `agent/watchdog.rs`, a process of its own, does,
+//!   and `agent/launcher.rs` lets nothing begin of which that one does not know.
 //! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,
 //!   `run/budget.rs` lets trials begin only while they can be paid.
 //! - What an assertion comes to before the first word, and with nothing there, is evidence too: `grade/vacuous.rs` tells

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 
+use super::launcher::{Launch, Waiting};
 use super::managed::SignalConfig;
-use super::watchdog::{self, Watchdog};
+use super::watchdog::{self, Note, Watchdog};
 use crate::descriptors;
 
 /// The groups that are alive.
@@ -25,10 +27,11 @@ fn live() -> MutexGuard<'static, Live> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets a process of its own end whatever is started from now on when this one is killed. Only for a program that is
-/// [`super::watch`] where [`super::is_watchdog`] says so.
-pub fn watch_over_groups() {
-    watchdog::enable();
+/// Lets a process of its own end whatever is started from now on when this one is killed; `note` tells where nobody can.
+/// Only for a program that is [`super::watch`] where [`super::is_watchdog`] says so, and [`super::launch`] where
+/// [`super::is_launcher`] does.
+pub fn watch_over_groups(note: Box<Note>) {
+    watchdog::enable(note);
 }
 
 /// Ends the process that watches over the groups, when all of them have ended.
@@ -72,9 +75,35 @@ pub(super) struct Group {
     gone: bool,
 }
 
+/// A process that was started, with its output piped.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) child: Child,
+    pub(super) group: Group,
+    /// Where it was to have one; otherwise it reads nothing.
+    pub(super) input: Option<ChildStdin>,
+}
+
 impl Group {
-    /// Starts a command as the leader of a group of its own.
-    pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Group)> {
+    /// Starts a command as the leader of a group of its own. Where groups are watched over it begins only when the watchdog
+    /// knows of it.
+    pub(super) async fn spawn(command: &mut Command, has_input: bool) -> io::Result<Started> {
+        let Some(program) = watchdog::program() else {
+            command.stdin(if has_input { Stdio::piped() } else { Stdio::null() });
+            let (mut child, group) = Group::lead(command, None)?;
+            return Ok(Started { input: child.stdin.take(), child, group });
+        };
+        let mut launch = Launch::of(program, command, has_input)?;
+        let (mut child, group) = {
+            let (command, waiting) = launch.parts();
+            Group::lead(command, Some(waiting))?
+        };
+        let input = launch.input(&mut child).await?;
+        Ok(Started { child, group, input })
+    }
+
+    /// Starts the leader, and lets it become the agent.
+    fn lead(command: &mut Command, waiting: Option<&Waiting>) -> io::Result<(Child, Group)> {
         system::prepare(command);
         // With the lock held: a group is either in the list or was never started.
         let mut live = live();
@@ -88,6 +117,9 @@ impl Group {
         groups.insert(id);
         watchdog.add(id, groups);
         descriptors::give_back(id);
+        if let Some(waiting) = waiting {
+            waiting.start();
+        }
         Ok((child, Group { id, gone: false }))
     }
 
@@ -194,8 +226,6 @@ mod system {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use std::process::Stdio;
-
     use tokio::io::AsyncReadExt;
 
     use super::*;
@@ -204,7 +234,7 @@ mod tests {
     async fn family() -> (Child, Group) {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' TERM HUP; sleep 600 & echo up; wait"]).stdout(Stdio::piped());
-        let (mut child, group) = Group::spawn(&mut command).unwrap();
+        let Started { mut child, group, .. } = Group::spawn(&mut command, false).await.unwrap();
         let mut up = [0; 3];
         child.stdout.as_mut().unwrap().read_exact(&mut up).await.unwrap();
         (child, group)

@@ -16,15 +16,18 @@ pub fn is_watchdog(arguments: &[OsString]) -> bool {
     matches!(arguments, [_, only] if only == ARGUMENT)
 }
 
+/// Hears where the watchdog can't be started.
+pub type Note = dyn Fn(&str) + Send + Sync;
+
 pub use system::watch;
-pub(super) use system::{Watchdog, enable};
+pub(super) use system::{Watchdog, enable, program};
 
 #[cfg(unix)]
 mod system {
     use std::collections::{BTreeSet, HashSet};
     use std::io::{self, BufRead, Write};
     use std::os::unix::process::CommandExt;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
     use std::sync::OnceLock;
     use std::thread::sleep;
@@ -37,36 +40,63 @@ mod system {
 
     const PAUSE: Duration = Duration::from_millis(20);
 
-    /// This program, where there is to be a watchdog.
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    use super::Note;
 
-    /// From now on started agents are watched over. Only a program that calls [`watch`] where [`super::is_watchdog`] may
-    /// ask for it.
-    pub fn enable() {
+    /// This program and who hears of failures, where there is to be a watchdog.
+    static PROGRAM: OnceLock<(PathBuf, Box<Note>)> = OnceLock::new();
+
+    /// From now on started agents are watched over, and `note` hears where that fails. Only a program that calls [`watch`]
+    /// where [`super::is_watchdog`] may ask for it, and [`crate::agent::launch`] where [`crate::agent::is_launcher`].
+    pub fn enable(note: Box<Note>) {
         // What is started by this path is this program even where its file was replaced meanwhile.
         let own = PathBuf::from("/proc/self/exe");
-        let program = if own.exists() { Ok(own) } else { std::env::current_exe() };
-        if let Ok(program) = program {
-            let _ = PROGRAM.set(program);
+        let found = if own.exists() { Ok(own) } else { std::env::current_exe() };
+        match found {
+            Ok(program) => {
+                let _ = PROGRAM.set((program, note));
+            }
+            Err(error) => note(&unwatched(&error)),
         }
     }
 
-    /// The way to the watchdog: started with the first group. Where it can't be started, nobody watches.
+    /// This program, where started agents are watched over.
+    pub fn program() -> Option<&'static Path> {
+        PROGRAM.get().map(|(program, _)| program.as_path())
+    }
+
+    fn unwatched(error: &io::Error) -> String {
+        format!(
+            "the process that ends started agents when eval-job is killed (kill -9) can't be started: {error}; after a kill \
+             end them yourself"
+        )
+    }
+
+    /// The way to the watchdog: started with the first group. Where it can't be started nobody watches, and that is told once.
     #[derive(Debug, Default)]
-    pub struct Watchdog(Option<Child>);
+    pub struct Watchdog {
+        child: Option<Child>,
+        is_told: bool,
+    }
 
     impl Watchdog {
         pub const fn none() -> Watchdog {
-            Watchdog(None)
+            Watchdog { child: None, is_told: false }
         }
 
         /// Starts it where it does not run yet, so that it is there before the next group is.
         pub fn wake(&mut self, groups: &BTreeSet<u32>) {
-            let Some(program) = PROGRAM.get().filter(|_| self.0.is_none()) else { return };
+            let Some((program, note)) = PROGRAM.get().filter(|_| self.child.is_none()) else { return };
             let mut command = Command::new(program);
             command.arg0("agent-watchdog").arg(super::ARGUMENT).env_clear().current_dir("/").process_group(0);
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-            self.0 = command.spawn().ok();
+            match command.spawn() {
+                Ok(child) => self.child = Some(child),
+                Err(error) if !self.is_told => {
+                    self.is_told = true;
+                    note(&unwatched(&error));
+                }
+                Err(_) => {}
+            }
             for group in groups {
                 let _ = self.tell('+', *group);
             }
@@ -88,14 +118,14 @@ mod system {
 
         /// Ends it, with whatever it still watches over.
         pub fn end(&mut self) {
-            if let Some(mut child) = self.0.take() {
+            if let Some(mut child) = self.child.take() {
                 drop(child.stdin.take());
                 let _ = child.wait();
             }
         }
 
         fn tell(&mut self, what: char, group: u32) -> io::Result<()> {
-            match self.0.as_mut().and_then(|child| child.stdin.as_mut()) {
+            match self.child.as_mut().and_then(|child| child.stdin.as_mut()) {
                 Some(pipe) => pipe.write_all(format!("{what}{group}\n").as_bytes()),
                 None => Ok(()),
             }
@@ -135,8 +165,15 @@ mod system {
     //! Without process groups there is nothing to watch over.
 
     use std::collections::BTreeSet;
+    use std::path::Path;
 
-    pub fn enable() {}
+    use super::Note;
+
+    pub fn enable(_: Box<Note>) {}
+
+    pub fn program() -> Option<&'static Path> {
+        None
+    }
 
     pub fn watch() {}
 

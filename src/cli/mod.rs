@@ -32,7 +32,7 @@ use env_file::EnvFile;
 use error::CliError;
 use printer::Printer;
 
-use crate::agent::{is_watchdog, stop_watching, watch, watch_over_groups};
+use crate::agent::{is_launcher, is_watchdog, launch, stop_watching, watch, watch_over_groups};
 use crate::descriptors;
 use crate::report::Ink;
 use crate::secret::Redactor;
@@ -43,6 +43,9 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     if is_watchdog(&typed) {
         watch();
         return ExitCode::SUCCESS;
+    }
+    if is_launcher(&typed) {
+        return launch(&typed);
     }
     let args = match Args::typed(&typed, &EnvFile::new()) {
         Ok(args) => args,
@@ -63,7 +66,8 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(error.exit_status());
     }
     descriptors::raise();
-    watch_over_groups();
+    let ear = printer.clone();
+    watch_over_groups(Box::new(move |note| ear.note(note)));
     let result = match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Complaint, LlmError, NoWords, Origin};
 use crate::clock::Clock;
+use crate::descriptors;
 use crate::evidence::Usage;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::money::Shortfall;
@@ -52,7 +53,11 @@ impl Failure {
     pub(super) fn of_fault(fault: HttpFault, origin: &Origin) -> Failure {
         let address = &origin.address;
         match fault.kind {
-            HttpFaultKind::Unreachable | HttpFaultKind::NoDescriptor => {
+            HttpFaultKind::NoDescriptor => {
+                let message = format!("{}; try {}", fault.message, descriptors::HINT);
+                Failure { error: LlmError { is_ours: true, ..LlmError::for_now(message) }, next: Next::Again(None) }
+            }
+            HttpFaultKind::Unreachable => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), Next::Again(None))
             }
             HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
@@ -131,7 +136,8 @@ impl Failure {
             NoWords::Nothing => ("the reply holds no text".to_owned(), true),
             NoWords::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
         };
-        let error = LlmError { message: format!("{}: {what}", reply.place), transient, usage: Box::new(usage) };
+        let error =
+            LlmError { message: format!("{}: {what}", reply.place), transient, usage: Box::new(usage), is_ours: false };
         let next = if *why == NoWords::Nothing { Next::Again(None) } else { Next::End };
         Failure { error, next }
     }
@@ -164,4 +170,19 @@ fn asked(reply: &HttpReply, complaint: &Complaint, clock: Clock) -> Option<Durat
     let exact = exact.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());
     let usual = || reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
     exact.or_else(usual).or(complaint.wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_lacked_a_descriptor_of_ours_is_no_failure_of_the_model() {
+        let origin = Origin { address: "judge.model.baseUrl".to_owned(), key: "KEY".to_owned() };
+        let of = |kind| Failure::of_fault(HttpFault { kind, message: "no connection".to_owned() }, &origin).error;
+        let ours = of(HttpFaultKind::NoDescriptor);
+        assert!(ours.is_ours && ours.transient && ours.message.contains("ulimit -n"), "{ours}");
+        assert!(!ours.message.contains("baseUrl"), "{ours}");
+        assert!(!of(HttpFaultKind::Unreachable).is_ours);
+    }
 }

@@ -102,16 +102,18 @@ pub struct LlmError {
     pub transient: bool,
     /// What the tries cost all the same, as far as the endpoint says: a reply without words is paid for too.
     pub usage: Box<Usage>,
+    /// Whether eval-job itself could not ask, for want of a file descriptor: the model has not failed.
+    pub is_ours: bool,
 }
 
 impl LlmError {
     /// A request that fails again however often it is made, and that cost nothing.
     pub fn for_good(message: String) -> LlmError {
-        LlmError { message, transient: false, usage: Box::default() }
+        LlmError { message, transient: false, usage: Box::default(), is_ours: false }
     }
 
     /// A request that can work later, and that cost nothing.
     pub fn for_now(message: String) -> LlmError {
-        LlmError { message, transient: true, usage: Box::default() }
+        LlmError { message, transient: true, usage: Box::default(), is_ours: false }
     }
 }

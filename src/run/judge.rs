@@ -61,6 +61,8 @@ async fn answer(engine: &Engine, trial: u32, case: &Case, question: Question) ->
                 }
                 reply.text
             }
+            // Not the judge's failure.
+            Err(error) if error.is_ours => return Err(Stop::broken(format!("the judge's model: {error}"))),
             Err(error) => break Observed::Failed(format!("the judge's model: {error}")),
         };
         let Err(why) = grade::read_reply(case, &question, &raw) else { break Observed::Seen(raw) };

@@ -39,10 +39,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("record", &["evidence", "score", "money", "limiter"]),
     ("report", &["evidence", "score", "money", "text", "record"]),
     ("store", &["evidence", "score", "secret", "text", "record"]),
-    ("graph", &["evidence", "clock", "secret", "retry", "http"]),
+    ("graph", &["evidence", "clock", "secret", "retry", "http", "descriptors"]),
     ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter"]),
     ("agent/demo", &["evidence", "clock", "secret", "retry", "http", "graph"]),
-    ("llm", &["evidence", "clock", "secret", "retry", "http", "limiter", "money"]),
+    ("llm", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "money"]),
     (
         "run",
         &[

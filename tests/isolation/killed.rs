@@ -84,6 +84,63 @@ fn commands_end_with_a_run_that_is_killed() {
     nothing_is_left(folder.path(), 2);
 }
 
+/// What runs with this word among its arguments.
+fn running_with(word: &str) -> Vec<String> {
+    let output = Command::new("ps").args(["-A", "-o", "args="]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().filter(|line| line.contains(word)).map(str::to_owned).collect()
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_is_killed_while_it_starts_agents() {
+    let mut rng = fastrand::Rng::with_seed(20_261_122);
+    for number in 0..12 {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = format!("mark-{}-{number}", std::process::id());
+        let script = "sleep 600 & while read line; do echo agent: hi; echo :DONE; done";
+        let job = format!(
+            "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nisolation: user\n\
+             tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
+             target: {{user: u, chatbot: c, command: {{command: sh, args: [-c, '{script}', {mark}, '{{{{model}}}}'], greeting: false}}}}\n"
+        );
+        let mut child = start(folder.path(), &job, &["-j", "6", "--model", "a,b,c,d,e,f"]);
+        let since = Instant::now();
+        // Some are killed when the first agent is there, the others at any moment before or after.
+        let delay = Duration::from_micros(rng.u64(0..150_000));
+        while since.elapsed() < delay || number % 2 == 0 && running_with(&mark).is_empty() {
+            assert!(since.elapsed().as_secs() < 60, "no agent was started");
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait_with_output().unwrap();
+        while !running_with(&mark).is_empty() {
+            assert!(since.elapsed().as_secs() < 30, "{number}, after {delay:?}: {:?}", running_with(&mark));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn what_is_to_start_an_agent_starts_none_when_nobody_says_so() {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    let folder = tempfile::tempdir().unwrap();
+    let launcher = |stdin: Stdio| {
+        let mut command = eval_job(folder.path());
+        command.args(["start-an-agent-when-told", "touch", "started"]).stdin(stdin).status().unwrap()
+    };
+    let (gone, left) = UnixStream::pair().unwrap();
+    drop(gone);
+    for stdin in [Stdio::from(OwnedFd::from(left)), Stdio::null()] {
+        assert_eq!(launcher(stdin).code(), Some(127));
+        assert!(!folder.path().join("started").exists());
+    }
+    let (mut here, there) = UnixStream::pair().unwrap();
+    std::io::Write::write_all(&mut here, b"!").unwrap();
+    assert_eq!(launcher(Stdio::from(OwnedFd::from(there))).code(), Some(0));
+    assert!(folder.path().join("started").exists());
+}
+
 #[test]
 fn a_watchdog_goes_with_a_run_that_ends_and_is_replaced_where_it_was_killed() {
     let folder = tempfile::tempdir().unwrap();

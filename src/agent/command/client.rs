@@ -1,7 +1,7 @@
 //! A conversation with a process of its own. Nothing is ever said twice: a line that was written is a message.
 
+use std::io;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,11 +14,12 @@ use tokio::time::timeout;
 
 use super::config::CommandConfig;
 use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of};
-use crate::agent::group::Group;
+use crate::agent::group::{Group, Started};
 use crate::agent::program::Program;
 use crate::agent::tries::own_session_id;
 use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
 use crate::clock::Clock;
+use crate::descriptors;
 use crate::evidence::{FailedTry, ObjectContext, Usage};
 use crate::http::{BODY_CAP, excerpt};
 use crate::secret::{Redactor, Secret, Variables};
@@ -74,11 +75,10 @@ impl Agent for CommandAgent {
         let settings = Arc::clone(&self.settings);
         let id = own_session_id(settings.rng_seed, self.sessions.fetch_add(1, Ordering::Relaxed));
         let mut command = settings.command().map_err(unreachable)?;
-        let spawned = Group::spawn(&mut command);
-        let (mut child, group) = spawned
-            .map_err(|error| unreachable(format!("`{}` could not be started: {error}", settings.config.command)))?;
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let spawned = Group::spawn(&mut command, true).await;
+        let Started { mut child, group, input } =
+            spawned.map_err(|error| unstarted(&settings.config.command, &error))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (input, child.stdout.take(), child.stderr.take()) else {
             return Err(unreachable("the command has no standard input and output".to_owned()));
         };
         let heard = Arc::new(Mutex::new(Vec::new()));
@@ -104,6 +104,16 @@ fn unreachable(message: String) -> AgentError {
     AgentError { kind: AgentErrorKind::Unreachable, message }
 }
 
+fn unstarted(command: &str, error: &io::Error) -> AgentError {
+    match descriptors::is_exhausted(error) {
+        true => AgentError {
+            kind: AgentErrorKind::NoDescriptor,
+            message: format!("`{command}` could not be started: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT),
+        },
+        false => unreachable(format!("`{command}` could not be started: {error}")),
+    }
+}
+
 /// Takes all that is printed and keeps the end of it.
 async fn listen(mut stderr: ChildStderr, heard: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = vec![0; 16 << 10];
@@ -123,7 +133,7 @@ impl CommandSettings {
             .command(&self.folder, &self.surroundings)
             .map_err(|error| error.to_string())?;
         command.env("USER_ID", &self.user).env("AUTHORITATIVE_USER_ID", &self.user);
-        command.env("AGENT_MESSAGE_TERMINATOR", &self.config.terminator).stdin(Stdio::piped());
+        command.env("AGENT_MESSAGE_TERMINATOR", &self.config.terminator);
         Ok(command)
     }
 }

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use super::StopConfig;
 use super::output::{Listener, Output};
-use crate::agent::group::Group;
+use crate::agent::group::{Group, Started};
 
 /// How long output is waited for that somebody outside of the group still holds open.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -65,14 +65,14 @@ impl Lifeline {
 }
 
 impl ManagedAgent {
-    pub(super) fn spawn(
+    pub(super) async fn spawn(
         command: &mut Command,
         port: Port,
         config: &StopConfig,
         output: Arc<Output>,
         keepers: &TaskTracker,
     ) -> io::Result<ManagedAgent> {
-        let (mut child, group) = Group::spawn(command)?;
+        let Started { mut child, group, .. } = Group::spawn(command, false).await?;
         let (ended, lifeline) = watch::channel(None);
         let stop = CancellationToken::new();
         let draining = keepers.spawn(drain(output.clone(), child.stdout.take(), child.stderr.take()));

@@ -1,7 +1,6 @@
 //! With what an agent is started: its command, its place, its environment, and what of that is secret.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use regex::bytes::Regex;
 use tokio::process::Command;
@@ -44,7 +43,7 @@ impl StartSettings {
     pub(super) fn command(&self, port: u16) -> Result<Command, String> {
         let mut command =
             self.config.program().command(&self.folder, &self.surroundings).map_err(|error| error.to_string())?;
-        command.env("PORT", port.to_string()).stdin(Stdio::null());
+        command.env("PORT", port.to_string());
         if let Some(graph) = &self.graph {
             command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
             command.env("NEO_PASSWORD", graph.password.expose());

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use tokio_util::task::TaskTracker;
 use super::output::{Listener, Output};
 use super::process::{ManagedAgent, Port};
 use super::{ReadyConfig, StartSettings};
-use crate::http::{Call, HttpClient, Method, Url};
+use crate::descriptors;
+use crate::http::{Call, HttpClient, HttpFaultKind, Method, Url};
 
 /// How often an agent is started again when somebody else took its port.
 const TRIES: usize = 3;
@@ -40,8 +42,8 @@ pub struct ManagedAgents {
 enum NotReady {
     /// Its process has ended, with these words about how.
     Ended(String),
-    /// It took too long.
-    TooSlow,
+    /// It took too long; whether the last look failed for want of a file descriptor of our own.
+    TooSlow { for_want: bool },
 }
 
 impl ManagedAgents {
@@ -54,7 +56,10 @@ impl ManagedAgents {
         loop {
             let port = match settings.port {
                 Some(port) => Port { number: untaken(port).await?, claim: None },
-                None => self.free_port().map_err(|error| format!("no free port was found for the agent: {error}"))?,
+                None => self.free_port().map_err(|error| match descriptors::is_exhausted(&error) {
+                    true => for_want("no free port was found for the agent"),
+                    false => format!("no free port was found for the agent: {error}"),
+                })?,
             };
             let number = port.number;
             let own = Listener::default();
@@ -62,7 +67,7 @@ impl ManagedAgents {
             let output = Arc::new(Output::new(settings.redactor.clone(), settings.pattern()?));
             output.tell(&own);
             output.tell(listener);
-            let mut agent = self.spawn(settings, port, output)?;
+            let mut agent = self.spawn(settings, port, output).await?;
             let not_ready = match self.until_ready(settings, &mut agent).await {
                 Ok(()) => return Ok(agent),
                 Err(not_ready) => not_ready,
@@ -79,7 +84,10 @@ impl ManagedAgents {
                 NotReady::Ended(how) => {
                     return Err(format!("the agent's process ended ({how}) before it was ready{said}"));
                 }
-                NotReady::TooSlow => {
+                NotReady::TooSlow { for_want: true } => {
+                    return Err(for_want("nobody could look whether the agent is ready"));
+                }
+                NotReady::TooSlow { for_want: false } => {
                     let within = settings.config.ready.within;
                     let what = waited_for(&settings.config.ready, number);
                     return Err(format!(
@@ -96,48 +104,56 @@ impl ManagedAgents {
         self.keepers.wait().await;
     }
 
-    fn spawn(&self, settings: &StartSettings, port: Port, output: Arc<Output>) -> Result<ManagedAgent, String> {
+    async fn spawn(&self, settings: &StartSettings, port: Port, output: Arc<Output>) -> Result<ManagedAgent, String> {
         let mut command = settings.command(port.number)?;
         ManagedAgent::spawn(&mut command, port, &settings.config.stop, output, &self.keepers)
+            .await
             .map_err(|error| unstartable(&settings.config.command, &error))
     }
 
     async fn until_ready(&self, settings: &StartSettings, agent: &mut ManagedAgent) -> Result<(), NotReady> {
         let mut lifeline = agent.lifeline();
         let within = Duration::from_secs_f64(settings.config.ready.within);
+        let lacked = AtomicBool::new(false);
         tokio::select! {
             biased;
             how = lifeline.ended() => Err(NotReady::Ended(how)),
-            () = self.ready(&settings.config.ready, agent) => match lifeline.has_ended() {
+            () = self.ready(&settings.config.ready, agent, &lacked) => match lifeline.has_ended() {
                 // Then somebody else is ready at its port.
                 Some(how) => Err(NotReady::Ended(how)),
                 None => Ok(()),
             },
-            () = sleep(within) => Err(NotReady::TooSlow),
+            () = sleep(within) => Err(NotReady::TooSlow { for_want: lacked.load(Ordering::Relaxed) }),
         }
     }
 
-    async fn ready(&self, config: &ReadyConfig, agent: &ManagedAgent) {
+    /// `lacked` is told whether the last look failed for want of a file descriptor.
+    async fn ready(&self, config: &ReadyConfig, agent: &ManagedAgent, lacked: &AtomicBool) {
         if config.log.is_some() {
             return agent.output().pattern_seen().await;
         }
         let address = config.http.as_ref().map(|http| health_address(http, agent.port()));
         loop {
-            let ready = match &address {
+            let seen = match &address {
                 Some(address) => self.answers(address).await,
-                None => connects(agent.port()).await,
+                None => look(agent.port()).await,
             };
-            if ready {
+            if seen == Seen::Ready {
                 return;
             }
+            lacked.store(seen == Seen::Nothing, Ordering::Relaxed);
             sleep(PAUSE).await;
         }
     }
 
-    async fn answers(&self, address: &str) -> bool {
-        let Ok(url) = Url::parse(address) else { return false };
+    async fn answers(&self, address: &str) -> Seen {
+        let Ok(url) = Url::parse(address) else { return Seen::NotReady };
         let call = Call { method: Method::GET, url, key: None, body: None, time_limit: LOOK, body_cap: 1 << 20 };
-        self.http.exchange(call).await.is_ok_and(|reply| reply.is_success())
+        match self.http.exchange(call).await {
+            Ok(reply) if reply.is_success() => Seen::Ready,
+            Err(fault) if fault.kind == HttpFaultKind::NoDescriptor => Seen::Nothing,
+            _ => Seen::NotReady,
+        }
     }
 
     /// A port on which nothing listens now, and which no other agent of this run was given.
@@ -148,10 +164,10 @@ impl ManagedAgents {
             // Until the agent listens there, any other eval-job on this machine could be given the same port, and would
             // then talk with the wrong agent. A claim of the same number for datagrams is in nobody's way, can be had
             // once, and goes with this process.
-            if let Ok(claim) = UdpSocket::bind((Ipv4Addr::LOCALHOST, number))
-                && ports.insert(number)
-            {
-                return Ok(Port { number, claim: Some(claim) });
+            match UdpSocket::bind((Ipv4Addr::LOCALHOST, number)) {
+                Ok(claim) if ports.insert(number) => return Ok(Port { number, claim: Some(claim) }),
+                Err(error) if descriptors::is_exhausted(&error) => return Err(error),
+                _ => {}
             }
         }
     }
@@ -169,7 +185,29 @@ async fn untaken(port: u16) -> Result<u16, String> {
 }
 
 async fn connects(port: u16) -> bool {
-    matches!(timeout(LOOK, TcpStream::connect((Ipv4Addr::LOCALHOST, port))).await, Ok(Ok(_)))
+    look(port).await == Seen::Ready
+}
+
+/// What a look at an agent shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Ready,
+    NotReady,
+    /// Nothing could be seen, for want of a file descriptor of our own.
+    Nothing,
+}
+
+async fn look(port: u16) -> Seen {
+    match timeout(LOOK, TcpStream::connect((Ipv4Addr::LOCALHOST, port))).await {
+        Ok(Ok(_)) => Seen::Ready,
+        Ok(Err(error)) if descriptors::is_exhausted(&error) => Seen::Nothing,
+        _ => Seen::NotReady,
+    }
+}
+
+/// That something could not be done for want of a file descriptor, and what to try.
+fn for_want(what: &str) -> String {
+    format!("{what}: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT)
 }
 
 fn health_address(http: &str, port: u16) -> String {
@@ -195,6 +233,7 @@ fn waited_for(ready: &ReadyConfig, port: u16) -> String {
 
 fn unstartable(command: &str, error: &io::Error) -> String {
     match error.kind() {
+        _ if descriptors::is_exhausted(error) => for_want("the agent could not be started"),
         io::ErrorKind::NotFound => format!(
             "the agent could not be started: there is no program `{command}`; target.start.command is looked for on the \
              PATH, or relative to the job file's folder if it has a slash"
@@ -219,6 +258,18 @@ mod tests {
             assert!(says_taken(Some(words)), "{words}");
         }
         assert!(!says_taken(Some("the address book is in use")) && !says_taken(None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_lacked_a_file_descriptor_is_not_the_agents_doing() {
+        let words = unstartable("agent", &io::Error::from_raw_os_error(24));
+        assert!(
+            words.contains("eval-job had no file descriptor left; try fewer conversations at once (-j)"),
+            "{words}"
+        );
+        let words = unstartable("agent", &io::Error::from_raw_os_error(2));
+        assert!(words.contains("there is no program `agent`"), "{words}");
     }
 
     #[test]

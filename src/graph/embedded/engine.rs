@@ -153,5 +153,5 @@ pub(super) fn config(limits: Limits) -> Config {
 }
 
 pub(super) fn broken(theirs: &Theirs) -> GraphError {
-    GraphError { kind: GraphErrorKind::Other, message: format!("The embedded graph failed: {theirs}") }
+    GraphError { kind: GraphErrorKind::Other, message: format!("The embedded graph failed: {}", wire::words(theirs)) }
 }

@@ -17,7 +17,9 @@ const SIZE: usize = size_of::<usize>();
 
 /// Appends a row in the form of whoever fetches it.
 #[derive(Clone)]
-pub struct Form(Arc<dyn Fn(&[Value], &mut Vec<u8>) + Send + Sync>);
+pub struct Form(Arc<Append>);
+
+type Append = dyn Fn(&[Value], &mut Vec<u8>) + Send + Sync;
 
 impl Form {
     /// A form by what it appends for a row.

@@ -7,6 +7,7 @@ use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, Value as Engine};
 
 use super::gap;
 use super::stages::{Projection, written_alias};
+use crate::descriptors;
 use crate::graph::cypher::{Columns, columns, significant};
 use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Temporal, TemporalKind, Value};
 
@@ -207,9 +208,19 @@ fn all_different(statement: &str) -> bool {
     returned && (0..tokens.len()).filter_map(aliases).all(|names: Vec<&str>| different(&names))
 }
 
+/// SQLite does not say why it can't open a file. Where no file descriptor is left that is why.
+fn explained(words: String, none_left: impl FnOnce() -> bool) -> String {
+    match words.contains("unable to open database file") && none_left() {
+        true => format!("{words}: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT),
+        false => words,
+    }
+}
+
 /// The engine's words on one line: a syntax error loses its drawing and keeps its place.
-fn words(theirs: &Theirs) -> String {
-    let Theirs::Query(query) = theirs else { return theirs.to_string().replace('\n', " ") };
+pub(super) fn words(theirs: &Theirs) -> String {
+    let Theirs::Query(query) = theirs else {
+        return explained(theirs.to_string().replace('\n', " "), descriptors::none_left);
+    };
     let message = match query.message().split_once("\n  = ") {
         Some((_, expected)) => expected.to_owned(),
         None => query.message().replace('\n', " "),
@@ -226,4 +237,17 @@ fn words(theirs: &Theirs) -> String {
         words.push_str(&format!("; {hint}"));
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_can_not_be_opened_for_want_of_a_descriptor_is_told_so() {
+        let words = || "storage error: unable to open database file".to_owned();
+        assert!(explained(words(), || true).contains("no file descriptor left; try fewer conversations"));
+        assert_eq!(explained(words(), || false), words());
+        assert_eq!(explained("disk I/O error".to_owned(), || true), "disk I/O error");
+    }
 }
