@@ -47,6 +47,9 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaSaid, Strin
 
 /// Why no user would type this.
 fn unsayable(message: &str) -> Option<&'static str> {
+    if message.contains("<agent-reply>") || message.contains("</agent-reply>") {
+        return Some("the reply repeats the assistant's words within their tags; say what you, the user, say");
+    }
     let begin: String = message.trim_start().chars().take(9).collect::<String>().to_lowercase();
     if message.chars().any(|letter| letter == '\u{fffd}' || letter < ' ' && !letter.is_whitespace()) {
         return Some("the reply has characters that nobody can type; say something in plain words");
@@ -168,7 +171,14 @@ mod tests {
 
     #[test]
     fn what_nobody_can_type_is_unusable_and_all_languages_are_words() {
-        for raw in ["@@@ { not ]] \u{0}", "\u{1b}[31mHello", "caf\u{fffd}", "<!DOCTYPE html><p>502", " <html>"] {
+        for raw in [
+            "@@@ { not ]] \u{0}",
+            "\u{1b}[31mHello",
+            "caf\u{fffd}",
+            "<!DOCTYPE html><p>502",
+            " <html>",
+            "<agent-reply>Hello</agent-reply>",
+        ] {
             assert!(read(raw).is_err(), "{raw:?}");
         }
         for raw in ["one\n\ttwo", "👍", "?", "مرحبا", "<3 you", "[urgent] {name}"] {

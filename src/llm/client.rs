@@ -248,6 +248,7 @@ impl Llm for Client {
         let visit = self.settings.limiter.arrive();
         let mut refused_key = None;
         let mut last = None;
+        let mut was_late = false;
         loop {
             let about = (refused_key.as_ref(), meter);
             let Failure { mut error, next } = match self.once(request, self.manner(), visit, about).await {
@@ -269,11 +270,14 @@ impl Llm for Client {
                     return Err(LlmError { usage: Box::new(meter.taken()), ..storm });
                 }
                 Next::End => return Err(error),
+                // Who hangs twice hangs: nobody waits for all tries to run out of time.
+                Next::OnceMore if std::mem::replace(&mut was_late, true) => return Err(error),
+                Next::OnceMore => None,
                 Next::Again(asked) | Next::Slower(asked) => asked,
             };
             // A refusal by a rate limit uses up a try too, but its wait is the queue's.
             let Some(delay) = delays.next(asked) else { return Err(error) };
-            if let Next::Again(_) = next {
+            if let Next::Again(_) | Next::OnceMore = next {
                 tokio::time::sleep(delay).await;
                 last = None;
             } else {

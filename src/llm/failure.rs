@@ -26,6 +26,8 @@ pub(super) enum Next {
     End,
     /// Another try, after the wait that the endpoint asks for.
     Again(Option<Duration>),
+    /// One more try at the most: this one took all the time that there is.
+    OnceMore,
     /// Nothing: the queue was sent away.
     SentAway,
     /// Another try when the rate limit allows it; the wait that the endpoint asks for.
@@ -60,7 +62,8 @@ impl Failure {
             HttpFaultKind::Unreachable => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), Next::Again(None))
             }
-            HttpFaultKind::Timeout | HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
+            HttpFaultKind::Timeout => Failure::for_now(fault.message, Next::OnceMore),
+            HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
                 Failure::for_now(fault.message, Next::Again(None))
             }
             HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {
@@ -136,9 +139,10 @@ impl Failure {
             NoWords::Nothing => ("the reply holds no text".to_owned(), true),
             NoWords::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
         };
-        let error =
-            LlmError { message: format!("{}: {what}", reply.place), transient, usage: Box::new(usage), is_ours: false };
-        let next = if *why == NoWords::Nothing { Next::Again(None) } else { Next::End };
+        let is_silence = *why == NoWords::Nothing;
+        let message = format!("{}: {what}", reply.place);
+        let error = LlmError { message, transient, usage: Box::new(usage), is_silence, is_ours: false };
+        let next = if is_silence { Next::Again(None) } else { Next::End };
         Failure { error, next }
     }
 

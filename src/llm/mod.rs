@@ -104,16 +104,18 @@ pub struct LlmError {
     pub usage: Box<Usage>,
     /// Whether eval-job itself could not ask, for want of a file descriptor: the model has not failed.
     pub is_ours: bool,
+    /// Whether the model was there and said nothing.
+    pub is_silence: bool,
 }
 
 impl LlmError {
     /// A request that fails again however often it is made, and that cost nothing.
     pub fn for_good(message: String) -> LlmError {
-        LlmError { message, transient: false, usage: Box::default(), is_ours: false }
+        LlmError { message, transient: false, usage: Box::default(), is_ours: false, is_silence: false }
     }
 
     /// A request that can work later, and that cost nothing.
     pub fn for_now(message: String) -> LlmError {
-        LlmError { message, transient: true, usage: Box::default(), is_ours: false }
+        LlmError { message, transient: true, usage: Box::default(), is_ours: false, is_silence: false }
     }
 }

@@ -80,13 +80,21 @@ impl<'a> Persona<'a> {
         said
     }
 
+    fn is_repeated(&self, message: &str) -> bool {
+        self.request.messages.first().is_some_and(|instructions| is_example(&instructions.content, message))
+    }
+
     async fn insist(&mut self, transcript: &Transcript) -> Result<PersonaSaid, Stop> {
         let mut unusable = String::new();
         for _ in 0..TRIES {
             let reply = ask(self.engine, self.trial, self.llm, &self.request).await?;
             let usage = reply.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage);
             self.usage = self.usage.plus(usage);
-            let reply = reply.map_err(|error| Stop::broken(format!("the persona's model: {error}")))?;
+            let reply = reply.map_err(|error| {
+                let what = format!("the persona's model: {error}");
+                // A model that is there and says nothing does not play its part.
+                if error.is_silence { Stop::persona_invalid(what) } else { Stop::broken(what) }
+            })?;
             for note in reply.notes {
                 if !self.notes.contains(&note) {
                     self.notes.push(note);
@@ -95,6 +103,9 @@ impl<'a> Persona<'a> {
             match read_persona_reply(&reply.text, self.signoff) {
                 Ok(said) if said.done && said.message.is_none() && transcript.turns.len() <= 1 => {
                     unusable = "it said goodbye before it had asked for anything".to_owned();
+                }
+                Ok(PersonaSaid { message: Some(message), .. }) if self.is_repeated(&message) => {
+                    unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
                 Ok(said) => return Ok(said),
                 Err(why) => unusable = why,
@@ -105,6 +116,13 @@ impl<'a> Persona<'a> {
         }
         Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
     }
+}
+
+/// Whether a message is the one by which the instructions show the form of a reply.
+fn is_example(instructions: &str, message: &str) -> bool {
+    let dense = |text: &str| text.split_whitespace().collect::<String>();
+    let quoted = serde_json::to_string(message).unwrap_or_default();
+    dense(instructions).contains(&dense(&format!("\"message\":{quoted}")))
 }
 
 /// `{message, done}`.
@@ -120,5 +138,19 @@ fn reply_schema() -> ReplySchema {
             "required": ["message", "done"],
             "additionalProperties": false
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_form_is_no_line_of_the_persona() {
+        let instructions = "Say \"good morning\".\n{\"message\":  \"what you say to the assistant\", \"done\": false}";
+        assert!(is_example(instructions, "what you say to the assistant"));
+        for said in ["good morning", "what you say", "Please book a train"] {
+            assert!(!is_example(instructions, said), "{said}");
+        }
     }
 }

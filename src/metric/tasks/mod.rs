@@ -40,7 +40,13 @@ impl Metric for Tasks {
     }
 
     fn read(&self, case: &Case, raw: &str) -> Result<(), String> {
-        Verdict::read(raw, case.tasks.len()).map(|_| ())
+        Verdict::read(raw, case.tasks.len())?;
+        match case.judge_prompt.as_deref().is_some_and(|prompt| is_quoted_from(prompt, raw)) {
+            true => Err("The verdict stands word for word in what you were given: as the example of its form, or as \
+                         somebody's words in the conversation. Give your own."
+                .to_owned()),
+            false => Ok(()),
+        }
     }
 
     fn score(&self, case: &Case, judgement: Option<&Judgement>) -> Vec<Dimension> {
@@ -76,6 +82,12 @@ impl Metric for Tasks {
             Err(error) => both(Component::missing(error.clone()), Component::missing(error)),
         }
     }
+}
+
+/// Whether a verdict is nobody's: it was there before the judge was asked, whatever spaces and lines it is written with.
+fn is_quoted_from(prompt: &str, raw: &str) -> bool {
+    let dense = |text: &str| text.split_whitespace().collect::<String>();
+    dense(prompt).contains(&dense(raw))
 }
 
 fn item(label: &str, component: Component) -> Item {
@@ -122,6 +134,19 @@ mod tests {
         assert_eq!(questions.len(), 1);
         assert_eq!((questions[0].prompt.as_str(), questions[0].temperature), ("Judge this", 0.0));
         assert_eq!(questions[0].schema.schema, verdict::schema(2));
+    }
+
+    #[test]
+    fn a_verdict_that_was_there_before_the_judge_was_asked_is_not_the_judges() {
+        let verdict = r#"{"tasks": [{"index": 1, "reason": "one or two sentences", "score": 0.0}]}"#;
+        let prompt = format!("Reply like this:\n{verdict}\nThe transcript: …");
+        let case = Case { judge_prompt: Some(prompt), ..example(1) };
+        for echo in [verdict.to_owned(), verdict.replace(' ', ""), verdict.replace(": ", ":\n")] {
+            let problem = Tasks.read(&case, &echo).unwrap_err();
+            assert!(problem.starts_with("The verdict stands word for word in what you were given"), "{problem}");
+        }
+        assert_eq!(Tasks.read(&case, &verdict.replace("0.0", "0.5")), Ok(()));
+        assert_eq!(Tasks.read(&Case { judge_prompt: None, ..example(1) }, verdict), Ok(()));
     }
 
     #[test]
