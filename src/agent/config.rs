@@ -1,5 +1,7 @@
 //! How the agent is reached: the one transport that a job names.
 
+use std::collections::BTreeMap;
+
 use super::Ability;
 use super::a2a::A2aConfig;
 use super::adk::AdkConfig;
@@ -12,6 +14,7 @@ use super::responses::ResponsesConfig;
 use super::trpc::{ServerConfig, TrpcConfig};
 use super::watsonx::WatsonxConfig;
 use super::websocket::WebSocketConfig;
+use crate::http::unfit_header;
 use crate::secret::is_key_name;
 
 /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
@@ -132,6 +135,30 @@ impl TransportConfig {
 
     /// Everything in its configuration that can't work, each in a sentence that names its key. Touches nothing.
     pub fn check(&self) -> Vec<String> {
+        let unfit = |(name, value): (&String, &String)| {
+            unfit_header(name, value).map(|what| format!("target.{}.headers: `{name}` {what}", self.word()))
+        };
+        self.own_problems().into_iter().chain(self.plain_headers().into_iter().flatten().filter_map(unfit)).collect()
+    }
+
+    /// The headers that are sent as they stand, without templates.
+    fn plain_headers(&self) -> Option<&BTreeMap<String, String>> {
+        match self {
+            TransportConfig::Responses(config) => Some(&config.headers),
+            TransportConfig::Adk(config) => Some(&config.headers),
+            TransportConfig::A2a(config) => Some(&config.headers),
+            TransportConfig::Trpc(config) => Some(&config.headers),
+            TransportConfig::Watsonx(config) => Some(&config.headers),
+            TransportConfig::Embabel(_)
+            | TransportConfig::Demo(_)
+            | TransportConfig::OpenAi(_)
+            | TransportConfig::Http(_)
+            | TransportConfig::WebSocket(_)
+            | TransportConfig::Command(_) => None,
+        }
+    }
+
+    fn own_problems(&self) -> Vec<String> {
         match self {
             TransportConfig::Embabel(config) => super::embabel::check(config),
             TransportConfig::OpenAi(config) => super::openai::check(config),
@@ -153,6 +180,17 @@ impl TransportConfig {
             TransportConfig::Http(config) => config.needs_base_url(),
             TransportConfig::WebSocket(config) => config.needs_base_url().then_some("target.websocket"),
             _ => None,
+        }
+    }
+
+    /// Whether the agent is told who the user is.
+    pub fn tells_user(&self) -> bool {
+        match self {
+            TransportConfig::Http(config) => config.tells_user(),
+            TransportConfig::WebSocket(config) => config.tells_user(),
+            TransportConfig::OpenAi(_) | TransportConfig::Responses(_) => false,
+            // `command` has it in the environment.
+            _ => true,
         }
     }
 

@@ -33,14 +33,10 @@ impl Extra<'_> {
             headers.insert(*name, value);
         }
         for (name, value) in self.headers {
-            let unfit =
-                |what: &str| HttpFault::new(HttpFaultKind::Unsendable, place, format!("the header `{name}` {what}"));
-            let key =
-                HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit("has a name that no header can have"))?;
-            let mut value = HeaderValue::from_str(value.expose())
-                .map_err(|_| unfit("holds a character that no header can carry; is there a line break in it?"))?;
-            value.set_sensitive(true);
-            headers.insert(key, value);
+            let (name, value) = header(name, value.expose()).map_err(|what| {
+                HttpFault::new(HttpFaultKind::Unsendable, place, format!("the header `{name}` {what}"))
+            })?;
+            headers.insert(name, value);
         }
         Ok(())
     }
@@ -53,6 +49,19 @@ impl Extra<'_> {
         });
         parts.chain(self.secret.cloned())
     }
+}
+
+/// Why no request can have this header, whatever is behind the name: `has a name …`.
+pub fn unfit_header(name: &str, value: &str) -> Option<&'static str> {
+    header(name, value).err()
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), &'static str> {
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "has a name that no header can have")?;
+    let mut value = HeaderValue::from_str(value)
+        .map_err(|_| "holds a character that no header can carry; is there a line break in it?")?;
+    value.set_sensitive(true);
+    Ok((name, value))
 }
 
 /// Whether blotting it out hides something, and does not spoil every message.

@@ -29,7 +29,7 @@ pub use certificate::certificate_doubt;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};
-pub use extra::Extra;
+pub use extra::{Extra, unfit_header};
 pub use fault::{HttpFault, HttpFaultKind};
 pub use iam::{IAM_URL, IamDenial, IamSettings, IamTokens};
 pub(crate) use json::read_json;

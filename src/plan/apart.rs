@@ -47,6 +47,26 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
                      shared, one conversation after the other",
                 );
             }
+            if job.statements().next().is_some() && !job.target.transport.tells_user() {
+                let word = job.target.transport.word();
+                let (what, help) = match &job.target.transport {
+                    TransportConfig::Http(_) | TransportConfig::WebSocket(_) => (
+                        format!(
+                            "isolation: user gives each conversation a user of its own, and no template of target.{word} \
+                             says {{{{ user }}}}: the agent would not know whose data it is to look after"
+                        ),
+                        "send it: {{ user }} in the url, a header or the body; or isolation: shared",
+                    ),
+                    _ => (
+                        format!(
+                            "isolation: user gives each conversation a user of its own, and target.{word} has no place to \
+                             tell the agent who that is"
+                        ),
+                        "isolation: shared, one conversation after the other, with a setup that clears away what is left",
+                    ),
+                };
+                refuse(what, help);
+            }
             if job.assertions.iter().any(|assertion| assertion.check.needs_changes()) && !job.watch.is_of_one_user() {
                 refuse(
                     "with isolation: user conversations share the graph, and its changes can't be told apart"

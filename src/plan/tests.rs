@@ -103,6 +103,45 @@ fn cypher_that_looks_at_all_users_is_refused_statement_by_statement() {
 }
 
 #[test]
+fn a_user_of_its_own_is_one_that_the_agent_is_told_of() {
+    let cypher = "isolation: user\nassertions: [{cypher: 'MATCH (u:User {id: $user}) RETURN count(u)', expected: 1}]\n";
+    let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
+    let http = |say: &str| target(&format!("http: {{say: {{url: 'http://h/say', reply: $.a, {say}}}}}"));
+    let socket = |say: &str| target(&format!("websocket: {{url: 'ws://h', say: {{{say}}}}}"));
+    let mute = "text: '{{ message }}'";
+    for target in [http(&format!("body: {{{mute}}}")), socket(mute), target("openai: {}"), target("responses: {}")] {
+        let refused = plan(&target, cypher).map(|plan| plan.isolation).unwrap_err();
+        assert!(refused.len() == 1 && refused[0].starts_with("isolation: user gives each"), "{target}: {refused:?}");
+        assert_eq!(settled(&target, "isolation: user").0, Isolation::User, "nothing is looked for by its user");
+    }
+    let told = "text: '{{ message }}', by: '{{ user }}'";
+    let header = format!("headers: {{X-User: '{{{{ user }}}}'}}, body: {{{mute}}}");
+    for target in [http(&format!("body: {{{told}}}")), http(&header), socket(told), target("command: {command: sh}")] {
+        assert_eq!(settled(&target, cypher).0, Isolation::User, "{target}");
+    }
+}
+
+#[test]
+fn a_header_that_none_can_be_and_words_that_are_never_said_are_refused() {
+    let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
+    let headers = "headers: {'bad header': x}";
+    let say = "say: {url: 'http://h', reply: $.a, body: '{{ message }}'";
+    for (more, part) in [
+        (format!("http: {{{say}, {headers}}}}}"), "target.http.say.headers: `bad header` has a name that no header"),
+        (format!("websocket: {{url: 'ws://h', {headers}}}"), "target.websocket.headers: `bad header` has a name"),
+        (format!("adk: {{{headers}}}"), "target.adk.headers: `bad header` has a name that no header can have"),
+        ("a2a: {headers: {X-Key: \"a\\nb\"}}".to_owned(), "target.a2a.headers: `X-Key` holds a character"),
+        ("http: {say: {url: 'http://h', reply: $.a, body: hello}}".to_owned(), "target.http.say: nothing in it says"),
+        ("websocket: {url: 'ws://h', say: hello}".to_owned(), "target.websocket.say: nothing in it says {{ message }}"),
+    ] {
+        let refused = plan(&target(&more), "").map(|plan| plan.isolation).unwrap_err();
+        assert!(refused.len() == 1 && refused[0].starts_with(part), "{more}: {refused:?}");
+    }
+    let history = "http: {say: {url: 'http://h', reply: $.a, body: {all: '{{ history }}'}}}";
+    assert!(plan(&target(history), "").is_ok());
+}
+
+#[test]
 fn what_can_not_be_kept_apart_is_refused() {
     let fixed = "target: {user: u, chatbot: c, embabel: {baseUrl: 'http://localhost:1'}, start: {command: ./agent}}\n";
     for (target, more, part) in [

@@ -92,5 +92,8 @@ async fn what_can_not_be_sent_is_told_without_the_key() {
     let exchange = session(settings(&server.url, config)).await.say("two\nlines").await;
     let error = exchange.reply.unwrap_err();
     assert_eq!((error.kind, exchange.tries.failures.len()), (Unreachable, 1));
-    assert!(error.message.contains("the header `X-Said` holds") && !error.message.contains("hush"), "{error}");
+    assert!(
+        error.message.contains("target.http.say.headers: `X-Said` holds") && !error.message.contains("hush"),
+        "{error}"
+    );
 }

@@ -8,7 +8,7 @@ use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior
 use serde_json::{Value, json};
 
 use super::MethodConfig;
-use crate::http::Url;
+use crate::http::{Url, unfit_header};
 use crate::secret::Secret;
 
 /// What templates may name.
@@ -145,7 +145,10 @@ pub(in crate::agent) fn headers_of(
 ) -> Result<Vec<(String, Secret)>, String> {
     let (plain, values) = (environment(false), Filling::from(Serde(values)));
     let fill = |(name, value): (&String, &String)| match plain.render_str(value, values.clone()) {
-        Ok(value) => Ok((name.clone(), Secret::new(value))),
+        Ok(value) => match unfit_header(name, &value) {
+            None => Ok((name.clone(), Secret::new(value))),
+            Some(what) => Err(format!("headers: `{name}` {what}")),
+        },
         Err(error) => Err(format!("headers.{name}: {}", words(&error, value))),
     };
     headers.iter().map(fill).collect()

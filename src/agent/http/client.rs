@@ -51,6 +51,12 @@ pub fn check(config: &HttpConfig) -> Vec<String> {
     for (key, parts) in config.parts() {
         problems.extend(parts.problem().map(|problem| format!("target.http.{key}.{problem}")));
     }
+    if !config.tells_message() && problems.is_empty() {
+        problems.push(
+            "target.http.say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user"
+                .to_owned(),
+        );
+    }
     if let Some(open) = &config.open {
         problems.extend(path("target.http.open.sessionId", &open.session_id).err());
     }

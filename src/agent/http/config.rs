@@ -151,6 +151,16 @@ impl HttpConfig {
         })
     }
 
+    /// Whether a template tells the agent what the user says.
+    pub(super) fn tells_message(&self) -> bool {
+        ["message", "history"].iter().any(|name| self.say.parts().names(name))
+    }
+
+    /// Whether a template tells the agent who the user is.
+    pub fn tells_user(&self) -> bool {
+        self.parts().any(|(key, parts)| key != "state" && parts.names("user"))
+    }
+
     /// Whether a template tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
         self.parts().any(|(key, parts)| key != "state" && parts.names("model"))

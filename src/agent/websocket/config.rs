@@ -97,8 +97,17 @@ impl WebSocketConfig {
 
     /// Whether a template tells the agent which model to use.
     pub fn tells_model(&self) -> bool {
-        let in_messages = self.open.iter().chain([&self.say]).any(|message| names_within(message, "model"));
-        in_messages || names(&self.url, "model") || self.headers.values().any(|value| names(value, "model"))
+        self.tells("model")
+    }
+
+    /// Whether a template tells the agent who the user is.
+    pub fn tells_user(&self) -> bool {
+        self.tells("user")
+    }
+
+    fn tells(&self, name: &str) -> bool {
+        let in_messages = self.open.iter().chain([&self.say]).any(|message| names_within(message, name));
+        in_messages || names(&self.url, name) || self.headers.values().any(|value| names(value, name))
     }
 }
 
@@ -121,5 +130,10 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
         .chain(headers_of(&config.headers, values).err())
         .chain(subprotocols.map(|text| format!("subprotocols: `{text}` can't be one: only letters, digits and - . _")))
         .chain(messages);
+    let is_mute = !["message", "history"].iter().any(|name| names_within(&config.say, name));
+    let mute = "say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user";
+    let problems: Vec<String> = problems.collect();
+    let mute = (is_mute && problems.is_empty()).then(|| mute.to_owned());
+    let problems = problems.into_iter().chain(mute);
     problems.map(|problem| format!("target.websocket.{problem}")).chain(Reading::of(config).err()).collect()
 }
