@@ -49,6 +49,13 @@ pub fn evaluate(check: &CypherCheck, index: usize, evidence: &Evidence) -> Compo
             table.columns.join(", ")
         ));
     }
+    if let Some(width) = shape::other_width(&check.expected, table) {
+        return Component::missing(format!(
+            "`expected` has {width}, but the query returns {} columns ({}): no agent can make that true",
+            table.columns.len(),
+            table.columns.join(", ")
+        ));
+    }
     let ordered = order::is_ordered(&check.cypher);
     if shape::matches(&check.expected, table, ordered) {
         return Component::scored(Score::ONE, format!("returned {}", show::result(table, &check.expected)));

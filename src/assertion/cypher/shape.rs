@@ -54,6 +54,31 @@ pub(super) fn names_of_other_columns(expected: &Json, table: &Table) -> Option<S
     Some(names.join(", "))
 }
 
+/// What an expectation has in a row, where the query returns several columns and not that many: whatever the graph holds, it
+/// can't be met.
+pub(super) fn other_width(expected: &Json, table: &Table) -> Option<String> {
+    let columns = table.columns.len();
+    if columns < 2 {
+        return None;
+    }
+    let values = |count: usize| if count == 1 { "one value".to_owned() } else { format!("{count} values") };
+    match expected {
+        Json::Object(_) => None,
+        Json::Array(items) if items.is_empty() || items.iter().all(Json::is_object) => None,
+        Json::Array(items) => {
+            let is_row = |item: &&Json| item.as_array().is_some_and(|values| values.len() == columns);
+            match items.iter().find(|item| !is_row(item)) {
+                Some(_) if items.len() == columns => None,
+                Some(Json::Array(row)) => Some(format!("a row of {}", values(row.len()))),
+                Some(_) if items.iter().any(Json::is_array) => Some("a row that is no list".to_owned()),
+                Some(_) => Some(format!("a row of {}", values(items.len()))),
+                None => None,
+            }
+        }
+        _ => Some("one value".to_owned()),
+    }
+}
+
 fn is_row_by_name(entries: &Map<String, Json>, columns: &[String], row: &[Value]) -> bool {
     entries.len() == columns.len()
         && columns.len() == row.len()

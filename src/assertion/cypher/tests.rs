@@ -57,6 +57,25 @@ fn a_list_is_a_row_a_column_or_a_list() {
 }
 
 #[test]
+fn rows_of_another_width_are_the_jobs_error_and_never_false() {
+    for expected in
+        [json!(1), json!([["Lyon"]]), json!([["Lyon", 1], ["Oslo"]]), json!(["Lyon", 1, 2]), json!(["Lyon"])]
+    {
+        for rows in [json!([["Lyon", 1]]), json!([])] {
+            let component = check("RETURN x, y", expected.clone(), table(&["x", "y"], rows));
+            let is_told =
+                component.is_missing() && component.why().ends_with("2 columns (x, y): no agent can make that true");
+            // Two rows for two columns may be one row of two lists.
+            assert!(is_told || expected.as_array().is_some_and(|rows| rows.len() == 2), "{expected}: {component:?}");
+        }
+    }
+    for expected in [json!(["Lyon", 2]), json!([["Oslo", 1]]), json!([]), json!([["a", 1], ["b", 2], ["c", 3]])] {
+        let component = check("RETURN x, y", expected.clone(), table(&["x", "y"], json!([["Lyon", 1]])));
+        assert_eq!(component.score(), Some(Score::ZERO), "{expected}");
+    }
+}
+
+#[test]
 fn an_empty_list_is_no_rows_or_an_empty_list() {
     assert!(holds(json!([]), &[], json!([])));
     assert!(holds(json!([]), &["x", "y"], json!([])));
