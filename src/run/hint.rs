@@ -81,7 +81,10 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             format!("{secure}:// in {address} if TLS is spoken there; else a look at the agent's own log")
         }
         AgentErrorKind::Timeout if names("connection broke") => {
-            "a look at the agent's own log: it, or a proxy before it, ended the connection".to_owned()
+            format!(
+                "another port in {address} if another program is there; else a look at the agent's own log: it, or a proxy \
+                 before it, ended the connection"
+            )
         }
         AgentErrorKind::Timeout => {
             "a longer limits.turn, or a look at what the agent waits for: its model, its database".to_owned()

@@ -382,7 +382,11 @@ fn has_answered(conversation: &Conversation) -> bool {
 /// not expect, nobody is there at all, or what was started has never said a word.
 fn is_of_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
     let is_unheard = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
-    let is_nobody_there = error.kind == AgentErrorKind::Unreachable && is_unheard && !session.is_met();
+    // A port that ends every connection without a byte may be any other program's.
+    let is_cut = |failed: &FailedTry| failed.error.contains("the connection broke before a reply came");
+    let is_nobody_there = !session.is_met()
+        && (error.kind == AgentErrorKind::Unreachable && is_unheard
+            || !turn.failures.is_empty() && turn.failures.iter().all(is_cut));
     error.kind.may_be_of_the_job() || is_nobody_there || !session.has_shown_itself()
 }
 
@@ -414,5 +418,51 @@ fn fixed_lines(persona: &job::Persona) -> Option<Vec<String>> {
     match &persona.mind {
         Mind::Lines(lines) => Some(lines.clone()),
         Mind::Model(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::ObjectContext;
+
+    /// A conversation for which nothing was sent to open it, or something was.
+    struct Opened(bool);
+
+    #[async_trait::async_trait]
+    impl Session for Opened {
+        fn id(&self) -> &str {
+            "1"
+        }
+
+        fn is_met(&self) -> bool {
+            self.0
+        }
+
+        async fn say(&mut self, _: &str) -> Exchange {
+            Exchange { reply: Err(cut()), tries: crate::agent::Tries::default() }
+        }
+
+        async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+            Err(cut())
+        }
+    }
+
+    fn cut() -> AgentError {
+        let message = "POST http://h/: the connection broke before a reply came (closed)".to_owned();
+        AgentError { kind: AgentErrorKind::Timeout, message }
+    }
+
+    #[test]
+    fn a_port_that_ends_every_connection_without_a_byte_may_be_any_programs() {
+        let turn = |errors: &[&str]| {
+            let failures = errors.iter().map(|error| FailedTry::untimed((*error).to_owned(), true)).collect();
+            Turn { failures, ..Turn::begun(1, "Hello".to_owned()) }
+        };
+        let broke = cut().message;
+        assert!(is_of_the_job(&Opened(false), &cut(), &turn(&[&broke, &broke])));
+        assert!(!is_of_the_job(&Opened(true), &cut(), &turn(&[&broke, &broke])), "a session was opened there");
+        assert!(!is_of_the_job(&Opened(false), &cut(), &turn(&["POST http://h/: answered 500", &broke])));
+        assert!(!is_of_the_job(&Opened(false), &cut(), &turn(&[])));
     }
 }

@@ -175,6 +175,12 @@ async fn silence_ends_at_the_time_limit() {
     assert_eq!(error.kind, Unreadable, "words came, and no end of them");
     assert!(error.message.contains("the reply was not complete within 60ms"), "{error}");
 
+    let peer = Peer::start(vec![], vec![vec![send(json!({"delta": ""}))]]).await;
+    let exchange = open(short(json_frames(&peer.url))).await.unwrap().say("Hi").await;
+    let error = exchange.reply.unwrap_err();
+    assert_eq!(error.kind, Timeout, "empty words are where they should be");
+    assert!(error.message.ends_with("what came had empty words"), "{error}");
+
     let mut waits = json_frames(&peer.url);
     waits["greeting"] = true.into();
     let mut session = open(short(waits.clone())).await.unwrap();

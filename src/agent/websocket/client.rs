@@ -249,6 +249,10 @@ impl WebSocketSession {
             let late = format!("the reply was not complete within {limit:?}");
             Err(match (heard.frames, heard.picked.text.is_empty()) {
                 (0, _) => self.socket.fault(HttpFaultKind::Timeout, &late),
+                // The words are where they should be, and there are none: that is the agent's.
+                (_, true) if heard.picked.is_missed == Some(false) => {
+                    self.socket.fault(HttpFaultKind::Timeout, &format!("{late}; what came had empty words"))
+                }
                 (_, is_wordless) => {
                     let what = match is_wordless {
                         true => "no frame had words where they are looked for (target.websocket.reply.delta, .text)",
