@@ -98,6 +98,8 @@ pub struct Progress {
     pub state: Option<String>,
     /// The message that the agent answered with, or the last of its task's states.
     message: Option<String>,
+    /// The last that it said before it went on working.
+    before: Option<String>,
     /// The results, by their ids, in the order in which they first came.
     artifacts: Vec<(String, String)>,
     /// The last that the agent said, by the task's own history.
@@ -142,24 +144,29 @@ impl Progress {
 
     /// Usually there is one; trpc-agent-go can send many, pieces and wholes.
     fn take_in_message(&mut self, message: &Value) -> bool {
-        let words = text_of(message);
+        let (before, after) = around_calls(message, "\n");
+        let has_words = [before.as_deref(), Some(&after)].into_iter().flatten().any(|words| !words.trim().is_empty());
         let known = self.message.take().unwrap_or_default();
-        self.message = Some(match () {
-            () if is_piece(message) => known + words.as_str(),
-            () if words.trim().is_empty() => known,
-            () => words.clone(),
+        let with_known = |words: &str| match () {
+            () if is_piece(message) => known.clone() + words,
+            () if has_words => words.to_owned(),
+            () => known.clone(),
+        };
+        self.message = Some(match &before {
+            Some(before) => {
+                self.said_before(&with_known(before));
+                after
+            }
+            None => with_known(&after),
         });
-        if parts_of(message).any(part::is_call) {
-            let before = self.message.take().unwrap_or_default();
-            self.said_before(&before);
-        }
         self.tell(message, "messageId");
-        !words.trim().is_empty()
+        has_words
     }
 
     /// Words that were said before the agent went on working.
     fn said_before(&mut self, words: &str) {
         if !words.trim().is_empty() {
+            self.before = Some(words.trim().to_owned());
             self.events.push(EventKind::Other { data: json!({"intermediate": words.trim()}) }.into());
         }
     }
@@ -217,20 +224,22 @@ impl Progress {
     fn take_in_artifact(&mut self, artifact: &Value, append: bool) -> bool {
         let id = text(artifact, "artifactId").unwrap_or_default();
         // Its parts are pieces of one text: a stream brings them one by one.
-        let words = joined(artifact, "");
-        let has_words = !words.is_empty();
+        let (before, after) = around_calls(artifact, "");
+        let has_words = !after.is_empty() || before.as_ref().is_some_and(|words| !words.is_empty());
         // A call that comes alone takes nothing back.
-        let append = append || (!has_words && parts_of(artifact).any(part::is_call));
-        match self.artifacts.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, known)) if append => known.push_str(&words),
-            Some((_, known)) => *known = words,
-            None => self.artifacts.push((id.clone(), words)),
-        }
-        if parts_of(artifact).any(part::is_call) {
-            let known = self.artifacts.iter_mut().find(|(known, _)| *known == id);
-            let before = known.map(|(_, words)| std::mem::take(words)).unwrap_or_default();
-            self.said_before(&before);
-        }
+        let append = append || (!has_words && before.is_some());
+        let place = self.artifacts.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
+            self.artifacts.push((id, String::new()));
+            self.artifacts.len() - 1
+        });
+        let known = if append { std::mem::take(&mut self.artifacts[place].1) } else { String::new() };
+        self.artifacts[place].1 = match before {
+            Some(before) => {
+                self.said_before(&(known + before.as_str()));
+                after
+            }
+            None => known + after.as_str(),
+        };
         self.tell(artifact, "artifactId");
         has_words
     }
@@ -273,6 +282,10 @@ impl Progress {
         if parts.is_empty() {
             parts.extend(self.history.as_deref().map(str::trim).filter(|words| !words.is_empty()));
         }
+        // Some report what they did below the words that tell of it.
+        if parts.is_empty() {
+            parts.extend(self.before.as_deref());
+        }
         match (parts.is_empty(), self.state.as_deref()) {
             (false, _) => Ok(parts.join("\n\n")),
             (true, None) => Err("the agent's message is empty".to_owned()),
@@ -304,14 +317,19 @@ fn is_piece(thing: &Value) -> bool {
     thing.pointer("/metadata/object_type").and_then(Value::as_str) == Some("chat.completion.chunk")
 }
 
-/// The parts of a message or an artifact as text.
-fn text_of(message: &Value) -> String {
-    joined(message, "\n")
+/// The words of a message or an artifact before its last call, where there is one, and those after it.
+fn around_calls(thing: &Value, between: &str) -> (Option<String>, String) {
+    let parts: Vec<&Value> = parts_of(thing).collect();
+    let words = |parts: &[&Value]| parts.iter().filter_map(|part| part::words(part)).collect::<Vec<_>>().join(between);
+    match parts.iter().rposition(|part| part::is_call(part)) {
+        Some(call) => (Some(words(&parts[..call])), words(&parts[call + 1..])),
+        None => (None, words(&parts)),
+    }
 }
 
-fn joined(thing: &Value, between: &str) -> String {
-    let parts: Vec<String> = parts_of(thing).filter_map(part::words).collect();
-    parts.join(between)
+/// The parts of a message or an artifact as text.
+fn text_of(message: &Value) -> String {
+    parts_of(message).filter_map(part::words).collect::<Vec<String>>().join("\n")
 }
 
 /// The result of a JSON-RPC reply; the error is the code and the words of its error, or that it is none.

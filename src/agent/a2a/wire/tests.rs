@@ -222,6 +222,37 @@ fn marked_parts_are_calls_results_and_thoughts_and_no_words() {
 }
 
 #[test]
+fn words_behind_the_calls_of_the_same_message_are_the_reply() {
+    let call = json!({"kind": "data", "data": {"id": "c", "name": "f", "args": {}}, "metadata": {"adk_type": "function_call"}});
+    let result =
+        json!({"kind": "data", "data": {"id": "c", "response": 1}, "metadata": {"adk_type": "function_response"}});
+    let text = |words: &str| json!({"kind": "text", "text": words});
+    let thought = json!({"kind": "text", "text": "hm", "metadata": {"adk_thought": true}});
+    for (parts, before) in [
+        (json!([thought, call, result, text("Done.")]), None),
+        (json!([text("One moment."), call, result, text("Done.")]), Some("One moment.")),
+        // Nothing comes after it: a report below the words.
+        (json!([text("Done."), call, result]), Some("Done.")),
+    ] {
+        let message = json!({"kind": "message", "role": "agent", "messageId": "m", "parts": parts});
+        let artifact = json!({"artifactId": "a", "parts": parts});
+        let task = json!({"kind": "task", "id": "t", "status": {"state": "completed"}, "artifacts": [artifact]});
+        let update = json!({"kind": "artifact-update", "taskId": "t", "artifact": artifact});
+        let end = json!({"kind": "status-update", "taskId": "t", "status": {"state": "completed"}});
+        for updates in [vec![message], vec![task], vec![update, end]] {
+            let progress = fold(&updates);
+            assert_eq!(progress.reply().unwrap(), "Done.", "{updates:?}");
+            let said = before.map(|words| json!({"intermediate": words}));
+            let told = progress.events.iter().find_map(|event| match &event.kind {
+                EventKind::Other { data } => Some(data.clone()),
+                _ => None,
+            });
+            assert_eq!((told, progress.events.len()), (said, 2 + usize::from(before.is_some())), "{updates:?}");
+        }
+    }
+}
+
+#[test]
 fn a_task_that_goes_on_tells_no_earlier_calls() {
     let call = |id: &str| json!({"data": {"id": id, "name": id}, "metadata": {"adk_type": "function_call"}});
     let says = |role: &str, id: &str, part: Value| json!({"role": role, "messageId": id, "parts": [part]});
