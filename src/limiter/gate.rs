@@ -19,6 +19,8 @@ pub struct Pauses {
     pub storm: u32,
     /// Seconds with nothing but refusals that make one too.
     pub patience: f64,
+    /// Storms one after the other after which nobody waits for the end of a pause any more.
+    pub hopeless: u64,
     /// Whether refusals may mean that too much was asked at once: then less is, and ever more again.
     pub counts_at_once: bool,
 }
@@ -32,6 +34,7 @@ impl Pauses {
         asked_cap: 90.0,
         storm: 5,
         patience: f64::INFINITY,
+        hopeless: 3,
         counts_at_once: false,
     };
 
@@ -43,6 +46,7 @@ impl Pauses {
         asked_cap: 90.0,
         storm: u32::MAX,
         patience: 30.0,
+        hopeless: u64::MAX,
         counts_at_once: true,
     };
 }
@@ -147,6 +151,8 @@ pub(super) struct Gate {
     believed: f64,
     at_once: AtOnce,
     storms: u64,
+    /// How many there were when something was accepted last.
+    storms_before: u64,
     on_their_way: u64,
     accepted: u64,
     /// How many tokens a request costs for each that was estimated.
@@ -169,6 +175,7 @@ impl Gate {
             believed: 0.0,
             at_once: AtOnce { most: f64::INFINITY, refused: f64::INFINITY, times: 0 },
             storms: 0,
+            storms_before: 0,
             on_their_way: 0,
             accepted: 0,
             tokens_per_estimated: 1.0,
@@ -178,6 +185,11 @@ impl Gate {
     /// How many storms there were.
     pub(super) fn storms(&self) -> u64 {
         self.storms
+    }
+
+    /// Whether storm followed storm, and a pause is on: whoever comes now need not wait for its end.
+    pub(super) fn is_hopeless(&self, now: f64) -> bool {
+        self.storms - self.storms_before >= self.pauses.hopeless && now < self.paused_until
     }
 
     pub(super) fn ask(&mut self, now: f64, estimated: f64) -> Verdict {
@@ -206,6 +218,7 @@ impl Gate {
     pub(super) fn accepted(&mut self, now: f64, ticket: Ticket, tokens: Option<f64>, told: &Told) {
         self.on_their_way = self.on_their_way.saturating_sub(1);
         self.accepted += 1;
+        self.storms_before = self.storms;
         self.at_once.accepted();
         let spent = tokens.unwrap_or(ticket.reserved);
         if tokens.is_some() {
@@ -305,6 +318,29 @@ mod tests {
         ] {
             assert_eq!(Concerns::of(words), concerns, "{words}");
         }
+    }
+
+    #[test]
+    fn after_three_storms_in_a_row_nobody_waits_until_something_is_accepted() {
+        let mut gate = Gate::new(Pauses::MODEL, 1);
+        let (mut now, mut storms) = (0.0, 0);
+        let go = |gate: &mut Gate, now: &mut f64| loop {
+            match gate.ask(*now, 100.0) {
+                Verdict::Go(ticket) => return ticket,
+                Verdict::At(moment) => *now = moment,
+                Verdict::AfterAReply => panic!("nothing is on its way"),
+            }
+        };
+        while storms < 3 {
+            assert!(!gate.is_hopeless(now));
+            let ticket = go(&mut gate, &mut now);
+            // An endless wait that is asked for is cut to what is bearable.
+            storms += u64::from(gate.refused(now, ticket, Concerns::Unknown, Some(9_999_999.0), &Told::default()));
+        }
+        assert!(gate.is_hopeless(now) && now < 700.0, "{now}");
+        let ticket = go(&mut gate, &mut now);
+        gate.accepted(now, ticket, None, &Told::default());
+        assert!(!gate.is_hopeless(now));
     }
 
     #[test]

@@ -90,6 +90,9 @@ impl RateLimiter {
     /// # Errors
     /// The storm that has sent everybody away since they arrived.
     pub async fn admit(&self, visit: Visit, tokens: f64) -> Result<Permit<'_>, Storm> {
+        if self.gate().is_hopeless(self.now()) {
+            return Err(Storm);
+        }
         let _first = self.first.lock().await;
         loop {
             // Before the gate is asked, so that no change in between is missed.
