@@ -112,6 +112,7 @@ impl Group {
         }
         let Live { groups, watchdog, .. } = &mut *live;
         watchdog.wake(groups);
+        command.envs(watchdog::mark());
         let child = command.spawn()?;
         let id = child.id().ok_or_else(|| io::Error::other("the process has no id"))?;
         groups.insert(id);

@@ -5,6 +5,9 @@
 //! pipe ends and some are, nobody else is left to end them. A group that has ended is told as ended, so that no other one
 //! that is given its number is meant. It holds neither the terminal nor any pipe but that one, has a process group of its
 //! own, and goes by another name, so that what kills this process does not kill it too.
+//!
+//! What has left its group (a daemon, `setsid`) is found by a variable of its environment, on Linux: whatever was started is
+//! marked by it. So the watchdog has the last look also where all ended as it should.
 
 use std::ffi::OsString;
 
@@ -20,11 +23,12 @@ pub fn is_watchdog(arguments: &[OsString]) -> bool {
 pub type Note = dyn Fn(&str) + Send + Sync;
 
 pub use system::watch;
-pub(super) use system::{Watchdog, enable, program};
+pub(super) use system::{Watchdog, enable, mark, program};
 
 #[cfg(unix)]
 mod system {
     use std::collections::{BTreeSet, HashSet};
+    use std::fs;
     use std::io::{self, BufRead, Write};
     use std::os::unix::process::CommandExt;
     use std::path::{Path, PathBuf};
@@ -33,7 +37,8 @@ mod system {
     use std::thread::sleep;
     use std::time::Duration;
 
-    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+    use rustix::process::test_kill_process_group;
+    use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group, test_kill_process};
 
     /// How long groups may take to end when they are asked to; then they are killed.
     const PATIENCE: Duration = Duration::from_secs(2);
@@ -41,6 +46,22 @@ mod system {
     const PAUSE: Duration = Duration::from_millis(20);
 
     use super::Note;
+
+    /// The variable by which that is known which this process started, and all that they started.
+    const MARK: &str = "EVAL_JOB_STARTED_BY";
+
+    /// So often what is marked is looked for to be killed: it may have started more meanwhile.
+    const LOOKS: usize = 5;
+
+    /// The mark's value, another one for each process; none where there is no /proc to find it in.
+    static OWN_MARK: OnceLock<Option<String>> = OnceLock::new();
+
+    /// What to put into the environment of whatever is started.
+    pub fn mark() -> Option<(&'static str, &'static str)> {
+        PROGRAM.get()?;
+        let unique = || fs::read_to_string("/proc/sys/kernel/random/uuid").ok().map(|id| id.trim().to_owned());
+        OWN_MARK.get_or_init(unique).as_deref().map(|own| (MARK, own))
+    }
 
     /// This program and who hears of failures, where there is to be a watchdog.
     static PROGRAM: OnceLock<(PathBuf, Box<Note>)> = OnceLock::new();
@@ -90,7 +111,12 @@ mod system {
             command.arg0("agent-watchdog").arg(super::ARGUMENT).env_clear().current_dir("/").process_group(0);
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
             match command.spawn() {
-                Ok(child) => self.child = Some(child),
+                Ok(child) => {
+                    self.child = Some(child);
+                    if let Some((_, mark)) = mark() {
+                        let _ = self.write(&format!("={mark}\n"));
+                    }
+                }
                 Err(error) if !self.is_told => {
                     self.is_told = true;
                     note(&unwatched(&error));
@@ -125,8 +151,12 @@ mod system {
         }
 
         fn tell(&mut self, what: char, group: u32) -> io::Result<()> {
+            self.write(&format!("{what}{group}\n"))
+        }
+
+        fn write(&mut self, line: &str) -> io::Result<()> {
             match self.child.as_mut().and_then(|child| child.stdin.as_mut()) {
-                Some(pipe) => pipe.write_all(format!("{what}{group}\n").as_bytes()),
+                Some(pipe) => pipe.write_all(line.as_bytes()),
                 None => Ok(()),
             }
         }
@@ -134,29 +164,60 @@ mod system {
 
     /// Is the watchdog: returns when it has nothing more to do.
     pub fn watch() {
-        let mut groups: HashSet<Pid> = HashSet::new();
+        let (mut groups, mut mark): (HashSet<Pid>, Option<String>) = (HashSet::new(), None);
         // A line that is cut off is not taken for a shorter number.
         for line in io::stdin().lock().split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).into_owned();
             let number = |text: &str| text.parse().ok().filter(|number| *number > 1).and_then(Pid::from_raw);
             match line.split_at_checked(1) {
                 Some(("+", group)) => groups.extend(number(group)),
+                Some(("=", own)) => mark = Some(own.to_owned()),
                 Some(("-", group)) => groups.retain(|kept| Some(*kept) != number(group)),
                 _ => {}
             }
         }
-        let mut left = PATIENCE;
+        let marked = || mark.as_deref().map(marked_by).unwrap_or_default();
         for group in &groups {
             let _ = kill_process_group(*group, Signal::TERM);
         }
-        while !groups.is_empty() && !left.is_zero() {
+        let mut others = marked();
+        // Those of the groups were asked already.
+        others.retain(|other| getpgid(Some(*other)).is_ok_and(|group| !groups.contains(&group)));
+        for other in &others {
+            let _ = kill_process(*other, Signal::TERM);
+        }
+        let mut left = PATIENCE;
+        while !(groups.is_empty() && others.is_empty()) && !left.is_zero() {
             sleep(PAUSE);
             left = left.saturating_sub(PAUSE);
             groups.retain(|group| test_kill_process_group(*group).is_ok());
+            others.retain(|other| test_kill_process(*other).is_ok());
         }
         for group in groups {
             let _ = kill_process_group(group, Signal::KILL);
         }
+        for _ in 0..LOOKS {
+            let rest = marked();
+            if rest.is_empty() {
+                return;
+            }
+            for one in rest {
+                let _ = kill_process(one, Signal::KILL);
+            }
+            sleep(PAUSE);
+        }
+    }
+
+    /// The processes with this mark in their environment; those of other users can't be seen.
+    fn marked_by(mark: &str) -> Vec<Pid> {
+        let wanted = format!("{MARK}={mark}").into_bytes();
+        let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+        let pids = processes.flatten().filter_map(|process| process.file_name().to_str()?.parse().ok());
+        let is_marked = |pid: &i32| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
+        };
+        pids.filter(is_marked).filter_map(Pid::from_raw).collect()
     }
 }
 
@@ -176,6 +237,10 @@ mod system {
     }
 
     pub fn watch() {}
+
+    pub fn mark() -> Option<(&'static str, &'static str)> {
+        None
+    }
 
     #[derive(Debug, Default)]
     pub struct Watchdog;

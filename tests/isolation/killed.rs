@@ -141,6 +141,30 @@ fn what_is_to_start_an_agent_starts_none_when_nobody_says_so() {
     assert!(folder.path().join("started").exists());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_has_left_its_group_ends_with_a_run_that_is_killed_or_interrupted() {
+    for signal in ["-9", "-INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let script =
+            "setsid sh -c 'echo \"pid $$\" >> diary; exec sleep 600' & echo \"pid $$\" >> diary; read line; wait";
+        std::fs::write(folder.path().join("agent.sh"), script).unwrap();
+        let job = "evaluator: {script: [one, two]}\nscorer: {model: scripted}\ngreetings: [Hello]\nfacts: []\n\
+                   tasks: [{task: Ask for anything, acceptanceCriteria: Anything is said}]\n\
+                   target: {user: u, chatbot: c, command: {command: sh, args: [agent.sh], greeting: false}}\n";
+        let child = start(folder.path(), job, &["--condition", "with-facts"]);
+        await_lines(folder.path(), "pid ", 2);
+        if signal == "-9" {
+            kill(child);
+        } else {
+            let id = child.id().to_string();
+            assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+            assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+        }
+        nothing_is_left(folder.path(), 2);
+    }
+}
+
 #[test]
 fn a_watchdog_goes_with_a_run_that_ends_and_is_replaced_where_it_was_killed() {
     let folder = tempfile::tempdir().unwrap();

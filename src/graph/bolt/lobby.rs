@@ -91,12 +91,18 @@ impl Drop for Stranger {
 }
 
 /// Every wrong password makes the next answers come later, whichever they are: a client that guesses learns nothing from
-/// not waiting, and one that knows the password is late by a second at most.
+/// not waiting, and one that knows the password is late by a second at most. Those that were wrong are told so one after
+/// the other, however many guess at the same time.
 #[derive(Debug)]
 pub(super) struct Brake {
     clock: Clock,
     failures: Mutex<(u32, Option<Stopwatch>)>,
+    /// When somebody was last told to be wrong. It is waited for in the order of asking; who leaves gives up the turn.
+    told: tokio::sync::Mutex<Option<Stopwatch>>,
 }
+
+/// The time between two answers that tell a wrong password.
+const BETWEEN: Duration = Duration::from_millis(200);
 
 /// The delay after one failure; it doubles with each.
 const FIRST: Duration = Duration::from_millis(50);
@@ -109,7 +115,7 @@ const FORGOTTEN_MS: f64 = 5_000.0;
 
 impl Brake {
     pub(super) fn new(clock: Clock) -> Brake {
-        Brake { clock, failures: Mutex::default() }
+        Brake { clock, failures: Mutex::default(), told: tokio::sync::Mutex::default() }
     }
 
     /// How long an answer takes now.
@@ -120,7 +126,16 @@ impl Brake {
         }
     }
 
-    pub(super) fn failed(&self) {
+    /// Counts a wrong password, and waits until its client may be told.
+    pub(super) async fn failed(&self) {
+        self.count();
+        let mut told = self.told.lock().await;
+        let since = told.as_ref().map_or(BETWEEN, |last| Duration::from_secs_f64(last.elapsed_ms().max(0.0) / 1000.0));
+        tokio::time::sleep(BETWEEN.saturating_sub(since)).await;
+        *told = Some(self.clock.start());
+    }
+
+    fn count(&self) {
         let failures = self.failures().saturating_add(1).min(32);
         *self.state() = (failures, Some(self.clock.start()));
     }
@@ -164,12 +179,21 @@ mod tests {
         assert_eq!(brake.delay(), Duration::ZERO);
         let delays: Vec<u128> = (0..8)
             .map(|_| {
-                brake.failed();
+                brake.count();
                 brake.delay().as_millis()
             })
             .collect();
         assert_eq!(delays, [50, 100, 200, 400, 800, 1000, 1000, 1000]);
-        (0..100).for_each(|_| brake.failed());
+        (0..100).for_each(|_| brake.count());
         assert_eq!(brake.delay(), LONGEST);
+    }
+
+    #[tokio::test]
+    async fn those_who_guess_at_the_same_time_are_told_one_after_the_other() {
+        let (brake, stopwatch) = (Brake::new(Clock::system()), Clock::system().start());
+        brake.failed().await;
+        assert!(stopwatch.elapsed_ms() < 200.0, "the first one is told at once");
+        tokio::join!(brake.failed(), brake.failed(), brake.failed());
+        assert!(stopwatch.elapsed_ms() >= 590.0, "{}", stopwatch.elapsed_ms());
     }
 }

@@ -67,7 +67,7 @@ impl Protocol {
         // Also with the right one: not waiting for the answer tells nothing.
         tokio::time::sleep(self.room.brake.delay()).await;
         if !self.is_known(credentials) {
-            self.room.brake.failed();
+            self.room.brake.failed().await;
             return Err(Failure::unauthorized());
         }
         if let Place::Outside(_) = self.place {
