@@ -110,7 +110,7 @@ async fn run_one(
         plan,
     };
     let engine = Arc::new(engine.limited_to(at_once));
-    let found = run::preflight(&engine, &signals.interrupt).await.unwrap_or_default();
+    let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
     let finished = if found.troubles.is_empty() {
         if let (false, false) = (args.no_progress, found.ready.is_empty()) {
             printer.note(&format!("ready    {}", found.ready.join(" · ")));

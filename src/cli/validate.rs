@@ -83,7 +83,7 @@ async fn live(
         sink: Box::new(|_| Ok(())),
         plan,
     };
-    let found = Box::pin(run::preflight(&engine, interrupt)).await.unwrap_or_default();
+    let found = Box::pin(run::preflight(&engine, run::KeyCheck::Ask, interrupt)).await.unwrap_or_default();
     if !found.troubles.is_empty() {
         for trouble in &found.troubles {
             printer.data(&broken(&file, trouble))?;

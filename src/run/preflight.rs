@@ -46,17 +46,26 @@ pub struct Preflight {
     pub troubles: Vec<Trouble>,
 }
 
+/// Whether the endpoints of our models are asked whether they take the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyCheck {
+    /// They are, by requests that cost no token.
+    Ask,
+    /// The first request of a conversation tells: a run makes no other kind of request than those that it needs.
+    Skip,
+}
+
 /// Looks for all that a run needs. `None` where it was interrupted.
-pub async fn preflight(engine: &Engine, interrupt: &CancellationToken) -> Option<Preflight> {
+pub async fn preflight(engine: &Engine, keys: KeyCheck, interrupt: &CancellationToken) -> Option<Preflight> {
     tokio::select! {
         biased;
         () = interrupt.cancelled() => None,
-        found = look(engine) => Some(found),
+        found = look(engine, keys) => Some(found),
     }
 }
 
-async fn look(engine: &Engine) -> Preflight {
-    let (agent, graph, models) = tokio::join!(agent(engine), graph(engine), models(engine));
+async fn look(engine: &Engine, keys: KeyCheck) -> Preflight {
+    let (agent, graph, models) = tokio::join!(agent(engine), graph(engine), models(engine, keys));
     let mut found = Preflight::default();
     for part in [agent, graph, models] {
         found.ready.extend(part.ready);
@@ -115,8 +124,8 @@ fn address(text: &str) -> Option<Url> {
     if origin.contains("{{") || origin.contains("{%") { None } else { Url::parse(origin).ok() }
 }
 
-/// Whether the endpoints of our models are there and take the keys, as far as they tell without a token.
-async fn models(engine: &Engine) -> Preflight {
+/// Whether the endpoints of our models are there.
+async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     let mut looked: Vec<(String, Vec<&'static str>, &str)> = Vec::new();
     for model in &engine.edges.model_addresses {
         match looked.iter_mut().find(|(url, ..)| *url == model.url) {
@@ -127,7 +136,8 @@ async fn models(engine: &Engine) -> Preflight {
     let found = join_all(looked.iter().map(|(url, roles, from)| async move {
         let Some(url) = address(url) else { return (Vec::new(), Vec::new()) };
         match reach(engine, &url).await {
-            Ok(()) => refused_keys(engine, roles).await,
+            Ok(()) if keys == KeyCheck::Ask => refused_keys(engine, roles).await,
+            Ok(()) => (roles.clone(), Vec::new()),
             Err(problem) => {
                 let help = format!("is the endpoint up, and is its address right? {from} says where it is");
                 let what = format!("the model of {} is not reachable: {problem}", roles.join(" and "));
@@ -144,7 +154,7 @@ async fn models(engine: &Engine) -> Preflight {
     Preflight { ready, troubles }
 }
 
-/// Those of these roles whose keys are not refused, and what the others were told.
+/// Those of these roles whose keys are not refused, as far as the endpoints tell without a token, and what the others were told.
 async fn refused_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<&'static str>, Vec<Trouble>) {
     let asked = roles.iter().map(|role| async move {
         let model = if *role == "judge" { Some(&engine.edges.judge) } else { engine.edges.persona.as_ref() };
