@@ -35,7 +35,7 @@ const LARGE: [&str; 22] = [
     "RETURN range(1, 500000) + range(1, 500000) + range(1, 500000) AS l",
     "WITH range(1, 200000) AS l RETURN [l, l, l, l, l, l, l, l, l, l, l, l] AS z",
     "UNWIND range(1, 5000000) AS x RETURN x % 4000000 AS g, count(*) AS n",
-    "UNWIND range(1, 3000) AS x UNWIND range(1, 3000) AS y WITH x, y MATCH (a:K) RETURN count(a) AS n",
+    "UNWIND range(1, 3000) AS x UNWIND range(1, 3000) AS y WITH x, y ORDER BY x + y MATCH (a:K) RETURN count(a) AS n",
     "UNWIND range(1, 90000) AS x RETURN range(1, 1000) AS l",
     "UNWIND range(1, 2000000) AS x MERGE (:M {x: x})",
     "UNWIND range(1, 9000000) AS x WITH x WHERE x % 2 = 0 RETURN percentileCont(x, 0.5) AS n",
