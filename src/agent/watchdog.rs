@@ -186,12 +186,13 @@ mod system {
         for other in &others {
             let _ = kill_process(*other, Signal::TERM);
         }
-        let mut left = PATIENCE;
-        while !(groups.is_empty() && others.is_empty()) && !left.is_zero() {
+        let (mut left, mut any) = (PATIENCE, !groups.is_empty() || !others.is_empty());
+        while any && !left.is_zero() {
             sleep(PAUSE);
             left = left.saturating_sub(PAUSE);
             groups.retain(|group| test_kill_process_group(*group).is_ok());
             others.retain(|other| test_kill_process(*other).is_ok());
+            any = !groups.is_empty() || !others.is_empty();
         }
         for group in groups {
             let _ = kill_process_group(group, Signal::KILL);
