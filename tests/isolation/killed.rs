@@ -97,7 +97,8 @@ fn nothing_is_left_of_a_run_that_is_killed_while_it_starts_agents() {
     for number in 0..12 {
         let folder = tempfile::tempdir().unwrap();
         let mark = format!("mark-{}-{number}", std::process::id());
-        let script = "sleep 600 & while read line; do echo agent: hi; echo :DONE; done";
+        // Slow enough for the run to last longer than any moment of the kill.
+        let script = "sleep 600 & while read line; do sleep 0.3; echo agent: hi; echo :DONE; done";
         let job = format!(
             "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nisolation: user\n\
              tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
