@@ -13,6 +13,7 @@
 
 mod bare;
 mod look;
+mod redact;
 mod served;
 mod whole;
 
@@ -33,6 +34,7 @@ graph    the same as engine, with an embedded graph that is not watched and an e
 watched  the same as graph, photographed after each turn; nothing is written
 writes   the demo agent, which writes to its graph in each of 8 turns, not watched; its ratio is to itself
 + watch  the same, photographed after each turn; its ratio is to writes
+redact   one entry of the journal without secrets, searched for them
 look     one photograph of an embedded graph, by its nodes: when nothing was written, and after one write";
 
 /// Rounds of each row; the medians are shown.
@@ -78,6 +80,7 @@ fn table(sizes: &[usize]) {
         }
     }
     look::table();
+    redact::table();
     let server = served::Server::start(Duration::from_millis(200));
     // Opening, eight turns, seven lines of the persona between them, a verdict: one after the other.
     let ideal = 200.0 * (1.0 + 8.0 + 7.0 + 1.0);

@@ -63,6 +63,11 @@ impl Templates {
         self
     }
 
+    /// Whether a template is built in, and takes no longer than what it is filled with is long.
+    pub fn is_quick(&self, name: &str) -> bool {
+        !self.files.contains_key(name)
+    }
+
     /// SHA-256 of a template's text, in hex; `None` when there is no such template.
     pub fn digest(&self, name: &str) -> Option<String> {
         let source = self.sources.get(name)?;

@@ -1,20 +1,42 @@
 //! Carrying the metrics' questions to the judge.
 
+use std::sync::Arc;
+
 use super::Engine;
 use super::asking::ask;
+use super::evaluate::off_thread;
 use super::trial::Stop;
 use crate::evidence::{Condition, Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;
+use crate::job::Job;
 use crate::llm::{LlmRequest, LlmRole};
 use crate::metric::Case;
-use crate::prompt::{JudgeView, JudgedTask};
+use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 
 /// How often a judge whose reply can't be used is asked.
 const TRIES: usize = 3;
 
 /// Asks the judge everything that the metrics want to know.
-pub(super) async fn judge(engine: &Engine, trial: u32, evidence: &Evidence) -> Result<Vec<Judgement>, Stop> {
+pub(super) async fn judge(engine: &Engine, trial: u32, evidence: &Arc<Evidence>) -> Result<Vec<Judgement>, Stop> {
     let job = &engine.plan.job;
+    let prompt = if engine.templates.is_quick(&job.judge.prompt) {
+        prompt(job, &engine.templates, evidence)
+    } else {
+        let (job, templates, evidence) = (job.clone(), engine.templates.clone(), Arc::clone(evidence));
+        off_thread(engine, move || prompt(&job, &templates, &evidence)).await?
+    };
+    let prompt = prompt.map_err(|error| Stop::broken(error.to_string()))?;
+    // An agent that repeats its key must not make us tell it to somebody else.
+    let prompt = engine.edges.redactor().redact_known(&prompt).into_owned();
+    let case = grade::case(job, evidence, Some(prompt));
+    let mut judgements = Vec::new();
+    for question in grade::questions(&case) {
+        judgements.push(answer(engine, trial, &case, question).await?);
+    }
+    Ok(judgements)
+}
+
+fn prompt(job: &Job, templates: &Templates, evidence: &Evidence) -> Result<String, PromptError> {
     let tasks: Vec<JudgedTask<'_>> = job
         .tasks
         .iter()
@@ -26,16 +48,7 @@ pub(super) async fn judge(engine: &Engine, trial: u32, evidence: &Evidence) -> R
         user_knew_facts: evidence.condition == Condition::WithFacts,
         transcript: &evidence.transcript,
     };
-    let prompt =
-        engine.templates.judge_prompt(&job.judge.prompt, &view).map_err(|error| Stop::broken(error.to_string()))?;
-    // An agent that repeats its key must not make us tell it to somebody else.
-    let prompt = engine.edges.redactor().redact_known(&prompt).into_owned();
-    let case = grade::case(job, evidence, Some(prompt));
-    let mut judgements = Vec::new();
-    for question in grade::questions(&case) {
-        judgements.push(answer(engine, trial, &case, question).await?);
-    }
-    Ok(judgements)
+    templates.judge_prompt(&job.judge.prompt, &view)
 }
 
 async fn answer(engine: &Engine, trial: u32, case: &Case, question: Question) -> Result<Judgement, Stop> {

@@ -4,11 +4,13 @@ use serde_json::json;
 
 use super::Engine;
 use super::asking::ask;
+use super::evaluate::off_thread;
 use super::trial::Stop;
 use crate::conversation::{PersonaSaid, read_persona_reply};
-use crate::evidence::{Message, ReplySchema, Role, Transcript, TrialId, Usage};
+use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, TrialId, Usage};
+use crate::job::Job;
 use crate::llm::{Llm, LlmRequest, LlmRole};
-use crate::prompt::{PersonaView, WantedTask, persona_turn};
+use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
 
 /// How often a persona whose reply can't be used is asked.
 const TRIES: usize = 3;
@@ -30,22 +32,16 @@ pub(super) struct Persona<'a> {
 
 impl<'a> Persona<'a> {
     /// The persona of a trial; `None` where fixed lines take its place.
-    pub(super) fn of(engine: &'a Engine, id: &TrialId) -> Result<Option<Persona<'a>>, Stop> {
+    pub(super) async fn of(engine: &'a Engine, id: &TrialId) -> Result<Option<Persona<'a>>, Stop> {
         let Some(llm) = engine.edges.persona.as_deref() else { return Ok(None) };
         let job = &engine.plan.job;
-        let tasks: Vec<WantedTask<'_>> =
-            job.tasks.iter().map(|task| WantedTask { kind: task.kind.word(), task: &task.task }).collect();
-        let view = PersonaView {
-            name: &job.persona.name,
-            voice: &job.persona.voice,
-            signoff: &job.persona.signoff,
-            tasks: &tasks,
-            facts: job.facts_known(id.condition),
+        let instructions = if engine.templates.is_quick(&job.persona.prompt) {
+            instructions(job, &engine.templates, id.condition)
+        } else {
+            let (job, templates, condition) = (job.clone(), engine.templates.clone(), id.condition);
+            off_thread(engine, move || instructions(&job, &templates, condition)).await?
         };
-        let instructions = engine
-            .templates
-            .persona_instructions(&job.persona.prompt, &view)
-            .map_err(|error| Stop::broken(error.to_string()))?;
+        let instructions = instructions.map_err(|error| Stop::broken(error.to_string()))?;
         let request = LlmRequest {
             role: LlmRole::Persona,
             messages: vec![instructions],
@@ -123,6 +119,19 @@ fn is_example(instructions: &str, message: &str) -> bool {
     let dense = |text: &str| text.split_whitespace().collect::<String>();
     let quoted = serde_json::to_string(message).unwrap_or_default();
     dense(instructions).contains(&dense(&format!("\"message\":{quoted}")))
+}
+
+fn instructions(job: &Job, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
+    let tasks: Vec<WantedTask<'_>> =
+        job.tasks.iter().map(|task| WantedTask { kind: task.kind.word(), task: &task.task }).collect();
+    let view = PersonaView {
+        name: &job.persona.name,
+        voice: &job.persona.voice,
+        signoff: &job.persona.signoff,
+        tasks: &tasks,
+        facts: job.facts_known(condition),
+    };
+    templates.persona_instructions(&job.persona.prompt, &view)
 }
 
 /// `{message, done}`.

@@ -183,7 +183,7 @@ async fn converse(
         greeting: greeting(engine, id),
         lines: fixed_lines(&job.persona),
     });
-    let mut persona = Persona::of(engine, id)?;
+    let mut persona = Persona::of(engine, id).await?;
     let greeted = greeted(engine, session).await;
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());

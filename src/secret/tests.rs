@@ -97,24 +97,6 @@ fn a_number_that_is_a_secret_is_blotted_out_unless_it_is_our_own() {
     assert_eq!(cleared, ours(json!({"pin": "***"})));
 }
 
-/// Prints how long an entry of the journal takes: `cargo test --lib -- --ignored --nocapture secret::tests::speed`.
-#[test]
-#[ignore = "a measurement"]
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a measurement")]
-fn speed() {
-    let known = Redactor::default();
-    let keys: Vec<String> = (0..8).map(|number| format!("sk-canary-{number}-{}", "aB3/x".repeat(6))).collect();
-    known.learn_all(keys.iter().map(String::as_str));
-    let reply = "I have set \"mow the lawn\" for 5 % of Monday.\nSee http://host/path, anything else? ".repeat(12);
-    let line = json!({"kind": "agentReplied", "trial": 1, "turn": 3, "text": reply, "ms": 12.5}).to_string();
-    let document: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let began = std::time::Instant::now();
-    for _ in 0..2_000 {
-        assert!(known.cleared(&document, line.as_bytes()).unwrap().is_none());
-    }
-    println!("{} bytes: {:?}", line.len(), began.elapsed() / 2_000);
-}
-
 #[test]
 fn what_a_header_or_a_login_holds_is_known_by_itself() {
     let known = redactor(&[

@@ -1,6 +1,6 @@
 //! An agent's state as an object context: a document in that shape, or one that paths pick from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 use serde_json_path::JsonPath;
@@ -75,12 +75,17 @@ impl StatePicks {
             None => body.get(key).filter(|list| list.is_array()).map(|list| items(vec![list])).unwrap_or_default(),
         };
         let mut resources: Vec<Resource> = list(&self.resources, "resources").iter().filter_map(resource).collect();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (place, known) in resources.iter().enumerate() {
+            places.entry(known.id.clone()).or_insert(place);
+        }
         for mut entity in list(&self.entities, "entities").iter().filter_map(resource) {
-            let known = resources.iter_mut().find(|known| !entity.id.is_empty() && known.id == entity.id);
-            match known {
+            let place = places.get(&entity.id).filter(|_| !entity.id.is_empty());
+            match place.and_then(|place| resources.get_mut(*place)) {
                 Some(known) => mark(known),
                 None => {
                     mark(&mut entity);
+                    places.entry(entity.id.clone()).or_insert(resources.len());
                     resources.push(entity);
                 }
             }
@@ -241,6 +246,15 @@ mod tests {
 
     fn entities(context: &ObjectContext) -> Vec<&str> {
         context.entities().map(|entity| entity.name.as_str()).collect()
+    }
+
+    #[test]
+    fn hundreds_of_thousands_of_entities_are_read_at_once() {
+        let things = |from: usize| (from..from + 200_000).map(|n| json!({"id": n.to_string()})).collect::<Vec<_>>();
+        let since = crate::clock::Clock::system().start();
+        let context = state(json!({"resources": things(0), "entities": things(100_000)}));
+        assert_eq!((context.resources.len(), context.entities().count()), (300_000, 200_000));
+        assert!(since.elapsed_ms() < 30_000.0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior
 use serde_json::{Value, json};
 
 use super::MethodConfig;
+use super::apart::{LIMIT, apart};
 use crate::http::{Url, unfit_header};
 use crate::secret::Secret;
 
@@ -53,6 +54,17 @@ impl Parts<'_> {
             MethodConfig::Patch => crate::http::Method::PATCH,
         };
         Ok(Filled { method, url, headers, body })
+    }
+
+    /// The same during a run: whatever can take long has a thread of its own.
+    pub(in crate::agent) async fn fill_apart(&self, values: &Value) -> Result<Filled, String> {
+        let can_be_slow = can_be_slow(self.url) || self.headers.values().any(|value| can_be_slow(value));
+        if !can_be_slow && !can_be_slow_within(self.body) {
+            return self.fill(values);
+        }
+        let (method, url, headers, body) = (self.method, self.url.to_owned(), self.headers.clone(), self.body.clone());
+        let values = values.clone();
+        apart(move || Parts { method, url: &url, headers: &headers, body: &body }.fill(&values)).await?
     }
 
     /// Whether a template of it looks at this value.
@@ -159,6 +171,29 @@ pub(in crate::agent) fn fill_all(key: &str, body: &Value, values: &Value) -> Res
     fill(&environment(false), key, body, &Filling::from(Serde(values)))
 }
 
+/// The same during a run: whatever can take long has a thread of its own.
+pub(in crate::agent) async fn fill_all_apart(key: &'static str, body: &Value, values: &Value) -> Result<Value, String> {
+    if !can_be_slow_within(body) {
+        return fill_all(key, body, values);
+    }
+    let (body, values) = (body.clone(), values.clone());
+    apart(move || fill_all(key, &body, &values)).await.map_err(|problem| format!("{key}: {problem}"))?
+}
+
+/// Whether a template does more than to put values in their places.
+fn can_be_slow(template: &str) -> bool {
+    template.contains("{%") || template.contains("{{") && template.contains(['(', '|', '*', '~'])
+}
+
+fn can_be_slow_within(body: &Value) -> bool {
+    match body {
+        Value::String(text) => can_be_slow(text),
+        Value::Array(list) => list.iter().any(can_be_slow_within),
+        Value::Object(map) => map.values().any(can_be_slow_within),
+        _ => false,
+    }
+}
+
 /// Whether a template looks at one of its values: the word may stand in a text as well.
 pub(in crate::agent) fn names(template: &str, name: &str) -> bool {
     let environment = environment(false);
@@ -179,6 +214,7 @@ fn environment(is_address: bool) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(STEPS));
+    environment.set_time_limit(LIMIT);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     if is_address {
         environment.set_formatter(percent_encoded);
@@ -242,7 +278,7 @@ fn words(error: &Error, template: &str) -> String {
         SyntaxError => "this is no template: look at its {{ and }}".to_owned(),
         UnknownFilter | UnknownFunction | UnknownTest => "it uses something that templates do not have".to_owned(),
         OutOfFuel => format!(
-            "it takes more than {STEPS} steps, or makes too much text; is there a loop within a loop over a long range, or a text that grows by itself?"
+            "it takes more than {STEPS} steps or {LIMIT:?}, or makes too much text; is there a loop within a loop over a long range, or a text that grows by itself?"
         ),
         kind => format!("it can't be filled in ({kind})"),
     };

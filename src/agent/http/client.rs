@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
 use super::config::{HttpConfig, SayConfig, StateConfig, StreamConfig};
-use crate::agent::freeform::{Filled, Known, Parts, Picked, Picks, Said, StatePicks, path, text};
+use crate::agent::freeform::{Filled, Known, Parts, Picked, Picks, Said, StatePicks, apart, path, text};
 use crate::agent::rest::{Caller, Request};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tries::{Failure, own_session_id};
@@ -38,12 +38,15 @@ pub struct HttpAgent {
 
 struct Shared {
     settings: HttpAgentSettings,
-    picks: Picks,
-    state: StatePicks,
+    picks: Arc<Picks>,
+    state: Arc<StatePicks>,
     session_path: Option<JsonPath>,
     caller: Caller,
     sessions: AtomicU64,
 }
+
+/// The longest reply that is looked through between two awaits, in bytes.
+const QUICK: usize = 64 * 1024;
 
 /// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
 pub fn check(config: &HttpConfig) -> Vec<String> {
@@ -85,7 +88,14 @@ impl HttpAgent {
         let session_path = session_path.transpose().map_err(unusable)?;
         let caller = Caller::new(settings.rest.clone(), http, "http");
         let state = state_picks(&settings.config).map_err(unusable)?;
-        let shared = Shared { settings, picks, state, session_path, caller, sessions: AtomicU64::new(0) };
+        let shared = Shared {
+            settings,
+            picks: Arc::new(picks),
+            state: Arc::new(state),
+            session_path,
+            caller,
+            sessions: AtomicU64::new(0),
+        };
         Ok(HttpAgent { shared: Arc::new(shared) })
     }
 }
@@ -167,11 +177,21 @@ impl Session for HttpSession {
         };
         let values = self.values("");
         let document = shared.document("state", config.parts(), &values).await?;
-        let wanting = shared.state.wanting(&document, &shared.settings.looked_at, &mut self.found);
-        match wanting {
-            None => Ok(shared.state.object_context(document)),
-            Some(message) => Err(AgentError { kind: AgentErrorKind::NotFound, message }),
-        }
+        let (state, looked_at) = (Arc::clone(&shared.state), shared.settings.looked_at.clone());
+        let mut found = self.found.clone();
+        let picked = apart(move || {
+            let wanting = state.wanting(&document, &looked_at, &mut found);
+            (found, wanting.map_or_else(|| Ok(state.object_context(document)), Err))
+        });
+        let unread = |problem| AgentError {
+            kind: AgentErrorKind::NotFound,
+            message: format!(
+                "target.http.state: what its JSONPaths mean can't be picked out of the agent's reply: {problem}"
+            ),
+        };
+        let (found, context) = picked.await.map_err(unread)?;
+        self.found = found;
+        context.map_err(|message| AgentError { kind: AgentErrorKind::NotFound, message })
     }
 }
 
@@ -199,7 +219,7 @@ impl Shared {
     }
 
     async fn send(&self, key: &str, parts: Parts<'_>, values: &Value) -> Result<HttpStream, Failure> {
-        let Filled { method, url, headers, body } = parts.fill(values).map_err(|problem| {
+        let Filled { method, url, headers, body } = parts.fill_apart(values).await.map_err(|problem| {
             let message = format!("target.http.{key}.{problem}");
             Failure::of_fault(HttpFault { kind: HttpFaultKind::Unsendable, message })
         })?;
@@ -212,7 +232,21 @@ impl Shared {
         let times = match self.settings.config.say.stream {
             StreamConfig::Json => {
                 let (reply, last_ms) = stream.whole(BODY_CAP).await?;
-                self.picks.take(&json_of(&reply)?, &mut picked);
+                let document = json_of(&reply)?;
+                if reply.body.len() <= QUICK {
+                    self.picks.take(&document, &mut picked);
+                } else {
+                    let picks = Arc::clone(&self.picks);
+                    let taken = apart(move || {
+                        let mut picked = Picked::default();
+                        picks.take(&document, &mut picked);
+                        picked
+                    });
+                    picked = taken.await.map_err(|problem| {
+                        let what = "target.http.say: what its JSONPaths mean can't be picked out of the agent's reply";
+                        reply.unreadable(&format!("{what}: {problem}"))
+                    })?;
+                }
                 if picked.text.trim().is_empty() {
                     let what = "target.http.say.reply picks no words out of the agent's reply";
                     return Err(if picked.is_missed == Some(true) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::config::WebSocketConfig;
 use super::wire::{Heard, Reading};
-use crate::agent::freeform::{Known, Picked, Said, address, fill_all, headers_of};
+use crate::agent::freeform::{Known, Picked, Said, address, fill_all_apart, headers_of};
 use crate::agent::rest::Caller;
 use crate::agent::streamed::Took;
 use crate::agent::tries::{Again, Failure, own_session_id};
@@ -82,7 +82,7 @@ impl Shared {
         let mut socket = self.connect(&values).await?;
         let told = async {
             for message in &config.open {
-                socket.send(frame_of("open", message, &values)?).await?;
+                socket.send(frame_of("open", message, &values).await?).await?;
             }
             let (mut held, mut size) = (VecDeque::new(), 0);
             while self.reading.wants_session_id() {
@@ -165,8 +165,8 @@ impl Shared {
 }
 
 /// A message filled in: a text as it is, anything else as JSON.
-fn frame_of(key: &str, message: &Value, values: &Value) -> Result<String, HttpFault> {
-    let filled = fill_all(key, message, values).map_err(|problem| unsendable(&problem))?;
+async fn frame_of(key: &'static str, message: &Value, values: &Value) -> Result<String, HttpFault> {
+    let filled = fill_all_apart(key, message, values).await.map_err(|problem| unsendable(&problem))?;
     Ok(filled.as_str().map_or_else(|| filled.to_string(), str::to_owned))
 }
 
@@ -235,7 +235,8 @@ impl WebSocketSession {
         self.turn += 1;
         let said = Said { session_id: &self.id, message, turn: self.turn, history: &self.history };
         let settings = &self.shared.settings;
-        let frame = frame_of("say", &settings.config.say, &settings.known.values(said)).map_err(Failure::of_fault)?;
+        let frame =
+            frame_of("say", &settings.config.say, &settings.known.values(said)).await.map_err(Failure::of_fault)?;
         let stopwatch = settings.rest.clock.start();
         self.within_limit(Some(frame), stopwatch).await
     }
