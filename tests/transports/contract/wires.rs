@@ -161,7 +161,9 @@ fn adk(name: &'static str, target: Target, agent: Connect) -> Wire {
         agent,
         before: |request| {
             let session = json!({"id": "s", "state": {}});
-            path(request, "/sessions", session.clone()).or_else(|| path(request, "/sessions/s", session))
+            path(request, "/sessions", session.clone())
+                .or_else(|| path(request, "/sessions/s", session))
+                .or_else(|| path(request, "/list-apps", json!(["app"])))
         },
         form: Form::Events,
         says: |text| {
