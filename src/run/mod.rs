@@ -23,8 +23,10 @@ mod prepare;
 mod probe;
 mod provenance;
 mod rehearse;
+mod talk;
 mod trial;
 mod trial_limit;
+mod turn;
 mod watch;
 
 use std::io;

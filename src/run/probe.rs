@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Engine;
 use super::prepare::{self, Extent};
-use super::trial::{Stop, greeted};
+use super::talk::greeted;
+use super::trial::Stop;
 use crate::agent::managed::Listener;
 use crate::agent::{Agent, AgentError, Exchange, Reply};
 use crate::evidence::ObjectContext;

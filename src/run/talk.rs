@@ -1,0 +1,169 @@
+//! A trial's conversation: who speaks next, until there is nothing more to say.
+
+use std::time::Duration;
+
+use super::persona::Persona;
+use super::prepare::Stage;
+use super::trial::Stop;
+use super::trial_limit::TrialLimit;
+use super::turn::{TurnEnd, blames_the_job, say, take_in, with_hint};
+use super::watch::Watch;
+use super::{Engine, observe};
+use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
+use crate::conversation::{Conversation, ConversationRules, Next};
+use crate::evidence::{Ending, TrialId, Turn, Usage};
+use crate::job::{self, Mind};
+use crate::limiter::Awaited;
+use crate::record::Entry;
+
+/// How long an agent's first words may take until it is told that they are being waited for.
+const GREETING: Duration = Duration::from_secs(3);
+
+/// A conversation that has ended.
+pub(super) struct Talk {
+    pub(super) conversation: Conversation,
+    pub(super) ending: Ending,
+    pub(super) persona_usage: Usage,
+    pub(super) persona_notes: Vec<String>,
+}
+
+/// The whole conversation, the greeting first.
+pub(super) async fn converse(
+    engine: &Engine,
+    id: &TrialId,
+    session: &mut dyn Session,
+    (watch, stage): (&mut Watch<'_>, &Stage),
+) -> Result<Talk, Stop> {
+    let job = &engine.plan.job;
+    let mut conversation = Conversation::new(ConversationRules {
+        max_messages: job.max_turns,
+        greeting: greeting(engine, id),
+        lines: fixed_lines(&job.persona),
+    });
+    let mut persona = Persona::of(engine, id).await?;
+    let greeted = greeted(engine, session).await;
+    if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
+        let mut turn = Turn::begun(0, String::new());
+        take_in(&mut turn, reply);
+        (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+        engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
+        conversation.agent_greeted(turn);
+    }
+    let outcome = talk(engine, id, (session, &mut conversation, &mut persona), (watch, stage)).await;
+    let (usage, notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+    match outcome {
+        Ok(ending) => Ok(Talk { conversation, ending, persona_usage: usage, persona_notes: notes }),
+        Err(stop) => {
+            if let Stop::Outcome(_) = stop {
+                // What the persona took so far was paid for.
+                (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
+            }
+            Err(stop)
+        }
+    }
+}
+
+/// The agent's own first words. Somebody who watches is told when they do not come: most agents wait for the user.
+pub(super) async fn greeted(engine: &Engine, session: &mut dyn Session) -> Result<Option<Reply>, AgentError> {
+    let mut greeting = session.greeting();
+    match tokio::time::timeout(GREETING, &mut greeting).await {
+        Ok(greeted) => greeted,
+        Err(_) => {
+            engine.edges.tell(
+                Awaited::Greeting,
+                Duration::from_secs_f64(engine.plan.job.limits.turn_seconds).saturating_sub(GREETING),
+            );
+            greeting.await
+        }
+    }
+}
+
+/// Takes turns until there is nothing more to say.
+async fn talk(
+    engine: &Engine,
+    id: &TrialId,
+    (session, conversation, persona): (&mut dyn Session, &mut Conversation, &mut Option<Persona<'_>>),
+    (watch, stage): (&mut Watch<'_>, &Stage),
+) -> Result<Ending, Stop> {
+    let mut lifeline = stage.lifeline();
+    let job = &engine.plan.job;
+    let mut limit = TrialLimit {
+        seconds: job.limits.trial_seconds,
+        since: engine.clock.start(),
+        agent_ms: 0.0,
+        watching_ms: 0.0,
+        place: stage.place.clone(),
+    };
+    let mut last_reply = engine.clock.start();
+    loop {
+        let next = conversation.next();
+        if let (false, Some(shortfall)) = (matches!(next, Next::Done(_)), engine.edges.budget.purse.exhausted()) {
+            return Err(Stop::broken(shortfall.to_string()));
+        }
+        match next {
+            Next::Done(ending) => return Ok(ending),
+            Next::AskPersona => {
+                let Some(persona) = persona else {
+                    return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
+                };
+                let asking = persona.ask(conversation.transcript());
+                match tokio::time::timeout(limit.left(), asking).await {
+                    Ok(said) => conversation.persona_said(said?),
+                    // The time is the agent's doing where it took most of it.
+                    Err(_) if limit.is_spent_by_agent() => {
+                        conversation.time_ran_out(limit.seconds);
+                    }
+                    Err(_) => return Err(Stop::broken(limit.words("the persona's model was being waited for"))),
+                }
+            }
+            Next::SayToAgent(text) => {
+                let number = conversation.turn_number();
+                (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
+                let witness = observe::witness(stage, last_reply);
+                let (turn, end) = say(session, (number, text), (&mut limit, lifeline.as_mut()), witness).await;
+                (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+                engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
+                let before = limit.since.elapsed_ms();
+                watch.after_turn(number).await?;
+                limit.watching_ms += limit.since.elapsed_ms() - before;
+                match end {
+                    TurnEnd::Replied => {
+                        last_reply = engine.clock.start();
+                        conversation.agent_replied(turn);
+                    }
+                    TurnEnd::Failed(error) if error.kind == AgentErrorKind::Crowded => {
+                        return Err(Stop::broken(error.message));
+                    }
+                    TurnEnd::Failed(error) if !has_answered(conversation) && blames_the_job(session, &error, &turn) => {
+                        return Err(Stop::broken(with_hint(engine, &error)));
+                    }
+                    TurnEnd::Failed(error) => conversation.agent_failed(turn, error.message),
+                    TurnEnd::Crowded => {
+                        let what =
+                            "the agent refused requests because of our other conversations; try target.maxConcurrency";
+                        return Err(Stop::broken(limit.words(what)));
+                    }
+                    TurnEnd::OutOfTime => conversation.time_ran_out_on(turn, limit.seconds),
+                }
+            }
+        }
+    }
+}
+
+/// Whether the agent has ever answered in this conversation.
+fn has_answered(conversation: &Conversation) -> bool {
+    conversation.transcript().turns.iter().any(|turn| turn.agent.is_some())
+}
+
+/// The same pick for both conditions of a repeat, so that they differ in nothing but the facts.
+fn greeting(engine: &Engine, id: &TrialId) -> String {
+    let mut rng = fastrand::Rng::with_seed(engine.rng_seed.wrapping_add(u64::from(id.repeat)));
+    rng.choice(&engine.plan.job.greetings).cloned().unwrap_or_else(|| "Hello".to_owned())
+}
+
+fn fixed_lines(persona: &job::Persona) -> Option<Vec<String>> {
+    match &persona.mind {
+        Mind::Lines(lines) => Some(lines.clone()),
+        Mind::Model(_) => None,
+    }
+}

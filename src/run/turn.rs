@@ -1,0 +1,165 @@
+//! One turn: a message, and how the agent's answer to it came out.
+
+use super::managed::ended;
+use super::trial_limit::TrialLimit;
+use super::{Engine, hint};
+use crate::agent::managed::Lifeline;
+use crate::agent::{AgentError, AgentErrorKind, Exchange, Reply, Session, Witness};
+use crate::evidence::{FailedTry, Turn};
+
+/// How a turn ended.
+pub(super) enum TurnEnd {
+    Replied,
+    Failed(AgentError),
+    OutOfTime,
+    /// The time ran out while the agent refused us because of our other conversations.
+    Crowded,
+}
+
+/// Says something, until the agent has answered, the time is up, or the agent's process is gone.
+pub(super) async fn say(
+    session: &mut dyn Session,
+    (number, user): (u32, String),
+    (limit, lifeline): (&mut TrialLimit, Option<&mut Lifeline>),
+    witness: Witness,
+) -> (Turn, TurnEnd) {
+    let mut turn = Turn::begun(number, user);
+    let before = limit.since.elapsed_ms();
+    let mut death = None;
+    // What was waited for before this message is not of this turn.
+    limit.place.take_waited_ms();
+    let exchange = tokio::select! {
+        biased;
+        exchange = tokio::time::timeout(limit.left(), witness.clone().during(session.say(&turn.user))) => exchange.ok(),
+        how = ended(lifeline) => {
+            death = Some(format!("the agent's process ended ({how}) in turn {number}"));
+            None
+        }
+    };
+    // What was waited for others' sake is neither the agent's time nor the conversation's.
+    let waited_ms = limit.place.take_waited_ms();
+    let spent_ms = (limit.since.elapsed_ms() - before - waited_ms).max(0.0);
+    limit.watching_ms += waited_ms;
+    limit.agent_ms += spent_ms;
+    turn.spent_ms = Some(spent_ms);
+    let (reply, mut tries) = match exchange {
+        Some(Exchange { reply, tries }) => (Some(reply), tries),
+        None => (None, session.given_up()),
+    };
+    if let Some(error) = &death {
+        tries.failures.push(FailedTry::untimed(error.clone(), true));
+    }
+    let end = match (&reply, &death) {
+        (Some(Ok(_)), _) => None,
+        (Some(Err(error)), _) => Some(error.clone()),
+        (None, Some(death)) => Some(AgentError { kind: AgentErrorKind::Timeout, message: death.clone() }),
+        (None, None) => {
+            let message = limit.words("the agent's reply was being waited for");
+            Some(AgentError { kind: AgentErrorKind::Timeout, message })
+        }
+    };
+    // Not every transport has asked, and nobody has for a message that was given up.
+    if let Some(error) = &end
+        && (reply.is_none() || tries.failures.last().is_none_or(|last| last.excuse.is_none()))
+        && let Some(excuse) = witness.excuse(error).await
+    {
+        if reply.is_none() && death.is_none() {
+            tries.failures.push(FailedTry::untimed(error.message.clone(), true));
+            death = Some(error.message.clone());
+        }
+        if let Some(failed) = tries.failures.last_mut() {
+            failed.excuse = Some(excuse);
+        }
+    }
+    turn.failures = tries.failures;
+    turn.maybe_delivered = tries.maybe_delivered;
+    match reply {
+        None => match death {
+            Some(message) => (turn, TurnEnd::Failed(AgentError { kind: AgentErrorKind::Timeout, message })),
+            None if waited_ms > spent_ms => (turn, TurnEnd::Crowded),
+            None => (turn, TurnEnd::OutOfTime),
+        },
+        Some(Err(error)) => (turn, TurnEnd::Failed(error)),
+        Some(Ok(reply)) => {
+            take_in(&mut turn, reply);
+            (turn, TurnEnd::Replied)
+        }
+    }
+}
+
+/// Whether a failure before the first answer is not the agent's: it refuses what the job sends, it says what the job does
+/// not expect, nobody is there at all, or what was started has never said a word.
+pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
+    let is_unheard = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
+    // A port that ends every connection without a byte may be any other program's.
+    let is_cut = |failed: &FailedTry| failed.error.contains("the connection broke before a reply came");
+    let is_nobody_there = !session.is_met()
+        && (error.kind == AgentErrorKind::Unreachable && is_unheard
+            || !turn.failures.is_empty() && turn.failures.iter().all(is_cut));
+    error.kind.may_be_of_the_job() || is_nobody_there || !session.has_shown_itself()
+}
+
+/// The error, and what to change, in the words of `probe` where it does not name the key itself.
+pub(super) fn with_hint(engine: &Engine, error: &AgentError) -> String {
+    let target = &engine.plan.job.target;
+    let message = &error.message;
+    match message.contains(&format!("target.{}.", target.transport.word())) {
+        true => message.clone(),
+        false => format!("{message}; try {}", hint(target, error)),
+    }
+}
+
+/// The agent's reply, as part of the turn.
+pub(super) fn take_in(turn: &mut Turn, reply: Reply) {
+    turn.agent = Some(reply.text);
+    turn.events = reply.events;
+    turn.latency_ms = Some(reply.latency_ms);
+    turn.first_token_ms = reply.first_token_ms;
+    turn.usage = reply.usage;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::ObjectContext;
+
+    /// A conversation for which nothing was sent to open it, or something was.
+    struct Opened(bool);
+
+    #[async_trait::async_trait]
+    impl Session for Opened {
+        fn id(&self) -> &str {
+            "1"
+        }
+
+        fn is_met(&self) -> bool {
+            self.0
+        }
+
+        async fn say(&mut self, _: &str) -> Exchange {
+            Exchange { reply: Err(cut()), tries: crate::agent::Tries::default() }
+        }
+
+        async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+            Err(cut())
+        }
+    }
+
+    fn cut() -> AgentError {
+        let message = "POST http://h/: the connection broke before a reply came (closed)".to_owned();
+        AgentError { kind: AgentErrorKind::Timeout, message }
+    }
+
+    #[test]
+    fn a_port_that_ends_every_connection_without_a_byte_may_be_any_programs() {
+        let turn = |errors: &[&str]| {
+            let failures = errors.iter().map(|error| FailedTry::untimed((*error).to_owned(), true)).collect();
+            Turn { failures, ..Turn::begun(1, "Hello".to_owned()) }
+        };
+        let broke = cut().message;
+        assert!(blames_the_job(&Opened(false), &cut(), &turn(&[&broke, &broke])));
+        assert!(!blames_the_job(&Opened(true), &cut(), &turn(&[&broke, &broke])), "a session was opened there");
+        assert!(!blames_the_job(&Opened(false), &cut(), &turn(&["POST http://h/: answered 500", &broke])));
+        assert!(!blames_the_job(&Opened(false), &cut(), &turn(&[])));
+    }
+}
