@@ -52,6 +52,17 @@ impl Event {
         Event { raw: says_more.then_some(raw), kind }
     }
 
+    /// What of it may hold pieces of a text that is streamed.
+    pub fn documents_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        let known = match &mut self.kind {
+            EventKind::FunctionCall(call) => Some(&mut call.args),
+            EventKind::FunctionResponse { output } => Some(output),
+            EventKind::Other { data } => Some(data),
+            EventKind::SystemPrompt { .. } | EventKind::GraphRequest { .. } => None,
+        };
+        known.into_iter().chain(&mut self.raw)
+    }
+
     /// All that is known of it: what the agent reported, and over it what was understood of that.
     pub fn to_json(&self) -> Value {
         let known = self.kind.to_json();

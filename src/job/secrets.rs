@@ -135,7 +135,7 @@ fn told_to_models(node: &Node, is_told: bool, said: &mut Vec<String>) {
                 // A model's own settings hold its key.
                 let is_name = key == "name" && matches!(&entry.value.content, Content::String(_));
                 let is_told = match key {
-                    "tasks" | "facts" | "model" | "models" => true,
+                    "tasks" | "facts" | "model" | "models" | "script" => true,
                     _ => is_told && (is_name || matches!(key, "task" | "acceptanceCriteria" | "fact" | "type")),
                 };
                 told_to_models(&entry.value, is_told, said);
@@ -176,10 +176,15 @@ fn walk(found: &mut Found, schema: &Value, node: &Node, place: &Place<'_>) {
                     found.hide(&entry.value);
                     if is_key_name(key) {
                         found.learn(&entry.value);
-                    } else if let Some(text) = entry.value.text()
-                        && is_secret_header(key, text)
-                    {
-                        found.guessed.extend(literal_parts(text));
+                    } else if let Some(text) = entry.value.text() {
+                        let is_secret = |part: &str| match place.key {
+                            "headers" => is_secret_header(key, part),
+                            _ => is_surely_a_key(part) || looks_like_a_key(part),
+                        };
+                        let is_whole = is_secret(text);
+                        found
+                            .guessed
+                            .extend(literal_parts(text).into_iter().filter(|part| is_whole || is_secret(part)));
                     }
                     entry.value.text().into_iter().for_each(|text| learn_parts(found, key, text));
                 } else {
@@ -278,6 +283,11 @@ fn learn_words<'t>(found: &mut Found, words: impl Iterator<Item = &'t str>) {
     }
 }
 
+/// The words of a part of a template, without the slashes and dashes that join them to what is filled in.
+fn words(part: &str) -> impl Iterator<Item = String> {
+    part.split_whitespace().map(|word| word.trim_matches(['/', ':', '.', '-', '_', ',', ';', '"', '\'']).to_owned())
+}
+
 /// The text itself; of a template what stands between its `{{ … }}`.
 fn literal_parts(text: &str) -> Vec<String> {
     if !text.contains("{{") && !text.contains("{%") {
@@ -286,11 +296,11 @@ fn literal_parts(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
-        parts.extend(rest[..start].split_whitespace().map(str::to_owned));
+        parts.extend(words(&rest[..start]));
         let ends = ["}}", "%}"].iter().filter_map(|end| rest[start..].find(end)).min();
         rest = ends.map_or("", |end| &rest[start + end + 2..]);
     }
-    parts.extend(rest.split_whitespace().map(str::to_owned));
+    parts.extend(words(rest));
     parts
 }
 
@@ -337,7 +347,9 @@ mod tests {
 target:
   user: somebody-1
   http:
-    say: {url: 'http://me:pw-1@h/?api_key=key-2&x=1', headers: {Authorization: 'Bearer {{user}} abc-3', X-User: somebody-1}}
+    say:
+      url: 'http://me:pw-1@h/?api_key=key-2&x=1'
+      headers: {Authorization: 'Bearer {{user}} abc-3', X-User: somebody-1, X-Tenant: acme-secret, X-Path: 'at/{{user}}/room-17'}
   start: {command: x, args: [--verbose, --api-key, arg-4, '-H', 'X-Token: arg-5'], env: {DB_PASSWORD: env-6, LEVEL: debug-1}}
   command: {command: 'TOKEN=own-1 run --api-key own-2', env: {SETTING: sk-own-123456}}
   embabel: {apiKey: 12345678, sk-mistaken-1: x, state: {api_token: tok-7777}}
@@ -353,6 +365,8 @@ graph: {neo4j: {password: &p pass-9, uri: bolt://u:p10@h}}
             "12345678",
             "Bearer",
             "abc-3",
+            "acme-secret",
+            "room-17",
             "arg-4",
             "arg-5",
             "env-6",

@@ -10,7 +10,7 @@ use super::talk::greeted;
 use super::trial::Stop;
 use crate::agent::managed::Listener;
 use crate::agent::{Agent, AgentError, Exchange, Reply};
-use crate::evidence::ObjectContext;
+use crate::evidence::{Event, ObjectContext};
 use crate::secret::Redactor;
 
 /// What a hello to the agent showed.
@@ -34,6 +34,7 @@ impl Sighting {
         let clear = |text: &mut String| *text = redactor.redact(text).into_owned();
         let clear_reply = |reply: &mut Reply| {
             clear(&mut reply.text);
+            redactor.redact_across(reply.events.iter_mut().flat_map(Event::documents_mut));
             clear_document(redactor, &mut reply.events);
         };
         clear(&mut self.session_id);

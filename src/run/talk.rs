@@ -1,5 +1,6 @@
 //! A trial's conversation: who speaks next, until there is nothing more to say.
 
+use std::io;
 use std::time::Duration;
 
 use super::persona::Persona;
@@ -11,7 +12,7 @@ use super::watch::Watch;
 use super::{Engine, observe};
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Ending, TrialId, Turn, Usage};
+use crate::evidence::{Ending, Event, TrialId, Turn, Usage};
 use crate::job::{self, Mind};
 use crate::limiter::Awaited;
 use crate::record::Entry;
@@ -45,8 +46,7 @@ pub(super) async fn converse(
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());
         take_in(&mut turn, reply);
-        (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
-        engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
+        keep(engine, id, &mut turn)?;
         conversation.agent_greeted(turn);
     }
     let outcome = talk(engine, id, (session, &mut conversation, &mut persona), (watch, stage)).await;
@@ -120,9 +120,8 @@ async fn talk(
                 let number = conversation.turn_number();
                 (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
                 let witness = observe::witness(stage, last_reply);
-                let (turn, end) = say(session, (number, text), (&mut limit, lifeline.as_mut()), witness).await;
-                (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
-                engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
+                let (mut turn, end) = say(session, (number, text), (&mut limit, lifeline.as_mut()), witness).await;
+                keep(engine, id, &mut turn)?;
                 let before = limit.since.elapsed_ms();
                 watch.after_turn(number).await?;
                 limit.watching_ms += limit.since.elapsed_ms() - before;
@@ -148,6 +147,14 @@ async fn talk(
             }
         }
     }
+}
+
+/// Keeps a finished turn. Each entry is cleared of secrets by itself; of those in pieces over several events only this knows.
+fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> {
+    engine.edges.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
+    (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+    engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
+    Ok(())
 }
 
 /// Whether the agent has ever answered in this conversation.

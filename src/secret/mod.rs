@@ -1,5 +1,6 @@
 //! Keys and passwords: text that no log, report or store ever shows.
 
+mod across;
 mod address;
 mod decoding;
 mod matcher;

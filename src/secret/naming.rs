@@ -105,25 +105,40 @@ pub fn is_worth_hiding(value: &str) -> bool {
         && !ROOTS.iter().any(|root| value.starts_with(root))
 }
 
-/// Names of headers whose values say what is asked for and by whom, in small letters: no key, unless it looks like nothing else.
-const INNOCENT: [&str; 16] = [
-    "model",
-    "version",
-    "agent",
+/// Headers whose values are no secrets, in small letters: they say what is asked for, and by which program.
+const PUBLIC_HEADERS: [&str; 24] = [
     "accept",
-    "content",
-    "language",
-    "locale",
-    "zone",
+    "user-agent",
+    "cache-control",
+    "pragma",
+    "connection",
+    "keep-alive",
+    "te",
+    "upgrade",
+    "via",
+    "host",
     "origin",
     "referer",
-    "host",
-    "region",
-    "user",
-    "name",
-    "trace",
-    "request-id",
+    "date",
+    "expect",
+    "range",
+    "prefer",
+    "priority",
+    "dnt",
+    "traceparent",
+    "tracestate",
+    "b3",
+    "x-requested-with",
+    "x-forwarded-host",
+    "x-forwarded-proto",
 ];
+
+/// How the names of others begin.
+const PUBLIC_BEGINNINGS: [&str; 6] = ["accept-", "content-", "sec-", "if-", "x-b3-", "x-stainless-"];
+
+/// How the names of others end: `anthropic-version`, `OpenAI-Beta`, `X-Time-Zone`.
+const PUBLIC_ENDINGS: [&str; 10] =
+    ["-agent", "-version", "-beta", "-model", "-language", "-locale", "-timezone", "-zone", "-region", "-extensions"];
 
 /// How the keys of well-known services begin.
 const BEGINNINGS: [&str; 16] = [
@@ -169,11 +184,25 @@ const MODELS: [&str; 20] = [
     "text-embedding",
 ];
 
-/// Whether a header carries a key: by its name, or by what it holds.
+/// Whether the value of a header is a secret: it is, unless the header is public by its name, or the value is an ordinary
+/// one. A key is one whatever the header is called.
 pub fn is_secret_header(name: &str, value: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let is_innocent = INNOCENT.iter().any(|part| name.contains(part));
-    is_key_name(&name) || is_surely_a_key(value) || !is_innocent && looks_like_a_key(value)
+    let is_public = PUBLIC_HEADERS.contains(&name.as_str())
+        || PUBLIC_BEGINNINGS.iter().any(|start| name.starts_with(start))
+        || PUBLIC_ENDINGS.iter().any(|end| name.ends_with(end));
+    is_key_name(&name) || is_surely_a_key(value) || !is_public && is_worth_hiding(value.trim()) && !is_ordinary(value)
+}
+
+/// Whether a value is one that texts are full of: the name of a model, an address without a path, a date or a version.
+fn is_ordinary(value: &str) -> bool {
+    let value = value.trim();
+    let is_dotted = value.trim_start_matches('v').bytes().all(|byte| byte.is_ascii_digit() || b".-:".contains(&byte))
+        && value.bytes().any(|byte| b".-:".contains(&byte))
+        && value.bytes().filter(u8::is_ascii_digit).count() <= 8;
+    let is_origin =
+        value.split_once("://").is_some_and(|(_, rest)| !rest.trim_end_matches('/').contains(['/', '?', '@']));
+    is_dotted || is_origin || is_model(value)
 }
 
 /// Whether a text looks as if a key were in it: a word of letters and digits that is neither an address nor a model's name.
@@ -259,8 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_secret_by_its_name_or_by_what_it_holds() {
+    fn a_header_is_secret_unless_it_is_public_by_its_name_or_by_what_it_holds() {
         for (name, value) in [
+            ("X-Tenant", "acme-secret"),
+            ("X-Customer", "190283"),
+            ("X-Note", "mow the lawn"),
+            ("X-User-Id", "somebody-1"),
+            ("X-Callback", "https://host1/path2"),
             ("X-API-Key", "hunter"),
             ("Authorization", "whatever"),
             ("X-Canary", "sk-canary-header-1"),
@@ -273,12 +307,21 @@ mod tests {
         for (name, value) in [
             ("X-Model", "gpt-4.1-mini"),
             ("X-LLM", "openai/gpt-4o-mini-2024-07-18"),
-            ("X-Note", "mow the lawn"),
+            ("X-Tenant", "acme"),
+            ("X-Debug", "enabled"),
+            ("X-Limit", "100000"),
+            ("X-Since", "2024-06-01"),
+            ("X-App", "v1.12.3"),
+            ("X-Base", "http://localhost:8080/"),
+            ("X-Body", "application/x-ndjson"),
+            ("anthropic-version", "2023-06-01"),
+            ("OpenAI-Beta", "assistants=v2"),
+            ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+            ("User-Agent", "my-evals/1.2 (team-7)"),
             ("Content-Type", "application/vnd.x1+json"),
             ("X-Region", "eu-west-1"),
             ("X-Client-Version", "v1.2.3-beta"),
             ("Accept-Language", "de-DE"),
-            ("X-Callback", "https://host1/path2"),
         ] {
             assert!(!is_secret_header(name, value), "{name}: {value}");
         }

@@ -214,6 +214,11 @@ impl Redactor {
         self.matcher().iter().flat_map(|matcher| matcher.secrets()).filter_map(rest).max().unwrap_or(0)
     }
 
+    /// Whether nothing was learnt.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).secrets.is_empty()
+    }
+
     fn spans(&self, text: &str) -> Vec<Range<usize>> {
         self.matcher().map(|matcher| matcher.spans(text)).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! How a secret is written where somebody else has written it: as it is, as hex digits, or as Base64. Escapes are not spelled
+//! How a secret is written where somebody else has written it: as it is, as hex digits (also `de:ad`), or as Base64. Escapes are not spelled
 //! out here: they are decoded before a text is searched (see [`super::decoding`]).
 
 use base64::Engine;
@@ -33,11 +33,15 @@ impl Spellings {
         }
         let mut spellings = Spellings::default();
         for form in forms {
-            let hex: String = form.iter().map(|byte| format!("{byte:02x}")).collect();
+            let bytes: Vec<String> = form.iter().map(|byte| format!("{byte:02x}")).collect();
             spellings.within_base64.extend((0..3).flat_map(|before| base64_part(&form, before)));
             // In a form a plus is a space.
             spellings.exact.push(form.iter().map(|byte| if *byte == b' ' { b'+' } else { *byte }).collect());
-            spellings.exact.extend([form, hex.to_uppercase().into_bytes(), hex.into_bytes()]);
+            for separator in ["", ":", " ", "-"] {
+                let hex = bytes.join(separator);
+                spellings.exact.extend([hex.to_uppercase().into_bytes(), hex.into_bytes()]);
+            }
+            spellings.exact.push(form);
         }
         for some in [&mut spellings.exact, &mut spellings.within_base64] {
             some.sort_unstable();

@@ -34,6 +34,10 @@ fn every_spelling_is_found() {
         hex.to_uppercase(),
         hex,
     ];
+    for separator in [":", " ", "-"] {
+        let hex = KEY.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(separator);
+        texts.extend([hex.to_uppercase(), hex]);
+    }
     for before in ["", "u", "us", "use"] {
         for after in ["", "!", "!!"] {
             let encoded = STANDARD.encode(format!("{before}{KEY}{after}"));
@@ -142,6 +146,23 @@ fn what_is_learnt_by_one_is_known_to_all_and_addresses_lose_their_logins() {
 fn a_short_or_common_value_blots_nothing() {
     let known = redactor(&["x", "1234", "password", "neo4j"]);
     assert!(matches!(known.redact("x 1234 password neo4j"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn pieces_of_a_secret_in_one_place_of_several_documents_are_blotted_out() {
+    let known = redactor(&["sk-canary-123456"]);
+    let delta = |text: &str| json!({"type": "delta", "delta": {"text": text}, "n": [{"text": "x"}]});
+    let pieces = |texts: &[&str]| texts.iter().map(|text| delta(text)).collect::<Vec<_>>();
+    for (before, after) in [
+        (vec!["Your key: s", "k-can", "ary-123456, and"], vec!["Your key: ***", "***", "***, and"]),
+        (vec!["a sk-canary-123456", "b"], vec!["a sk-canary-123456", "b"]),
+        (vec!["sk-", "other"], vec!["sk-", "other"]),
+        (vec!["736b2d63616e6172", "792d313233343536"], vec!["***", "***"]),
+    ] {
+        let (mut documents, expected) = (pieces(&before), pieces(&after));
+        known.redact_across(documents.iter_mut());
+        assert_eq!(documents, expected);
+    }
 }
 
 proptest! {

@@ -34,7 +34,11 @@ fn everything(command: &mut Command, folder: &Path) -> (String, Option<i32>) {
 
 /// Every spelling of a secret that an agent could find.
 fn spellings(secret: &str) -> Vec<String> {
-    let mut all = vec![secret.to_owned(), secret.bytes().map(|byte| format!("{byte:02x}")).collect()];
+    let mut all = vec![secret.to_owned()];
+    for separator in ["", ":", " ", "-"] {
+        let bytes: Vec<String> = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        all.extend([bytes.join(separator), bytes.join(separator).to_uppercase()]);
+    }
     for before in ["", "u:", "us:", "use:"] {
         all.push(STANDARD.encode(format!("{before}{secret}")));
         all.push(URL_SAFE_NO_PAD.encode(format!("{before}{secret}.")));
@@ -98,6 +102,71 @@ fn an_agent_that_repeats_its_headers_leaves_no_key_anywhere() {
         [vec!["show", "-v", "-o", "again.json"], vec!["list"], vec!["probe", "job.yml"], vec!["validate", "job.yml"]]
     {
         nothing_of(&secrets, &everything(eval_job(folder.path()).args(&command), folder.path()).0);
+    }
+}
+
+#[test]
+fn every_value_of_a_header_is_a_secret_but_of_those_that_are_public() {
+    let (server, folder) = (echo(), tempfile::tempdir().unwrap());
+    let headers = "X-Tenant: acme-secret, X-Customer-Number: '190283', X-Callback: 'https://hooks/T0/canary', X-Plan: gold, \
+                   X-Model: gpt-4.1-mini, anthropic-version: '2023-06-01', User-Agent: my-evals/1.2, X-Debug: 'true'";
+    let secrets = ["acme-secret", "190283", "hooks/T0/canary"];
+    let http = format!(
+        "http: {{say: {{url: '{}', headers: {{{headers}}}, body: {{m: '{{{{message}}}}'}}, reply: $.word, events: $.did}}}}",
+        server.address
+    );
+    let a2a = format!("a2a: {{baseUrl: '{}', headers: {{{headers}}}}}", server.address);
+    let responses = format!("responses: {{baseUrl: '{}', headers: {{{headers}}}}}", server.address);
+    for target in [http, a2a, responses] {
+        std::fs::write(
+            folder.path().join("job.yml"),
+            format!("target:\n  user: u\n  chatbot: c\n  {target}\n{CONVERSATION}"),
+        )
+        .unwrap();
+        for command in [
+            vec!["run", "job.yml", "-v", "-o", "out.json"],
+            vec!["show", "-v"],
+            vec!["probe", "job.yml"],
+            vec!["validate", "job.yml", "--live"],
+        ] {
+            let (all, _) = everything(eval_job(folder.path()).args(&command), folder.path());
+            nothing_of(&secrets, &all);
+            if target.starts_with("http") && command[0] == "run" {
+                for public in ["gold", "gpt-4.1-mini", "2023-06-01", "my-evals/1.2", "true"] {
+                    assert!(all.contains(&format!(": {public}")), "{public} in\n{all}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_comes_in_pieces_is_in_no_event() {
+    let (folder, key) = (tempfile::tempdir().unwrap(), "sk-canary-pieces-1");
+    let server = Server::start(move |_| {
+        let mut stream = String::new();
+        let text = format!("a word, {key}!");
+        for piece in text.as_bytes().chunks(3) {
+            let piece = String::from_utf8_lossy(piece);
+            stream.push_str(&format!(
+                "data: {}\n\n",
+                json!({"type": "delta", "delta": {"text": piece}, "again": [piece]})
+            ));
+        }
+        Reply::Body(200, "text/event-stream", stream.into_bytes())
+    });
+    let job = format!(
+        "target:\n  user: u\n  chatbot: c\n  http:\n    say: {{url: '{}', headers: {{X-Key: {key}}}, body: {{m: '{{{{message}}}}'}}, stream: sse, \
+         reply: $.delta.text, events: $}}\n{CONVERSATION}",
+        server.address
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    for command in [vec!["run", "job.yml", "-v", "-o", "out.json"], vec!["probe", "job.yml"]] {
+        let (all, _) = everything(eval_job(folder.path()).args(&command), folder.path());
+        assert!(all.contains("a word, ***!"), "{all}");
+        for piece in ["can", "ary", "-pi", "ece", "s-1"] {
+            assert!(!all.contains(&format!("\"{piece}")), "{piece} in\n{all}");
+        }
     }
 }
 
