@@ -9,9 +9,11 @@ use eval_job::job::{self, Isolation};
 use eval_job::plan::{Plan, Surroundings, Wanted};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
-use eval_job::run::{self, Credentials, Edges, Engine, Means};
+use eval_job::run::{self, Credentials, Durability, Edges, Engine, Means};
 use eval_job::secret::Variables;
-use eval_job::store::folder::RunsFolder;
+use eval_job::store::folder::{Journal, RunsFolder};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 struct NoTemplates;
 
@@ -78,8 +80,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);
     let folder = tempfile::tempdir().unwrap();
     let new = RunsFolder::at(folder.path()).create("bench", clock.wall(), &mut fastrand::Rng::with_seed(1)).unwrap();
-    let kept = Arc::new((new.journal, AtomicUsize::new(0)));
-    let keeper = kept.clone();
+    let kept = Arc::new(Keeper { journal: new.journal, turns: AtomicUsize::new(0) });
     let engine = Engine {
         id: new.id,
         plan,
@@ -88,16 +89,33 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
         clock,
         rng_seed: 1,
         max_concurrency: conversations,
-        sink: Box::new(move |entry: Entry| {
-            keeper.0.append(&entry)?;
-            keeper.1.fetch_add(usize::from(matches!(entry, Entry::TurnFinished { .. })), Ordering::Relaxed);
-            Ok(())
-        }),
+        sink: kept.clone(),
     };
     run::run(Arc::new(engine), provenance, Default::default()).await.unwrap();
     let found = new.folder.read().unwrap();
     check(&found.record);
-    kept.1.load(Ordering::Relaxed)
+    kept.turns.load(Ordering::Relaxed)
+}
+
+/// The journal, and how many turns are in it.
+struct Keeper {
+    journal: Journal,
+    turns: AtomicUsize,
+}
+
+impl run::Sink for Keeper {
+    fn append(&self, entry: Entry) -> std::io::Result<()> {
+        self.journal.append(&entry)?;
+        self.turns.fetch_add(usize::from(matches!(entry, Entry::TurnFinished { .. })), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn kept(&self, durability: Durability) -> BoxFuture<'_, std::io::Result<()>> {
+        match durability {
+            Durability::Process => self.journal.written().boxed(),
+            Durability::Machine => self.journal.synced().boxed(),
+        }
+    }
 }
 
 /// A benchmark of conversations that failed would be a fast one.

@@ -61,7 +61,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         clock: context.clock,
         rng_seed,
         max_concurrency: 1,
-        sink: Box::new(|_| Ok(())),
+        sink: Arc::new(|_| Ok(())),
         plan,
     };
     let runtime = runtime()?;

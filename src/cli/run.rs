@@ -3,6 +3,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
 use super::args::RunArgs;
 use super::certificates;
 use super::context::Context;
@@ -16,7 +19,7 @@ use crate::limiter::{Awaited, Telling};
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, RunRecord, Verdict};
 use crate::report;
-use crate::run::{self, AtOnce, Engine};
+use crate::run::{self, AtOnce, Durability, Engine};
 use crate::store::folder::{Journal, NewRun, RunsFolder, StoreError};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
@@ -97,6 +100,8 @@ async fn run_one(
     let keeper = Arc::new(Keeper {
         journal: journal.with_redactor(context.redactor().clone()),
         progress: Mutex::new(Progress::new(context, args.verbose, args.no_progress)),
+        lines: Mutex::default(),
+        showing: Mutex::default(),
         printer: printer.clone(),
     });
     let engine = Engine {
@@ -106,7 +111,7 @@ async fn run_one(
         clock: context.clock,
         rng_seed,
         max_concurrency: usize::from(wanted),
-        sink: keeper_sink(keeper.clone()),
+        sink: keeper.clone(),
         plan,
     };
     let engine = Arc::new(engine.limited_to(at_once));
@@ -192,10 +197,14 @@ pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<Telling> {
     })
 }
 
-/// Keeps what happens: on disk first, then on the screen.
+/// Keeps what happens: in the journal first, then on the screen.
 struct Keeper {
     journal: Journal,
     progress: Mutex<Progress>,
+    /// Lines of entries that may not be written yet.
+    lines: Mutex<Vec<String>>,
+    /// Held while lines are shown, so that they keep their order.
+    showing: Mutex<()>,
     printer: Arc<Printer>,
 }
 
@@ -204,18 +213,37 @@ impl Keeper {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, entry: &Entry) -> io::Result<()> {
-        let written = self.journal.append(entry)?;
-        let mut progress = self.progress();
-        if let Some(lines) = progress.lines(&written) {
-            self.printer.note(&lines);
+    /// Shows what was appended. Whoever reads it may be slow, or nobody: nothing else waits for that.
+    fn show(&self) {
+        let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
+        if !lines.is_empty() {
+            self.printer.note(&lines.join("\n"));
         }
-        Ok(())
     }
 }
 
-fn keeper_sink(keeper: Arc<Keeper>) -> Box<run::Sink> {
-    Box::new(move |entry: Entry| keeper.keep(&entry))
+impl run::Sink for Keeper {
+    fn append(&self, entry: Entry) -> io::Result<()> {
+        let kept = self.journal.append(&entry)?;
+        let mut progress = self.progress();
+        if let Some(lines) = progress.lines(&kept) {
+            self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(lines);
+        }
+        Ok(())
+    }
+
+    fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>> {
+        let kept = async move {
+            match durability {
+                Durability::Process => self.journal.written().await?,
+                Durability::Machine => self.journal.synced().await?,
+            }
+            self.show();
+            Ok(())
+        };
+        kept.boxed()
+    }
 }
 
 fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {

@@ -80,7 +80,7 @@ async fn live(
         clock: context.clock,
         rng_seed: 0,
         max_concurrency: 1,
-        sink: Box::new(|_| Ok(())),
+        sink: Arc::new(|_| Ok(())),
         plan,
     };
     let found = Box::pin(run::preflight(&engine, run::KeyCheck::Ask, interrupt)).await.unwrap_or_default();

@@ -21,4 +21,6 @@ pub use trial::TrialRecord;
 pub use verdict::Verdict;
 
 /// The version of the journal's and the record's format. A reader refuses what is newer than itself.
-pub const FORMAT_VERSION: u32 = 1;
+///
+/// 2: each line of a journal has a number and a checksum.
+pub const FORMAT_VERSION: u32 = 2;

@@ -1,12 +1,12 @@
 //! Asking one of our own models, and keeping what it cost.
 
-use super::Engine;
 use super::trial::Stop;
+use super::{Durability, Engine};
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, Meter};
 use crate::record::{Asker, Entry, ModelCall};
 
-/// Asks a model for a trial. What it cost is in the journal before its answer is used, also where there is none, or nobody
-/// waits for it any more.
+/// Asks a model for a trial. What it cost is handed to the sink before its answer is used, also where there is none, or
+/// nobody waits for it any more.
 pub(super) async fn ask(
     engine: &Engine,
     trial: u32,
@@ -17,6 +17,8 @@ pub(super) async fn ask(
         LlmRole::Persona => Asker::Persona,
         LlmRole::Judge => Asker::Judge,
     };
+    // What was paid for so far outlives us, however long the model takes.
+    engine.sink.kept(Durability::Process).await?;
     let mut asking = Asking { engine, trial, asker, model: llm.name(), meter: Meter::default(), is_told: false };
     let answer = llm.complete_metered(request, &asking.meter).await;
     asking.tell()?;
@@ -43,7 +45,7 @@ impl Asking<'_> {
         }
         self.engine.edges.budget.asked(self.trial, self.model, &usage);
         let call = ModelCall { at: self.engine.clock.wall(), asker: self.asker, model: self.model.to_owned(), usage };
-        (self.engine.sink)(Entry::ModelAsked { trial: self.trial, call })
+        self.engine.sink.append(Entry::ModelAsked { trial: self.trial, call })
     }
 }
 

@@ -23,6 +23,7 @@ mod prepare;
 mod probe;
 mod provenance;
 mod rehearse;
+mod sink;
 mod talk;
 mod trial;
 mod trial_limit;
@@ -45,9 +46,7 @@ pub use preflight::{KeyCheck, Preflight, Trouble, missing_program, preflight};
 pub use probe::{ProbeError, Sighting, probe};
 pub use provenance::{provenance, without_user};
 pub use rehearse::{Rehearsal, rehearse};
-
-/// Takes what happened, as it happens. An error ends the run: nothing goes on that can't be kept.
-pub type Sink = dyn Fn(Entry) -> io::Result<()> + Send + Sync;
+pub use sink::{Durability, Sink};
 
 /// Numbers that nobody can foresee, of 53 bits each.
 pub type Chance = dyn Fn() -> u64 + Send + Sync;
@@ -69,7 +68,7 @@ pub struct Engine {
     /// How many lanes run at once, 1 or more.
     pub max_concurrency: usize,
     /// Where everything goes.
-    pub sink: Box<Sink>,
+    pub sink: Arc<dyn Sink>,
 }
 
 /// Keeps a run of which no conversation could begin, for these reasons: each is broken, and nothing was asked of anybody.
@@ -77,25 +76,26 @@ pub struct Engine {
 /// # Errors
 /// What the sink says.
 pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
-    begin(&engine, provenance)?;
+    begin(&engine, provenance).await?;
     let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");
     for id in engine.plan.trials() {
         let (trial, outcome) = (id.number, Outcome::Broken { error: error.clone() });
-        (engine.sink)(Entry::TrialStarted { trial, at: engine.clock.wall() })?;
-        (engine.sink)(Entry::TrialFinished { trial, at: engine.clock.wall(), outcome, scorecard: None })?;
+        engine.sink.append(Entry::TrialStarted { trial, at: engine.clock.wall() })?;
+        engine.sink.append(Entry::TrialFinished { trial, at: engine.clock.wall(), outcome, scorecard: None })?;
     }
     engine.edges.close().await;
-    (engine.sink)(Entry::RunFinished { at: engine.clock.wall(), interrupted: false })
+    finish(&engine, false).await
 }
 
-fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
-    (engine.sink)(Entry::RunStarted {
+async fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
+    engine.sink.append(Entry::RunStarted {
         version: FORMAT_VERSION,
         id: engine.id.clone(),
         at: engine.clock.wall(),
         provenance: Box::new(provenance),
         trials: engine.plan.trials(),
-    })
+    })?;
+    engine.sink.kept(Durability::Machine).await
 }
 
 /// Carries out a plan. Returns whether it was interrupted.
@@ -103,7 +103,7 @@ fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
 /// # Errors
 /// Only what the sink says: everything else is an outcome.
 pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: CancellationToken) -> io::Result<bool> {
-    begin(&engine, provenance)?;
+    begin(&engine, provenance).await?;
     let limits = Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run.seconds) };
     let carried_out = lanes::carry_out(&engine, &limits).await;
     limits.time.stop();
@@ -113,8 +113,13 @@ pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: Cancell
     let shortfall = engine.edges.budget.purse.shortfall().map(|shortfall| shortfall.to_string());
     let out_of_time = (!whole && limits.time.is_up()).then(|| limits.time.words());
     if let Some(why) = out_of_time.or(shortfall) {
-        (engine.sink)(Entry::LimitReached { at: engine.clock.wall(), why })?;
+        engine.sink.append(Entry::LimitReached { at: engine.clock.wall(), why })?;
     }
-    (engine.sink)(Entry::RunFinished { at: engine.clock.wall(), interrupted })?;
+    finish(&engine, interrupted).await?;
     Ok(interrupted)
+}
+
+async fn finish(engine: &Engine, interrupted: bool) -> io::Result<()> {
+    engine.sink.append(Entry::RunFinished { at: engine.clock.wall(), interrupted })?;
+    engine.sink.kept(Durability::Machine).await
 }

@@ -220,7 +220,7 @@ async fn deliver_seeds(engine: &Engine, id: &TrialId, agent: &dyn Agent) -> Resu
             break;
         }
     }
-    (engine.sink)(Entry::Primed { trial: id.number, usage: Usage::of_replies(told) })?;
+    engine.sink.append(Entry::Primed { trial: id.number, usage: Usage::of_replies(told) })?;
     undelivered.map_or(Ok(()), |error| Err(Stop::broken(error)))
 }
 

@@ -9,7 +9,7 @@ use super::trial::Stop;
 use super::trial_limit::TrialLimit;
 use super::turn::{TurnEnd, blames_the_job, say, take_in, with_hint};
 use super::watch::Watch;
-use super::{Engine, observe};
+use super::{Durability, Engine, observe};
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Event, TrialId, Turn, Usage};
@@ -46,7 +46,7 @@ pub(super) async fn converse(
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());
         take_in(&mut turn, reply);
-        keep(engine, id, &mut turn)?;
+        keep(engine, id, &mut turn).await?;
         conversation.agent_greeted(turn);
     }
     let outcome = talk(engine, id, (session, &mut conversation, &mut persona), (watch, stage)).await;
@@ -56,7 +56,7 @@ pub(super) async fn converse(
         Err(stop) => {
             if let Stop::Outcome(_) = stop {
                 // What the persona took so far was paid for.
-                (engine.sink)(Entry::conversation_cut_off(id.number, usage))?;
+                engine.sink.append(Entry::conversation_cut_off(id.number, usage))?;
             }
             Err(stop)
         }
@@ -118,10 +118,11 @@ async fn talk(
             }
             Next::SayToAgent(text) => {
                 let number = conversation.turn_number();
-                (engine.sink)(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
+                engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
+                engine.sink.kept(Durability::Process).await?;
                 let witness = observe::witness(stage, last_reply);
                 let (mut turn, end) = say(session, (number, text), (&mut limit, lifeline.as_mut()), witness).await;
-                keep(engine, id, &mut turn)?;
+                keep(engine, id, &mut turn).await?;
                 let before = limit.since.elapsed_ms();
                 watch.after_turn(number).await?;
                 limit.watching_ms += limit.since.elapsed_ms() - before;
@@ -150,9 +151,10 @@ async fn talk(
 }
 
 /// Keeps a finished turn. Each entry is cleared of secrets by itself; of those in pieces over several events only this knows.
-fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> {
+async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> {
     engine.edges.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
-    (engine.sink)(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+    engine.sink.append(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+    engine.sink.kept(Durability::Process).await?;
     engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::prepare::{Extent, Stage};
 use super::talk::converse;
 use super::watch::Watch;
-use super::{Engine, evaluate, judge, observe, prepare};
+use super::{Durability, Engine, evaluate, judge, observe, prepare};
 use crate::agent::managed::Listener;
 use crate::descriptors;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, TrialId};
@@ -43,20 +43,22 @@ impl Stop {
 
 /// Runs a trial and tells the sink how it came out. `listener` hears what the agent prints, where eval-job starts it.
 pub(super) async fn run_trial(engine: &Engine, id: &TrialId, listener: &Listener) -> io::Result<()> {
-    (engine.sink)(Entry::TrialStarted { trial: id.number, at: engine.clock.wall() })?;
+    engine.sink.append(Entry::TrialStarted { trial: id.number, at: engine.clock.wall() })?;
+    engine.sink.kept(Durability::Process).await?;
     let (outcome, scorecard) = match attempt(engine, id, listener).await {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
         Err(Stop::Outcome(outcome)) => (outcome, None),
         Err(Stop::Sink(error)) => return Err(error),
     };
     keep_output(engine, id, listener)?;
-    (engine.sink)(Entry::TrialFinished { trial: id.number, at: engine.clock.wall(), outcome, scorecard })
+    engine.sink.append(Entry::TrialFinished { trial: id.number, at: engine.clock.wall(), outcome, scorecard })?;
+    engine.sink.kept(Durability::Machine).await
 }
 
 /// Tells the sink what the agent printed. Also for a trial that is cut off, once and before anything else is told of it.
 pub(super) fn keep_output(engine: &Engine, id: &TrialId, listener: &Listener) -> io::Result<()> {
     match listener.heard() {
-        Some(output) => (engine.sink)(Entry::AgentOutput { trial: id.number, output }),
+        Some(output) => engine.sink.append(Entry::AgentOutput { trial: id.number, output }),
         None => Ok(()),
     }
 }
@@ -65,7 +67,7 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
     let stage = prepare::prepare(engine, id, (Extent::Everything, listener)).await?;
     let played = play(engine, id, &stage).await;
     if let Some(refusals) = stage.place.refusals() {
-        (engine.sink)(Entry::AgentRefused { trial: id.number, refusals })?;
+        engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
     }
     stage.close(engine).await;
     let evidence = Arc::new(played?);
@@ -76,7 +78,7 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
     }
     let judgements = judge::judge(engine, id.number, &evidence).await?;
     for judgement in &judgements {
-        (engine.sink)(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
+        engine.sink.append(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
     }
     let outcome = outcome(&evidence.ending, &judgements);
     let (job, clock) = (engine.plan.job.clone(), engine.clock);
@@ -90,12 +92,16 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     let session_id = session.id().to_owned();
     let user = stage.user.clone();
     engine.edges.commons.session_opened(id, &session_id);
-    (engine.sink)(Entry::SessionOpened { trial: id.number, session_id: session_id.clone(), user: user.clone() })?;
+    engine.sink.append(Entry::SessionOpened {
+        trial: id.number,
+        session_id: session_id.clone(),
+        user: user.clone(),
+    })?;
 
     let mut evidence = Evidence::of_session(session_id, user, id);
     observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
-        (engine.sink)(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
+        engine.sink.append(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
     }
     let mut watch = Watch::before(engine, id, stage, &evidence.session_id).await;
 
@@ -120,7 +126,7 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     // After all that was looked at: no assertion has seen what is not among the changes.
     let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
     evidence.changes = watch.at_end(last_turn).await?;
-    (engine.sink)(Entry::ConversationEnded {
+    engine.sink.append(Entry::ConversationEnded {
         trial: id.number,
         ending: evidence.ending.clone(),
         object_context: evidence.object_context.clone(),

@@ -98,7 +98,7 @@ impl<'a> Watch<'a> {
         if let Some(Observed::Seen(changes)) = &mut self.changes {
             changes.extend(new.iter().cloned());
         }
-        (self.engine.sink)(Entry::GraphChanged { trial: self.trial, changes: new })
+        self.engine.sink.append(Entry::GraphChanged { trial: self.trial, changes: new })
     }
 
     /// Each of its few queries is held to `limits.query` by the graph itself. Whoever needs longer for all of them

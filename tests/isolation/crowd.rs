@@ -68,7 +68,7 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
     let provenance = run::provenance(&plan, "crowd.yml", &templates, &edges, 1);
     let entries: Arc<Mutex<Vec<Entry>>> = Arc::default();
     let kept = entries.clone();
-    let sink = Box::new(move |entry| {
+    let sink = Arc::new(move |entry| {
         kept.lock().unwrap().push(entry);
         Ok(())
     });

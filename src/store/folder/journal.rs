@@ -4,22 +4,41 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::private;
+use super::entries::Entries;
+use super::{line, private};
 use crate::record::Entry;
 use crate::secret::Redactor;
 
-/// A journal that is being written. Several threads may append at once: each serialises its own entry, and only the write
-/// itself waits for the others'.
+/// A journal that is being written. Each entry is serialised by whoever appends it; the lines wait in a queue until one
+/// writer at a time writes all that are there.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
-    /// Held while a line is written, so that no line is ever inside another. The first failure stays: nothing is written
-    /// after it, since a line may have been cut off.
-    failed: Mutex<bool>,
+    file: Arc<File>,
+    queue: Mutex<Queue>,
+    /// How many lines are in the kernel.
+    written: AtomicU64,
+    /// Held by the one who writes, with the buffer that the queue's is exchanged for.
+    writer: tokio::sync::Mutex<Vec<u8>>,
+    /// Held by the one who syncs: how many lines are on the disk.
+    synced: tokio::sync::Mutex<u64>,
     redactor: Redactor,
 }
+
+/// Lines that are to be written.
+#[derive(Debug, Default)]
+struct Queue {
+    lines: Vec<u8>,
+    /// How many lines there were, those that are written included: the number of the last one.
+    appended: u64,
+    /// Nothing is written after a failure, since a line may have been cut off.
+    has_failed: bool,
+}
+
+/// A buffer that has grown past this is not kept.
+const LARGE: usize = 1 << 20;
 
 impl Journal {
     /// Starts a journal in a file that must not exist.
@@ -28,19 +47,26 @@ impl Journal {
     /// Whatever the file system says.
     pub fn create(path: &Path) -> io::Result<Journal> {
         let file = private::options().read(true).append(true).create_new(true).open(path)?;
-        Ok(Journal { file, failed: Mutex::new(false), redactor: Redactor::default() })
+        Ok(Journal {
+            file: Arc::new(file),
+            queue: Mutex::default(),
+            written: AtomicU64::new(0),
+            writer: tokio::sync::Mutex::default(),
+            synced: tokio::sync::Mutex::default(),
+            redactor: Redactor::default(),
+        })
     }
 
     /// The same journal; what this redactor knows is blotted out of every entry.
-    pub fn with_redactor(self, redactor: Redactor) -> Journal {
-        Journal { redactor, ..self }
+    pub fn with_redactor(mut self, redactor: Redactor) -> Journal {
+        self.redactor = redactor;
+        self
     }
 
-    /// Appends an entry in one write, without secrets: what was written is returned. What ends a trial or the run is on
-    /// the disk when this returns; the rest has reached the kernel, so it outlives the process.
+    /// Queues an entry, without secrets: what will be written is returned. [`Journal::written`] waits until it is.
     ///
     /// # Errors
-    /// Whatever the file system says, or that an earlier entry could not be written; the run must not go on.
+    /// That an earlier entry could not be written: the run must not go on.
     pub fn append<'e>(&self, entry: &'e Entry) -> io::Result<Cow<'e, Entry>> {
         let mut line = Vec::with_capacity(1024);
         serde_json::to_writer(&mut line, entry)?;
@@ -50,109 +76,127 @@ impl Journal {
             serde_json::to_writer(&mut line, &cleared)?;
             entry = Cow::Owned(cleared);
         }
-        line.push(b'\n');
-        {
-            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-            if *failed {
-                return Err(io::Error::other("an earlier entry could not be written"));
-            }
-            *failed = true;
-            (&self.file).write_all(&line)?;
-            *failed = false;
-        }
-        if matches!(*entry, Entry::RunStarted { .. } | Entry::TrialFinished { .. } | Entry::RunFinished { .. }) {
-            self.file.sync_data()?;
-        }
+        // Its last brace comes after the number and the checksum.
+        line.pop();
+        let checksum = line::checksum(&line);
+        let mut queue = self.queue();
+        queue.check()?;
+        queue.appended += 1;
+        let number = queue.appended;
+        line::push(&mut queue.lines, &line, number, checksum);
         Ok(entry)
     }
-}
 
-impl Journal {
+    /// Waits until all entries that were appended so far are in the kernel, so that they outlive the process.
+    ///
+    /// # Errors
+    /// Whatever the file system says, or that an earlier entry could not be written; the run must not go on.
+    pub async fn written(&self) -> io::Result<()> {
+        let appended = self.queue().appended;
+        if self.written.load(Ordering::Acquire) >= appended {
+            return Ok(());
+        }
+        // Whoever is ready to go on appends first: the first one who comes back writes for all.
+        tokio::task::yield_now().await;
+        let mut buffer = self.writer.lock().await;
+        if self.written.load(Ordering::Acquire) >= appended {
+            return Ok(());
+        }
+        self.write(&mut buffer)
+    }
+
+    /// Waits until all entries that were appended so far are on the disk, so that they outlive a crash of the machine.
+    ///
+    /// # Errors
+    /// Those of [`Journal::written`].
+    pub async fn synced(&self) -> io::Result<()> {
+        let appended = self.queue().appended;
+        self.written().await?;
+        let mut synced = self.synced.lock().await;
+        if *synced < appended {
+            let written = self.written.load(Ordering::Acquire);
+            let file = self.file.clone();
+            tokio::task::spawn_blocking(move || file.sync_data()).await??;
+            *synced = written;
+        }
+        Ok(())
+    }
+
+    /// Writes what is queued. The buffer is the writer's, so that nobody else writes.
+    fn write(&self, buffer: &mut Vec<u8>) -> io::Result<()> {
+        let appended = {
+            let mut queue = self.queue();
+            queue.check()?;
+            std::mem::swap(&mut queue.lines, buffer);
+            queue.appended
+        };
+        if let Err(error) = (&*self.file).write_all(buffer) {
+            self.queue().has_failed = true;
+            return Err(error);
+        }
+        buffer.clear();
+        buffer.shrink_to(LARGE);
+        self.written.store(appended, Ordering::Release);
+        Ok(())
+    }
+
     /// What was written, from its beginning, by the descriptor that is open already: no other is needed, and it does not
     /// matter where the file is by now.
     ///
     /// # Errors
     /// Whatever the file system says.
     pub(super) fn read_back(&self) -> io::Result<Entries<impl BufRead>> {
-        let mut file = &self.file;
+        let mut file = &*self.file;
         file.seek(SeekFrom::Start(0))?;
         Ok(Entries::new(BufReader::with_capacity(1 << 16, file)))
     }
-}
 
-/// The entries of a journal, one after the other: no more than one line is held.
-#[derive(Debug)]
-pub(super) struct Entries<R> {
-    journal: R,
-    line: Vec<u8>,
-    read: usize,
-    /// Bytes of a last line that was cut off.
-    pub(super) cut_off: usize,
-    /// The first whole line that can't be read, counted from 1, and why.
-    pub(super) damaged: Option<(usize, String)>,
-    /// Why the file could not be read to its end.
-    pub(super) failure: Option<io::Error>,
-}
-
-impl<R: BufRead> Entries<R> {
-    pub(super) fn new(journal: R) -> Entries<R> {
-        Entries { journal, line: Vec::new(), read: 0, cut_off: 0, damaged: None, failure: None }
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<R: BufRead> Iterator for Entries<R> {
-    type Item = Entry;
-
-    fn next(&mut self) -> Option<Entry> {
-        if self.damaged.is_some() || self.failure.is_some() {
-            return None;
+impl Queue {
+    fn check(&self) -> io::Result<()> {
+        match self.has_failed {
+            true => Err(io::Error::other("an earlier entry could not be written")),
+            false => Ok(()),
         }
-        self.line.clear();
-        if let Err(error) = self.journal.read_until(b'\n', &mut self.line) {
-            self.failure = Some(error);
-            return None;
-        }
-        if self.line.last() != Some(&b'\n') {
-            self.cut_off = self.line.len();
-            return None;
-        }
-        self.read += 1;
-        let entry = serde_json::from_slice(&self.line);
-        entry.map_err(|error| self.damaged = Some((self.read, error.to_string()))).ok()
     }
 }
 
-/// What a journal holds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JournalText {
-    /// The entries, up to the first line that can't be read.
-    pub entries: Vec<Entry>,
-    /// Bytes of a last line that was cut off by a kill: recognised and left out.
-    pub cut_off: usize,
-    /// The first whole line that can't be read, counted from 1, and why.
-    pub damaged: Option<(usize, String)>,
-}
-
-/// Reads a journal's bytes. A last line without its newline was cut off and is left out; a whole line that can't be
-/// read is damage, and whatever follows it is left out too.
-pub fn read_journal(bytes: &[u8]) -> JournalText {
-    let mut entries = Entries::new(bytes);
-    let read = entries.by_ref().collect();
-    JournalText { entries: read, cut_off: entries.cut_off, damaged: entries.damaged }
+impl Drop for Journal {
+    /// Writes what nobody waited for.
+    fn drop(&mut self) {
+        let mut buffer = std::mem::take(self.writer.get_mut());
+        // Nobody is left who could be told.
+        let _ = self.write(&mut buffer);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::secret::Secret;
+    use crate::store::folder::read_journal;
 
-    fn journal_bytes() -> Vec<u8> {
+    fn journal() -> (tempfile::TempDir, std::path::PathBuf, Journal) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.ndjson");
         let journal = Journal::create(&path).unwrap();
+        (dir, path, journal)
+    }
+
+    fn said(trial: u32, turn: u32, text: &str) -> Entry {
+        Entry::UserSaid { trial, turn, text: text.to_owned() }
+    }
+
+    fn journal_bytes() -> Vec<u8> {
+        let (_dir, path, journal) = journal();
         for turn in 1..=3 {
-            journal.append(&Entry::UserSaid { trial: 1, turn, text: "naïve\n\"quoted\" \u{1b}".to_owned() }).unwrap();
+            journal.append(&said(1, turn, "naïve\n\"quoted\" \u{1b}")).unwrap();
         }
+        drop(journal);
         std::fs::read(&path).unwrap()
     }
 
@@ -169,45 +213,62 @@ mod tests {
     }
 
     #[test]
-    fn no_spelling_of_a_secret_reaches_the_disk_and_what_was_written_is_told() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal.ndjson");
+    fn no_spelling_of_a_secret_reaches_the_disk_and_what_will_be_written_is_returned() {
+        let (_dir, path, journal) = journal();
         let redactor = Redactor::default();
-        let journal = Journal::create(&path).unwrap().with_redactor(redactor.clone());
+        let journal = journal.with_redactor(redactor.clone());
         redactor.learn(&Secret::new("sk-canary/\"1\""));
-        let said = |text: &str| Entry::UserSaid { trial: 1, turn: 1, text: text.to_owned() };
-        let written = journal.append(&said("it is sk-canary/\"1\", or c2stY2FuYXJ5LyIxIg==")).unwrap().into_owned();
-        assert_eq!(written, said("it is ***, or ***"));
-        assert!(matches!(journal.append(&said("nothing")).unwrap(), Cow::Borrowed(_)));
-        assert_eq!(read_journal(&std::fs::read(&path).unwrap()).entries, [written, said("nothing")]);
+        let secret = said(1, 1, "it is sk-canary/\"1\", or c2stY2FuYXJ5LyIxIg==");
+        let written = journal.append(&secret).unwrap().into_owned();
+        assert_eq!(written, said(1, 1, "it is ***, or ***"));
+        let harmless = said(1, 2, "nothing");
+        assert!(matches!(journal.append(&harmless).unwrap(), Cow::Borrowed(_)));
+        drop(journal);
+        assert_eq!(read_journal(&std::fs::read(&path).unwrap()).entries, [written, harmless]);
     }
 
     #[test]
     fn a_damaged_line_is_named_and_what_precedes_it_is_kept() {
-        let mut bytes = journal_bytes();
-        let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-        bytes[second] = b'#';
-        let text = read_journal(&bytes);
-        assert_eq!(text.entries.len(), 1);
-        assert_eq!(text.damaged.as_ref().map(|(line, _)| *line), Some(2));
+        let bytes = journal_bytes();
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        let altered = lines[1].iter().map(|byte| if *byte == b'q' { b'Q' } else { *byte }).collect::<Vec<u8>>();
+        let is_damaged = |lines: &[&[u8]], kept: usize, why: &str| {
+            let text = read_journal(&lines.concat());
+            assert_eq!(text.entries.len(), kept);
+            assert_eq!(text.damaged, Some((kept + 1, why.to_owned())));
+        };
+        is_damaged(&[lines[0], &altered, lines[2]], 1, "it was altered: its checksum is another one");
+        is_damaged(&[lines[0], lines[2]], 1, "entry 2 was deleted before it");
+        is_damaged(&[lines[2]], 0, "entries 1 to 2 were deleted before it");
+        is_damaged(&[lines[0], lines[1], lines[1], lines[2]], 2, "it is entry 2, which does not belong here");
+        is_damaged(&[lines[0], b"{}\n", lines[2]], 1, "it has no number and no checksum at its end");
     }
 
-    #[test]
-    fn what_several_threads_append_at_once_is_line_by_line_and_each_in_its_order() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal.ndjson");
-        let journal = Journal::create(&path).unwrap();
-        std::thread::scope(|scope| {
-            for trial in 0..8 {
-                let journal = &journal;
-                scope.spawn(move || {
-                    for turn in 0..50 {
-                        let text = "x".repeat(turn as usize * 400);
-                        journal.append(&Entry::UserSaid { trial, turn, text }).unwrap();
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn what_several_tasks_append_at_once_is_line_by_line_and_each_in_its_order() {
+        let (_dir, path, journal) = journal();
+        let journal = Arc::new(journal);
+        let append = |trial: u32| {
+            let journal = journal.clone();
+            let path = path.clone();
+            async move {
+                for turn in 0..50 {
+                    journal.append(&said(trial, turn, &"x".repeat(turn as usize * 400))).unwrap();
+                    journal.written().await.unwrap();
+                    if turn % 10 == 0 {
+                        journal.synced().await.unwrap();
                     }
-                });
+                }
+                // Also while others go on.
+                let read = read_journal(&std::fs::read(&path).unwrap());
+                let own = |entry: &&Entry| matches!(entry, Entry::UserSaid { trial: it, .. } if *it == trial);
+                assert_eq!(read.entries.iter().filter(own).count(), 50);
             }
-        });
+        };
+        let tasks: Vec<_> = (0..8).map(|trial| tokio::spawn(append(trial))).collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
         let read = read_journal(&std::fs::read(&path).unwrap());
         assert_eq!((read.entries.len(), read.cut_off, read.damaged), (400, 0, None));
         let mut next = [0; 8];
@@ -215,6 +276,29 @@ mod tests {
             let Entry::UserSaid { trial, turn, .. } = entry else { panic!("{entry:?}") };
             assert_eq!(std::mem::replace(&mut next[trial as usize], turn + 1), turn);
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_ready_at_the_same_time_is_written_at_once() {
+        let (_dir, path, journal) = journal();
+        let turn = async |number| {
+            journal.append(&said(1, number, "a")).unwrap();
+            journal.written().await.unwrap();
+            read_journal(&std::fs::read(&path).unwrap()).entries.len()
+        };
+        let (one, two, three) = tokio::join!(turn(1), turn(2), turn(3));
+        assert_eq!((one, two, three), (3, 3, 3));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn nothing_is_kept_after_a_failure() {
+        let (_dir, _, mut journal) = journal();
+        journal.file = Arc::new(std::fs::OpenOptions::new().append(true).open("/dev/full").unwrap());
+        journal.append(&said(1, 1, "a")).unwrap();
+        assert!(journal.written().await.is_err());
+        assert!(journal.append(&said(1, 2, "b")).is_err());
+        assert!(journal.synced().await.is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
-use super::journal::Entries;
+use super::entries::Entries;
 use super::{Journal, private};
 use crate::record::{FORMAT_VERSION, RunRecord};
 

@@ -1,0 +1,40 @@
+//! Where a run hands over what happens.
+
+use std::io;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::record::Entry;
+
+/// What an entry must outlive before anything goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// A crash or a kill of this process.
+    Process,
+    /// A crash of the machine.
+    Machine,
+}
+
+/// Takes what happens, as it happens. An error ends the run: nothing goes on that can't be kept.
+pub trait Sink: Send + Sync {
+    /// Hands over an entry. Entries of one trial keep their order.
+    ///
+    /// # Errors
+    /// That this entry, or one before it, can't be kept.
+    fn append(&self, entry: Entry) -> io::Result<()>;
+
+    /// Waits until all entries that were handed over before this call are kept.
+    fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>>;
+}
+
+/// A function that has kept an entry when it returns.
+impl<F: Fn(Entry) -> io::Result<()> + Send + Sync> Sink for F {
+    fn append(&self, entry: Entry) -> io::Result<()> {
+        self(entry)
+    }
+
+    fn kept(&self, _: Durability) -> BoxFuture<'_, io::Result<()>> {
+        std::future::ready(Ok(())).boxed()
+    }
+}
