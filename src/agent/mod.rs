@@ -147,6 +147,9 @@ pub struct AgentError {
 pub enum AgentErrorKind {
     /// No connection: refused, name not found, TLS. The message can't have been received.
     Unreachable,
+    /// What the job says makes no request that can be sent: a template that does not end, a header that is none. Nothing
+    /// was sent.
+    Unsendable,
     /// No connection, for want of a file descriptor of our own. The message was not sent.
     NoDescriptor,
     /// 401 or 403.
@@ -177,6 +180,7 @@ impl AgentErrorKind {
             AgentErrorKind::Unauthorized | AgentErrorKind::NotFound | AgentErrorKind::Unreadable => true,
             AgentErrorKind::Status(status) => (300..500).contains(&status),
             AgentErrorKind::Unreachable
+            | AgentErrorKind::Unsendable
             | AgentErrorKind::NoDescriptor
             | AgentErrorKind::Busy
             | AgentErrorKind::Crowded

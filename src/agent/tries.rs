@@ -35,7 +35,8 @@ impl Failure {
     pub(super) fn of_fault(fault: HttpFault) -> Failure {
         let usual = Again::After(None);
         let (kind, again) = match fault.kind {
-            HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Again::Never),
+            HttpFaultKind::Unsendable => (AgentErrorKind::Unsendable, Again::Never),
+            HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Again::Never),
             HttpFaultKind::NoDescriptor => (AgentErrorKind::NoDescriptor, usual),
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),

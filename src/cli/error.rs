@@ -63,7 +63,7 @@ pub(super) enum CliError {
 
 impl CliError {
     /// eval-job itself failed.
-    const FAILED: u8 = 1;
+    pub(super) const FAILED: u8 = 1;
     /// Bad usage or an invalid job.
     pub(super) const USAGE: u8 = 2;
     /// Something outside is broken.

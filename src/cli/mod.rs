@@ -11,6 +11,7 @@ mod env_file;
 mod error;
 mod graph;
 mod jobs;
+mod panics;
 mod planning;
 mod list;
 mod printer;
@@ -60,7 +61,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()));
     let printer = std::sync::Arc::new(Printer::new(&context));
-    tell_panics(printer.clone());
+    panics::tell(printer.clone());
     if let Err(error) = file {
         printer.error(&error);
         return ExitCode::from(error.exit_status());
@@ -68,7 +69,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     descriptors::raise();
     let ear = printer.clone();
     watch_over_groups(Box::new(move |note| ear.note(note)));
-    let result = match args.command {
+    let result = panics::caught(|| match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),
@@ -77,11 +78,12 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
-    };
+    });
     stop_watching();
     match result {
-        Ok(status) => ExitCode::from(status),
-        Err(error) => {
+        None => ExitCode::from(CliError::FAILED),
+        Some(Ok(status)) => ExitCode::from(status),
+        Some(Err(error)) => {
             printer.error(&error);
             ExitCode::from(error.exit_status())
         }
@@ -96,11 +98,4 @@ fn said(usage: &clap::Error, redactor: &Redactor) -> ExitCode {
     // clap's own colours only where there is nothing to clear.
     let _ = if cleared == words { usage.print() } else { printer::usage(&cleared, usage.use_stderr()) };
     ExitCode::from(status)
-}
-
-/// A panic is told without secrets, wherever it happens.
-fn tell_panics(printer: std::sync::Arc<Printer>) {
-    std::panic::set_hook(Box::new(move |panic| {
-        printer.note(&format!("eval-job itself failed: {panic}\nthis is a bug of eval-job; please report it"));
-    }));
 }

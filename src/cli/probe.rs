@@ -183,7 +183,7 @@ fn events(events: &[Event]) -> String {
 
 fn error_lines(target: &Target, error: &AgentError, lines: &mut Lines) {
     let is_told = |what: &str| lines.iter().any(|(told, _)| *told == what);
-    if !is_told("reachable") {
+    if !is_told("reachable") && error.kind != AgentErrorKind::Unsendable {
         let reachable = if error.kind == AgentErrorKind::Unreachable { "no" } else { "yes" };
         lines.push(("reachable", reachable.to_owned()));
     }

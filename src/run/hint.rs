@@ -44,6 +44,7 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         AgentErrorKind::Unreachable => {
             format!("starting the agent, or its own address in {address}, or target.start to have it started")
         }
+        AgentErrorKind::Unsendable => format!("what target.{word} says of the request: its address, headers and templates"),
         AgentErrorKind::Unauthorized
             if matches!(target.transport, TransportConfig::WebSocket(_)) && names("answered 403") =>
         {

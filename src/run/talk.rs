@@ -134,6 +134,10 @@ async fn talk(
                     TurnEnd::Failed(error) if error.kind == AgentErrorKind::Crowded => {
                         return Err(Stop::broken(error.message));
                     }
+                    // Nothing was sent, whatever the agent had answered before.
+                    TurnEnd::Failed(error) if error.kind == AgentErrorKind::Unsendable => {
+                        return Err(Stop::broken(with_hint(engine, &error)));
+                    }
                     TurnEnd::Failed(error) if !has_answered(conversation) && blames_the_job(session, &error, &turn) => {
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }

@@ -29,11 +29,14 @@ fn agent(words: usize, resources: usize) -> Server {
 }
 
 fn start(folder: &Path, server: &Server, more: &str, args: &[&str]) -> Child {
+    start_with(folder, &format!("embabel: {{baseUrl: {}}}", server.address), more, args)
+}
+
+fn start_with(folder: &Path, target: &str, more: &str, args: &[&str]) -> Child {
     let job = format!(
-        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\n\
-         target: {{user: u, chatbot: c, embabel: {{baseUrl: {}}}}}\n\
-         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n",
-        server.address
+        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\n\
+         target: {{user: u, chatbot: c, {target}}}\n\
+         tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n"
     );
     std::fs::write(folder.join("job.yml"), job).unwrap();
     let mut command = eval_job(folder);
@@ -94,6 +97,55 @@ fn a_second_signal_ends_it_while_every_thread_computes() {
         }
         std::thread::sleep(Duration::from_secs(1));
         assert_eq!(end(child, signals).code(), Some(130), "{signals:?}");
+    }
+}
+
+/// The journal of the only run: it must be whole to its last line.
+fn last_entry(folder: &Path) -> serde_json::Value {
+    let run = std::fs::read_dir(folder.join("runs")).unwrap().flatten().next().unwrap();
+    let journal = std::fs::read_to_string(run.path().join("journal.ndjson")).unwrap();
+    assert!(journal.ends_with('\n'), "{journal}");
+    let entries: Vec<serde_json::Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    entries.last().unwrap().clone()
+}
+
+#[test]
+fn the_first_signal_ends_it_in_order_while_something_computes() {
+    let (looks, words) = (agent(1, 4000), agent(100_000, 0));
+    let list: Vec<_> = (0..200_000).map(|n| json!({"a": n.to_string(), "b": [[[n]]]})).collect();
+    let long = json!(list).to_string().into_bytes();
+    let list = Server::start(move |_| Reply::Body(200, "application/json", long.clone()));
+    let all = "objectContext.resources.all(|a| objectContext.resources.count(|b| b.id == a.id) == 1)";
+    let reads = "{% for past in history %}{% for a in range(100000) %}{% if past.content | length == a %}{% endif %}{% endfor %}{% endfor %}x";
+    let say = |server: &Server, body: &str, reply: &str| {
+        let address = &server.address;
+        format!("http: {{say: {{url: '{address}/api/v1/chat/messages', body: {{m: '{body}'}}, reply: '{reply}'}}}}")
+    };
+    // The target, the rest of the job, and the entry after which something takes as long as it may.
+    for (target, more, entry) in [
+        (
+            format!("embabel: {{baseUrl: {}}}", looks.address),
+            format!("assertions: [{{expression: \"{all}\"}}]"),
+            "trialStarted",
+        ),
+        (say(&words, reads, "$.message.content"), String::new(), "turnFinished"),
+        (say(&list, "{{ message }}", "$..[?@.a == \"x\"].b"), String::new(), "userSaid"),
+    ] {
+        for signal in ["-INT", "-TERM"] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut child = start_with(folder.path(), &target, &more, &["-j", "100", "--no-progress"]);
+            await_entries(folder.path(), entry, 1);
+            // Whatever it is in the midst of.
+            std::thread::sleep(Duration::from_millis(500));
+            let since = Instant::now();
+            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+            let status = child.wait().unwrap();
+            let took = since.elapsed();
+            assert_eq!(status.code(), Some(130), "{target} {signal}");
+            assert!(took < Duration::from_secs(10), "{target} {signal}: {took:?}");
+            assert_eq!(last_entry(folder.path())["kind"], "runFinished");
+            assert_eq!(last_entry(folder.path())["interrupted"], true);
+        }
     }
 }
 

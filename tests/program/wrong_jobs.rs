@@ -9,7 +9,7 @@ use crate::servers::http::{Reply, Request, Server};
 
 fn run(target: &str, more: &str) -> (Output, String) {
     let job = format!(
-        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\nlimits: {{turn: 4}}\n\
+        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\nlimits: {{turn: 4}}\n\
          gate: {{minScore: 0.5}}\ntarget: {{user: u, chatbot: c, {target}}}\n{more}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n"
     );
@@ -41,6 +41,25 @@ fn a_command_that_never_says_a_word_may_be_any_program() {
     let (output, words) = run(&format!("command: {{command: sh, args: ['-c', '{script}'], greeting: false}}"), "");
     assert_eq!(output.status.code(), Some(100), "{words}");
     assert!(words.contains("agent failed"), "{words}");
+}
+
+#[test]
+fn a_request_that_can_not_be_made_is_never_the_agents_failure() {
+    let server = Server::start(|_| Reply::Json(200, json!({"word": "certainly"})));
+    let endless = "{% if turn > 1 %}{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}{% endif %}{{ message }}";
+    let header = "{% if turn > 1 %}\\u0007{% endif %}x";
+    for (say, key) in [
+        (format!("body: {{m: '{endless}'}}"), "target.http.say.body.m: line 1, column"),
+        (
+            format!("headers: {{X-Turn: \"{header}\"}}, body: {{m: '{{{{ message }}}}'}}"),
+            "target.http.say.headers: `X-Turn` holds a character",
+        ),
+    ] {
+        let say = format!("http: {{say: {{url: '{}', {say}, reply: $.word}}}}", server.address);
+        let (output, words) = run(&say, "");
+        assert_eq!(output.status.code(), Some(102), "{say}: {words}");
+        assert!(words.contains(key) && !words.contains("agent failed"), "{say}: {words}");
+    }
 }
 
 #[test]

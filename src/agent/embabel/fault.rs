@@ -30,7 +30,7 @@ pub(super) fn refused(reply: &HttpReply, purpose: Purpose, clock: Clock) -> Fail
 /// What to try, where there is something to try.
 fn hint(kind: AgentErrorKind, fault: HttpFaultKind, purpose: Purpose) -> &'static str {
     match (kind, purpose) {
-        (AgentErrorKind::Unreachable, _) if matches!(fault, HttpFaultKind::Unsendable | HttpFaultKind::Untrusted) => "",
+        (AgentErrorKind::Unreachable, _) if fault == HttpFaultKind::Untrusted => "",
         (AgentErrorKind::Unreachable, Purpose::Knowledge) => {
             "; is the knowledge-graph service running? target.embabel.knowledge.baseUrl says where it is looked for"
         }

@@ -1,0 +1,64 @@
+//! A panic is a bug of ours: told without secrets and without escapes, with what to do, and with the exit status of our own
+//! failures. By itself it would end the process with 101, which says that a comparison is inconclusive.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::sync::Arc;
+
+use super::printer::Printer;
+
+/// From now on every panic is told by this printer, on whatever thread it happens.
+pub(super) fn tell(printer: Arc<Printer>) {
+    set_hook(Box::new(move |panic| {
+        printer.note(&format!(
+            "eval-job itself failed: {panic}\nthis is a bug of eval-job; please report it with these lines and with what was \
+             typed. What a run had finished is kept: try eval-job list"
+        ));
+    }));
+}
+
+/// Carries something out. `None` where it panicked, which was told.
+pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+    // Nothing of it is looked at afterwards.
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::cli::context::Context;
+    use crate::cli::env_file::EnvFile;
+    use crate::secret::Secret;
+
+    /// What the other test runs in a process of its own, for a hook is the whole process's.
+    #[test]
+    #[ignore = "panics, for the test below"]
+    #[expect(clippy::disallowed_methods, reason = "the status is what is tested")]
+    fn a_process_that_panics() {
+        let context = Context::of_process(&EnvFile::new());
+        context.redactor().learn(&Secret::new("sk-canary-panic-1"));
+        tell(Arc::new(Printer::new(&context)));
+        let thread = std::thread::spawn(|| panic!("in a thread: sk-canary-panic-1"));
+        assert!(thread.join().is_err());
+        let outcome = caught(|| -> u8 { panic!("here: Bearer sk-canary-panic-1 \u{1b}]0;x\u{7}\u{202e}") });
+        std::process::exit(if outcome.is_none() && caught(|| 5) == Some(5) { 42 } else { 1 });
+    }
+
+    #[test]
+    fn a_panic_is_told_without_secrets_and_says_what_to_do() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let name = "cli::panics::tests::a_process_that_panics";
+        let output = command.args(["--exact", name, "--ignored", "--nocapture"]).output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(42), "{words}");
+        let told: Vec<&str> = words.lines().collect();
+        assert_eq!(told.len(), 6, "{words}");
+        for (lines, panicked) in told.chunks(3).zip(["in a thread: ***", "here: Bearer *** \\u{1b}]0;x\\u{7}\\u{202e}"])
+        {
+            assert!(lines[0].starts_with("eval-job itself failed: panicked at src/cli/panics.rs:"), "{words}");
+            assert_eq!(lines[1], panicked);
+            assert!(lines[2].contains("please report it") && lines[2].ends_with("try eval-job list"), "{words}");
+        }
+    }
+}
