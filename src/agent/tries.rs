@@ -126,10 +126,9 @@ fn crowded(what: String) -> Failure {
 pub(super) fn settled(place: &Place, permit: Option<Permit<'_>>, failure: Failure) -> Result<(), Failure> {
     let Again::Slower(asked) = failure.again else { return Err(failure) };
     let again = match place.refused(permit, asked) {
-        Some(Blame::Crowd) => return Ok(()),
+        // The limiter makes the next one wait, and a limit that was honoured is no failure.
+        Some(Blame::Crowd | Blame::Agent) => return Ok(()),
         Some(Blame::CrowdForLong) => return Err(crowded(failure.error.message)),
-        // The limiter makes the next one wait.
-        Some(Blame::Agent) => Again::Slower(None),
         Some(Blame::Enough) => Again::Never,
         None => Again::After(asked),
     };

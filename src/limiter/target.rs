@@ -13,6 +13,10 @@ use crate::clock::{Clock, Stopwatch};
 /// How long a conversation is refused, whatever waits the agent asks for, until nothing more is asked of it.
 const OWN_PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long an agent refuses whatever it is asked, with no message answered in between, until the conversations beside
+/// others wait for it no more: each tries once, and they learn from each other. Those that are alone go by their own time.
+const IN_VAIN: Duration = Duration::from_secs(45);
+
 /// The limiter of the agent under test.
 pub struct TargetLimiter {
     shared: Arc<Shared>,
@@ -27,6 +31,15 @@ struct Shared {
     /// Milliseconds of nothing but refusals that show a lone conversation enough.
     patience_ms: f64,
     crowd: Mutex<Crowd>,
+    /// Since when nothing was served beside others, and since when to lone conversations.
+    unserved: Mutex<Unserved>,
+    in_vain: Duration,
+}
+
+#[derive(Default)]
+struct Unserved {
+    crowd: Option<Stopwatch>,
+    alone: Option<Stopwatch>,
 }
 
 /// The conversations that are open, and how long there was more than one.
@@ -54,6 +67,23 @@ impl Shared {
         if crowd.open == 2 {
             crowd.since = Some(self.clock.start());
         }
+    }
+
+    fn served(&self) {
+        *unpoisoned(&self.unserved) = Unserved::default();
+    }
+
+    /// Whether refusals have lasted too long for another wait. Notes this one.
+    fn is_in_vain(&self, is_alone: bool) -> bool {
+        let mut unserved = unpoisoned(&self.unserved);
+        let since = if is_alone { &mut unserved.alone } else { &mut unserved.crowd };
+        since.get_or_insert_with(|| self.clock.start()).elapsed_ms() >= self.in_vain.as_secs_f64() * 1000.0
+    }
+
+    /// How long a request beside others may still wait.
+    fn left(&self) -> Duration {
+        let passed_ms = unpoisoned(&self.unserved).crowd.map_or(0.0, |since| since.elapsed_ms());
+        self.in_vain.saturating_sub(Duration::from_secs_f64(passed_ms / 1000.0))
     }
 
     fn leave(&self) {
@@ -92,6 +122,11 @@ struct Notes {
     refused: Option<Stopwatch>,
     refused_alone: Option<Stopwatch>,
     waited_ms: f64,
+    /// Whether anything was answered, and whether the last was refused for good.
+    is_answered: bool,
+    is_given_up: bool,
+    /// Refusals of a lone conversation since it was answered last: a limit, if it is answered again, else a failure.
+    alone: u32,
 }
 
 impl TargetLimiter {
@@ -104,7 +139,14 @@ impl TargetLimiter {
         let ear = telling.clone().map(|telling| (Awaited::Agent, telling));
         let limiter = RateLimiter::new(clock, pauses, rng_seed, ear);
         let patience_ms = pauses.patience * 1000.0;
-        let shared = Arc::new(Shared { limiter, clock, patience_ms, crowd: Mutex::default() });
+        let shared = Arc::new(Shared {
+            limiter,
+            clock,
+            patience_ms,
+            crowd: Mutex::default(),
+            unserved: Mutex::default(),
+            in_vain: IN_VAIN.mul_f64((pauses.patience / Pauses::AGENT.patience).min(1.0)),
+        });
         TargetLimiter { shared, pauses, rng_seed, telling }
     }
 
@@ -128,6 +170,11 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
+        let notes = self.notes();
+        if notes.is_answered && !notes.is_given_up {
+            self.shared.served();
+        }
+        drop(notes);
         self.shared.leave();
     }
 }
@@ -139,7 +186,7 @@ pub enum Blame {
     Crowd,
     /// The same, and enough was asked: nobody can tell whether the agent would serve one alone.
     CrowdForLong,
-    /// It is the agent's failure, and may be asked again when the limiter says so.
+    /// Nobody else is there, and it may be asked again when the limiter says so: a limit that is honoured is no failure.
     Agent,
     /// It is the agent's failure, and enough was asked.
     Enough,
@@ -153,9 +200,19 @@ impl Place {
     pub async fn admit(&self) -> Result<Option<Permit<'_>>, Storm> {
         let Some(seat) = &self.0 else { return Ok(None) };
         let waiting = Waiting { seat, crowded_ms: seat.shared.crowd().elapsed_ms() };
-        let limiter = &seat.shared.limiter;
-        let permit = limiter.admit(limiter.arrive(), 1.0).await;
+        let (shared, limiter) = (&seat.shared, &seat.shared.limiter);
+        let visit = limiter.arrive();
+        let permit = loop {
+            match tokio::time::timeout(shared.left(), limiter.admit(visit, 1.0)).await {
+                Ok(permit) => break permit,
+                Err(_) if shared.crowd().open < 2 => break limiter.admit(visit, 1.0).await,
+                Err(_) if shared.left().is_zero() => break Err(Storm),
+                // Something was served meanwhile.
+                Err(_) => {}
+            }
+        };
         drop(waiting);
+        seat.notes().is_given_up |= permit.is_err();
         permit.map(Some)
     }
 
@@ -163,6 +220,13 @@ impl Place {
     pub fn answered(&self, permit: Option<Permit<'_>>) {
         let (Some(seat), Some(permit)) = (&self.0, permit) else { return };
         let mut notes = seat.notes();
+        // That a session is opened shows nothing yet.
+        if notes.is_answered || notes.refused.is_some() {
+            seat.shared.served();
+        }
+        notes.is_answered = true;
+        notes.refusals.requests += std::mem::take(&mut notes.alone);
+        notes.refusals.conversations = notes.refusals.conversations.max(u32::from(notes.refusals.requests > 0));
         (notes.refused, notes.refused_alone) = (None, None);
         permit.accepted(None, &Told::default());
     }
@@ -180,12 +244,17 @@ impl Place {
             notes.refused_alone = None;
             notes.refusals.requests += 1;
             notes.refusals.conversations = notes.refusals.conversations.max(open);
-            return Some(if is_storm || is_too_long(since) { Blame::CrowdForLong } else { Blame::Crowd });
+            let is_enough = shared.is_in_vain(false) || is_storm || is_too_long(since);
+            notes.is_given_up |= is_enough;
+            return Some(if is_enough { Blame::CrowdForLong } else { Blame::Crowd });
         }
         let alone = *notes.refused_alone.get_or_insert_with(|| shared.clock.start());
         // A storm may have been raised by others who have gone; half of the patience is waits that the end foresees.
         let is_own_storm = is_storm && alone.elapsed_ms() >= shared.patience_ms / 2.0;
-        Some(if is_own_storm || is_too_long(alone) { Blame::Enough } else { Blame::Agent })
+        let is_enough = shared.is_in_vain(true) || is_own_storm || is_too_long(alone);
+        notes.is_given_up |= is_enough;
+        notes.alone += 1;
+        Some(if is_enough { Blame::Enough } else { Blame::Agent })
     }
 
     /// How often the agent refused because of others.

@@ -25,7 +25,7 @@ use crate::agent::trpc::{ServerConfig, TrpcAgent, TrpcConfig, TrpcSettings};
 use crate::agent::watsonx::{WatsonxAgent, WatsonxConfig, WatsonxSettings};
 use crate::agent::websocket::{WebSocketAgent, WebSocketAgentSettings};
 use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
-use crate::clock::Clock;
+use crate::clock::{Clock, Stopwatch};
 use crate::evidence::TrialId;
 use crate::graph::embedded::{self, EmbeddedGraph};
 use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
@@ -68,6 +68,8 @@ pub struct Edges {
     /// Stands for "nothing there": made when an assertion is first looked at on it, never written to.
     empty_graph: OnceLock<Result<Arc<EmbeddedGraph>, GraphError>>,
     pub(super) clock: Clock,
+    /// Since these clients were made: what `limits.time` counts from.
+    pub(super) since: Stopwatch,
     /// One connection to the database for all trials, unless each has a database of its own.
     pub(super) neo4j: Option<Arc<Neo4jGraph>>,
     /// `limits.query`.
@@ -135,6 +137,7 @@ impl Edges {
             http,
             credentials,
             clock,
+            since: clock.start(),
             empty_graph,
             neo4j,
             query_limit,

@@ -39,13 +39,13 @@ pub(super) struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// Begins now.
-    pub(super) fn of(seconds: Option<f64>) -> TimeLimit {
+    /// Begins now, with so much of it spent.
+    pub(super) fn of(seconds: Option<f64>, spent_ms: f64) -> TimeLimit {
         let up = CancellationToken::new();
         let token = up.clone();
         let watch = tokio::spawn(async move {
             let Some(seconds) = seconds else { return };
-            tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
+            tokio::time::sleep(Duration::from_secs_f64((seconds - spent_ms / 1000.0).max(0.0))).await;
             token.cancel();
         });
         TimeLimit { seconds, up, watch: watch.abort_handle() }

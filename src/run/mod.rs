@@ -104,7 +104,8 @@ async fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
 /// Only what the sink says: everything else is an outcome.
 pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: CancellationToken) -> io::Result<bool> {
     begin(&engine, provenance).await?;
-    let limits = Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run.seconds) };
+    let limits =
+        Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run.seconds, engine.edges.since.elapsed_ms()) };
     let carried_out = lanes::carry_out(&engine, &limits).await;
     limits.time.stop();
     engine.edges.close().await;

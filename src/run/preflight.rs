@@ -61,7 +61,19 @@ pub async fn preflight(engine: &Engine, keys: KeyCheck, interrupt: &Cancellation
         biased;
         () = interrupt.cancelled() => None,
         found = look(engine, keys) => Some(found),
+        seconds = out_of_time(engine) => {
+            let what = format!("limits.time ({seconds} s) ran out before all that a run needs had answered");
+            Some(Preflight::not(what, "try a longer limits.time, or without one to see what does not answer".to_owned()))
+        }
     }
+}
+
+/// The seconds of `limits.time`, when they have run out.
+async fn out_of_time(engine: &Engine) -> f64 {
+    let Some(seconds) = engine.plan.job.limits.run.seconds else { return std::future::pending().await };
+    let left = seconds - engine.edges.since.elapsed_ms() / 1000.0;
+    tokio::time::sleep(Duration::from_secs_f64(left.max(0.0))).await;
+    seconds
 }
 
 async fn look(engine: &Engine, keys: KeyCheck) -> Preflight {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::prepare::{Extent, Stage};
 use super::talk::converse;
@@ -88,7 +89,13 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
 
 /// The conversation, and what it left behind.
 async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, Stop> {
-    let mut session = stage.open().await?;
+    let seconds = engine.plan.job.limits.trial_seconds;
+    let mut session =
+        tokio::time::timeout(Duration::from_secs_f64(seconds), stage.open()).await.unwrap_or_else(|_| {
+            Err(Stop::broken(format!(
+                "the conversation's time limit of {seconds} s (limits.trial) ran out while a session was being opened"
+            )))
+        })?;
     let session_id = session.id().to_owned();
     let user = stage.user.clone();
     engine.edges.commons.session_opened(id, &session_id);

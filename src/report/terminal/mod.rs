@@ -137,10 +137,10 @@ fn refused(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
     if requests > 0 {
         let open = refusals().map(|refusals| refusals.conversations).max().unwrap_or_default();
         let words = format!(
-            "The agent refused {} (429) while up to {} were open: conversations were slowed down, and no refusal counts as a \
-             failure. target.maxConcurrency says how many it can hold at once",
+            "The agent refused {} (429){}: conversations were slowed down, and no refusal counts as a failure{}",
             count(requests as usize, "request"),
-            count(open as usize, "conversation")
+            if open > 1 { format!(" while up to {open} conversations were open") } else { String::new() },
+            if open > 1 { ". target.maxConcurrency says how many it can hold at once" } else { "" },
         );
         let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(&words, width, 2)));
     }
