@@ -11,6 +11,15 @@ const SHOWN: usize = 240;
 pub(super) fn difference(table: &Table, expected: &Json) -> String {
     let one_cell = table.rows.len() == 1 && table.rows[0].len() == 1;
     let wanted = match expected {
+        Json::Array(rows)
+            if !one_cell && !rows.is_empty() && rows.iter().all(|row| row.is_array() || row.is_object()) =>
+        {
+            format!(
+                "{} {}",
+                if rows.len() == 1 { "1 row".to_owned() } else { format!("{} rows", rows.len()) },
+                cut(spaced(expected))
+            )
+        }
         Json::Array(_) => cut(spaced(expected)),
         Json::Object(_) => format!("1 row {}", cut(spaced(expected))),
         _ if one_cell => cut(spaced(expected)),

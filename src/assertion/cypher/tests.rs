@@ -159,6 +159,8 @@ fn the_reason_shows_what_came() {
     assert_eq!(why(json!(1.0), json!([[1.5]])), "expected 1.0, got 1.5");
     assert_eq!(why(json!(1), json!([[1], [2]])), "expected 1 row [[1]], got 2 rows: [[1], [2]]");
     assert_eq!(why(json!(1), json!([])), "expected 1 row [[1]], got no rows");
+    assert_eq!(why(json!([[1]]), json!([])), "expected 1 row [[1]], got no rows");
+    assert_eq!(why(json!([[1], [2]]), json!([[3], [4]])), "expected 2 rows [[1], [2]], got 2 rows: [[3], [4]]");
     assert_eq!(why(json!([]), json!([])), "returned no rows");
     assert_eq!(why(json!([]), json!([[1], [2]])), "expected [], got 2 rows: [[1], [2]]");
     assert_eq!(why(json!([{"x": 1}]), json!([[1]])), "returned [{x: 1}]");
