@@ -1,12 +1,13 @@
 //! The agent under test: one folder a transport.
 //!
-//! Invariants: an agent's words are untrusted text and are only carried; every failed try is told to the caller; the
-//! latency of a reply is that of the successful try alone, from the last byte sent.
+//! Invariants: an agent's words are untrusted text and are only carried; every failed attempt is recorded for the caller; the
+//! latency of a reply is that of the successful attempt alone, from the last byte sent.
 
 pub mod a2a;
 mod ability;
 pub mod adk;
 mod arguments;
+mod attempts;
 pub mod command;
 mod config;
 pub mod demo;
@@ -23,7 +24,7 @@ mod rest;
 pub mod responses;
 mod streamed;
 pub mod tools;
-mod tries;
+mod transport;
 mod watchdog;
 mod witness;
 pub mod trpc;
@@ -31,17 +32,19 @@ pub mod watsonx;
 pub mod websocket;
 
 pub use ability::Ability;
+pub use attempts::Attempts;
 pub use config::TransportConfig;
 pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use launcher::{is_launcher, launch};
 pub use program::Missing;
 pub use rest::RestSettings;
+pub use transport::{AgentContext, Hosting, Transport};
 pub use watchdog::{Note, is_watchdog, watch};
 pub use witness::Witness;
 
 use async_trait::async_trait;
 
-use crate::evidence::{Event, FailedTry, Message, ObjectContext, Usage};
+use crate::evidence::{Event, Message, ObjectContext, Usage};
 
 /// A running agent.
 #[async_trait]
@@ -87,34 +90,15 @@ pub trait Session: Send {
         Ok(None)
     }
 
-    /// Says something and waits for the reply, with retries.
-    async fn say(&mut self, message: &str) -> Exchange;
-
-    /// What is known of a message whose [`Session::say`] was given up: the tries that had failed by then.
-    fn given_up(&mut self) -> Tries {
-        Tries::default()
-    }
+    /// Says something and waits for the reply, with retries. Each failed attempt is recorded as it fails, so that it is known
+    /// even if the caller gives up.
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError>;
 
     /// The agent's observable state. An error of kind [`AgentErrorKind::NotFound`] means that the agent has none to show.
-    async fn object_context(&mut self) -> Result<ObjectContext, AgentError>;
-}
-
-/// The tries of a message that brought no reply.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Tries {
-    /// Those that failed, in order.
-    pub failures: Vec<FailedTry>,
-    /// The message was sent again although an earlier try may have been received.
-    pub maybe_delivered: bool,
-}
-
-/// What came of saying something.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Exchange {
-    /// The reply, or why there is none to the end of the retries.
-    pub reply: Result<Reply, AgentError>,
-    /// The tries that failed, in order, the last one too.
-    pub tries: Tries,
+    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+        let message = "the transport has no way to show the agent's state".to_owned();
+        Err(AgentError { kind: AgentErrorKind::NotFound, message })
+    }
 }
 
 /// The agent's reply to one message.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::tries::{Again, Failure, admitted, fail};
-use super::{AgentError, AgentErrorKind, Tries};
+use super::attempts::{Again, Failure, admitted, fail};
+use super::{AgentError, AgentErrorKind, Attempts};
 use crate::clock::Clock;
 use crate::http::{
     BODY_CAP, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, KeyHeader, Method, Opened,
@@ -28,7 +28,7 @@ pub struct RestSettings {
     pub api_key: Option<Secret>,
     /// How long one try of a message, or of any other call, may take.
     pub turn_limit: Duration,
-    /// Draws the jitter between tries.
+    /// Draws the jitter between attempts.
     pub rng_seed: u64,
     /// Measures latencies and dates `Retry-After`.
     pub clock: Clock,
@@ -90,21 +90,21 @@ impl Caller {
         Caller { settings, http, word, calls: AtomicU64::new(0) }
     }
 
-    /// Tries a request to the end of the retries: what was read, and the milliseconds of the try that brought it. The
-    /// tries that failed are told as they fail, so that they are known even if the caller gives up.
+    /// Attempts a request to the end of the retries: what was read, and the milliseconds of the try that brought it. The
+    /// attempts that failed are told as they fail, so that they are known even if the caller gives up.
     pub(super) async fn call<T>(
         &self,
         request: &Request,
         read: impl Fn(&HttpReply) -> Result<T, Flaw> + Send + Sync,
-        tries: &mut Tries,
+        attempts: &mut Attempts,
     ) -> Result<(T, f64), AgentError> {
-        self.retried(tries, || self.once(request, &read)).await
+        self.retried(attempts, || self.once(request, &read)).await
     }
 
-    /// Tries something to the end of the retries. The tries that failed are told as they fail.
+    /// Attempts something to the end of the retries. The attempts that failed are told as they fail.
     pub(super) async fn retried<T, Try>(
         &self,
-        tries: &mut Tries,
+        attempts: &mut Attempts,
         once: impl Fn() -> Try + Send + Sync,
     ) -> Result<T, AgentError>
     where
@@ -114,9 +114,9 @@ impl Caller {
         let mut delays =
             self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call)).timed_by(self.settings.clock);
         loop {
-            match admitted(&self.settings.place, &once, (&mut delays, tries)).await {
+            match admitted(&self.settings.place, &once, (&mut delays, attempts)).await {
                 Ok(reply) => return Ok(reply),
-                Err(failure) => fail(failure, &mut delays, tries).await?,
+                Err(failure) => fail(failure, &mut delays, attempts).await?,
             }
         }
     }

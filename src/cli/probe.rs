@@ -13,13 +13,13 @@ use super::planning::surroundings;
 use super::printer::Printer;
 use super::run::{runtime, waiting_line};
 use super::signals::Signals;
-use crate::agent::{Ability, AgentError, AgentErrorKind, Reply, TransportConfig};
+use crate::agent::{Ability, AgentError, AgentErrorKind, Hosting, Reply};
 use crate::evidence::{Event, EventKind};
 use crate::job::{ModelName, RunLimits, Target};
 use crate::plan::{Plan, Wanted};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, Edges, Engine, Means, ProbeError, Sighting};
+use crate::run::{self, Edges, Engine, Means, ProbeError, ProbeReport};
 
 /// How much of what an agent says is shown.
 const SHOWN: usize = 100;
@@ -74,10 +74,10 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     if let (true, Some(first)) = (target.transport.can(Ability::ChoosesModel), engine.plan.trials().first()) {
         lines.push(("model", first.model.clone()));
     }
-    let seen = seen.map(|sighting| sighting.map(|sighting| sighting.cleared_by(context.redactor())));
+    let seen = seen.map(|report| report.map(|report| report.cleared_by(context.redactor())));
     let status = match seen {
         Ok(None) => return Ok(Verdict::Interrupted.exit_status()),
-        Ok(Some(sighting)) => seen_lines(target, &sighting, &mut lines),
+        Ok(Some(report)) => seen_lines(target, &report, &mut lines),
         Err(ProbeError::NoSession(error)) => {
             error_lines(target, &error, &mut lines);
             Verdict::Incomplete.exit_status()
@@ -96,35 +96,35 @@ type Lines = Vec<(&'static str, String)>;
 
 /// What is known before anything is sent.
 fn about(target: &Target) -> Lines {
-    let transport = &target.transport;
-    let address = match (&target.start, transport.base_url(), transport.address()) {
+    let transport = target.transport.as_transport();
+    let address = match (&target.start, transport.named_address(), transport.address()) {
         (Some(start), None, _) => format!("a free port, given to `{}`", start.command),
         (_, Some(address), _) | (None, None, Some(address)) => run::without_user(address),
-        (None, None, None) if matches!(transport, TransportConfig::Command(_)) => "a process of its own".to_owned(),
+        (None, None, None) if transport.hosting() == Hosting::OwnProcess => "a process of its own".to_owned(),
         (None, None, None) => "a free port of this machine".to_owned(),
     };
     let words = |can: bool| {
-        let all = Ability::ALL.into_iter().filter(|ability| transport.can(*ability) == can);
+        let all = Ability::ALL.into_iter().filter(|ability| target.transport.can(*ability) == can);
         let words: Vec<&str> = all.map(Ability::words).collect();
         if words.is_empty() { "nothing of that".to_owned() } else { words.join(", ") }
     };
     vec![
-        ("transport", transport.word().to_owned()),
+        ("transport", transport.key().to_owned()),
         ("address", address),
         ("it can", words(true)),
         ("it can't", words(false)),
     ]
 }
 
-fn seen_lines(target: &Target, seen: &Sighting, lines: &mut Lines) -> u8 {
+fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut Lines) -> u8 {
     let id = one_line(&seen.session_id, SHOWN);
     lines.push(("reachable", "yes".to_owned()));
     lines.push(("session", format!("{id} ({})", count(seen.session_id.chars().count(), "character"))));
     if let Some(greeting) = &seen.greeting {
         lines.push(("greeting", one_line(&greeting.text, SHOWN)));
     }
-    lines.push(("said", one_line(&seen.said, SHOWN)));
-    let reply = match &seen.exchange.reply {
+    lines.push(("said", one_line(&seen.message, SHOWN)));
+    let reply = match &seen.reply {
         Ok(reply) => reply,
         Err(error) => {
             error_lines(target, error, lines);
@@ -134,8 +134,8 @@ fn seen_lines(target: &Target, seen: &Sighting, lines: &mut Lines) -> u8 {
     lines.push(("authenticated", "yes: it answered".to_owned()));
     lines.push(("reply", one_line(&reply.text, SHOWN)));
     lines.push(("time", time(reply)));
-    if !seen.exchange.tries.failures.is_empty() {
-        let failures = count(seen.exchange.tries.failures.len(), "failed try").replace("trys", "tries");
+    if !seen.attempts.failures.is_empty() {
+        let failures = count(seen.attempts.failures.len(), "failed try").replace("trys", "tries");
         lines.push(("before that", failures));
     }
     lines.push(("events", events(&reply.events)));

@@ -1,7 +1,6 @@
 //! What of `isolation` and `target.start` cannot work.
 
 use super::Refusal;
-use crate::agent::TransportConfig;
 use crate::agent::managed::check as check_start;
 use crate::graph::{GraphConfig, unscoped_problem};
 use crate::job::{Isolation, Job};
@@ -17,7 +16,8 @@ pub(super) struct Apart {
 pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });
-    let is_demo = matches!(job.target.transport, TransportConfig::Demo(_));
+    let transport = job.target.transport.as_transport();
+    let is_demo = transport.hosting().is_in_process();
     let start = job.target.start.as_ref();
     for problem in start.map(check_start).unwrap_or_default() {
         refuse(problem, "correct it in the job file");
@@ -47,17 +47,17 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
                      shared, one conversation after the other",
                 );
             }
-            if job.statements().next().is_some() && !job.target.transport.tells_user() {
-                let word = job.target.transport.word();
-                let (what, help) = match &job.target.transport {
-                    TransportConfig::Http(_) | TransportConfig::WebSocket(_) => (
+            if job.statements().next().is_some() && !transport.tells_user() {
+                let word = transport.key();
+                let (what, help) = match transport.is_templated() {
+                    true => (
                         format!(
                             "isolation: user gives each conversation a user of its own, and no template of target.{word} \
                              says {{{{ user }}}}: the agent would not know whose data it is to look after"
                         ),
                         "send it: {{ user }} in the url, a header or the body; or isolation: shared",
                     ),
-                    _ => (
+                    false => (
                         format!(
                             "isolation: user gives each conversation a user of its own, and target.{word} has no place to \
                              tell the agent who that is"
@@ -78,14 +78,14 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
         _ => {}
     }
     if start.is_some()
-        && job.target.transport.base_url().is_some()
+        && transport.named_address().is_some()
         && apart.several_at_once
         && matches!(apart.isolation, Isolation::Process | Isolation::Database)
     {
         refuse(
             format!(
                 "several agents would be started at once, and target.{}.baseUrl names one address for all",
-                job.target.transport.word()
+                transport.key()
             ),
             "leave the address out: each agent is given a free port as PORT; or isolation: shared",
         );

@@ -11,13 +11,6 @@ mod refusal;
 
 use std::sync::Arc;
 
-use crate::agent::TransportConfig;
-use crate::agent::command::CommandConfig;
-use crate::agent::demo::DemoConfig;
-use crate::agent::http::HttpConfig;
-use crate::agent::openai::OpenAiConfig;
-use crate::agent::responses::ResponsesConfig;
-use crate::agent::websocket::WebSocketConfig;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -100,7 +93,7 @@ impl Plan {
         job.gate.min_score = wanted.min_score.or(job.gate.min_score);
         job.limits.run = wanted.limits.or(job.limits.run);
         let models = if wanted.models.is_empty() {
-            vec![default_model(&job.target.transport).to_owned()]
+            vec![job.target.transport.as_transport().default_model().to_owned()]
         } else {
             wanted.models
         };
@@ -124,42 +117,25 @@ impl Plan {
     }
 }
 
-/// The agent's model where `--model` names none: Embabel's default, the demo agent's honest one, or the endpoint's usual one.
-fn default_model(transport: &TransportConfig) -> &'static str {
-    match transport {
-        TransportConfig::Embabel(_) => "gpt-4.1-mini",
-        TransportConfig::Demo(_) => DemoConfig::MODELS[0],
-        // Whichever the agent was made with.
-        TransportConfig::Adk(_) | TransportConfig::A2a(_) | TransportConfig::Trpc(_) | TransportConfig::Watsonx(_) => {
-            "own"
-        }
-        TransportConfig::OpenAi(_) => OpenAiConfig::MODEL,
-        TransportConfig::Responses(_) => ResponsesConfig::MODEL,
-        TransportConfig::Http(_) => HttpConfig::MODEL,
-        TransportConfig::WebSocket(_) => WebSocketConfig::MODEL,
-        TransportConfig::Command(_) => CommandConfig::MODEL,
-    }
-}
-
 /// The graph that the job names; else the embedded one for an agent that eval-job starts, Neo4j for every other job with
 /// Cypher.
 fn choose_graph(job: &Job) -> Option<GraphConfig> {
     if let Some(graph) = &job.graph {
         return Some(graph.clone());
     }
-    match job.target.transport {
-        TransportConfig::Demo(_) => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
-        _ if job.target.start.is_some() => Some(GraphConfig::Embedded(EmbeddedConfig::default())),
-        _ => uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default())),
+    let is_demo = job.target.transport.as_transport().hosting().is_in_process();
+    if is_demo || job.target.start.is_some() {
+        return Some(GraphConfig::Embedded(EmbeddedConfig::default()));
     }
+    uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default()))
 }
 
 /// That a started agent is to get variables which are not set.
 fn unset_variables(job: &Job, variables: &Variables) -> Option<String> {
-    let (key, unset) = match (&job.target.start, &job.target.transport) {
-        (Some(start), _) => ("target.start", start.unset(variables)),
-        (None, TransportConfig::Command(config)) => ("target.command", config.unset(variables)),
-        _ => return None,
+    let transport = job.target.transport.as_transport();
+    let (key, unset) = match &job.target.start {
+        Some(start) => ("target.start".to_owned(), start.unset(variables)),
+        None => (format!("target.{}", transport.key()), transport.unset_variables(variables)),
     };
     let are = if unset.len() == 1 { "is" } else { "are" };
     (!unset.is_empty())

@@ -1,8 +1,7 @@
 //! What cannot work, and what to do about it.
 
 use super::{Surroundings, uses_cypher};
-use crate::agent::demo::DemoConfig;
-use crate::agent::{Ability, TransportConfig};
+use crate::agent::Ability;
 use crate::graph::GraphConfig;
 use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
@@ -40,7 +39,7 @@ pub(super) fn refusals(
             refuse(format!("{name}: {problem}"), help);
         }
     }
-    let transport = &job.target.transport;
+    let transport = job.target.transport.as_transport();
     let needs_calls = job.assertions.iter().any(|assertion| assertion.check.needs_function_calls());
     let needs_state = job.assertions.iter().any(|assertion| assertion.check.needs_object_context());
     let needs = [
@@ -65,41 +64,37 @@ pub(super) fn refusals(
         (models.len() > 1, Ability::ChoosesModel, "--model names several models", transport.how_to_choose_model()),
     ];
     for (needed, ability, why, help) in needs {
-        if needed && !transport.can(ability) {
-            refuse(format!("{why}, and target.{} can't {}", transport.word(), ability.words()), help);
+        if needed && !job.target.transport.can(ability) {
+            refuse(format!("{why}, and target.{} can't {}", transport.key(), ability.words()), help);
         }
     }
-    match transport {
-        TransportConfig::Demo(_) => {
-            for model in models.iter().filter(|model| !DemoConfig::MODELS.contains(&model.as_str())) {
-                refuse(
-                    format!("the demo agent has no model `{model}`"),
-                    &format!("its models are {}: choose with --model", DemoConfig::MODELS.join(" and ")),
-                );
-            }
+    if let Some(known) = transport.models() {
+        for model in models.iter().filter(|model| !known.contains(&model.as_str())) {
+            refuse(
+                format!("the {} agent has no model `{model}`", transport.key()),
+                &format!("its models are {}: choose with --model", known.join(" and ")),
+            );
         }
-        _ => {
-            for problem in transport.check() {
-                refuse(problem, "correct it in the job file");
-            }
-            if let Some(key) = transport.needs_base_url().filter(|_| job.target.start.is_none()) {
-                refuse(
-                    format!(
-                        "{key}: {{{{ baseUrl }}}} is where an agent listens that eval-job starts, and there is no target.start"
-                    ),
-                    "write the address itself, like http://localhost:8080; or say how the agent is started: target: {start: \
-                     {command: …}}",
-                );
-            }
-            let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));
-            if is_embedded && job.target.start.is_none() && uses_cypher(job) {
-                refuse(
-                    "the job's Cypher would look at an embedded graph that its agent can't write to".to_owned(),
-                    "name the agent's own database: graph: {neo4j: {uri: …}}; or say how the agent is started (target.start): \
-                     it is then told where the graph is; or serve one to it: eval-job graph serve",
-                );
-            }
-        }
+    }
+    for problem in transport.check() {
+        refuse(problem, "correct it in the job file");
+    }
+    if let Some(key) = transport.needs_base_url().filter(|_| job.target.start.is_none()) {
+        refuse(
+            format!(
+                "{key}: {{{{ baseUrl }}}} is where an agent listens that eval-job starts, and there is no target.start"
+            ),
+            "write the address itself, like http://localhost:8080; or say how the agent is started: target: {start: {command: \
+             …}}",
+        );
+    }
+    let is_apart = !transport.hosting().is_in_process() && job.target.start.is_none();
+    if matches!(graph, Some(GraphConfig::Embedded(_))) && is_apart && uses_cypher(job) {
+        refuse(
+            "the job's Cypher would look at an embedded graph that its agent can't write to".to_owned(),
+            "name the agent's own database: graph: {neo4j: {uri: …}}; or say how the agent is started (target.start): it is \
+             then told where the graph is; or serve one to it: eval-job graph serve",
+        );
     }
     if matches!(graph, Some(GraphConfig::Embedded(_))) {
         let problem = |(place, cypher)| Some((place, compile_problem(cypher, &PARAMETERS)?));

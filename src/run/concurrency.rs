@@ -3,7 +3,7 @@
 //! These are estimates, a little more than was counted. Where they are too small the lack is told, and nobody is blamed.
 
 use super::Engine;
-use crate::agent::TransportConfig;
+use crate::agent::Hosting;
 use crate::descriptors;
 use crate::graph::GraphConfig;
 use crate::job::{Isolation, Mind, ModelName};
@@ -57,11 +57,11 @@ fn is_own(plan: &Plan) -> bool {
 /// What one conversation takes.
 fn each(plan: &Plan) -> u64 {
     let job = &plan.job;
-    let agent = match &job.target.transport {
-        TransportConfig::Command(_) => STARTED,
+    let agent = match job.target.transport.as_transport().hosting() {
+        Hosting::OwnProcess => STARTED,
         // Both ends of its connections are ours.
-        TransportConfig::Demo(_) => 5,
-        _ => 3,
+        Hosting::InProcess => 5,
+        Hosting::Elsewhere => 3,
     };
     let is_asked = |name: &ModelName| u64::from(*name != ModelName::Scripted);
     let persona = match &job.persona.mind {

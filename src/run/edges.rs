@@ -1,11 +1,9 @@
 //! The clients that a plan needs, made of what the job says and of what the surroundings know.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::budget::Budget;
-use serde_json::Map;
 use tokio::sync::Semaphore;
 
 use super::commons::Commons;
@@ -13,18 +11,7 @@ use super::evaluate;
 use super::ground::neo4j_graph;
 use super::models::{ModelAddress, Models, Surround};
 use super::{Chance, Engine};
-use crate::agent::a2a::{A2aAgent, A2aConfig, A2aSettings};
-use crate::agent::adk::{AdkAgent, AdkConfig, AdkServer, AdkSettings};
-use crate::agent::command::{CommandAgent, CommandSettings};
-use crate::agent::embabel::{EmbabelAgent, EmbabelConfig, EmbabelSettings};
-use crate::agent::freeform::Known;
-use crate::agent::http::{HttpAgent, HttpAgentSettings};
-use crate::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
-use crate::agent::responses::{ResponsesAgent, ResponsesAgentSettings, ResponsesConfig};
-use crate::agent::trpc::{ServerConfig, TrpcAgent, TrpcConfig, TrpcSettings};
-use crate::agent::watsonx::{WatsonxAgent, WatsonxConfig, WatsonxSettings};
-use crate::agent::websocket::{WebSocketAgent, WebSocketAgentSettings};
-use crate::agent::{Agent, AgentError, RestSettings, TransportConfig};
+use crate::agent::{Agent, AgentContext, AgentError};
 use crate::clock::{Clock, Stopwatch};
 use crate::evidence::TrialId;
 use crate::graph::embedded::{self, EmbeddedGraph};
@@ -180,7 +167,7 @@ impl Edges {
     /// A conversation's place: among all that are held with the agent, or alone where it has one of its own.
     pub(super) fn place(&self, plan: &Plan) -> Place {
         let is_started =
-            plan.job.target.start.is_some() || matches!(plan.job.target.transport, TransportConfig::Demo(_));
+            plan.job.target.start.is_some() || plan.job.target.transport.as_transport().hosting().is_in_process();
         match plan.isolation {
             Isolation::Database | Isolation::Process if is_started => self.target.enter_alone(),
             _ => self.target.enter(),
@@ -196,160 +183,33 @@ impl Edges {
         }
     }
 
-    /// The client of a trial's agent. `base_url` is where the agent that was started for it listens.
+    /// The client of a trial's agent. `started_at` is where the agent listens that was started for it.
     pub(super) fn agent(
         &self,
         engine: &Engine,
         id: &TrialId,
-        (base_url, place): (Option<String>, &Place),
+        (started_at, place): (Option<String>, &Place),
     ) -> Result<Box<dyn Agent>, AgentError> {
-        let target = &engine.plan.job.target;
-        // The user's key is for the user's agent; the demo agent needs none.
-        let api_key =
-            |own: &Option<String>| own.clone().map(Secret::new).or_else(|| self.credentials.agent_api_key.clone());
-        let rest = |headers: &BTreeMap<String, String>, own: &Option<String>| RestSettings {
-            headers: headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
-            api_key: api_key(own),
-            turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
+        let job = &engine.plan.job;
+        let context = AgentContext {
+            user: self.user(&engine.plan, id),
+            chatbot: job.target.chatbot.clone(),
+            model: id.model.clone(),
+            started_at,
+            api_key: self.credentials.agent_api_key.clone(),
+            folder: job.folder.clone(),
+            variables: self.credentials.variables.clone(),
+            redactor: self.credentials.redactor.clone(),
+            state_parts: job.assertions.iter().flat_map(|assertion| assertion.check.context_parts()).collect(),
+            http: self.http.clone(),
+            turn_limit: Duration::from_secs_f64(job.limits.turn_seconds),
             rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
+            reading: RetryPolicy::READING,
             place: place.clone(),
         };
-        // Of an agent without a protocol, keys are where its templates say, and nowhere else.
-        let without_key = RestSettings { api_key: None, ..rest(&BTreeMap::new(), &None) };
-        match &target.transport {
-            TransportConfig::Embabel(config) => {
-                let own = EmbabelConfig { base_url: config.base_url.clone().or(base_url), ..config.clone() };
-                self.embabel_agent(engine, id, own, (api_key(&config.api_key), place.clone()))
-            }
-            TransportConfig::Demo(_) => {
-                let own = EmbabelConfig { base_url, ..EmbabelConfig::default() };
-                self.embabel_agent(engine, id, own, (None, place.clone()))
-            }
-            TransportConfig::OpenAi(config) => {
-                let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
-                let settings = OpenAiAgentSettings {
-                    config: OpenAiConfig { base_url, ..config.clone() },
-                    model: id.model.clone(),
-                    rest: rest(&BTreeMap::new(), &config.api_key),
-                };
-                Ok(Box::new(OpenAiAgent::new(settings, self.http.clone())?))
-            }
-            TransportConfig::Responses(config) => {
-                let base_url = config.base_url.clone().or(base_url.map(|address| format!("{address}/v1")));
-                let settings = ResponsesAgentSettings {
-                    config: ResponsesConfig { base_url, ..(**config).clone() },
-                    model: id.model.clone(),
-                    rest: rest(&config.headers, &config.api_key),
-                };
-                Ok(Box::new(ResponsesAgent::new(settings, self.http.clone())?))
-            }
-            TransportConfig::Http(config) => {
-                let (config, known) = ((**config).clone(), self.known(engine, id, base_url));
-                let looked_at = engine.plan.job.assertions.iter().flat_map(|assertion| assertion.check.context_parts());
-                let settings = HttpAgentSettings { config, known, rest: without_key, looked_at: looked_at.collect() };
-                Ok(Box::new(HttpAgent::new(settings, self.http.clone())?))
-            }
-            TransportConfig::WebSocket(config) => {
-                let (config, known) = ((**config).clone(), self.known(engine, id, base_url));
-                let settings = WebSocketAgentSettings { config, known, rest: without_key };
-                Ok(Box::new(WebSocketAgent::new(settings, self.http.clone())?))
-            }
-            TransportConfig::A2a(config) => {
-                let settings = A2aSettings {
-                    base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| A2aConfig::BASE_URL.to_owned()),
-                    streaming: config.streaming,
-                    user: Some(self.user(&engine.plan, id)),
-                    rest: rest(&config.headers, &config.api_key),
-                };
-                Ok(Box::new(A2aAgent::new(settings, self.http.clone())?))
-            }
-            TransportConfig::Adk(config) => {
-                let settings = AdkSettings {
-                    server: AdkServer::ApiServer,
-                    base_url: config.base_url.clone().or(base_url).unwrap_or_else(|| AdkConfig::BASE_URL.to_owned()),
-                    app: config.app.clone().unwrap_or_else(|| target.chatbot.clone()),
-                    user: self.user(&engine.plan, id),
-                    state: config.state.clone(),
-                    streaming: config.streaming,
-                    rest: rest(&config.headers, &None),
-                };
-                Ok(Box::new(AdkAgent::new(settings, self.http.clone())?))
-            }
-            TransportConfig::Watsonx(config) => {
-                let own = config.base_url.clone().or(base_url);
-                let settings = WatsonxSettings {
-                    config: (**config).clone(),
-                    base_url: own.unwrap_or_else(|| WatsonxConfig::BASE_URL.to_owned()),
-                    agent: config.agent.as_ref().unwrap_or(&target.chatbot).clone(),
-                    reading: RetryPolicy::READING,
-                    rest: rest(&config.headers, &config.api_key),
-                };
-                Ok(Box::new(WatsonxAgent::new(settings, self.http.clone())?))
-            }
-            TransportConfig::Trpc(config) => {
-                let base_url = config.base_url.clone().or(base_url).unwrap_or_else(|| TrpcConfig::BASE_URL.to_owned());
-                let (app, user) = (config.app.as_ref().unwrap_or(&target.chatbot).clone(), self.user(&engine.plan, id));
-                let rest = rest(&config.headers, &config.api_key);
-                match config.server {
-                    ServerConfig::Agent => {
-                        let runtime_state = config.runtime_state.clone();
-                        let settings = TrpcSettings { base_url, app, user, runtime_state, rest };
-                        Ok(Box::new(TrpcAgent::new(settings, self.http.clone())?))
-                    }
-                    ServerConfig::Debug => {
-                        let (server, state, streaming) = (AdkServer::TrpcDebug, Map::new(), config.streaming);
-                        let settings = AdkSettings { server, base_url, app, user, state, streaming, rest };
-                        Ok(Box::new(AdkAgent::new(settings, self.http.clone())?))
-                    }
-                }
-            }
-            TransportConfig::Command(config) => {
-                let settings = CommandSettings {
-                    config: config.clone(),
-                    folder: engine.plan.job.folder.clone(),
-                    surroundings: self.credentials.variables.clone(),
-                    redactor: self.credentials.redactor.clone(),
-                    user: self.user(&engine.plan, id),
-                    model: id.model.clone(),
-                    turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-                    rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
-                    clock: engine.clock,
-                };
-                Ok(Box::new(CommandAgent::new(settings)))
-            }
-        }
-    }
-
-    /// What the templates of a trial may name.
-    fn known(&self, engine: &Engine, id: &TrialId, base_url: Option<String>) -> Known {
-        let chatbot = engine.plan.job.target.chatbot.clone();
-        Known { base_url, user: self.user(&engine.plan, id), chatbot, model: id.model.clone() }
-    }
-
-    fn embabel_agent(
-        &self,
-        engine: &Engine,
-        id: &TrialId,
-        own: EmbabelConfig,
-        (api_key, place): (Option<Secret>, Place),
-    ) -> Result<Box<dyn Agent>, AgentError> {
-        let settings = EmbabelSettings {
-            base_url: own.base_url().to_owned(),
-            path: own.path().to_owned(),
-            api_key,
-            knowledge: own.knowledge.clone(),
-            user: self.user(&engine.plan, id),
-            chatbot: engine.plan.job.target.chatbot.clone(),
-            model: id.model.clone(),
-            turn_limit: Duration::from_secs_f64(engine.plan.job.limits.turn_seconds),
-            rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),
-            clock: engine.clock,
-            retry: RetryPolicy::AGENT,
-            place,
-        };
-        Ok(Box::new(EmbabelAgent::new(settings, self.http.clone())?))
+        job.target.transport.as_transport().connect(context)
     }
 }
 
@@ -359,11 +219,8 @@ fn learn(plan: &Plan, credentials: &Credentials, model_keys: &[Secret]) {
     redactor.learn_variables(&credentials.variables);
     let own = [&credentials.agent_api_key, &credentials.neo4j_password].into_iter().flatten();
     own.chain(model_keys).for_each(|key| redactor.learn(key));
-    let target = &plan.job.target;
-    redactor.learn_all(target.transport.keys());
-    if let TransportConfig::Command(config) = &target.transport {
-        config.env.iter().for_each(|(name, value)| redactor.learn_named(name, value));
-    }
+    let secrets = plan.job.target.transport.as_transport().secrets();
+    secrets.into_iter().for_each(|(name, value)| redactor.learn_named(name, value));
     if let Some(GraphConfig::Neo4j(config)) = &plan.graph {
         let connection = neo4j_connection(config, credentials);
         redactor.learn_named("", &connection.uri);

@@ -27,8 +27,7 @@ impl Edges {
     }
 
     fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
-        let transport = &plan.job.target.transport;
-        let address = transport.base_url();
+        let address = plan.job.target.transport.as_transport().named_address();
         StartSettings {
             config: start.clone(),
             folder: plan.job.folder.clone(),

@@ -43,7 +43,7 @@ pub use concurrency::{AtOnce, at_once};
 pub use edges::{Credentials, Edges, Means, neo4j_connection};
 pub use hint::hint;
 pub use preflight::{KeyCheck, Preflight, Trouble, missing_program, preflight};
-pub use probe::{ProbeError, Sighting, probe};
+pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::{provenance, without_user};
 pub use rehearse::{Rehearsal, rehearse};
 pub use sink::{Durability, Sink};

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Engine;
 use super::prepare::parameters;
-use crate::agent::{Missing, TransportConfig};
+use crate::agent::{Hosting, Missing};
 use crate::graph::neo4j::Neo4jGraph;
 use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
 use crate::http::Url;
@@ -99,10 +99,9 @@ impl Preflight {
 /// Why the program that is to be started can't be, as far as this machine's files tell. Contacts nobody.
 pub fn missing_program(job: &Job, variables: &Variables) -> Option<Trouble> {
     let path = variables.text("PATH");
-    let missing = match (&job.target.start, &job.target.transport) {
-        (Some(start), _) => start.missing(&job.folder, path),
-        (None, TransportConfig::Command(config)) => config.missing(&job.folder, path),
-        _ => None,
+    let missing = match &job.target.start {
+        Some(start) => start.missing(&job.folder, path),
+        None => job.target.transport.as_transport().missing(&job.folder, path),
     };
     missing.map(|Missing { what, help }| Trouble { what, help })
 }
@@ -110,18 +109,19 @@ pub fn missing_program(job: &Job, variables: &Variables) -> Option<Trouble> {
 /// Whether the agent is there, or the program that is to be started.
 async fn agent(engine: &Engine) -> Preflight {
     let job = &engine.plan.job;
-    if job.target.start.is_some() || matches!(job.target.transport, TransportConfig::Command(_)) {
+    let transport = job.target.transport.as_transport();
+    if job.target.start.is_some() || transport.hosting() == Hosting::OwnProcess {
         return match missing_program(job, &engine.edges.credentials.variables) {
             Some(trouble) => Preflight { ready: Vec::new(), troubles: vec![trouble] },
             None => Preflight::there("agent can be started"),
         };
     }
-    let Some(url) = job.target.transport.address().and_then(address) else { return Preflight::default() };
+    let Some(url) = transport.address().and_then(address) else { return Preflight::default() };
     match reach(engine, &url).await {
         Ok(()) => Preflight::there("agent listens"),
         Err(problem) => {
-            let key = job.target.transport.address_key();
-            let help = format!("is the agent running? {key} says where it is looked for");
+            let (transport, key) = (transport.key(), transport.address_key());
+            let help = format!("is the agent running? target.{transport}.{key} says where it is looked for");
             Preflight::not(format!("the agent is not reachable: {problem}"), help)
         }
     }

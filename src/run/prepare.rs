@@ -9,7 +9,7 @@ use super::managed::ended;
 use super::trial::Stop;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
-use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Session, TransportConfig};
+use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Attempts, Hosting, Session};
 use crate::evidence::{Message, Role, TrialId, Usage, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::{Isolation, Job, Seed};
@@ -133,7 +133,7 @@ async fn set(
                 .map_err(|error| Stop::broken(format!("setup {}: {error}", index + 1)))?;
         }
     }
-    if let (TransportConfig::Demo(_), Some(graph)) = (&job.target.transport, &graph) {
+    if let (Hosting::InProcess, Some(graph)) = (job.target.transport.as_transport().hosting(), &graph) {
         let demo = DemoAgent::start(graph.clone(), engine.clock)
             .await
             .map_err(|error| Stop::broken(format!("the demo agent could not be started: {error}")))?;
@@ -236,13 +236,14 @@ async fn deliver(agent: &dyn Agent, seed: &Seed, told: &mut Vec<Option<Usage>>) 
     };
     let mut session = agent.open().await?;
     for line in lines {
-        let exchange = session.say(&line).await;
-        let is_heard = exchange.reply.is_ok() || exchange.tries.failures.iter().any(|failed| failed.maybe_received);
+        let mut attempts = Attempts::default();
+        let reply = session.say(&line, &mut attempts).await;
+        let is_heard = reply.is_ok() || attempts.failures.iter().any(|failed| failed.maybe_received);
         if is_heard {
-            told.push(exchange.reply.as_ref().ok().and_then(|reply| reply.usage));
+            told.push(reply.as_ref().ok().and_then(|reply| reply.usage));
         }
-        exchange.reply?;
-        if exchange.tries.maybe_delivered {
+        reply?;
+        if attempts.maybe_delivered {
             // A memory that holds it twice would be blamed on the agent.
             let message = "a line was sent again after a try that the agent may have received".to_owned();
             return Err(AgentError { kind: AgentErrorKind::Timeout, message });

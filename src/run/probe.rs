@@ -9,28 +9,30 @@ use super::prepare::{self, Extent};
 use super::talk::greeted;
 use super::trial::Stop;
 use crate::agent::managed::Listener;
-use crate::agent::{Agent, AgentError, Exchange, Reply};
+use crate::agent::{Agent, AgentError, Attempts, Reply};
 use crate::evidence::{Event, ObjectContext};
 use crate::secret::Redactor;
 
 /// What a hello to the agent showed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sighting {
+pub struct ProbeReport {
     /// The session, as the agent names it.
     pub session_id: String,
     /// What the agent said before anybody had said anything.
     pub greeting: Option<Reply>,
     /// What was said to it.
-    pub said: String,
-    /// What came of that.
-    pub exchange: Exchange,
+    pub message: String,
+    /// Its reply to that.
+    pub reply: Result<Reply, AgentError>,
+    /// The attempts that failed.
+    pub attempts: Attempts,
     /// Its observable state after that.
     pub context: Result<ObjectContext, AgentError>,
 }
 
-impl Sighting {
+impl ProbeReport {
     /// The same without secrets: before anything of it is cut short.
-    pub fn cleared_by(mut self, redactor: &Redactor) -> Sighting {
+    pub fn cleared_by(mut self, redactor: &Redactor) -> ProbeReport {
         let clear = |text: &mut String| *text = redactor.redact(text).into_owned();
         let clear_reply = |reply: &mut Reply| {
             clear(&mut reply.text);
@@ -38,10 +40,10 @@ impl Sighting {
             clear_document(redactor, &mut reply.events);
         };
         clear(&mut self.session_id);
-        clear(&mut self.said);
+        clear(&mut self.message);
         self.greeting.iter_mut().for_each(clear_reply);
-        self.exchange.tries.failures.iter_mut().for_each(|failure| clear(&mut failure.error));
-        match &mut self.exchange.reply {
+        self.attempts.failures.iter_mut().for_each(|failure| clear(&mut failure.error));
+        match &mut self.reply {
             Ok(reply) => clear_reply(reply),
             Err(error) => clear(&mut error.message),
         }
@@ -76,7 +78,7 @@ pub enum ProbeError {
 ///
 /// # Errors
 /// Why there was no hello.
-pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Option<Sighting>, ProbeError> {
+pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Option<ProbeReport>, ProbeError> {
     // Dropping the look cancels whatever it waits for.
     let seen = tokio::select! {
         biased;
@@ -87,7 +89,7 @@ pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Opti
     seen.transpose()
 }
 
-async fn look(engine: &Engine) -> Result<Sighting, ProbeError> {
+async fn look(engine: &Engine) -> Result<ProbeReport, ProbeError> {
     let trials = engine.plan.trials();
     let id = trials.first().ok_or_else(|| ProbeError::Unprepared("the plan holds no conversation".to_owned()))?;
     let prepared = prepare::prepare(engine, id, (Extent::LeavesNoTrace, &Listener::default())).await;
@@ -101,15 +103,17 @@ async fn look(engine: &Engine) -> Result<Sighting, ProbeError> {
     seen
 }
 
-async fn hello(engine: &Engine, agent: &dyn Agent, said: &str) -> Result<Sighting, AgentError> {
+async fn hello(engine: &Engine, agent: &dyn Agent, said: &str) -> Result<ProbeReport, AgentError> {
     let mut session = agent.open().await?;
     let greeting = greeted(engine, session.as_mut()).await?;
-    let exchange = session.say(said).await;
+    let mut attempts = Attempts::default();
+    let reply = session.say(said, &mut attempts).await;
     // Where the first message opens the conversation, one that can't have arrived has opened none.
-    let is_unheard = exchange.tries.failures.iter().all(|failed| !failed.maybe_received);
-    if let (false, true, Err(error)) = (session.is_met(), is_unheard, &exchange.reply) {
+    let is_unheard = attempts.failures.iter().all(|failed| !failed.maybe_received);
+    if let (false, true, Err(error)) = (session.is_met(), is_unheard, &reply) {
         return Err(error.clone());
     }
     let context = session.object_context().await;
-    Ok(Sighting { session_id: session.id().to_owned(), greeting, said: said.to_owned(), exchange, context })
+    let (session_id, message) = (session.id().to_owned(), said.to_owned());
+    Ok(ProbeReport { session_id, greeting, message, reply, attempts, context })
 }

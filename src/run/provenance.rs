@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::Edges;
-use crate::agent::TransportConfig;
 use crate::graph::GraphConfig;
 use crate::job::{Job, Mind};
 use crate::money::Price;
@@ -26,21 +25,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         job_file: job_file.to_owned(),
         job_digest: job.digest.clone(),
         prompts,
-        agent: match &job.target.transport {
-            TransportConfig::Demo(_) => "the demo agent, on loopback".to_owned(),
-            TransportConfig::Embabel(config) => at(job, config.base_url()),
-            TransportConfig::OpenAi(config) => at(job, config.base_url()),
-            TransportConfig::Responses(config) => at(job, config.base_url()),
-            TransportConfig::Adk(config) => at(job, config.base_url()),
-            TransportConfig::A2a(config) => at(job, config.base_url()),
-            TransportConfig::Trpc(config) => at(job, config.base_url()),
-            TransportConfig::Watsonx(config) => at(job, config.base_url()),
-            // A query can hold a key.
-            TransportConfig::Http(config) => at(job, config.say.url.split('?').next().unwrap_or_default()),
-            TransportConfig::WebSocket(config) => at(job, config.url.split('?').next().unwrap_or_default()),
-            // Its arguments can.
-            TransportConfig::Command(config) => format!("command `{}`", config.command),
-        },
+        agent: agent(job),
         models: plan.models.clone(),
         persona: job.persona.name.clone(),
         persona_model: match &job.persona.mind {
@@ -78,13 +63,19 @@ fn prices(plan: &Plan) -> BTreeMap<String, Price> {
     names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }
 
-/// A transport and where its agent is, or how it was started. `default` is where it is when the job names no address.
-fn at(job: &Job, default: &str) -> String {
-    let word = job.target.transport.word();
-    match (&job.target.start, job.target.transport.base_url()) {
-        (Some(start), None) => format!("{word}, started by `{}`", start.command),
-        (Some(start), Some(address)) => format!("{word} at {}, started by `{}`", without_user(address), start.command),
-        (None, _) => format!("{word} at {}", without_user(default)),
+/// A transport and where its agent is, or how it was started.
+fn agent(job: &Job) -> String {
+    let transport = job.target.transport.as_transport();
+    let key = transport.key();
+    match (&job.target.start, transport.named_address()) {
+        (Some(start), None) => format!("{key}, started by `{}`", start.command),
+        (Some(start), Some(address)) => format!("{key} at {}, started by `{}`", without_user(address), start.command),
+        (None, _) => match (transport.program(), transport.address()) {
+            // Its arguments can hold keys.
+            (Some(program), _) => format!("{key} `{program}`"),
+            (None, Some(address)) => format!("{key} at {}", without_user(address)),
+            (None, None) => format!("the {key} agent, on loopback"),
+        },
     }
 }
 

@@ -4,7 +4,7 @@ use super::managed::ended;
 use super::trial_limit::TrialLimit;
 use super::{Engine, hint};
 use crate::agent::managed::Lifeline;
-use crate::agent::{AgentError, AgentErrorKind, Exchange, Reply, Session, Witness};
+use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session, Witness};
 use crate::evidence::{FailedTry, Turn};
 
 /// How a turn ended.
@@ -28,9 +28,11 @@ pub(super) async fn say(
     let mut death = None;
     // What was waited for before this message is not of this turn.
     limit.place.take_waited_ms();
-    let exchange = tokio::select! {
+    let mut attempts = Attempts::default();
+    let saying = witness.clone().during(session.say(&turn.user, &mut attempts));
+    let reply = tokio::select! {
         biased;
-        exchange = tokio::time::timeout(limit.left(), witness.clone().during(session.say(&turn.user))) => exchange.ok(),
+        reply = tokio::time::timeout(limit.left(), saying) => reply.ok(),
         how = ended(lifeline) => {
             death = Some(format!("the agent's process ended ({how}) in turn {number}"));
             None
@@ -42,12 +44,8 @@ pub(super) async fn say(
     limit.watching_ms += waited_ms;
     limit.agent_ms += spent_ms;
     turn.spent_ms = Some(spent_ms);
-    let (reply, mut tries) = match exchange {
-        Some(Exchange { reply, tries }) => (Some(reply), tries),
-        None => (None, session.given_up()),
-    };
     if let Some(error) = &death {
-        tries.failures.push(FailedTry::untimed(error.clone(), true));
+        attempts.failures.push(FailedTry::untimed(error.clone(), true));
     }
     let end = match (&reply, &death) {
         (Some(Ok(_)), _) => None,
@@ -60,19 +58,19 @@ pub(super) async fn say(
     };
     // Not every transport has asked, and nobody has for a message that was given up.
     if let Some(error) = &end
-        && (reply.is_none() || tries.failures.last().is_none_or(|last| last.excuse.is_none()))
+        && (reply.is_none() || attempts.failures.last().is_none_or(|last| last.excuse.is_none()))
         && let Some(excuse) = witness.excuse(error).await
     {
         if reply.is_none() && death.is_none() {
-            tries.failures.push(FailedTry::untimed(error.message.clone(), true));
+            attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
             death = Some(error.message.clone());
         }
-        if let Some(failed) = tries.failures.last_mut() {
+        if let Some(failed) = attempts.failures.last_mut() {
             failed.excuse = Some(excuse);
         }
     }
-    turn.failures = tries.failures;
-    turn.maybe_delivered = tries.maybe_delivered;
+    turn.failures = attempts.failures;
+    turn.maybe_delivered = attempts.maybe_delivered;
     match reply {
         None => match death {
             Some(message) => (turn, TurnEnd::Failed(AgentError { kind: AgentErrorKind::Timeout, message })),
@@ -103,7 +101,7 @@ pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &T
 pub(super) fn with_hint(engine: &Engine, error: &AgentError) -> String {
     let target = &engine.plan.job.target;
     let message = &error.message;
-    match message.contains(&format!("target.{}.", target.transport.word())) {
+    match message.contains(&format!("target.{}.", target.transport.as_transport().key())) {
         true => message.clone(),
         false => format!("{message}; try {}", hint(target, error)),
     }
@@ -121,7 +119,6 @@ pub(super) fn take_in(turn: &mut Turn, reply: Reply) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::ObjectContext;
 
     /// A conversation for which nothing was sent to open it, or something was.
     struct Opened(bool);
@@ -136,11 +133,7 @@ mod tests {
             self.0
         }
 
-        async fn say(&mut self, _: &str) -> Exchange {
-            Exchange { reply: Err(cut()), tries: crate::agent::Tries::default() }
-        }
-
-        async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+        async fn say(&mut self, _: &str, _: &mut Attempts) -> Result<Reply, AgentError> {
             Err(cut())
         }
     }

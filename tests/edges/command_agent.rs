@@ -1,32 +1,20 @@
 //! An agent behind a command, with shells that misbehave.
 
-use std::time::Duration;
-
 use eval_job::agent::AgentErrorKind::{BadReply, Unreachable};
-use eval_job::agent::command::{CommandAgent, CommandSettings, check};
-use eval_job::agent::{Agent, Session};
-use eval_job::clock::Clock;
-use eval_job::secret::{Redactor, Secret, Variables};
+use eval_job::agent::command::CommandConfig;
+use eval_job::agent::{Session, Transport};
 use serde_json::{Value, json};
 
-fn settings(script: &str, more: Value) -> CommandSettings {
+use crate::servers::client::{Client, Talk};
+
+fn settings(script: &str, more: Value) -> Client<CommandConfig> {
     let mut config = json!({"command": "sh", "args": ["-c", script, "sh", "{user}"], "greeting": false});
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    CommandSettings {
-        config: serde_json::from_value(config).unwrap(),
-        folder: std::env::temp_dir(),
-        surroundings: Variables::default(),
-        redactor: Redactor::of([&Secret::new("hush-key")]),
-        user: "ann".to_owned(),
-        model: "m".to_owned(),
-        turn_limit: Duration::from_secs(20),
-        rng_seed: 1,
-        clock: Clock::system(),
-    }
+    Client::unchecked(serde_json::from_value(config).unwrap())
 }
 
-async fn session(settings: CommandSettings) -> Box<dyn Session> {
-    CommandAgent::new(settings).open().await.unwrap()
+async fn session(settings: Client<CommandConfig>) -> Box<dyn Session> {
+    settings.session().await
 }
 
 const ECHO: &str = r#"while read -r line; do printf 'noise\nagent: %s\nfor %s %s\n\n%s\n' "$line" "$USER_ID" "$1" "$AGENT_MESSAGE_TERMINATOR"; done"#;
@@ -35,11 +23,11 @@ const ECHO: &str = r#"while read -r line; do printf 'noise\nagent: %s\nfor %s %s
 async fn a_line_goes_in_and_a_message_comes_out() {
     let mut session = session(settings(ECHO, json!({"terminator": "=END="}))).await;
     assert_eq!(session.greeting().await.unwrap(), None);
-    let reply = session.say("two\nlines").await.reply.unwrap();
+    let reply = session.talk("two\nlines").await.reply.unwrap();
     assert_eq!(reply.text, "two lines\nfor ann ann");
     assert!(reply.latency_ms > 0.0);
-    assert_eq!(session.say("more").await.reply.unwrap().text, "more\nfor ann ann");
-    assert!(session.say(" \n").await.reply.unwrap_err().message.contains("a blank line gets no reply"));
+    assert_eq!(session.talk("more").await.reply.unwrap().text, "more\nfor ann ann");
+    assert!(session.talk(" \n").await.reply.unwrap_err().message.contains("a blank line gets no reply"));
 }
 
 #[tokio::test]
@@ -52,24 +40,24 @@ async fn it_greets_is_reset_and_counts_its_tokens() {
         done"#;
     let mut greeted = session(settings(script, json!({"greeting": true}))).await;
     assert_eq!(greeted.greeting().await.unwrap().unwrap().text, "Welcome");
-    assert_eq!(greeted.say("Hi").await.reply.unwrap().text, "Hi");
+    assert_eq!(greeted.talk("Hi").await.reply.unwrap().text, "Hi");
     // Whoever does not ask for the greeting does not get it for a reply.
     let mut seeded = session(settings(script, json!({"greeting": true}))).await;
-    assert_eq!(seeded.say("Hi").await.reply.unwrap().text, "Hi");
+    assert_eq!(seeded.talk("Hi").await.reply.unwrap().text, "Hi");
 
     let more = json!({"greeting": true, "resetConversation": true, "tokens": true});
     let mut session = session(settings(script, more)).await;
     assert!(session.greeting().await.unwrap().unwrap().text.starts_with("Please introduce yourself"));
-    let first = session.say("Hi").await.reply.unwrap().usage.unwrap();
+    let first = session.talk("Hi").await.reply.unwrap().usage.unwrap();
     assert_eq!((first.input_tokens, first.calls), (Some(30), 3), "those of the opening too");
-    let second = session.say("Hi").await.reply.unwrap().usage.unwrap();
+    let second = session.talk("Hi").await.reply.unwrap().usage.unwrap();
     assert_eq!((second.input_tokens, second.output_tokens, second.calls), (Some(10), Some(1), 1));
 }
 
 #[tokio::test]
 async fn a_line_without_end_is_not_read_to_its_end() {
     let script = "read -r line; head -c 100000000 /dev/zero";
-    let error = session(settings(script, json!({}))).await.say("Hi").await.reply.unwrap_err();
+    let error = session(settings(script, json!({}))).await.talk("Hi").await.reply.unwrap_err();
     assert_eq!(error.kind, BadReply);
     assert!(error.message.contains("longer than 8 MiB"), "{error}");
 }
@@ -77,7 +65,7 @@ async fn a_line_without_end_is_not_read_to_its_end() {
 #[tokio::test]
 async fn a_flood_on_the_error_stream_is_in_nobodys_way() {
     let script = "head -c 50000000 /dev/zero >&2; read -r line; echo \"agent: $line\"; echo :DONE";
-    assert_eq!(session(settings(script, json!({}))).await.say("Hi").await.reply.unwrap().text, "Hi");
+    assert_eq!(session(settings(script, json!({}))).await.talk("Hi").await.reply.unwrap().text, "Hi");
 }
 
 #[tokio::test]
@@ -86,10 +74,10 @@ async fn what_can_not_be_started_is_told() {
         (json!({"command": "no-such-program"}), "`no-such-program` could not be started"),
         (json!({"cwd": "nowhere-at-all"}), "no such folder; target.command.cwd"),
     ] {
-        let error = CommandAgent::new(settings("", more)).open().await.err().unwrap();
+        let error = settings("", more).open().await.err().unwrap();
         assert_eq!(error.kind, Unreachable);
         assert!(error.message.contains(words), "{error}");
     }
-    let problems = check(&settings("", json!({"env": {"A=B": "s3cret"}, "resetConversation": true})).config);
+    let problems = settings("", json!({"env": {"A=B": "s3cret"}, "resetConversation": true})).config.check();
     assert!(problems.len() == 2 && !problems[0].contains("s3cret"), "{problems:?}");
 }

@@ -3,46 +3,21 @@
 use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unauthorized, Unreachable, Unreadable};
-use eval_job::agent::embabel::{EmbabelAgent, EmbabelSettings, KnowledgeConfig};
-use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session, Tries};
-use eval_job::clock::Clock;
+use eval_job::agent::embabel::{EmbabelConfig, KnowledgeConfig};
+use eval_job::agent::{AgentErrorKind, Attempts, Session, Transport};
 use eval_job::evidence::EventKind;
-use eval_job::http::HttpClient;
-use eval_job::retry::RetryPolicy;
-use eval_job::secret::Secret;
+use serde_json::json;
 
 use super::server::{Answer, Server};
+use crate::servers::client::{Client, Exchange, Talk, context};
 
 const GOOD: &str = r#"{"sessionId":"s 1/2","chatbot":"helper","message":{"content":"Hello!","role":"assistant"},
     "history":[],"events":[{"output":"ok"}]}"#;
 
-/// Four tries and hardly a wait between them.
-const QUICK: RetryPolicy = RetryPolicy {
-    tries: 4,
-    first_delay: Duration::from_millis(1),
-    max_delay: Duration::from_millis(2),
-    retry_after_cap: Duration::from_millis(2),
-};
-
-fn settings(url: &str) -> EmbabelSettings {
-    EmbabelSettings {
-        base_url: url.to_owned(),
-        path: "/api/v1/chat".to_owned(),
-        api_key: Some(Secret::new("hush-key")),
-        knowledge: None,
-        user: "ann".to_owned(),
-        chatbot: "helper".to_owned(),
-        model: "gpt-4.1-mini".to_owned(),
-        turn_limit: Duration::from_secs(20),
-        rng_seed: 1,
-        clock: Clock::system(),
-        retry: QUICK,
-        place: eval_job::limiter::Place::default(),
-    }
-}
-
-fn agent(settings: EmbabelSettings) -> EmbabelAgent {
-    EmbabelAgent::new(settings, HttpClient::new()).unwrap()
+fn settings(url: &str) -> Client<EmbabelConfig> {
+    let mut client = Client::new(json!({"baseUrl": url}));
+    client.context.model = "gpt-4.1-mini".to_owned();
+    client
 }
 
 /// A server that opens sessions and gives these answers to everything else, the last one for ever.
@@ -56,8 +31,8 @@ async fn talking(answers: Vec<Answer>) -> Server {
     .await
 }
 
-async fn session(settings: EmbabelSettings) -> Box<dyn Session> {
-    agent(settings).open().await.unwrap()
+async fn session(settings: Client<EmbabelConfig>) -> Box<dyn Session> {
+    settings.session().await
 }
 
 #[tokio::test]
@@ -66,7 +41,7 @@ async fn the_three_calls_are_the_protocols() {
     let server = talking(vec![Answer::json(200, GOOD), Answer::json(200, context)]).await;
     let mut session = session(settings(&format!("{}/", server.url))).await;
     assert_eq!(session.id(), "s 1/2");
-    let Exchange { reply, tries: Tries { failures, maybe_delivered } } = session.say("Hi").await;
+    let Exchange { reply, attempts: Attempts { failures, maybe_delivered } } = session.talk("Hi").await;
     let reply = reply.unwrap();
     assert_eq!((reply.text.as_str(), failures.len(), maybe_delivered), ("Hello!", 0, false));
     assert_eq!(reply.events, [EventKind::FunctionResponse { output: "ok".into() }.into()]);
@@ -96,7 +71,9 @@ async fn the_three_calls_are_the_protocols() {
 #[tokio::test]
 async fn without_a_key_no_key_is_sent() {
     let server = talking(vec![Answer::json(200, GOOD)]).await;
-    session(EmbabelSettings { api_key: None, ..settings(&server.url) }).await;
+    let mut keyless = settings(&server.url);
+    keyless.context.api_key = None;
+    session(keyless).await;
     assert_eq!(server.received()[0].header("x-api-key"), None);
 }
 
@@ -130,40 +107,41 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
         let what = format!("{answer:.60?}");
         let server = talking(vec![answer]).await;
         let mut session = session(settings(&server.url)).await;
-        let exchange = session.say("Hi").await;
+        let exchange = session.talk("Hi").await;
         let error = exchange.reply.unwrap_err();
         assert_eq!(error.kind, kind, "{what}");
         assert!(error.message.starts_with(&format!("PUT {}/api/v1/chat/messages: ", server.url)), "{what}: {error}");
         assert!(error.message.contains(words), "{what}: {error}");
         assert!(!error.message.contains("hush-key"), "{what}: {error}");
         assert_eq!(server.count("/messages"), arrives, "{what}");
-        assert_eq!(exchange.tries.failures.len(), arrives, "{what}");
-        for failed in &exchange.tries.failures {
+        assert_eq!(exchange.attempts.failures.len(), arrives, "{what}");
+        for failed in &exchange.attempts.failures {
             assert_eq!(failed.maybe_received, maybe_received, "{what}");
             assert_eq!(failed.error, error.message, "{what}");
         }
-        assert_eq!(exchange.tries.maybe_delivered, maybe_received && arrives > 1, "{what}");
+        assert_eq!(exchange.attempts.maybe_delivered, maybe_received && arrives > 1, "{what}");
     }
 }
 
 #[tokio::test]
 async fn a_last_try_that_may_have_arrived_is_no_second_delivery() {
     let server = talking(vec![Answer::json(503, ""), Answer::Close, Answer::json(400, "")]).await;
-    let exchange = session(settings(&server.url)).await.say("Hi").await;
-    assert_eq!(exchange.tries.failures.len(), 3);
-    assert!(exchange.tries.maybe_delivered, "the broken try was sent again");
+    let exchange = session(settings(&server.url)).await.talk("Hi").await;
+    assert_eq!(exchange.attempts.failures.len(), 3);
+    assert!(exchange.attempts.maybe_delivered, "the broken try was sent again");
 
-    let one_try = RetryPolicy { tries: 1, ..QUICK };
     let server = talking(vec![Answer::Close]).await;
-    let exchange = session(EmbabelSettings { retry: one_try, ..settings(&server.url) }).await.say("Hi").await;
-    assert_eq!((exchange.tries.failures.len(), exchange.tries.maybe_delivered), (1, false));
-    assert!(exchange.tries.failures[0].maybe_received);
+    let mut once = settings(&server.url);
+    once.context.retry.tries = 1;
+    let exchange = session(once).await.talk("Hi").await;
+    assert_eq!((exchange.attempts.failures.len(), exchange.attempts.maybe_delivered), (1, false));
+    assert!(exchange.attempts.failures[0].maybe_received);
 }
 
 #[tokio::test]
 async fn a_session_that_cannot_be_opened_says_why() {
     let refusing = Server::refusing().await;
-    let error = agent(settings(&refusing)).open().await.err().unwrap();
+    let error = settings(&refusing).open().await.err().unwrap();
     assert_eq!(error.kind, Unreachable);
     assert_eq!(
         error.message,
@@ -181,7 +159,7 @@ async fn a_session_that_cannot_be_opened_says_why() {
         (Answer::of_type(200, "text/html", "<html>"), 4, Unreadable, "answered text/html instead of JSON"),
     ] {
         let server = Server::with(vec![answer]).await;
-        let error = agent(settings(&server.url)).open().await.err().unwrap();
+        let error = settings(&server.url).open().await.err().unwrap();
         assert_eq!(error.kind, kind);
         assert!(error.message.contains(words), "{error}");
         assert_eq!(server.received().len(), tries, "{error}");
@@ -222,20 +200,21 @@ async fn the_knowledge_context_is_created_where_one_is_named() {
         [(Answer::json(201, ""), true), (Answer::json(409, "exists"), true), (Answer::json(400, "bad name"), false)]
     {
         let server = Server::with(vec![answer]).await;
-        let settings = EmbabelSettings { knowledge: Some(knowledge(&server.url)), ..settings("http://127.0.0.1:1") };
-        assert_eq!(agent(settings).create_knowledge().await.is_ok(), fine);
+        let mut settings = settings("http://127.0.0.1:1");
+        settings.config.knowledge = Some(knowledge(&server.url));
+        assert_eq!(settings.agent().prepare_memory().await.is_ok(), fine);
         let request = &server.received()[0];
         assert_eq!((request.method.as_str(), request.target.as_str()), ("PUT", "/api/v1/graphs"));
         assert_eq!(request.body, r#"{"name":"memory","description":"d","schemaName":"personal","id":"m-1"}"#);
     }
-    agent(settings("http://127.0.0.1:1")).create_knowledge().await.expect("nothing to create, nothing sent");
+    settings("http://127.0.0.1:1").agent().prepare_memory().await.expect("nothing to create, nothing sent");
 }
 
 #[tokio::test]
 async fn a_dropped_call_drops_its_connection() {
     let server = talking(vec![Answer::Hang]).await;
     let mut session = session(settings(&server.url)).await;
-    let waiting = tokio::time::timeout(Duration::from_millis(50), session.say("Hi")).await;
+    let waiting = tokio::time::timeout(Duration::from_millis(50), session.talk("Hi")).await;
     assert!(waiting.is_err());
     tokio::time::timeout(Duration::from_secs(10), server.client_left()).await.expect("the connection is closed");
     assert_eq!(server.count("/messages"), 1);
@@ -243,6 +222,7 @@ async fn a_dropped_call_drops_its_connection() {
 
 #[test]
 fn an_address_that_cannot_work_is_refused_before_anything_is_sent() {
-    let error = EmbabelAgent::new(settings("localhost:8081"), HttpClient::new()).err().unwrap();
+    let config = serde_json::from_value::<EmbabelConfig>(json!({"baseUrl": "localhost:8081"})).unwrap();
+    let error = config.connect(context()).err().unwrap();
     assert!(error.message.starts_with("target.embabel.baseUrl: the address must start with http://"), "{error}");
 }

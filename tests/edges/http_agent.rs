@@ -1,22 +1,18 @@
 //! Any REST agent by templates, against servers that misbehave.
 
-use eval_job::agent::AgentErrorKind::{NotFound, Unreachable};
-use eval_job::agent::http::{HttpAgent, HttpAgentSettings, check};
-use eval_job::agent::{Agent, Session};
+use eval_job::agent::AgentErrorKind::{NotFound, Unsendable};
+use eval_job::agent::Session;
+use eval_job::agent::http::HttpConfig;
 use eval_job::evidence::EventKind;
-use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-use super::{known, quick};
+use crate::servers::client::{Client, Talk};
 
-fn settings(url: &str, config: Value) -> HttpAgentSettings {
-    HttpAgentSettings {
-        config: serde_json::from_value(config).unwrap(),
-        known: known(url),
-        rest: quick(None),
-        looked_at: Vec::new(),
-    }
+fn settings(url: &str, config: Value) -> Client<HttpConfig> {
+    let mut client = Client::new(config);
+    client.context.started_at = Some(url.to_owned());
+    client
 }
 
 fn say(stream: &str) -> Value {
@@ -25,8 +21,8 @@ fn say(stream: &str) -> Value {
                    "reply": "$.word", "events": "$.did", "usage": {"input": "$.in"}, "stream": stream}})
 }
 
-async fn session(settings: HttpAgentSettings) -> Box<dyn Session> {
-    HttpAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+async fn session(settings: Client<HttpConfig>) -> Box<dyn Session> {
+    settings.session().await
 }
 
 #[tokio::test]
@@ -42,14 +38,13 @@ async fn a_conversation_by_templates() {
     ])
     .await;
     let settings = settings(&server.url, config);
-    assert_eq!(check(&settings.config), Vec::<String>::new());
     let mut session = session(settings).await;
     assert_eq!(session.id(), "a/7");
-    let reply = session.say("Say \"hi\"\nplease").await.reply.unwrap();
+    let reply = session.talk("Say \"hi\"\nplease").await.reply.unwrap();
     assert_eq!((reply.text.as_str(), reply.usage.unwrap().input_tokens), ("Hello", Some(3)));
     assert!(matches!(&reply.events[0].kind, EventKind::FunctionCall(call) if call.function == "f"));
     assert_eq!(reply.events.len(), 1);
-    let error = session.say("Again").await.reply.unwrap_err();
+    let error = session.talk("Again").await.reply.unwrap_err();
     assert!(error.message.contains("picks no words"), "{error}");
     let received = server.received();
     assert_eq!(received[1].target, "/say/a%2F7");
@@ -78,7 +73,7 @@ async fn streams_are_read_and_timed() {
         ("ndjson", "application/x-ndjson", "{\"word\":\"Hel\"}\n\n{\"in\":3}\r\n{\"word\":\"lo\"}"),
     ] {
         let server = Server::with(vec![Answer::of_type(200, kind, body)]).await;
-        let reply = session(settings(&server.url, say(stream))).await.say("Hi").await.reply.unwrap();
+        let reply = session(settings(&server.url, say(stream))).await.talk("Hi").await.reply.unwrap();
         assert_eq!(reply.text, "Hello", "{stream}");
         assert!(reply.first_token_ms.unwrap() <= reply.latency_ms, "{stream}");
     }
@@ -89,9 +84,9 @@ async fn what_can_not_be_sent_is_told_without_the_key() {
     let server = Server::with(vec![Answer::Close]).await;
     let mut config = say("json");
     config["say"]["headers"]["X-Said"] = "hush-key {{ message }}".into();
-    let exchange = session(settings(&server.url, config)).await.say("two\nlines").await;
+    let exchange = session(settings(&server.url, config)).await.talk("two\nlines").await;
     let error = exchange.reply.unwrap_err();
-    assert_eq!((error.kind, exchange.tries.failures.len()), (Unreachable, 1));
+    assert_eq!((error.kind, exchange.attempts.failures.len()), (Unsendable, 1));
     assert!(
         error.message.contains("target.http.say.headers: `X-Said` holds") && !error.message.contains("hush"),
         "{error}"

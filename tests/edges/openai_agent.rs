@@ -1,28 +1,21 @@
 //! A bare model as the agent, against endpoints that misbehave.
 
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status, Unreadable};
-use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings, OpenAiConfig};
-use eval_job::agent::{Agent, AgentErrorKind, Session};
+use eval_job::agent::openai::OpenAiConfig;
+use eval_job::agent::{AgentErrorKind, Session};
 use eval_job::evidence::{EventKind, Message, Role};
-use eval_job::http::HttpClient;
-use eval_job::secret::Secret;
 use serde_json::{Value, json};
 
-use super::quick;
 use super::server::{Answer, Server};
+use crate::servers::client::{Client, Talk};
 
-fn settings(url: &str) -> OpenAiAgentSettings {
-    let config = json!({"baseUrl": format!("{url}/v1"), "tools": [{"name": "price", "returns": {"euros": 5}}],
-                        "maxTokens": 9, "temperature": 0.5});
-    OpenAiAgentSettings {
-        config: serde_json::from_value::<OpenAiConfig>(config).unwrap(),
-        model: "m".to_owned(),
-        rest: quick(Some(Secret::new("hush-key"))),
-    }
+fn settings(url: &str) -> Client<OpenAiConfig> {
+    Client::new(json!({"baseUrl": format!("{url}/v1"), "tools": [{"name": "price", "returns": {"euros": 5}}],
+                       "maxTokens": 9, "temperature": 0.5}))
 }
 
-async fn session(settings: OpenAiAgentSettings) -> Box<dyn Session> {
-    OpenAiAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+async fn session(settings: Client<OpenAiConfig>) -> Box<dyn Session> {
+    settings.session().await
 }
 
 fn sse(body: &str) -> Answer {
@@ -50,7 +43,7 @@ async fn a_conversation_with_a_call_is_streamed_timed_and_counted() {
     .await;
     let mut session = session(settings(&server.url)).await;
     assert_eq!(session.id().len(), 32);
-    let reply = session.say("What is it?").await.reply.unwrap();
+    let reply = session.talk("What is it?").await.reply.unwrap();
     assert_eq!(reply.text, "Five euros.");
     let kinds: Vec<&EventKind> = reply.events.iter().map(|event| &event.kind).collect();
     let [EventKind::FunctionCall(call), EventKind::FunctionResponse { output }] = kinds[..] else { panic!() };
@@ -59,7 +52,7 @@ async fn a_conversation_with_a_call_is_streamed_timed_and_counted() {
     assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (2, Some(30), Some(5)));
     assert!(reply.first_token_ms.unwrap() > 0.0 && reply.first_token_ms.unwrap() <= reply.latency_ms);
 
-    let second = session.say("Thanks").await.reply.unwrap();
+    let second = session.talk("Thanks").await.reply.unwrap();
     assert_eq!((second.text.as_str(), second.usage), ("Bye.", None));
     let bodies: Vec<Value> =
         server.received().iter().map(|request| serde_json::from_str(&request.body).unwrap()).collect();
@@ -77,7 +70,7 @@ async fn a_conversation_with_a_call_is_streamed_timed_and_counted() {
 async fn an_endpoint_that_does_not_stream_is_read_as_well() {
     let body = json!({"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}).to_string();
     let server = Server::with(vec![Answer::json(200, body)]).await;
-    let reply = session(settings(&server.url)).await.say("Hi").await.reply.unwrap();
+    let reply = session(settings(&server.url)).await.talk("Hi").await.reply.unwrap();
     assert_eq!((reply.text.as_str(), reply.first_token_ms), ("Hello", None));
 }
 
@@ -93,9 +86,9 @@ async fn what_an_endpoint_refuses_is_left_out_from_then_on() {
     ])
     .await;
     let mut session = session(settings(&server.url)).await;
-    let exchange = session.say("Hi").await;
-    assert_eq!((exchange.reply.unwrap().text.as_str(), exchange.tries.failures.len()), ("Hello", 0));
-    session.say("Again").await.reply.unwrap();
+    let exchange = session.talk("Hi").await;
+    assert_eq!((exchange.reply.unwrap().text.as_str(), exchange.attempts.failures.len()), ("Hello", 0));
+    session.talk("Again").await.reply.unwrap();
     assert_eq!(server.received().len(), 5);
     assert!(server.received()[4].body.contains("max_completion_tokens"));
 }
@@ -117,11 +110,11 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
         let what = format!("{answer:.80?}");
         let server = Server::with(vec![answer]).await;
         let mut session = session(settings(&server.url)).await;
-        let exchange = session.say("Hi").await;
+        let exchange = session.talk("Hi").await;
         let error = exchange.reply.unwrap_err();
         assert_eq!(error.kind, kind, "{what}: {error}");
         assert!(error.message.contains(words) && !error.message.contains("hush-key"), "{what}: {error}");
-        assert_eq!((server.received().len(), exchange.tries.failures.len()), (arrives, arrives), "{what}");
+        assert_eq!((server.received().len(), exchange.attempts.failures.len()), (arrives, arrives), "{what}");
     }
 }
 
@@ -130,12 +123,12 @@ async fn a_failed_turn_leaves_nothing_in_the_history_and_calls_without_end_are_e
     let good = sse(&format!("{}data: [DONE]\n\n", words("Hello")));
     let server = Server::with(vec![Answer::json(400, "no"), good]).await;
     let mut talk = session(settings(&server.url)).await;
-    assert!(talk.say("lost").await.reply.is_err());
-    talk.say("kept").await.reply.unwrap();
+    assert!(talk.talk("lost").await.reply.is_err());
+    talk.talk("kept").await.reply.unwrap();
     assert!(!server.received()[1].body.contains("lost"));
 
     let server = Server::with(vec![sse(CALL)]).await;
-    let error = session(settings(&server.url)).await.say("Hi").await.reply.unwrap_err();
+    let error = session(settings(&server.url)).await.talk("Hi").await.reply.unwrap_err();
     assert!(error.message.contains("called functions in 10 rounds"), "{error}");
     assert_eq!(server.received().len(), 11);
 }
@@ -144,14 +137,14 @@ async fn a_failed_turn_leaves_nothing_in_the_history_and_calls_without_end_are_e
 async fn an_earlier_conversation_goes_before_the_first_message() {
     let answer = Answer::json(200, r#"{"choices":[{"message":{"content":"Sydney."},"finish_reason":"stop"}]}"#);
     let server = Server::with(vec![answer]).await;
-    let agent = OpenAiAgent::new(settings(&server.url), HttpClient::new()).unwrap();
+    let agent = settings(&server.url).agent();
     let history = [
         Message::new(Role::User, "I live in Sydney."),
         Message::new(Role::Tool, "lookup: 5"),
         Message::new(Role::Assistant, "Noted."),
     ];
     let mut session = agent.open_after(&history).await.unwrap();
-    session.say("Where do I live?").await.reply.unwrap();
+    session.talk("Where do I live?").await.reply.unwrap();
     let body: Value = serde_json::from_str(&server.received()[0].body).unwrap();
     let said: Vec<&str> = body["messages"].as_array().unwrap().iter().filter_map(|m| m["content"].as_str()).collect();
     assert_eq!(said[said.len() - 3..], ["I live in Sydney.", "Noted.", "Where do I live?"]);

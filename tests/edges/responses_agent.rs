@@ -2,28 +2,24 @@
 //! meets is in `transports/contract`.
 
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Status};
-use eval_job::agent::responses::{ResponsesAgent, ResponsesAgentSettings, check};
-use eval_job::agent::{Agent, AgentErrorKind, Session};
+use eval_job::agent::responses::ResponsesConfig;
+use eval_job::agent::{AgentErrorKind, Session};
 use eval_job::evidence::{EventKind, Message, Role};
-use eval_job::http::HttpClient;
-use eval_job::secret::Secret;
 use serde_json::{Value, json};
 
-use super::quick;
 use super::server::{Answer, Server};
+use crate::servers::client::{Client, Talk};
 
-fn settings(url: &str, more: Value) -> ResponsesAgentSettings {
+fn settings(url: &str, more: Value) -> Client<ResponsesConfig> {
     let mut config = json!({"baseUrl": format!("{url}/v1"), "instructions": "Be brief.",
+                            "headers": {"X-Tenant": "hush-tenant"},
                             "tools": [{"name": "price", "returns": {"euros": 5}}]});
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let mut rest = quick(Some(Secret::new("hush-key")));
-    rest.headers.push(("X-Tenant".to_owned(), Secret::new("hush-tenant")));
-    ResponsesAgentSettings { config: serde_json::from_value(config).unwrap(), model: "m".to_owned(), rest }
+    Client::new(config)
 }
 
-async fn session(settings: ResponsesAgentSettings) -> Box<dyn Session> {
-    assert_eq!(check(&settings.config), Vec::<String>::new());
-    ResponsesAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+async fn session(settings: Client<ResponsesConfig>) -> Box<dyn Session> {
+    settings.session().await
 }
 
 fn sse(events: &[Value]) -> Answer {
@@ -76,7 +72,7 @@ async fn each_response_goes_on_from_the_one_before() {
     ])
     .await;
     let mut session = session(settings(&server.url, json!({}))).await;
-    let reply = session.say("What is it?").await.reply.unwrap();
+    let reply = session.talk("What is it?").await.reply.unwrap();
     assert_eq!(reply.text, "Five euros.");
     let kinds: Vec<&EventKind> = reply.events.iter().map(|event| &event.kind).collect();
     let [EventKind::FunctionCall(search), EventKind::FunctionCall(price), EventKind::FunctionResponse { output }] =
@@ -89,8 +85,8 @@ async fn each_response_goes_on_from_the_one_before() {
     let usage = reply.usage.unwrap();
     assert_eq!((usage.calls, usage.input_tokens, usage.reasoning_tokens), (2, Some(20), Some(2)));
     assert!(reply.first_token_ms.unwrap() > 0.0 && reply.first_token_ms.unwrap() <= reply.latency_ms);
-    assert!(session.say("lost").await.reply.is_err());
-    assert_eq!(session.say("Thanks").await.reply.unwrap().text, "Bye.");
+    assert!(session.talk("lost").await.reply.is_err());
+    assert_eq!(session.talk("Thanks").await.reply.unwrap().text, "Bye.");
 
     let bodies = bodies(&server);
     let before: Vec<&Value> = bodies.iter().map(|body| &body["previous_response_id"]).collect();
@@ -117,8 +113,8 @@ async fn a_conversation_is_made_at_the_endpoint() {
     let server = Server::with(vec![made, call("resp_1"), words("resp_2", "Five."), words("resp_3", "Bye.")]).await;
     let mut session = session(settings(&server.url, json!({"conversation": true}))).await;
     assert_eq!(session.id(), "conv_1");
-    session.say("Hi").await.reply.unwrap();
-    session.say("Thanks").await.reply.unwrap();
+    session.talk("Hi").await.reply.unwrap();
+    session.talk("Thanks").await.reply.unwrap();
     assert_eq!(server.received()[0].target, "/v1/conversations");
     let said = &bodies(&server)[1..];
     assert_eq!(said.len(), 3);
@@ -129,8 +125,8 @@ async fn a_conversation_is_made_at_the_endpoint() {
         (Answer::json(200, "{}"), "the reply holds no conversation id"),
     ] {
         let server = Server::with(vec![answer]).await;
-        let agent = ResponsesAgent::new(settings(&server.url, json!({"conversation": true})), HttpClient::new());
-        let error = agent.unwrap().open().await.err().unwrap();
+        let agent = settings(&server.url, json!({"conversation": true})).agent();
+        let error = agent.open().await.err().unwrap();
         assert!(error.message.contains(words), "{error}");
     }
 }
@@ -142,9 +138,9 @@ async fn an_endpoint_that_does_not_stream_is_read_as_well_and_what_was_cut_off_i
                      "output": [], "incomplete_details": {"reason": "max_output_tokens"}}});
     let server = Server::with(vec![Answer::json(200, whole), sse(&[delta("Once upon"), cut])]).await;
     let mut session = session(settings(&server.url, json!({"maxTokens": 2}))).await;
-    let reply = session.say("Hi").await.reply.unwrap();
+    let reply = session.talk("Hi").await.reply.unwrap();
     assert_eq!((reply.text.as_str(), reply.first_token_ms, reply.usage), ("Hello", None, None));
-    let reply = session.say("A tale").await.reply.unwrap();
+    let reply = session.talk("A tale").await.reply.unwrap();
     assert_eq!(reply.text, "Once upon");
     assert_eq!(reply.events, [EventKind::Other { data: json!({"incomplete": "max_output_tokens"}) }.into()]);
     assert_eq!(bodies(&server)[1]["max_output_tokens"], 2);
@@ -171,11 +167,11 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
     for (answer, arrives, kind, words) in cases {
         let what = format!("{answer:.80?}");
         let server = Server::with(vec![answer]).await;
-        let exchange = session(settings(&server.url, json!({}))).await.say("Hi").await;
+        let exchange = session(settings(&server.url, json!({}))).await.talk("Hi").await;
         let error = exchange.reply.unwrap_err();
         assert_eq!(error.kind, kind, "{what}: {error}");
         assert!(error.message.contains(words) && !error.message.contains("hush"), "{what}: {error}");
-        assert_eq!((server.received().len(), exchange.tries.failures.len()), (arrives, arrives), "{what}");
+        assert_eq!((server.received().len(), exchange.attempts.failures.len()), (arrives, arrives), "{what}");
     }
 }
 
@@ -187,8 +183,8 @@ async fn a_session_that_is_lost_says_so_and_is_not_tried_again() {
     for answer in [Answer::json(400, lost.to_string()), Answer::json(404, lost.to_string()), in_band] {
         let server = Server::with(vec![words("resp_1", "Hello"), answer]).await;
         let mut session = session(settings(&server.url, json!({}))).await;
-        session.say("Hi").await.reply.unwrap();
-        let error = session.say("And now?").await.reply.unwrap_err();
+        session.talk("Hi").await.reply.unwrap();
+        let error = session.talk("And now?").await.reply.unwrap_err();
         assert_eq!(error.kind, NotFound);
         assert!(error.message.starts_with("the endpoint has forgotten the session in mid-conversation"), "{error}");
         assert_eq!(server.received().len(), 2);
@@ -198,7 +194,7 @@ async fn a_session_that_is_lost_says_so_and_is_not_tried_again() {
 #[tokio::test]
 async fn calls_without_end_are_ended() {
     let server = Server::with(vec![call("resp_1")]).await;
-    let error = session(settings(&server.url, json!({}))).await.say("Hi").await.reply.unwrap_err();
+    let error = session(settings(&server.url, json!({}))).await.talk("Hi").await.reply.unwrap_err();
     assert!(error.message.contains("called functions in 10 rounds"), "{error}");
     assert_eq!(server.received().len(), 11);
 }
@@ -206,11 +202,11 @@ async fn calls_without_end_are_ended() {
 #[tokio::test]
 async fn an_earlier_conversation_is_told_with_the_first_message_only() {
     let server = Server::with(vec![words("resp_1", "Sydney."), words("resp_2", "Yes.")]).await;
-    let agent = ResponsesAgent::new(settings(&server.url, json!({})), HttpClient::new()).unwrap();
+    let agent = settings(&server.url, json!({})).agent();
     let history = [Message::new(Role::User, "I live in Sydney."), Message::new(Role::Assistant, "Noted.")];
     let mut session = agent.open_after(&history).await.unwrap();
     for text in ["Where do I live?", "Sure?"] {
-        session.say(text).await.reply.unwrap();
+        session.talk(text).await.reply.unwrap();
     }
     let input = |nth: usize| {
         let body: Value = serde_json::from_str(&server.received()[nth].body).unwrap();

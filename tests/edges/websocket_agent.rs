@@ -3,28 +3,25 @@
 use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{BadReply, Busy, NotFound, Timeout, Unreachable, Unreadable};
-use eval_job::agent::websocket::{WebSocketAgent, WebSocketAgentSettings, check};
-use eval_job::agent::{Agent, AgentError, AgentErrorKind, RestSettings, Session};
+use eval_job::agent::websocket::WebSocketConfig;
+use eval_job::agent::{AgentError, AgentErrorKind, Session};
 use eval_job::evidence::EventKind;
-use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-use super::{known, quick};
+use crate::servers::client::{Client, Talk};
 use crate::servers::websocket::{Do, Peer};
 
 fn send(frame: Value) -> Do {
     Do::Send(frame.to_string())
 }
 
-fn settings(config: Value) -> WebSocketAgentSettings {
-    let config = serde_json::from_value(config).unwrap();
-    assert_eq!(check(&config), Vec::<String>::new());
-    WebSocketAgentSettings { config, known: known("http://127.0.0.1:1"), rest: quick(None) }
+fn settings(config: Value) -> Client<WebSocketConfig> {
+    Client::new(config)
 }
 
-async fn open(settings: WebSocketAgentSettings) -> Result<Box<dyn Session>, AgentError> {
-    WebSocketAgent::new(settings, HttpClient::new()).unwrap().open().await
+async fn open(settings: Client<WebSocketConfig>) -> Result<Box<dyn Session>, AgentError> {
+    settings.open().await
 }
 
 /// A job for JSON frames.
@@ -59,12 +56,12 @@ async fn a_conversation_of_json_frames_with_greeting_session_and_pings() {
     let mut session = open(settings(config)).await.unwrap();
     assert_eq!(session.id(), "7");
     assert_eq!(session.greeting().await.unwrap().unwrap().text, "Welcome, Ann.");
-    let reply = session.say("Say \"hi\"\nplease").await.reply.unwrap();
+    let reply = session.talk("Say \"hi\"\nplease").await.reply.unwrap();
     assert_eq!(reply.text, "Here it is.");
     assert!(matches!(&reply.events[0].kind, EventKind::FunctionCall(call) if call.function == "look"));
     assert_eq!(reply.usage.unwrap().output_tokens, Some(4));
     assert!(reply.first_token_ms.unwrap() <= reply.latency_ms);
-    assert_eq!(session.say("Again").await.reply.unwrap().text, "Here it is.");
+    assert_eq!(session.talk("Again").await.reply.unwrap().text, "Here it is.");
 
     let received = peer.received();
     assert_eq!(received[0], r#"{"hello":"ann","model":"m"}"#);
@@ -78,18 +75,18 @@ async fn a_conversation_of_json_frames_with_greeting_session_and_pings() {
 #[tokio::test]
 async fn plain_frames_are_replies_and_each_conversation_has_a_connection() {
     let peer = Peer::start(vec![], vec![vec![Do::Send("You said it.".to_owned())]]).await;
-    let agent = WebSocketAgent::new(settings(json!({"url": peer.url})), HttpClient::new()).unwrap();
+    let agent = settings(json!({"url": peer.url})).agent();
     let (mut one, mut other) = (agent.open().await.unwrap(), agent.open().await.unwrap());
     assert_ne!(one.id(), other.id());
     assert_eq!(one.greeting().await.unwrap(), None);
     for session in [&mut one, &mut other] {
-        let reply = session.say("Hello").await.reply.unwrap();
+        let reply = session.talk("Hello").await.reply.unwrap();
         assert_eq!((reply.text.as_str(), reply.first_token_ms, reply.usage), ("You said it.", None, None));
     }
     assert_eq!(peer.received(), ["Hello", "Hello"]);
     drop(one);
     peer.goodbye.notified().await;
-    assert_eq!(other.say("Still there?").await.reply.unwrap().text, "You said it.");
+    assert_eq!(other.talk("Still there?").await.reply.unwrap().text, "You said it.");
 }
 
 #[tokio::test]
@@ -97,10 +94,10 @@ async fn pings_are_answered_while_nobody_speaks_and_a_leave_is_told_when_somebod
     let reply = || Do::Send("You said it.".to_owned());
     let peer = Peer::start(vec![], vec![vec![reply(), Do::Ping], vec![reply(), Do::Close(1001, "going away")]]).await;
     let mut session = open(settings(json!({"url": peer.url}))).await.unwrap();
-    session.say("Hello").await.reply.unwrap();
+    session.talk("Hello").await.reply.unwrap();
     peer.pong.notified().await;
-    session.say("And again").await.reply.unwrap();
-    let error = session.say("Still there?").await.reply.unwrap_err();
+    session.talk("And again").await.reply.unwrap();
+    let error = session.talk("Still there?").await.reply.unwrap_err();
     assert!(error.message.contains("closed the connection before"), "{error}");
     assert!(error.message.contains("(code 1001, \"going away\")"), "{error}");
 }
@@ -121,12 +118,12 @@ async fn each_failure_is_told_and_ends_the_conversation() {
         let what = format!("{answer:.80?}");
         let peer = Peer::start(vec![], vec![answer]).await;
         let mut session = open(settings(json_frames(&peer.url))).await.unwrap();
-        let exchange = session.say("Hi").await;
+        let exchange = session.talk("Hi").await;
         let error = exchange.reply.unwrap_err();
         assert_eq!(error.kind, kind, "{what}: {error}");
         assert!(error.message.contains(words) && !error.message.contains("hush"), "{what}: {error}");
-        assert!(exchange.tries.failures[0].maybe_received && exchange.tries.failures.len() == 1, "{what}");
-        let after = session.say("And now?").await.reply.unwrap_err();
+        assert!(exchange.attempts.failures[0].maybe_received && exchange.attempts.failures.len() == 1, "{what}");
+        let after = session.talk("And now?").await.reply.unwrap_err();
         assert!(after.message.starts_with("the connection was given up after a failure: "), "{what}: {after}");
         assert_eq!(peer.received().len(), 1, "{what}: nothing is said twice");
     }
@@ -165,18 +162,18 @@ async fn a_refused_handshake_is_told_by_its_status() {
 #[tokio::test]
 async fn silence_ends_at_the_time_limit() {
     let short = |config: Value| {
-        let usual = settings(config);
-        let rest = RestSettings { turn_limit: Duration::from_millis(60), ..usual.rest.clone() };
-        WebSocketAgentSettings { rest, ..usual }
+        let mut short = settings(config);
+        short.context.turn_limit = Duration::from_millis(60);
+        short
     };
     let peer = Peer::start(vec![], vec![vec![Do::Ping, send(json!({"delta": "He"}))]]).await;
-    let exchange = open(short(json_frames(&peer.url))).await.unwrap().say("Hi").await;
+    let exchange = open(short(json_frames(&peer.url))).await.unwrap().talk("Hi").await;
     let error = exchange.reply.unwrap_err();
     assert_eq!(error.kind, Unreadable, "words came, and no end of them");
     assert!(error.message.contains("the reply was not complete within 60ms"), "{error}");
 
     let peer = Peer::start(vec![], vec![vec![send(json!({"delta": ""}))]]).await;
-    let exchange = open(short(json_frames(&peer.url))).await.unwrap().say("Hi").await;
+    let exchange = open(short(json_frames(&peer.url))).await.unwrap().talk("Hi").await;
     let error = exchange.reply.unwrap_err();
     assert_eq!(error.kind, Timeout, "empty words are where they should be");
     assert!(error.message.ends_with("what came had empty words"), "{error}");

@@ -135,8 +135,10 @@ fn members_of_an_edge_do_not_know_each_other() {
                         && members.contains(&parts[1].to_owned())
                         && parts[1] != member
                     {
-                        // The demo agent serves the protocol that the Embabel client speaks: one description of it.
-                        if edge == "agent" && member == "demo" && import.starts_with("agent::embabel::wire::") {
+                        // The demo agent speaks Embabel's protocol, and trpc-agent-go's debug server ADK's.
+                        if edge == "agent"
+                            && [("demo", "embabel"), ("trpc", "adk")].contains(&(member.as_str(), parts[1]))
+                        {
                             continue;
                         }
                         // Bolt is the embedded graph's own door.

@@ -2,6 +2,7 @@
 //! and a real Neo4j.
 
 pub mod agent;
+pub mod client;
 pub mod enterprise;
 pub mod http;
 pub mod model;

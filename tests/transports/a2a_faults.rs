@@ -1,18 +1,15 @@
 //! A2A's client against a server that misbehaves: what is sent, what is sent again, what is said.
 
 use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Timeout, Unreachable, Unreadable};
-use eval_job::agent::a2a::{A2aAgent, A2aSettings};
+use eval_job::agent::a2a::A2aConfig;
 use eval_job::agent::{Agent, AgentError, AgentErrorKind, Session};
-use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
-use super::rest;
 use crate::edges::server::{Answer, Server};
+use crate::servers::client::{Client, Talk};
 
-fn agent(url: &str) -> A2aAgent {
-    let settings =
-        A2aSettings { base_url: url.to_owned(), streaming: None, user: Some("ann".to_owned()), rest: rest() };
-    A2aAgent::new(settings, HttpClient::new()).unwrap()
+fn agent(url: &str) -> Box<dyn Agent> {
+    Client::<A2aConfig>::new(json!({"baseUrl": url, "headers": {"X-Tenant": "hush-tenant"}})).agent()
 }
 
 fn card(url: &str, version: &str, streaming: bool) -> Answer {
@@ -54,7 +51,7 @@ async fn the_conversation_and_the_waiting_task_are_named_again() {
     let done = result(json!({"task": task("TASK_STATE_COMPLETED", "Done.")}));
     let (server, mut session) = talking(false, vec![asks, done.clone(), done]).await;
     for expected in ["Which?", "Done.", "Done."] {
-        assert_eq!(session.say("Hi").await.reply.unwrap().text, expected);
+        assert_eq!(session.talk("Hi").await.reply.unwrap().text, expected);
     }
     let sent: Vec<Value> =
         server.received()[1..].iter().map(|request| serde_json::from_str(&request.body).unwrap()).collect();
@@ -79,7 +76,7 @@ async fn a_task_is_looked_at_until_it_rests() {
         vec![working, result(task("TASK_STATE_WORKING", "soon")), result(task("TASK_STATE_COMPLETED", "Done."))],
     )
     .await;
-    let reply = session.say("Hi").await.reply.unwrap();
+    let reply = session.talk("Hi").await.reply.unwrap();
     assert_eq!((reply.text.as_str(), reply.events.len()), ("Done.", 1));
     let methods: Vec<String> = server.received()[1..]
         .iter()
@@ -95,11 +92,9 @@ async fn a_task_that_never_rests_ends_with_the_turns_limit() {
         _ => result(json!({"task": task("TASK_STATE_WORKING", "")})),
     })
     .await;
-    let mut settings =
-        A2aSettings { base_url: server.url.clone(), streaming: None, user: Some("ann".to_owned()), rest: rest() };
-    settings.rest.turn_limit = std::time::Duration::from_millis(250);
-    let agent = A2aAgent::new(settings, HttpClient::new()).unwrap();
-    let error = agent.open().await.unwrap().say("Hi").await.reply.unwrap_err();
+    let mut client = Client::<A2aConfig>::new(json!({"baseUrl": server.url}));
+    client.context.turn_limit = std::time::Duration::from_millis(250);
+    let error = client.session().await.talk("Hi").await.reply.unwrap_err();
     assert_eq!(error.kind, Timeout);
     assert!(error.message.contains("still working when the turn's time is up"), "{error}");
 }
@@ -121,7 +116,7 @@ async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
     ];
     for (answer, arrives, kind, words) in cases {
         let (server, mut session) = talking(true, vec![answer.clone()]).await;
-        let exchange = session.say("Hi").await;
+        let exchange = session.talk("Hi").await;
         let error = exchange.reply.unwrap_err();
         assert_eq!((error.kind, server.received().len() - 1), (kind, arrives), "{answer:?}: {error}");
         assert!(error.message.contains(words), "{answer:?}: {error}");
@@ -147,7 +142,7 @@ async fn an_older_card_is_found_where_it_was() {
     })
     .await;
     let mut session = agent(&server.url).open().await.unwrap();
-    assert_eq!(session.say("Hi").await.reply.unwrap().text, "Hello");
+    assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Hello");
     assert_eq!(server.received()[2].header("a2a-version"), Some("0.3"));
 }
 

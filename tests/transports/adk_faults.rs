@@ -1,26 +1,25 @@
 //! ADK's client against a server that misbehaves: what is sent, what is sent again, what is said.
 
 use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unreadable};
-use eval_job::agent::adk::{AdkAgent, AdkServer, AdkSettings};
-use eval_job::agent::{Agent, AgentErrorKind, Session};
-use eval_job::http::HttpClient;
-use serde_json::{Map, json};
+use eval_job::agent::adk::AdkConfig;
+use eval_job::agent::{AgentErrorKind, Session};
+use serde_json::json;
 
-use super::rest;
 use crate::edges::server::{Answer, Server};
+use crate::servers::client::{Client, Talk};
 
 const WORDS: &str = include_str!("../fixtures/adk/run-words.json");
 const STREAM: &str = include_str!("../fixtures/adk/sse-words.txt");
 const SESSION: &str = r#"{"id":"s 1/2","state":{"city":"Rome"}}"#;
 
-fn settings(url: &str, streaming: bool) -> AdkSettings {
-    let (app, user) = ("my app".to_owned(), "ann".to_owned());
-    let server = AdkServer::ApiServer;
-    AdkSettings { server, base_url: url.to_owned(), app, user, state: Map::new(), streaming, rest: rest() }
+fn settings(url: &str, streaming: bool) -> Client<AdkConfig> {
+    Client::new(
+        json!({"baseUrl": url, "app": "my app", "streaming": streaming, "headers": {"X-Tenant": "hush-tenant"}}),
+    )
 }
 
-async fn open(settings: AdkSettings) -> Box<dyn Session> {
-    AdkAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+async fn open(settings: Client<AdkConfig>) -> Box<dyn Session> {
+    settings.session().await
 }
 
 /// A server that opens sessions and gives these answers to everything else, the last one for ever.
@@ -39,7 +38,7 @@ async fn the_calls_are_the_servers() {
     let server = talking(vec![Answer::json(200, WORDS), Answer::json(200, SESSION)]).await;
     let mut session = open(settings(&server.url, false)).await;
     assert_eq!(session.id(), "s 1/2");
-    let exchange = session.say("Hi \"there\"").await;
+    let exchange = session.talk("Hi \"there\"").await;
     assert_eq!(exchange.reply.unwrap().text, "You said: Hello");
     assert_eq!(session.object_context().await.unwrap().context, json!({"city": "Rome"}));
     let calls: Vec<_> = server.received().into_iter().map(|r| (r.method, r.target, r.body)).collect();
@@ -66,7 +65,7 @@ async fn the_calls_are_the_servers() {
 async fn a_header_of_the_users_own_stands_in_for_the_key() {
     let server = talking(vec![Answer::json(200, WORDS)]).await;
     let mut settings = settings(&server.url, false);
-    settings.rest.headers = vec![("Authorization".to_owned(), eval_job::secret::Secret::new("Basic abc"))];
+    settings.config.headers = [("Authorization".to_owned(), "Basic abc".to_owned())].into();
     open(settings).await;
     assert_eq!(server.received()[0].header("authorization"), Some("Basic abc"));
 }
@@ -79,7 +78,9 @@ async fn an_older_server_gets_the_raw_state() {
     ])
     .await;
     let state = json!({"city": "Rome"}).as_object().unwrap().clone();
-    let session = open(AdkSettings { state, ..settings(&server.url, false) }).await;
+    let mut with_state = settings(&server.url, false);
+    with_state.config.state = state;
+    let session = open(with_state).await;
     assert_eq!(session.id(), "two");
     let bodies: Vec<String> = server.received().into_iter().map(|request| request.body).collect();
     assert_eq!(bodies, [r#"{"state":{"city":"Rome"}}"#, r#"{"city":"Rome"}"#]);
@@ -88,7 +89,7 @@ async fn an_older_server_gets_the_raw_state() {
 #[tokio::test]
 async fn a_stream_is_timed_from_its_first_words() {
     let server = talking(vec![Answer::of_type(200, "text/event-stream; charset=utf-8", STREAM)]).await;
-    let reply = open(settings(&server.url, true)).await.say("Hi").await.reply.unwrap();
+    let reply = open(settings(&server.url, true)).await.talk("Hi").await.reply.unwrap();
     assert_eq!(reply.text, "You said: Hello there");
     assert!(reply.first_token_ms.unwrap() <= reply.latency_ms);
     assert_eq!(server.received()[1].target, "/run_sse");
@@ -114,12 +115,12 @@ async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
     ];
     for (streaming, answer, arrives, kind, words) in cases {
         let server = talking(vec![answer.clone()]).await;
-        let exchange = open(settings(&server.url, streaming)).await.say("Hi").await;
+        let exchange = open(settings(&server.url, streaming)).await.talk("Hi").await;
         let error = exchange.reply.unwrap_err();
         assert_eq!((error.kind, server.received().len() - 1), (kind, arrives), "{answer:?}: {error}");
         assert!(error.message.contains(words), "{answer:?}: {error}");
         assert!(!error.message.contains("hush"), "{error}");
-        assert_eq!(exchange.tries.failures.len(), arrives);
+        assert_eq!(exchange.attempts.failures.len(), arrives);
     }
 }
 
@@ -127,7 +128,7 @@ async fn each_misbehaviour_has_its_words_and_its_number_of_tries() {
 async fn a_session_without_a_usable_id_is_none() {
     for body in ["{}", r#"{"id":""}"#, r#"{"id":".."}"#, r#"{"id":7}"#] {
         let server = Server::with(vec![Answer::json(200, body)]).await;
-        let agent = AdkAgent::new(settings(&server.url, false), HttpClient::new()).unwrap();
+        let agent = settings(&server.url, false).agent();
         assert_eq!(agent.open().await.err().unwrap().kind, Unreadable, "{body}");
     }
 }

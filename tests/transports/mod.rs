@@ -18,13 +18,8 @@ mod tls;
 
 use std::path::PathBuf;
 use std::process::Output;
-use std::time::Duration;
 
-use eval_job::agent::RestSettings;
-use eval_job::clock::Clock;
 use eval_job::record::RunRecord;
-use eval_job::retry::RetryPolicy;
-use eval_job::secret::Secret;
 
 use crate::house::root;
 use crate::program::eval_job;
@@ -51,22 +46,4 @@ fn run(job: &str, arguments: &[&str]) -> (Output, RunRecord) {
     let record = std::fs::read(folder.path().join("record.json"))
         .unwrap_or_else(|_| panic!("{job}\nno record: {}", String::from_utf8_lossy(&output.stderr)));
     (output, serde_json::from_slice(&record).unwrap())
-}
-
-/// Four tries and hardly a wait between them.
-fn rest() -> RestSettings {
-    RestSettings {
-        headers: vec![("X-Tenant".to_owned(), Secret::new("hush-tenant"))],
-        api_key: Some(Secret::new("hush-key")),
-        turn_limit: Duration::from_secs(20),
-        rng_seed: 1,
-        clock: Clock::system(),
-        retry: RetryPolicy {
-            tries: 4,
-            first_delay: Duration::from_millis(1),
-            max_delay: Duration::from_millis(2),
-            retry_after_cap: Duration::from_millis(2),
-        },
-        place: eval_job::limiter::Place::default(),
-    }
 }

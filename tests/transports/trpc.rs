@@ -3,13 +3,13 @@
 
 use eval_job::agent::Agent;
 use eval_job::agent::AgentErrorKind::{self, BadReply, Unreadable};
-use eval_job::agent::trpc::{TrpcAgent, TrpcSettings};
+use eval_job::agent::trpc::TrpcConfig;
 use eval_job::evidence::{EventKind, ToolCall};
-use eval_job::http::HttpClient;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{rest, run};
+use super::run;
 use crate::edges::server::{Answer, Server};
+use crate::servers::client::{Client, Talk};
 use crate::servers::http;
 
 /// A job that talks in fixed lines.
@@ -140,10 +140,8 @@ fn a_conversation_with_a_tool_is_held_on_each_server() {
     }
 }
 
-fn agent(url: &str) -> TrpcAgent {
-    let (app, user) = ("my app".to_owned(), "ann".to_owned());
-    let settings = TrpcSettings { base_url: url.to_owned(), app, user, runtime_state: Map::new(), rest: rest() };
-    TrpcAgent::new(settings, HttpClient::new()).unwrap()
+fn agent(url: &str) -> Box<dyn Agent> {
+    Client::<TrpcConfig>::new(json!({"baseUrl": url, "app": "my app", "headers": {"X-Tenant": "hush-tenant"}})).agent()
 }
 
 #[tokio::test]
@@ -155,7 +153,7 @@ async fn each_conversation_has_a_session_of_its_own() {
     let mut ids = Vec::new();
     for agent in [&first, &first, &second] {
         let mut session = agent.open().await.unwrap();
-        session.say("Hello").await.reply.unwrap();
+        session.talk("Hello").await.reply.unwrap();
         ids.push(session.id().to_owned());
     }
     ids.sort();
@@ -177,11 +175,11 @@ async fn a_run_without_a_response_has_its_words_and_its_number_of_tries() {
     ];
     for (answer, arrives, kind, words) in cases {
         let server = Server::with(vec![answer.clone()]).await;
-        let exchange = agent(&server.url).open().await.unwrap().say("Hi").await;
+        let exchange = agent(&server.url).open().await.unwrap().talk("Hi").await;
         let error = exchange.reply.unwrap_err();
         assert_eq!((error.kind, server.received().len()), (kind, arrives), "{answer:?}: {error}");
         assert!(error.message.contains(words), "{answer:?}: {error}");
-        assert_eq!(exchange.tries.failures.len(), arrives);
+        assert_eq!(exchange.attempts.failures.len(), arrives);
     }
 }
 

@@ -1,22 +1,20 @@
 //! watsonx Orchestrate's client against servers that misbehave: what is sent again, what is read instead, what is said.
 
 use eval_job::agent::AgentErrorKind::{NotFound, Timeout};
-use eval_job::agent::watsonx::{WatsonxAgent, WatsonxConfig, WatsonxSettings};
-use eval_job::agent::{Agent, AgentErrorKind, Exchange, Session};
+use eval_job::agent::watsonx::WatsonxConfig;
+use eval_job::agent::{AgentErrorKind, Session};
 use eval_job::evidence::EventKind;
-use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
-use super::rest;
 use super::watsonx::{AGENT, THREAD, frames, run_lines};
 use crate::edges::server::{Answer, Received, Server};
+use crate::servers::client::{Client, Exchange, Talk};
 
-async fn open(url: &str, config: Value) -> Box<dyn Session> {
-    let config: WatsonxConfig = serde_json::from_value(config).unwrap();
-    let reading = rest().retry;
-    let settings =
-        WatsonxSettings { config, base_url: url.to_owned(), agent: "helper".to_owned(), reading, rest: rest() };
-    WatsonxAgent::new(settings, HttpClient::new()).unwrap().open().await.unwrap()
+async fn open(url: &str, mut config: Value) -> Box<dyn Session> {
+    let headers = json!({"X-Tenant": "hush-tenant"});
+    let more = json!({"baseUrl": url, "agent": "helper", "headers": headers});
+    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    Client::<WatsonxConfig>::new(config).session().await
 }
 
 fn agents() -> Answer {
@@ -74,16 +72,16 @@ async fn a_run_that_breaks_off_is_read_from_its_thread_and_not_said_again() {
         let looks = vec![Answer::json(200, &asked), Answer::json(200, &answered)];
         let server = talking(vec![broken.clone(), lines(&run_lines("Hello"))], looks).await;
         let mut session = open(&server.url, json!({})).await;
-        let exchange = session.say("Note the milk").await;
+        let exchange = session.talk("Note the milk").await;
         let reply = exchange.reply.unwrap();
         assert_eq!((reply.text.as_str(), reply.first_token_ms), ("Noted: milk.", None), "{broken:?}");
-        assert_eq!(exchange.tries.failures.len(), 1);
-        assert!(exchange.tries.failures[0].took_ms.is_some());
-        assert!(exchange.tries.failures[0].error.ends_with("; its thread is read"), "{:?}", exchange.tries);
+        assert_eq!(exchange.attempts.failures.len(), 1);
+        assert!(exchange.attempts.failures[0].took_ms.is_some());
+        assert!(exchange.attempts.failures[0].error.ends_with("; its thread is read"), "{:?}", exchange.attempts);
         assert_eq!(messages(&server).len(), 1, "said once");
         assert_eq!(server.count(&format!("/v1/threads/{THREAD}/messages")), 2);
         // The conversation goes on in its thread.
-        session.say("Hello").await.reply.unwrap();
+        session.talk("Hello").await.reply.unwrap();
         let body: Value = serde_json::from_str(&messages(&server)[1].body).unwrap();
         assert_eq!(body["thread_id"], THREAD);
     }
@@ -93,7 +91,7 @@ async fn a_run_that_breaks_off_is_read_from_its_thread_and_not_said_again() {
 async fn a_thread_without_the_answer_ends_in_the_first_failure() {
     let begun: String = run_lines("Hi").split_inclusive('\n').take(1).collect();
     let server = talking(vec![cut(&begun)], vec![Answer::json(200, "[]")]).await;
-    let exchange = open(&server.url, json!({"edition": "saas"})).await.say("Hi").await;
+    let exchange = open(&server.url, json!({"edition": "saas"})).await.talk("Hi").await;
     let (kind, words) = failed(&exchange);
     assert_eq!(kind, Timeout);
     assert!(words.ends_with("; and its thread shows no answer"), "{words}");
@@ -110,12 +108,12 @@ async fn a_turn_that_breaks_off_is_only_said_again_where_no_thread_would_hold_it
         (kept, 1, "not sent again: the thread would hold the message twice"),
     ] {
         let server = talking(vec![broken.clone()], vec![Answer::json(200, "[]")]).await;
-        let exchange = open(&server.url, config.clone()).await.say("Hi").await;
+        let exchange = open(&server.url, config.clone()).await.talk("Hi").await;
         let (kind, said) = failed(&exchange);
         assert_eq!((kind, messages(&server).len()), (Timeout, arrives), "{config}: {said}");
         assert!(said.contains(words), "{config}: {said}");
-        assert_eq!(exchange.tries.failures.len(), arrives);
-        assert!(exchange.tries.failures.iter().all(|failed| failed.maybe_received && failed.took_ms.is_some()));
+        assert_eq!(exchange.attempts.failures.len(), arrives);
+        assert!(exchange.attempts.failures.iter().all(|failed| failed.maybe_received && failed.took_ms.is_some()));
     }
 }
 
@@ -127,8 +125,8 @@ async fn a_thread_that_v1_has_forgotten_is_told() {
     )
     .await;
     let mut session = open(&server.url, json!({})).await;
-    session.say("Hello").await.reply.unwrap();
-    let exchange = session.say("Hello").await;
+    session.talk("Hello").await.reply.unwrap();
+    let exchange = session.talk("Hello").await;
     let (kind, words) = failed(&exchange);
     assert_eq!(kind, NotFound);
     assert!(words.contains("the agent has forgotten the thread in mid-conversation"), "{words}");
@@ -141,13 +139,13 @@ async fn a_lost_thread_is_made_again_from_the_transcript() {
     let answers = vec![sse(&frames("Note", THREAD)), gone, sse(&frames("Hello", fresh)), sse(&frames("Hello", fresh))];
     let server = talking(answers, vec![agents()]).await;
     let mut session = open(&server.url, json!({"api": "v2", "threads": "server"})).await;
-    session.say("Note").await.reply.unwrap();
-    let exchange = session.say("Hello").await;
+    session.talk("Note").await.reply.unwrap();
+    let exchange = session.talk("Hello").await;
     assert_eq!(exchange.reply.unwrap().text, "You said: Hello");
-    assert_eq!(exchange.tries.failures.len(), 1);
-    assert!(exchange.tries.failures[0].took_ms.is_some());
-    assert!(exchange.tries.failures[0].error.ends_with("made again from the transcript"), "{:?}", exchange.tries);
-    session.say("Hello").await.reply.unwrap();
+    assert_eq!(exchange.attempts.failures.len(), 1);
+    assert!(exchange.attempts.failures[0].took_ms.is_some());
+    assert!(exchange.attempts.failures[0].error.ends_with("made again from the transcript"), "{:?}", exchange.attempts);
+    session.talk("Hello").await.reply.unwrap();
     let sent = messages(&server);
     let threads: Vec<_> = sent.iter().map(|request| request.header("x-ibm-thread-id")).collect();
     assert_eq!(threads, [Some("new"), Some(THREAD), Some("new"), Some(fresh)]);
@@ -169,11 +167,11 @@ async fn a_deployment_without_threads_gets_the_conversation_each_time() {
         let noted = answers.len() - 1;
         let server = talking(answers, vec![agents()]).await;
         let mut session = open(&server.url, json!({"api": "v2", "threads": "server"})).await;
-        let exchange = session.say("Note").await;
+        let exchange = session.talk("Note").await;
         let reply = exchange.reply.unwrap();
         assert!(matches!(reply.events[0].kind, EventKind::FunctionCall(_)), "{reply:?}");
-        assert_eq!(exchange.tries.failures.len(), noted, "{:?}", exchange.tries);
-        session.say("Note").await.reply.unwrap();
+        assert_eq!(exchange.attempts.failures.len(), noted, "{:?}", exchange.attempts);
+        session.talk("Note").await.reply.unwrap();
         let sent = messages(&server);
         let last = sent.last().unwrap();
         assert_eq!((last.header("x-ibm-thread-id"), body(last)["thread_id"].as_str().unwrap()), (None, session.id()));

@@ -11,7 +11,7 @@ use super::A2aSettings;
 use super::settings::base;
 use super::wire::{Card, Outgoing, Progress, Version, card_of, result_of};
 use crate::agent::rest::{BEARER, Caller, Flaw, Request};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::{FailedTry, ObjectContext};
 use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
@@ -56,10 +56,10 @@ impl A2aAgent {
             let card: Value = reply.object()?;
             card_of(&card).map_err(|what| Flaw::Reported(failure(AgentErrorKind::BadReply, told(reply, &what))))
         };
-        let today = caller.call(&request("agent-card.json"), read, &mut Tries::default()).await;
+        let today = caller.call(&request("agent-card.json"), read, &mut Attempts::default()).await;
         match today {
             Err(error) if error.kind == AgentErrorKind::NotFound => {
-                let older = caller.call(&request("agent.json"), read, &mut Tries::default()).await;
+                let older = caller.call(&request("agent.json"), read, &mut Attempts::default()).await;
                 older.map(|(card, _)| card).map_err(|_| error)
             }
             other => other.map(|(card, _)| card),
@@ -119,14 +119,7 @@ impl Agent for A2aAgent {
             url,
             caller: Caller::new(rest, self.http.clone(), "a2a"),
         };
-        Ok(Box::new(A2aSession {
-            wire: Arc::new(wire),
-            id,
-            said: 0,
-            context: None,
-            task: None,
-            tries: Tries::default(),
-        }))
+        Ok(Box::new(A2aSession { wire: Arc::new(wire), id, said: 0, context: None, task: None }))
     }
 }
 
@@ -152,7 +145,7 @@ impl Wire {
     async fn send(
         &self,
         message: &Outgoing<'_>,
-        tries: &mut Tries,
+        tries: &mut Attempts,
     ) -> Result<(Progress, Option<f64>, f64), AgentError> {
         let accept = self.streaming.then_some("text/event-stream");
         let request = self.request(self.version.send(message, self.streaming), accept);
@@ -175,7 +168,7 @@ impl Wire {
             wait = (wait * 2).min(LOOKS.1);
             let look = self.request(self.version.task(&task), None);
             // Looking again changes nothing, so its failures are no doubt about the message.
-            let (seen, _) = self.caller.call(&look, one, &mut Tries::default()).await?;
+            let (seen, _) = self.caller.call(&look, one, &mut Attempts::default()).await?;
             progress.take_in(&seen).map_err(|what| failure(AgentErrorKind::BadReply, what))?;
         }
         Ok((progress, first_ms, sent_ms + stopwatch.elapsed_ms()))
@@ -192,8 +185,6 @@ struct A2aSession {
     context: Option<String>,
     /// The task that waits for the next message.
     task: Option<String>,
-    /// The tries of the message that is being said.
-    tries: Tries,
 }
 
 #[async_trait]
@@ -206,7 +197,7 @@ impl Session for A2aSession {
         self.wire.is_met
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         self.said += 1;
         let message_id = format!("{}-{}", self.id, self.said);
         let outgoing = Outgoing {
@@ -215,8 +206,7 @@ impl Session for A2aSession {
             context_id: self.context.as_deref(),
             task_id: self.task.as_deref(),
         };
-        self.tries = Tries::default();
-        let outcome = self.wire.send(&outgoing, &mut self.tries).await;
+        let outcome = self.wire.send(&outgoing, attempts).await;
         let reply = outcome.and_then(|(progress, first_token_ms, latency_ms)| {
             self.context = progress.context_id.clone().or(self.context.take());
             self.task = progress.waiting_task();
@@ -225,15 +215,11 @@ impl Session for A2aSession {
             Ok(Reply { text, events, latency_ms, first_token_ms, usage: None })
         });
         // What only becomes clear when all has been read is a failure of the last try as well.
-        let is_told = |error: &&AgentError| self.tries.failures.last().is_some_and(|last| last.error == error.message);
+        let is_told = |error: &&AgentError| attempts.failures.last().is_some_and(|last| last.error == error.message);
         if let Some(error) = reply.as_ref().err().filter(|error| !is_told(error)) {
-            self.tries.failures.push(FailedTry::untimed(error.message.clone(), true));
+            attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
         }
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+        reply
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {

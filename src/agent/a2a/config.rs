@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::settings::check;
+use super::{A2aAgent, A2aSettings};
+use crate::agent::transport::{header_problems, key_and_headers, those};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+
 /// `target.a2a`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -34,5 +39,46 @@ impl A2aConfig {
     /// Where its card is.
     pub fn base_url(&self) -> &str {
         self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}
+
+impl Transport for A2aConfig {
+    fn key(&self) -> &'static str {
+        "a2a"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        // Whoever marks function calls as ADK and trpc-agent-go do reports them.
+        those(&[(self.streaming != Some(false), Ability::Streams), (true, Ability::ReportsTools)])
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self).into_iter().chain(header_problems("a2a", &self.headers)).collect()
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        key_and_headers(self.api_key.as_ref(), &self.headers)
+    }
+
+    fn default_model(&self) -> &'static str {
+        "own"
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.base_url.as_deref()
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url())
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = A2aSettings {
+            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
+            streaming: self.streaming,
+            user: Some(context.user.clone()),
+            rest: context.rest(&self.headers, self.api_key.as_ref()),
+        };
+        Ok(Box::new(A2aAgent::new(settings, context.http)?))
     }
 }

@@ -9,7 +9,7 @@ use super::AdkSettings;
 use super::settings::base;
 use super::wire::{AdkEvent, Run, run_of, run_request, session_request, took_body_for_state};
 use crate::agent::rest::{Caller, Flaw, Request};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, RestSettings, Session};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpClient, HttpReply, Method, Url};
 use crate::retry::RetryPolicy;
@@ -47,7 +47,7 @@ impl Agent for AdkAgent {
             session = shared.create(session_request(state, true)).await?;
         }
         let id = session.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(Box::new(AdkSession { shared, id, is_met: false, tries: Tries::default() }))
+        Ok(Box::new(AdkSession { shared, id, is_met: false }))
     }
 }
 
@@ -67,7 +67,7 @@ impl Shared {
                 Some(_) => Ok(session),
             }
         };
-        self.caller.call(&request, read, &mut Tries::default()).await.map(|(session, _)| session)
+        self.caller.call(&request, read, &mut Attempts::default()).await.map(|(session, _)| session)
     }
 
     /// That the server does not have the app, where it says which ones it has.
@@ -77,7 +77,7 @@ impl Shared {
         let once = RetryPolicy { tries: 1, ..self.settings.rest.retry };
         let settings = RestSettings { retry: once, ..self.settings.rest.clone() };
         let caller = Caller::new(settings, self.caller.http.clone(), self.settings.server.word());
-        let (list, _): (Value, f64) = caller.call(&request, read, &mut Tries::default()).await.ok()?;
+        let (list, _): (Value, f64) = caller.call(&request, read, &mut Attempts::default()).await.ok()?;
         let apps: Vec<&str> = list.as_array()?.iter().filter_map(Value::as_str).collect();
         let (app, word) = (&self.settings.app, self.settings.server.word());
         (!apps.contains(&app.as_str()))
@@ -96,8 +96,6 @@ struct AdkSession {
     id: String,
     /// Whether a message was ever answered.
     is_met: bool,
-    /// The tries of the message that is being said.
-    tries: Tries,
 }
 
 #[async_trait]
@@ -106,7 +104,7 @@ impl Session for AdkSession {
         &self.id
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let AdkSettings { app, user, streaming, .. } = &self.shared.settings;
         let streaming = *streaming;
         let request = Request {
@@ -116,8 +114,7 @@ impl Session for AdkSession {
             ..Request::to(Method::POST, self.shared.base.join([if streaming { "run_sse" } else { "run" }]))
         };
         let read = |reply: &HttpReply| if streaming { stream(reply) } else { list(reply) };
-        self.tries = Tries::default();
-        let mut outcome = self.shared.caller.call(&request, read, &mut self.tries).await;
+        let mut outcome = self.shared.caller.call(&request, read, attempts).await;
         self.is_met |= outcome.is_ok();
         if let (false, Err(AgentError { kind: AgentErrorKind::Status(500), message })) = (self.is_met, &mut outcome)
             && let Some(words) = self.shared.unknown_app().await
@@ -133,18 +130,14 @@ impl Session for AdkSession {
             first_token_ms,
             usage: run.usage,
         });
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+        reply
     }
 
     /// The session's state is the context; ADK has no resources and no functions to show.
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
         let request = Request::to(Method::GET, self.shared.session_url(Some(&self.id)));
         let read = |reply: &HttpReply| Ok(reply.object::<Value>()?);
-        let (mut session, _) = self.shared.caller.call(&request, read, &mut Tries::default()).await?;
+        let (mut session, _) = self.shared.caller.call(&request, read, &mut Attempts::default()).await?;
         let context = session.get_mut("state").map(Value::take).unwrap_or_default();
         Ok(ObjectContext { context, ..ObjectContext::default() })
     }

@@ -6,6 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::AdkServer;
+use super::settings::check;
+use super::{AdkAgent, AdkSettings};
+use crate::agent::transport::{header_problems, key_and_headers, those};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+
 /// `target.adk`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -37,5 +43,57 @@ impl AdkConfig {
     /// Where it listens.
     pub fn base_url(&self) -> &str {
         self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}
+
+impl Transport for AdkConfig {
+    fn key(&self) -> &'static str {
+        "adk"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        those(&[
+            (true, Ability::ShowsState),
+            (self.streaming, Ability::Streams),
+            (true, Ability::ReportsTools),
+            (true, Ability::ReportsUsage),
+        ])
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self).into_iter().chain(header_problems("adk", &self.headers)).collect()
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        key_and_headers(None, &self.headers)
+    }
+
+    fn default_model(&self) -> &'static str {
+        "own"
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.base_url.as_deref()
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url())
+    }
+
+    fn name_key(&self) -> Option<&'static str> {
+        Some(if self.app.is_some() { "target.adk.app" } else { "target.chatbot" })
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = AdkSettings {
+            server: AdkServer::ApiServer,
+            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
+            app: self.app.as_ref().unwrap_or(&context.chatbot).clone(),
+            user: context.user.clone(),
+            state: self.state.clone(),
+            streaming: self.streaming,
+            rest: context.rest(&self.headers, None),
+        };
+        Ok(Box::new(AdkAgent::new(settings, context.http)?))
     }
 }

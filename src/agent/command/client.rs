@@ -1,7 +1,6 @@
 //! A conversation with a process of its own. Nothing is ever said twice: a line that was written is a message.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,15 +13,14 @@ use tokio::time::timeout;
 
 use super::config::CommandConfig;
 use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of};
+use crate::agent::attempts::own_session_id;
 use crate::agent::group::{Group, Started};
 use crate::agent::program::Program;
-use crate::agent::tries::own_session_id;
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
-use crate::clock::Clock;
+use crate::agent::{Agent, AgentContext, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::descriptors;
-use crate::evidence::{FailedTry, ObjectContext, Usage};
+use crate::evidence::Usage;
 use crate::http::{BODY_CAP, excerpt};
-use crate::secret::{Redactor, Secret, Variables};
+use crate::secret::Secret;
 
 /// How much of what it prints to standard error is kept for the words of an error.
 const LAST_WORDS: usize = 4 << 10;
@@ -33,61 +31,43 @@ const DYING: Duration = Duration::from_secs(1);
 /// What is said after a `reset`, so that the agent opens the conversation again.
 const INTRODUCE: &str = "Please introduce yourself and tell me how you can help.";
 
-/// What the client has to know. It has no `Debug`: the environment can hold keys.
-#[derive(Clone)]
-pub struct CommandSettings {
-    /// What the job says.
-    pub config: CommandConfig,
-    /// The job file's folder.
-    pub folder: PathBuf,
-    /// eval-job's own environment, of which it gets a part.
-    pub surroundings: Variables,
-    /// Clears its output of secrets.
-    pub redactor: Redactor,
-    /// The user.
-    pub user: String,
-    /// The model.
-    pub model: String,
-    /// How long one message may take.
-    pub turn_limit: Duration,
-    /// Draws the ids of conversations.
-    pub rng_seed: u64,
-    /// Measures latencies.
-    pub clock: Clock,
-}
-
 /// An agent behind a command.
 pub struct CommandAgent {
-    settings: Arc<CommandSettings>,
+    shared: Arc<Shared>,
     sessions: AtomicU64,
+}
+
+/// What all its sessions share.
+struct Shared {
+    config: CommandConfig,
+    context: AgentContext,
 }
 
 impl CommandAgent {
     /// A client; nothing is started yet.
-    pub fn new(settings: CommandSettings) -> CommandAgent {
-        CommandAgent { settings: Arc::new(settings), sessions: AtomicU64::new(0) }
+    pub(super) fn new(config: CommandConfig, context: AgentContext) -> CommandAgent {
+        CommandAgent { shared: Arc::new(Shared { config, context }), sessions: AtomicU64::new(0) }
     }
 }
 
 #[async_trait]
 impl Agent for CommandAgent {
     async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
-        let settings = Arc::clone(&self.settings);
-        let id = own_session_id(settings.rng_seed, self.sessions.fetch_add(1, Ordering::Relaxed));
-        let mut command = settings.command().map_err(unreachable)?;
+        let shared = Arc::clone(&self.shared);
+        let id = own_session_id(shared.context.rng_seed, self.sessions.fetch_add(1, Ordering::Relaxed));
+        let mut command = shared.command().map_err(unreachable)?;
         let spawned = Group::spawn(&mut command, true).await;
-        let Started { mut child, group, input } =
-            spawned.map_err(|error| unstarted(&settings.config.command, &error))?;
+        let Started { mut child, group, input } = spawned.map_err(|error| unstarted(&shared.config.command, &error))?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (input, child.stdout.take(), child.stderr.take()) else {
             return Err(unreachable("the command has no standard input and output".to_owned()));
         };
         let heard = Arc::new(Mutex::new(Vec::new()));
         let listener = tokio::spawn(listen(stderr, Arc::clone(&heard)));
         Ok(Box::new(CommandSession {
-            greeting_is_due: settings.config.greeting,
+            greeting_is_due: shared.config.greeting,
             has_spoken: false,
-            asks_tokens: settings.config.tokens,
-            settings,
+            asks_tokens: shared.config.tokens,
+            shared,
             id,
             child,
             _group: group,
@@ -125,14 +105,14 @@ async fn listen(mut stderr: ChildStderr, heard: Arc<Mutex<Vec<u8>>>) {
     }
 }
 
-impl CommandSettings {
+impl Shared {
     fn command(&self) -> Result<Command, String> {
-        let filled = |arg: &String| arg.replace("{user}", &self.user).replace("{model}", &self.model);
+        let filled = |arg: &String| arg.replace("{user}", &self.context.user).replace("{model}", &self.context.model);
         let args: Vec<String> = self.config.args.iter().map(filled).collect();
         let mut command = Program { args: &args, ..self.config.program() }
-            .command(&self.folder, &self.surroundings)
+            .command(&self.context.folder, &self.context.variables)
             .map_err(|error| error.to_string())?;
-        command.env("USER_ID", &self.user).env("AUTHORITATIVE_USER_ID", &self.user);
+        command.env("USER_ID", &self.context.user).env("AUTHORITATIVE_USER_ID", &self.context.user);
         command.env("AGENT_MESSAGE_TERMINATOR", &self.config.terminator);
         Ok(command)
     }
@@ -140,7 +120,7 @@ impl CommandSettings {
 
 /// Whatever is left of its process group is killed when this is dropped.
 struct CommandSession {
-    settings: Arc<CommandSettings>,
+    shared: Arc<Shared>,
     id: String,
     child: Child,
     _group: Group,
@@ -171,28 +151,20 @@ impl Session for CommandSession {
             return Ok(None);
         }
         let mut reply = self.message(None).await?;
-        if self.settings.config.reset_conversation {
+        if self.shared.config.reset_conversation {
             self.message(Some("reset")).await?;
             reply = self.message(Some(INTRODUCE)).await?;
         }
         Ok(Some(reply))
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
-        let began = self.settings.clock.start();
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
+        let began = self.shared.context.clock.start();
         let reply = match self.greeting().await {
             Ok(_) => self.turn(message).await,
             Err(error) => Err(error),
         };
-        let took_ms = Some(began.elapsed_ms());
-        let failed = |error: &AgentError| FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), true) };
-        let failures = reply.as_ref().err().map(failed).into_iter().collect();
-        Exchange { reply, tries: Tries { failures, maybe_delivered: false } }
-    }
-
-    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        let message = "a command has no state to show".to_owned();
-        Err(AgentError { kind: AgentErrorKind::NotFound, message })
+        reply.inspect_err(|error| attempts.failed(error, true, Some(began.elapsed_ms())))
     }
 }
 
@@ -207,7 +179,7 @@ impl CommandSession {
             return Err(self.amiss("the agent's message is empty"));
         }
         if self.asks_tokens {
-            let asked = timeout(self.settings.turn_limit, self.tokens()).await;
+            let asked = timeout(self.shared.context.turn_limit, self.tokens()).await;
             match asked.ok().flatten() {
                 Some(now) => {
                     reply.usage = Some(since(self.counted, now));
@@ -222,7 +194,7 @@ impl CommandSession {
 
     /// Says a line, if there is one, and reads one message.
     async fn message(&mut self, line: Option<&str>) -> Result<Reply, AgentError> {
-        let limit = self.settings.turn_limit;
+        let limit = self.shared.context.turn_limit;
         let mut reader = MessageReader::default();
         let outcome = timeout(limit, self.exchange(line, &mut reader)).await;
         match outcome {
@@ -257,8 +229,8 @@ impl CommandSession {
         {
             return Err(self.gone(&format!("it does not take any more input ({error})"), reader).await);
         }
-        let said = self.settings.clock.start();
-        let terminator = self.settings.config.terminator.clone();
+        let said = self.shared.context.clock.start();
+        let terminator = self.shared.config.terminator.clone();
         let mut read = 0;
         loop {
             let Some(line) = self.line().await? else {
@@ -339,14 +311,14 @@ impl CommandSession {
     }
 
     fn amiss(&self, what: &str) -> AgentError {
-        let message = format!("the command `{}`: {what}", self.settings.config.command);
+        let message = format!("the command `{}`: {what}", self.shared.config.command);
         AgentError { kind: AgentErrorKind::BadReply, message }
     }
 
     /// What it printed, in a form that can be shown: without the values of its environment.
     fn quoted(&self, words: &str) -> String {
-        let long = self.settings.config.env.values().filter(|value| value.len() >= 6);
+        let long = self.shared.config.env.values().filter(|value| value.len() >= 6);
         let values: Vec<Secret> = long.map(Secret::new).collect();
-        excerpt(&self.settings.redactor.redact(words), &values)
+        excerpt(&self.shared.context.redactor.redact(words), &values)
     }
 }

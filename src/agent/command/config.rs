@@ -1,12 +1,17 @@
 //! What the YAML says of an agent that is talked to by a command's standard input and output.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::program::{Missing, Program};
 use crate::secret::Variables;
+
+use super::CommandAgent;
+use crate::agent::transport::those;
+use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Hosting, Transport};
 
 /// `target.command`: a command that reads a line for each message and prints `agent: …`, more lines, and a terminator.
 /// Each conversation has a process of its own. `oc exec`, `kubectl exec`, `docker exec` and `ssh` are commands too.
@@ -49,9 +54,6 @@ pub struct CommandConfig {
 }
 
 impl CommandConfig {
-    /// The model where `--model` names none.
-    pub const MODEL: &'static str = "default";
-
     fn default_terminator() -> String {
         ":DONE".to_owned()
     }
@@ -63,21 +65,6 @@ impl CommandConfig {
     pub(super) fn program(&self) -> Program<'_> {
         let CommandConfig { command, args, env, inherit_env, cwd, .. } = self;
         Program { key: "target.command", command, args, env, inherit_env, cwd: cwd.as_deref() }
-    }
-
-    /// Why the command can't be started as things are now.
-    pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<Missing> {
-        self.program().missing(folder, path)
-    }
-
-    /// The variables that are to be passed on and that are not set.
-    pub fn unset(&self, surroundings: &Variables) -> Vec<&str> {
-        self.program().unset(surroundings)
-    }
-
-    /// Whether an argument tells the agent which model to use.
-    pub fn tells_model(&self) -> bool {
-        self.args.iter().any(|arg| arg.contains("{model}"))
     }
 }
 
@@ -91,4 +78,75 @@ pub fn check(config: &CommandConfig) -> Vec<String> {
         problems.push("target.command: resetConversation needs an agent that speaks first (greeting: true)".to_owned());
     }
     problems
+}
+
+impl Transport for CommandConfig {
+    fn key(&self) -> &'static str {
+        "command"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        let tells_model = self.args.iter().any(|arg| arg.contains("{model}"));
+        those(&[(tells_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self)
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        self.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    fn default_model(&self) -> &'static str {
+        "default"
+    }
+
+    fn hosting(&self) -> Hosting {
+        Hosting::OwnProcess
+    }
+
+    fn program(&self) -> Option<&str> {
+        Some(&self.command)
+    }
+
+    fn address_key(&self) -> &'static str {
+        "command"
+    }
+
+    fn how_to_choose_model(&self) -> &'static str {
+        "tell it: {model} in target.command.args; or run the job once for each agent"
+    }
+
+    fn missing(&self, folder: &Path, path: Option<&str>) -> Option<Missing> {
+        self.program().missing(folder, path)
+    }
+
+    fn unset_variables(&self, variables: &Variables) -> Vec<&str> {
+        self.program().unset(variables)
+    }
+
+    fn hint(&self, error: &AgentError) -> Option<String> {
+        let names = |part: &str| error.message.contains(part);
+        let what = match error.kind {
+            AgentErrorKind::Unreachable | AgentErrorKind::NotFound => {
+                "the program's name or path in target.command.command, and target.command.cwd"
+            }
+            AgentErrorKind::Unreadable => {
+                "target.command.terminator: a message ends where it stands, at the end of a line"
+            }
+            _ if names("ended in mid-conversation")
+                || names("ended before its first message")
+                || names("any more input") =>
+            {
+                "what it needs: its arguments (target.command.args), its environment (env, inheritEnv), its files (cwd)"
+            }
+            _ => "target.command.terminator: a message ends where it stands; or a longer limits.turn",
+        };
+        Some(what.to_owned())
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        Ok(Box::new(CommandAgent::new(self.clone(), context)))
+    }
 }

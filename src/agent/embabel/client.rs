@@ -10,8 +10,8 @@ use super::fault::{Purpose, failed, refused};
 use super::settings::{chat_url, named};
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, object_context_of};
 use super::{EmbabelSettings, KnowledgeConfig};
-use crate::agent::tries::{Failure, admitted, fail};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
+use crate::agent::attempts::{Failure, admitted, fail};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::ObjectContext;
 use crate::http::{
     BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpFault, HttpReply, KeyHeader, Method, Url, is_same_origin,
@@ -48,7 +48,7 @@ impl EmbabelAgent {
             url,
             body: json_bytes(&KnowledgeRequest::of(config)),
         };
-        match caller.call(request, |_| Ok(()), &mut Tries::default()).await {
+        match caller.call(request, |_| Ok(()), &mut Attempts::default()).await {
             Err(error) if error.kind == AgentErrorKind::Status(409) => Ok(()),
             outcome => outcome.map(drop),
         }
@@ -71,8 +71,8 @@ impl Agent for EmbabelAgent {
             url: caller.chat.join(["sessions"]),
             body: json_bytes(&body),
         };
-        let (id, _) = caller.call(request, session_id, &mut Tries::default()).await?;
-        Ok(Box::new(EmbabelSession { caller, id, tries: Tries::default() }))
+        let (id, _) = caller.call(request, session_id, &mut Attempts::default()).await?;
+        Ok(Box::new(EmbabelSession { caller, id }))
     }
 }
 
@@ -80,8 +80,6 @@ impl Agent for EmbabelAgent {
 struct EmbabelSession {
     caller: Arc<Caller>,
     id: String,
-    /// The tries of the message that is being said.
-    tries: Tries,
 }
 
 #[async_trait]
@@ -90,7 +88,7 @@ impl Session for EmbabelSession {
         &self.id
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let caller = &self.caller;
         let body = MessageRequest::of_user(&self.id, message, &caller.settings.model);
         let request = Request {
@@ -99,8 +97,7 @@ impl Session for EmbabelSession {
             url: caller.chat.join(["messages"]),
             body: json_bytes(&body),
         };
-        self.tries = Tries::default();
-        let outcome = caller.call(request, answer, &mut self.tries).await;
+        let outcome = caller.call(request, answer, attempts).await;
         let reply = outcome.map(|(reply, latency_ms)| Reply {
             events: reply.events(),
             text: reply.message.content,
@@ -108,11 +105,7 @@ impl Session for EmbabelSession {
             first_token_ms: None,
             usage: None,
         });
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+        reply
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
@@ -128,7 +121,7 @@ impl Session for EmbabelSession {
                 reply.unreadable(&format!("the object context can't be read ({})", reply.quote(&error)))
             })
         };
-        caller.call(request, read, &mut Tries::default()).await.map(|(context, _)| context)
+        caller.call(request, read, &mut Attempts::default()).await.map(|(context, _)| context)
     }
 }
 
@@ -169,13 +162,13 @@ struct Caller {
 }
 
 impl Caller {
-    /// Tries a request to the end of the retries: what was read, and the milliseconds of the try that brought it. The
+    /// Attempts a request to the end of the retries: what was read, and the milliseconds of the try that brought it. The
     /// tries that failed are told as they fail, so that they are known even if the caller gives up.
     async fn call<T>(
         &self,
         request: Request,
         read: impl Fn(&HttpReply) -> Result<T, HttpFault> + Send + Sync,
-        tries: &mut Tries,
+        tries: &mut Attempts,
     ) -> Result<(T, f64), AgentError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays =

@@ -3,6 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::settings::check;
+use super::{EmbabelAgent, EmbabelSettings};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use crate::secret::Secret;
+
 /// `target.embabel`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -73,5 +78,57 @@ impl KnowledgeConfig {
     /// Where the knowledge-graph service listens.
     pub fn base_url(&self) -> &str {
         self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}
+
+impl Transport for EmbabelConfig {
+    fn key(&self) -> &'static str {
+        "embabel"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self)
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        self.api_key.iter().map(|key| ("apiKey", key.as_str())).collect()
+    }
+
+    fn default_model(&self) -> &'static str {
+        "gpt-4.1-mini"
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.base_url.as_deref()
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url())
+    }
+
+    fn name_key(&self) -> Option<&'static str> {
+        Some("target.chatbot")
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = EmbabelSettings {
+            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
+            path: self.path().to_owned(),
+            api_key: self.api_key.as_ref().map(Secret::new).or(context.api_key),
+            knowledge: self.knowledge.clone(),
+            user: context.user,
+            chatbot: context.chatbot,
+            model: context.model,
+            turn_limit: context.turn_limit,
+            rng_seed: context.rng_seed,
+            clock: context.clock,
+            retry: context.retry,
+            place: context.place,
+        };
+        Ok(Box::new(EmbabelAgent::new(settings, context.http)?))
     }
 }

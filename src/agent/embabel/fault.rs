@@ -1,7 +1,7 @@
 //! What there is to try when a call of Embabel's protocol fails.
 
 use crate::agent::AgentErrorKind;
-use crate::agent::tries::Failure;
+use crate::agent::attempts::Failure;
 use crate::clock::Clock;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 

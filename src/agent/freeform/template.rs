@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::MethodConfig;
 use super::apart::{LIMIT, apart};
+use crate::agent::AgentContext;
 use crate::http::{Url, unfit_header};
 use crate::secret::Secret;
 
@@ -109,6 +110,13 @@ pub struct Known {
     pub chatbot: String,
     /// The model.
     pub model: String,
+}
+
+impl From<&AgentContext> for Known {
+    fn from(context: &AgentContext) -> Known {
+        let AgentContext { started_at, user, chatbot, model, .. } = context.clone();
+        Known { base_url: started_at, user, chatbot, model }
+    }
 }
 
 /// What is said, and after what.

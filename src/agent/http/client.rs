@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
 use super::config::{HttpConfig, SayConfig, StateConfig, StreamConfig};
+use crate::agent::attempts::{Failure, own_session_id};
 use crate::agent::freeform::{Filled, Known, Parts, Picked, Picks, Said, StatePicks, apart, path, text};
 use crate::agent::rest::{Caller, Request};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
-use crate::agent::tries::{Failure, own_session_id};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, RestSettings, Session};
 use crate::evidence::ObjectContext;
 use crate::http::{BODY_CAP, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, read_json};
 
@@ -118,15 +118,7 @@ impl Agent for HttpAgent {
             }
         }
         let is_met = settings.config.opens_where_it_talks();
-        Ok(Box::new(HttpSession {
-            shared,
-            id,
-            is_met,
-            found: BTreeSet::new(),
-            history: Vec::new(),
-            turn: 0,
-            tries: Tries::default(),
-        }))
+        Ok(Box::new(HttpSession { shared, id, is_met, found: BTreeSet::new(), history: Vec::new(), turn: 0 }))
     }
 }
 
@@ -139,7 +131,6 @@ struct HttpSession {
     /// What was said before, as `{role, content}`.
     history: Vec<Value>,
     turn: u32,
-    tries: Tries,
 }
 
 #[async_trait]
@@ -152,21 +143,16 @@ impl Session for HttpSession {
         self.is_met
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
-        self.tries = Tries::default();
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         self.turn += 1;
         let shared = &self.shared;
         let values = self.values(message);
-        let reply = shared.caller.retried(&mut self.tries, || shared.talk(&values)).await;
+        let reply = shared.caller.retried(attempts, || shared.talk(&values)).await;
         if let Ok(reply) = &reply {
             self.history.push(json!({"role": "user", "content": message}));
             self.history.push(json!({"role": "assistant", "content": reply.text}));
         }
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+        reply
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
@@ -215,7 +201,7 @@ impl Shared {
             let whole = self.send(key, parts, values).await?.whole(BODY_CAP).await;
             whole.and_then(|(reply, _)| json_of(&reply)).map_err(|fault| Failure::of_fault(fault).with_hint(hint))
         };
-        self.caller.retried(&mut Tries::default(), once).await
+        self.caller.retried(&mut Attempts::default(), once).await
     }
 
     async fn send(&self, key: &str, parts: Parts<'_>, values: &Value) -> Result<HttpStream, Failure> {

@@ -6,7 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::freeform::{MethodConfig, Parts, UsageConfig};
+use crate::agent::freeform::{Known, MethodConfig, Parts, UsageConfig};
+
+use super::client::check;
+use super::{HttpAgent, HttpAgentSettings};
+use crate::agent::transport::{is_of_tls, those};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
 
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
 /// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is started).
@@ -185,5 +190,87 @@ impl SayConfig {
 impl StateConfig {
     pub(super) fn parts(&self) -> Parts<'_> {
         Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+    }
+}
+
+impl Transport for HttpConfig {
+    fn key(&self) -> &'static str {
+        "http"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        those(&[
+            (self.tells_model(), Ability::ChoosesModel),
+            (self.state.is_some(), Ability::ShowsState),
+            (self.say.stream != StreamConfig::Json, Ability::Streams),
+            (self.say.events.is_some(), Ability::ReportsTools),
+            (self.say.usage.is_some(), Ability::ReportsUsage),
+        ])
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self)
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        self.headers().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    fn default_model(&self) -> &'static str {
+        Self::MODEL
+    }
+
+    /// Without the query, which can hold a key.
+    fn address(&self) -> Option<&str> {
+        self.say.url.split('?').next()
+    }
+
+    fn address_key(&self) -> &'static str {
+        "say.url"
+    }
+
+    fn is_templated(&self) -> bool {
+        true
+    }
+
+    fn needs_base_url(&self) -> Option<&'static str> {
+        self.needs_base_url()
+    }
+
+    fn tells_user(&self) -> bool {
+        self.tells_user()
+    }
+
+    fn how_to_report_calls(&self) -> &'static str {
+        "say where its replies have them: target.http.say.events; or look at the graph, or at the transcript"
+    }
+
+    fn how_to_choose_model(&self) -> &'static str {
+        "send it: {{ model }} in the url, a header or the body of target.http.open or say; or run the job once for each \
+         agent"
+    }
+
+    fn hint(&self, error: &AgentError) -> Option<String> {
+        let is_page = error.message.contains("text/html") || error.message.contains("web page");
+        match error.kind {
+            AgentErrorKind::Unreadable if !is_page => Some(
+                "target.http.say.reply, which says where the words are, and target.http.say.stream, which says how they come"
+                    .to_owned(),
+            ),
+            AgentErrorKind::Status(400..=404 | 406..500) if !is_of_tls(error) => {
+                Some("the body, the method and the headers of target.http.say".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = HttpAgentSettings {
+            config: self.clone(),
+            known: Known::from(&context),
+            rest: context.rest_without_key(),
+            looked_at: context.state_parts,
+        };
+        Ok(Box::new(HttpAgent::new(settings, context.http)?))
     }
 }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::OpenAiConfig;
 use super::wire::{Completion, Manner, error_of, request};
+use crate::agent::attempts::{Again, Failure, own_session_id};
 use crate::agent::history::earlier;
 use crate::agent::rest::{Caller, Request, endpoint_hint};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tools::{ROUNDS, Rounds};
-use crate::agent::tries::{Again, Failure, own_session_id};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, RestSettings, Session};
 use crate::evidence::{Message, ObjectContext};
 use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, Method, Opened};
 
@@ -76,7 +76,7 @@ impl Agent for OpenAiAgent {
         let nth = shared.sessions.fetch_add(1, Ordering::Relaxed);
         let id = own_session_id(shared.settings.rest.rng_seed, nth);
         let history = earlier(history);
-        Ok(Box::new(OpenAiSession { shared, id, history, tries: Tries::default() }))
+        Ok(Box::new(OpenAiSession { shared, id, history }))
     }
 }
 
@@ -84,7 +84,6 @@ struct OpenAiSession {
     shared: Arc<Shared>,
     id: String,
     history: Vec<Value>,
-    tries: Tries,
 }
 
 #[async_trait]
@@ -97,19 +96,14 @@ impl Session for OpenAiSession {
         false
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
-        self.tries = Tries::default();
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let before = self.history.len();
         self.history.push(json!({"role": "user", "content": message}));
-        let reply = self.rounds().await;
+        let reply = self.rounds(attempts).await;
         if reply.is_err() {
             self.history.truncate(before);
         }
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+        reply
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
@@ -119,10 +113,10 @@ impl Session for OpenAiSession {
 
 impl OpenAiSession {
     /// Asks until the model has no more calls. Times and tokens are those of all rounds together.
-    async fn rounds(&mut self) -> Result<Reply, AgentError> {
+    async fn rounds(&mut self, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let mut rounds = Rounds::new();
         for _ in 0..=ROUNDS {
-            let Answer { completion, times } = self.shared.ask(&self.history, &mut self.tries).await?;
+            let Answer { completion, times } = self.shared.ask(&self.history, attempts).await?;
             let words = if completion.text.trim().is_empty() { &completion.refusal } else { &completion.text };
             rounds.take(words, times, completion.usage);
             rounds.reply.events.extend(completion.events());
@@ -147,7 +141,7 @@ struct Answer {
 }
 
 impl Shared {
-    async fn ask(&self, history: &[Value], tries: &mut Tries) -> Result<Answer, AgentError> {
+    async fn ask(&self, history: &[Value], tries: &mut Attempts) -> Result<Answer, AgentError> {
         self.caller.retried(tries, || self.in_any_manner(history)).await
     }
 

@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::agent::tools::{ToolConfig, tool_problems};
 use crate::http::BaseUrl;
 
+use super::{OpenAiAgent, OpenAiAgentSettings};
+use crate::agent::transport::bare_model;
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use std::collections::BTreeMap;
+
 /// `target.openai`: a model behind any endpoint that speaks OpenAI's chat completions. `--model` names it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -61,4 +66,52 @@ pub fn check(config: &OpenAiConfig) -> Vec<String> {
     }
     problems.extend(tool_problems("target.openai.tools", &config.tools));
     problems
+}
+
+impl Transport for OpenAiConfig {
+    fn key(&self) -> &'static str {
+        "openai"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        bare_model(self.streams())
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self)
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        self.api_key.iter().map(|key| ("apiKey", key.as_str())).collect()
+    }
+
+    fn default_model(&self) -> &'static str {
+        Self::MODEL
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.base_url.as_deref()
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url())
+    }
+
+    fn name_key(&self) -> Option<&'static str> {
+        Some("another model (--model)")
+    }
+
+    fn tells_user(&self) -> bool {
+        false
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let started_at = context.started_at.as_ref().map(|address| format!("{address}/v1"));
+        let settings = OpenAiAgentSettings {
+            config: OpenAiConfig { base_url: self.base_url.clone().or(started_at), ..self.clone() },
+            model: context.model.clone(),
+            rest: context.rest(&BTreeMap::new(), self.api_key.as_ref()),
+        };
+        Ok(Box::new(OpenAiAgent::new(settings, context.http)?))
+    }
 }

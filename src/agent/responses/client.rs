@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::ResponsesConfig;
 use super::wire::{Before, Response, message, request, returned, status_of, tells_of_loss};
+use crate::agent::attempts::{Again, Failure, own_session_id};
 use crate::agent::history::earlier;
 use crate::agent::rest::{Caller, Request, endpoint_hint};
 use crate::agent::streamed::{Framing, Times, Took, read_events};
 use crate::agent::tools::{ROUNDS, Rounds};
-use crate::agent::tries::{Again, Failure, own_session_id};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, RestSettings, Session};
 use crate::evidence::{Message, ObjectContext};
 use crate::http::{BODY_CAP, BaseUrl, HttpClient, HttpFault, HttpFaultKind, HttpReply, HttpStream, Method};
 
@@ -69,7 +69,7 @@ impl Agent for ResponsesAgent {
             (own_session_id(shared.settings.rest.rng_seed, nth), Before::Nothing)
         };
         let earlier = earlier(history);
-        Ok(Box::new(ResponsesSession { shared, id, earlier, before, tries: Tries::default() }))
+        Ok(Box::new(ResponsesSession { shared, id, earlier, before }))
     }
 }
 
@@ -79,7 +79,6 @@ struct ResponsesSession {
     /// What is told before the first message, until the endpoint keeps it.
     earlier: Vec<Value>,
     before: Before,
-    tries: Tries,
 }
 
 #[async_trait]
@@ -92,14 +91,8 @@ impl Session for ResponsesSession {
         self.shared.settings.config.conversation
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
-        self.tries = Tries::default();
-        let reply = self.rounds(message).await;
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
+        self.rounds(message, attempts).await
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
@@ -109,12 +102,12 @@ impl Session for ResponsesSession {
 
 impl ResponsesSession {
     /// Asks until the model has no more calls. What was before only moves on when the turn has its reply.
-    async fn rounds(&mut self, text: &str) -> Result<Reply, AgentError> {
+    async fn rounds(&mut self, text: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let (mut rounds, mut before) = (Rounds::new(), self.before.clone());
         let mut input: Vec<Value> = self.earlier.iter().cloned().chain([message(text)]).collect();
         for _ in 0..=ROUNDS {
             let shared = &self.shared;
-            let tried = shared.caller.retried(&mut self.tries, || shared.once(&before, &input)).await;
+            let tried = shared.caller.retried(attempts, || shared.once(&before, &input)).await;
             let Answer { response, times } = tried?;
             rounds.take(&response.words(), times, response.usage);
             rounds.reply.events.extend(response.events());
@@ -153,7 +146,7 @@ impl Shared {
             let id = conversation.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
             id.map(str::to_owned).ok_or_else(|| reply.unreadable("the reply holds no conversation id").into())
         };
-        self.caller.call(&request, read, &mut Tries::default()).await.map(|(id, _)| id)
+        self.caller.call(&request, read, &mut Attempts::default()).await.map(|(id, _)| id)
     }
 
     async fn once(&self, before: &Before, input: &[Value]) -> Result<Answer, Failure> {

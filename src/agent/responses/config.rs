@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::agent::tools::{ToolConfig, tool_problems};
 use crate::http::BaseUrl;
 
+use super::{ResponsesAgent, ResponsesAgentSettings};
+use crate::agent::transport::{bare_model, header_problems, key_and_headers};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+
 /// `target.responses`: a model behind any endpoint that speaks OpenAI's Responses API and keeps the conversation. `--model`
 /// names it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,4 +94,52 @@ pub fn check(config: &ResponsesConfig) -> Vec<String> {
     let address = BaseUrl::parse(config.base_url()).err();
     let address = address.map(|problem| format!("target.responses.baseUrl: {problem}"));
     address.into_iter().chain(tool_problems("target.responses.tools", &config.tools)).collect()
+}
+
+impl Transport for ResponsesConfig {
+    fn key(&self) -> &'static str {
+        "responses"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        bare_model(self.streams())
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self).into_iter().chain(header_problems("responses", &self.headers)).collect()
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        key_and_headers(self.api_key.as_ref(), &self.headers)
+    }
+
+    fn default_model(&self) -> &'static str {
+        Self::MODEL
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.base_url.as_deref()
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url())
+    }
+
+    fn name_key(&self) -> Option<&'static str> {
+        Some("another model (--model)")
+    }
+
+    fn tells_user(&self) -> bool {
+        false
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let started_at = context.started_at.as_ref().map(|address| format!("{address}/v1"));
+        let settings = ResponsesAgentSettings {
+            config: ResponsesConfig { base_url: self.base_url.clone().or(started_at), ..self.clone() },
+            model: context.model.clone(),
+            rest: context.rest(&self.headers, self.api_key.as_ref()),
+        };
+        Ok(Box::new(ResponsesAgent::new(settings, context.http)?))
+    }
 }

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use super::TrpcSettings;
 use super::settings::base;
 use super::wire::{Run, RunReply, run_of, run_request};
+use crate::agent::attempts::own_session_id;
 use crate::agent::rest::{BEARER, Caller, Flaw, Request};
-use crate::agent::tries::own_session_id;
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpClient, HttpReply, Method};
 
@@ -48,7 +48,7 @@ impl Agent for TrpcAgent {
         let rest = &shared.settings.rest;
         let now = rest.clock.wall().timestamp_micros().cast_unsigned();
         let id = own_session_id(rest.rng_seed ^ now.rotate_left(32), nth);
-        Ok(Box::new(TrpcSession { shared, id, tries: Tries::default() }))
+        Ok(Box::new(TrpcSession { shared, id }))
     }
 }
 
@@ -56,8 +56,6 @@ impl Agent for TrpcAgent {
 struct TrpcSession {
     shared: Arc<Shared>,
     id: String,
-    /// The tries of the message that is being said.
-    tries: Tries,
 }
 
 #[async_trait]
@@ -70,7 +68,7 @@ impl Session for TrpcSession {
         false
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let TrpcSettings { app, user, runtime_state, .. } = &self.shared.settings;
         let request = Request {
             method: Method::POST,
@@ -81,8 +79,7 @@ impl Session for TrpcSession {
             if_not_found: "; check target.trpc.baseUrl and target.trpc.app: is this trpc-agent-go's agent server, made with a \
                            runner for that app?",
         };
-        self.tries = Tries::default();
-        let outcome = self.shared.caller.call(&request, read, &mut self.tries).await;
+        let outcome = self.shared.caller.call(&request, read, attempts).await;
         let reply = outcome.map(|(run, latency_ms)| Reply {
             text: run.text,
             events: run.events,
@@ -90,11 +87,7 @@ impl Session for TrpcSession {
             first_token_ms: None,
             usage: run.usage,
         });
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+        reply
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {

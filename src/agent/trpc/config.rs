@@ -6,6 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::settings::check;
+use super::{TrpcAgent, TrpcSettings};
+use crate::agent::adk::{AdkAgent, AdkServer, AdkSettings};
+use crate::agent::transport::{header_problems, key_and_headers, those};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+
 /// `target.trpc`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -55,5 +61,60 @@ impl TrpcConfig {
     /// Where it listens.
     pub fn base_url(&self) -> &str {
         self.base_url.as_deref().unwrap_or(Self::BASE_URL)
+    }
+}
+
+impl Transport for TrpcConfig {
+    fn key(&self) -> &'static str {
+        "trpc"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        those(&[
+            (self.server == ServerConfig::Debug && self.streaming, Ability::Streams),
+            (true, Ability::ReportsTools),
+            (!self.streaming, Ability::ReportsUsage),
+        ])
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self).into_iter().chain(header_problems("trpc", &self.headers)).collect()
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        key_and_headers(self.api_key.as_ref(), &self.headers)
+    }
+
+    fn default_model(&self) -> &'static str {
+        "own"
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.base_url.as_deref()
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url())
+    }
+
+    fn name_key(&self) -> Option<&'static str> {
+        Some(if self.app.is_some() { "target.trpc.app" } else { "target.chatbot" })
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let base_url = context.address(self.base_url.as_ref(), Self::BASE_URL);
+        let app = self.app.as_ref().unwrap_or(&context.chatbot).clone();
+        let (user, rest) = (context.user.clone(), context.rest(&self.headers, self.api_key.as_ref()));
+        Ok(match self.server {
+            ServerConfig::Agent => {
+                let settings = TrpcSettings { base_url, app, user, runtime_state: self.runtime_state.clone(), rest };
+                Box::new(TrpcAgent::new(settings, context.http)?)
+            }
+            ServerConfig::Debug => {
+                let (server, state, streaming) = (AdkServer::TrpcDebug, Map::new(), self.streaming);
+                let settings = AdkSettings { server, base_url, app, user, state, streaming, rest };
+                Box::new(AdkAgent::new(settings, context.http)?)
+            }
+        })
     }
 }

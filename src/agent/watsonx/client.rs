@@ -10,7 +10,7 @@ use super::gate::{Gate, Outgoing};
 use super::runs::RunsSession;
 use super::wire::{agent_id, uuid_of};
 use super::{ApiConfig, WatsonxSettings};
-use crate::agent::tries::own_session_id;
+use crate::agent::attempts::own_session_id;
 use crate::agent::{Agent, AgentError, AgentErrorKind, Session};
 use crate::http::{HttpClient, Method};
 

@@ -10,8 +10,8 @@ use super::hear::{Heard, Step, hear};
 use super::runs::{reported, stateless, told_try};
 use super::wire::completions::{Beside, Completed, Turn, request};
 use super::{EditionConfig, ThreadsConfig};
-use crate::agent::tries::{Again, Failure, admission, fail, settled};
-use crate::agent::{AgentError, Exchange, Reply, Session, Tries};
+use crate::agent::attempts::{Again, Failure, admission, fail, settled};
+use crate::agent::{AgentError, Attempts, Reply, Session};
 use crate::evidence::ObjectContext;
 use crate::http::{Method, Pieces, Url};
 use crate::secret::Secret;
@@ -37,8 +37,6 @@ pub(super) struct CompletionsSession {
     id: String,
     thread: Thread,
     history: Vec<Value>,
-    /// The tries of the message that is being said.
-    tries: Tries,
 }
 
 impl CompletionsSession {
@@ -47,17 +45,17 @@ impl CompletionsSession {
             ThreadsConfig::Client => Thread::Ours,
             ThreadsConfig::Server => Thread::Wanted,
         };
-        CompletionsSession { gate, agent, id, thread, history: Vec::new(), tries: Tries::default() }
+        CompletionsSession { gate, agent, id, thread, history: Vec::new() }
     }
 
-    async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
+    async fn turn(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let user = json!({"role": "user", "content": message});
         let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
         loop {
-            let permit = match admission(&place, (&mut delays, &mut self.tries)).await {
+            let permit = match admission(&place, (&mut delays, attempts)).await {
                 Ok(permit) => permit,
                 Err(failure) => {
-                    fail(failure, &mut delays, &mut self.tries).await?;
+                    fail(failure, &mut delays, attempts).await?;
                     continue;
                 }
             };
@@ -79,7 +77,7 @@ impl CompletionsSession {
                     };
                     if let Some((thread, words)) = instead {
                         self.thread = thread;
-                        self.tries.failures.push(told_try(&failure, words, delays.lap_ms()));
+                        attempts.failures.push(told_try(&failure, words, delays.lap_ms()));
                         continue;
                     }
                     failure
@@ -87,7 +85,7 @@ impl CompletionsSession {
                 Err(Refused { failure, .. }) => failure,
             };
             if let Err(failure) = settled(&place, permit, failure) {
-                fail(failure, &mut delays, &mut self.tries).await?;
+                fail(failure, &mut delays, attempts).await?;
             }
         }
     }
@@ -184,14 +182,8 @@ impl Session for CompletionsSession {
         &self.id
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
-        self.tries = Tries::default();
-        let reply = self.turn(message).await;
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
+        self.turn(message, attempts).await
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {

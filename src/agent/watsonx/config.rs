@@ -6,6 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::settings::check;
+use super::{WatsonxAgent, WatsonxSettings};
+use crate::agent::transport::{header_problems, key_and_headers};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+
 /// `target.watsonx`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -111,5 +116,50 @@ impl WatsonxConfig {
     /// The published environment; `None` is the draft.
     pub fn published(&self) -> Option<&str> {
         self.environment.as_deref().map(str::trim).filter(|environment| *environment != "draft")
+    }
+}
+
+impl Transport for WatsonxConfig {
+    fn key(&self) -> &'static str {
+        "watsonx"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        vec![Ability::Streams, Ability::ReportsTools]
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self).into_iter().chain(header_problems("watsonx", &self.headers)).collect()
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        key_and_headers(self.api_key.as_ref(), &self.headers)
+    }
+
+    fn default_model(&self) -> &'static str {
+        "own"
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.base_url.as_deref()
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url())
+    }
+
+    fn name_key(&self) -> Option<&'static str> {
+        Some(if self.agent.is_some() { "target.watsonx.agent" } else { "target.chatbot" })
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = WatsonxSettings {
+            config: self.clone(),
+            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
+            agent: self.agent.as_ref().unwrap_or(&context.chatbot).clone(),
+            reading: context.reading,
+            rest: context.rest(&self.headers, self.api_key.as_ref()),
+        };
+        Ok(Box::new(WatsonxAgent::new(settings, context.http)?))
     }
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::settings::{base, edition, iam};
 use super::{AuthConfig, EditionConfig, WatsonxSettings};
-use crate::agent::tries::{Again, Failure, admitted, fail};
-use crate::agent::{AgentError, AgentErrorKind, Tries};
+use crate::agent::attempts::{Again, Failure, admitted, fail};
+use crate::agent::{AgentError, AgentErrorKind, Attempts};
 use crate::http::{
     BODY_CAP, BaseUrl, Call, Extra, HttpClient, HttpReply, HttpStream, IamDenial, IamSettings, IamTokens, KeyHeader,
     Method, Opened, STREAM_CAP, Url,
@@ -71,7 +71,7 @@ impl Gate {
 
     /// A document that is only read, with retries.
     pub(super) async fn document(&self, outgoing: &Outgoing) -> Result<Value, AgentError> {
-        let (mut delays, mut tries) = (self.delays(), Tries::default());
+        let (mut delays, mut tries) = (self.delays(), Attempts::default());
         loop {
             let once = || async {
                 let stream = self.open(outgoing).await.map_err(|refused| refused.failure)?;

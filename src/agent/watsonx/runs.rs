@@ -9,8 +9,8 @@ use super::gate::{Gate, Outgoing};
 use super::hear::{Heard, Step, hear};
 use super::wire::Told;
 use super::wire::runs::{Run, answer_of, request};
-use crate::agent::tries::{Again, Failure, admission, fail, settled};
-use crate::agent::{AgentError, AgentErrorKind, Exchange, Reply, Session, Tries};
+use crate::agent::attempts::{Again, Failure, admission, fail, settled};
+use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::{FailedTry, ObjectContext};
 use crate::http::{Method, Pieces, Url};
 
@@ -22,22 +22,20 @@ pub(super) struct RunsSession {
     thread: Option<String>,
     /// How many messages the thread must hold of ours.
     said: usize,
-    /// The tries of the message that is being said.
-    tries: Tries,
 }
 
 impl RunsSession {
     pub(super) fn new(gate: Arc<Gate>, agent: String, id: String) -> RunsSession {
-        RunsSession { gate, agent, id, thread: None, said: 0, tries: Tries::default() }
+        RunsSession { gate, agent, id, thread: None, said: 0 }
     }
 
-    async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
+    async fn turn(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
         loop {
-            let permit = match admission(&place, (&mut delays, &mut self.tries)).await {
+            let permit = match admission(&place, (&mut delays, attempts)).await {
                 Ok(permit) => permit,
                 Err(failure) => {
-                    fail(failure, &mut delays, &mut self.tries).await?;
+                    fail(failure, &mut delays, attempts).await?;
                     continue;
                 }
             };
@@ -53,7 +51,7 @@ impl RunsSession {
                 },
                 Err(Missed::CutOff(failure, thread)) => {
                     drop(permit);
-                    self.tries.failures.push(told_try(&failure, "its thread is read", delays.lap_ms()));
+                    attempts.failures.push(told_try(&failure, "its thread is read", delays.lap_ms()));
                     let told = self.read_thread(&thread, message).await?;
                     // The thread does not say when the answer was there: this is when it was seen.
                     return match told {
@@ -65,7 +63,7 @@ impl RunsSession {
                     };
                 }
             };
-            fail(failure, &mut delays, &mut self.tries).await?;
+            fail(failure, &mut delays, attempts).await?;
         }
     }
 
@@ -175,15 +173,9 @@ impl Session for RunsSession {
         &self.id
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
-        self.tries = Tries::default();
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         self.said += 1;
-        let reply = self.turn(message).await;
-        Exchange { reply, tries: std::mem::take(&mut self.tries) }
-    }
-
-    fn given_up(&mut self) -> Tries {
-        std::mem::take(&mut self.tries)
+        self.turn(message, attempts).await
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {

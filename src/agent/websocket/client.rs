@@ -9,13 +9,12 @@ use serde_json::{Value, json};
 
 use super::config::WebSocketConfig;
 use super::wire::{Heard, Reading};
+use crate::agent::attempts::{Again, Failure, own_session_id};
 use crate::agent::freeform::{Known, Picked, Said, address, fill_all_apart, headers_of};
 use crate::agent::rest::Caller;
 use crate::agent::streamed::Took;
-use crate::agent::tries::{Again, Failure, own_session_id};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Exchange, Reply, RestSettings, Session, Tries};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, RestSettings, Session};
 use crate::clock::Stopwatch;
-use crate::evidence::{FailedTry, ObjectContext};
 use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpClient, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
 
 /// What the client has to know. It has no `Debug`: a header can hold a key.
@@ -58,7 +57,7 @@ impl Agent for WebSocketAgent {
         let shared = Arc::clone(&self.shared);
         let nth = shared.sessions.fetch_add(1, Ordering::Relaxed);
         let id = own_session_id(shared.settings.rest.rng_seed, nth);
-        let opened = shared.caller.retried(&mut Tries::default(), || shared.open(&id)).await?;
+        let opened = shared.caller.retried(&mut Attempts::default(), || shared.open(&id)).await?;
         let Opened { socket, own_id, held } = opened;
         let is_over = None;
         let id = own_id.unwrap_or(id);
@@ -203,27 +202,15 @@ impl Session for WebSocketSession {
         Ok(Some(reply))
     }
 
-    async fn say(&mut self, message: &str) -> Exchange {
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let began = self.shared.settings.rest.clock.start();
-        let reply = self.talk(message).await.map_err(|failure| {
-            let Failure { error, maybe_received, .. } = failure;
-            let took_ms = Some(began.elapsed_ms());
-            let failures = vec![FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), maybe_received) }];
-            (error, Tries { failures, ..Tries::default() })
-        });
-        match reply {
-            Ok(reply) => {
-                self.history.push(json!({"role": "user", "content": message}));
-                self.history.push(json!({"role": "assistant", "content": reply.text}));
-                Exchange { reply: Ok(reply), tries: Tries::default() }
-            }
-            Err((error, tries)) => Exchange { reply: Err(error), tries },
-        }
-    }
-
-    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        let message = "an agent behind a WebSocket has no state to show".to_owned();
-        Err(AgentError { kind: AgentErrorKind::NotFound, message })
+        let reply = self.talk(message).await.map_err(|Failure { error, maybe_received, .. }| {
+            attempts.failed(&error, maybe_received, Some(began.elapsed_ms()));
+            error
+        })?;
+        self.history.push(json!({"role": "user", "content": message}));
+        self.history.push(json!({"role": "assistant", "content": reply.text}));
+        Ok(reply)
     }
 }
 

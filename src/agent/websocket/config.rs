@@ -8,8 +8,12 @@ use serde_json::Value;
 
 use super::wire::Reading;
 use crate::agent::freeform::{
-    UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without,
+    Known, UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without,
 };
+
+use super::{WebSocketAgent, WebSocketAgentSettings};
+use crate::agent::transport::{is_of_tls, those};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
 
 /// `target.websocket`: any agent that is talked to by frames of text. Every text of the address, a header or a message is a
 /// template over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is
@@ -136,4 +140,101 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
     let mute = (is_mute && problems.is_empty()).then(|| mute.to_owned());
     let problems = problems.into_iter().chain(mute);
     problems.map(|problem| format!("target.websocket.{problem}")).chain(Reading::of(config).err()).collect()
+}
+
+impl Transport for WebSocketConfig {
+    fn key(&self) -> &'static str {
+        "websocket"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        those(&[
+            (self.tells_model(), Ability::ChoosesModel),
+            (self.reply.delta.is_some(), Ability::Streams),
+            (self.reply.events.is_some(), Ability::ReportsTools),
+            (self.reply.usage.is_some(), Ability::ReportsUsage),
+        ])
+    }
+
+    fn check(&self) -> Vec<String> {
+        check(self)
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    fn default_model(&self) -> &'static str {
+        Self::MODEL
+    }
+
+    /// Without the query, which can hold a key.
+    fn address(&self) -> Option<&str> {
+        self.url.split('?').next()
+    }
+
+    fn address_key(&self) -> &'static str {
+        "url"
+    }
+
+    fn schemes(&self) -> [&'static str; 2] {
+        ["ws", "wss"]
+    }
+
+    fn is_templated(&self) -> bool {
+        true
+    }
+
+    fn needs_base_url(&self) -> Option<&'static str> {
+        self.needs_base_url().then_some("target.websocket")
+    }
+
+    fn tells_user(&self) -> bool {
+        self.tells_user()
+    }
+
+    fn how_to_report_calls(&self) -> &'static str {
+        "say where its frames have them: target.websocket.reply.events; or look at the graph, or at the transcript"
+    }
+
+    fn how_to_choose_model(&self) -> &'static str {
+        "send it: {{ model }} in target.websocket's url, headers, open or say; or run the job once for each agent"
+    }
+
+    fn hint(&self, error: &AgentError) -> Option<String> {
+        let names = |part: &str| error.message.contains(part);
+        match error.kind {
+            AgentErrorKind::Unauthorized if names("answered 403") => Some(
+                "another path in target.websocket.url, which many servers refuse like that; or a key in \
+                 target.websocket.headers"
+                    .to_owned(),
+            ),
+            kind if kind == AgentErrorKind::NotFound
+                || kind == AgentErrorKind::Unreadable && names("no WebSocket is there") =>
+            {
+                Some(
+                    "another path in target.websocket.url: something answers there, and has no WebSocket under this one"
+                        .to_owned(),
+                )
+            }
+            AgentErrorKind::Unreadable if !names("text/html") && !names("web page") => Some(
+                "target.websocket.reply, which says where the words are (delta, text) and what ends them (done); or \
+                 target.websocket.say"
+                    .to_owned(),
+            ),
+            AgentErrorKind::Status(400..=404 | 406..500) if !is_of_tls(error) => {
+                Some("target.websocket.url, and the headers beside it".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = WebSocketAgentSettings {
+            config: self.clone(),
+            known: Known::from(&context),
+            rest: context.rest_without_key(),
+        };
+        Ok(Box::new(WebSocketAgent::new(settings, context.http)?))
+    }
 }

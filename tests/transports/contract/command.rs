@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use eval_job::agent::Agent;
-use eval_job::agent::command::{CommandAgent, CommandSettings};
-use eval_job::clock::Clock;
-use eval_job::secret::{Redactor, Secret, Variables};
 use serde_json::json;
 
 use super::outcome::Outcome;
+use super::wire::{Limits, connect};
+use crate::servers::client::Talk;
 
 /// The script of a fault; `None` where a command has no such thing.
 fn script(fault: &str) -> Option<&'static str> {
@@ -33,23 +31,13 @@ fn script(fault: &str) -> Option<&'static str> {
 
 /// What the transport makes of a fault.
 pub async fn meet(fault: &str) -> Option<Outcome> {
-    let config = json!({"command": "sh", "args": ["-c", script(fault)?], "greeting": false});
-    let settings = CommandSettings {
-        config: serde_json::from_value(config).unwrap(),
-        folder: std::env::temp_dir(),
-        surroundings: Variables::default(),
-        redactor: Redactor::of([&Secret::new("hush-key")]),
-        user: "ann".to_owned(),
-        model: "m".to_owned(),
-        turn_limit: if fault.contains("silence") { Duration::from_millis(150) } else { Duration::from_secs(60) },
-        rng_seed: 1,
-        clock: Clock::system(),
-    };
-    let mut session = CommandAgent::new(settings).open().await.unwrap();
+    let target = json!({"command": {"command": "sh", "args": ["-c", script(fault)?], "greeting": false}});
+    let turn = if fault.contains("silence") { Duration::from_millis(150) } else { Duration::from_secs(60) };
+    let mut session = connect(&target, Limits { turn, tries: 1 }).open().await.unwrap();
     if fault == "session expired" {
-        session.say("Hi").await.reply.unwrap();
+        session.talk("Hi").await.reply.unwrap();
     }
-    let exchange = session.say("Hi").await;
-    let arrived = exchange.tries.failures.len().max(usize::from(exchange.reply.is_ok()));
+    let exchange = session.talk("Hi").await;
+    let arrived = exchange.attempts.failures.len().max(usize::from(exchange.reply.is_ok()));
     Some(Outcome::of(exchange, arrived, "\0"))
 }

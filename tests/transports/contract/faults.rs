@@ -11,6 +11,7 @@ use eval_job::agent::AgentErrorKind::{
 use super::outcome::Outcome;
 use super::wire::{Form, Limits, Wire};
 use crate::edges::server::{Answer, Server};
+use crate::servers::client::Talk;
 
 /// What a server does wrong.
 pub struct Fault {
@@ -175,17 +176,17 @@ pub async fn meet(wire: &Wire, fault: &Fault) -> Option<Outcome> {
     .await;
     let arrived = || messages.load(Ordering::SeqCst);
     let address = if fault.special == Special::Nobody { Server::refusing().await } else { server.url.clone() };
-    let mut session = match (wire.agent)(&address, limits).open().await {
+    let mut session = match wire.agent(&address, limits).open().await {
         Ok(session) => session,
         Err(error) => return Some(Outcome::unopened(&error, arrived(), &address)),
     };
     let mut earlier = 0;
     if fault.special == Special::Later {
-        session.say("Hi").await.reply.unwrap();
+        session.talk("Hi").await.reply.unwrap();
         earlier = arrived();
     }
-    let exchange = session.say("Hi").await;
-    if let (Special::Asked, Some(failed)) = (fault.special, exchange.tries.failures.first()) {
+    let exchange = session.talk("Hi").await;
+    if let (Special::Asked, Some(failed)) = (fault.special, exchange.attempts.failures.first()) {
         assert!(failed.waited_ms.unwrap() >= 30.0 && failed.took_ms.unwrap() > 0.0, "{}: {failed:?}", wire.name);
     }
     assert_eq!(elsewhere.received().len(), 0, "{}: somebody else was shown the key", wire.name);

@@ -5,16 +5,13 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use eval_job::agent::Agent;
-use eval_job::agent::command::{CommandAgent, CommandSettings};
-use eval_job::clock::Clock;
-use eval_job::secret::{Redactor, Variables};
 use serde_json::json;
 
 use super::websocket;
-use super::wire::{Form, Limits, Wire};
+use super::wire::{Form, Limits, Wire, connect};
 use super::wires::wires;
 use crate::edges::server::{Answer, Server};
+use crate::servers::client::Talk;
 use crate::servers::websocket::{Do, Peer};
 
 /// How often each transport is measured: once, or as often as whoever wants the table says.
@@ -73,11 +70,11 @@ async fn over_http(wire: &Wire, times: usize) -> Errors {
         })
     })
     .await;
-    let mut session = (wire.agent)(&server.url, LIMITS).open().await.unwrap();
+    let mut session = wire.agent(&server.url, LIMITS).open().await.unwrap();
     let (mut first, mut last) = (Vec::new(), Vec::new());
     let is_one_event = wire.form == Form::Events && (wire.says)("Hello").matches("\n\n").count() == 1;
     for nth in 0..times {
-        let reply = session.say("Hi").await.reply.unwrap();
+        let reply = session.talk("Hi").await.reply.unwrap();
         let [first_ms, last_ms] = kept.lock().unwrap()[nth];
         let first_true = if is_one_event { last_ms } else { first_ms };
         first.extend(reply.first_token_ms.map(|measured| measured - first_true));
@@ -94,10 +91,10 @@ async fn over_a_websocket(times: usize) -> Errors {
         let rest = frames.split_off(1);
         [vec![Do::Wait(WAITS[0]), note.clone()], frames, vec![Do::Wait(WAITS[1]), note.clone()], rest].concat()
     });
-    let mut session = websocket::agent(&peer.await.url, LIMITS).open().await.unwrap();
+    let mut session = connect(&websocket::target(&peer.await.url), LIMITS).open().await.unwrap();
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for nth in 0..times {
-        let reply = session.say("Hi").await.reply.unwrap();
+        let reply = session.talk("Hi").await.reply.unwrap();
         let noted = took.lock().unwrap();
         first.push(reply.first_token_ms.unwrap() - noted[2 * nth]);
         last.push(reply.latency_ms - noted[2 * nth + 1]);
@@ -117,24 +114,16 @@ while sys.stdin.readline():
 ";
 
 async fn of_command(times: usize) -> Errors {
-    let config = json!({"command": "python3", "args": ["-c", SCRIPT], "greeting": false});
-    let settings = CommandSettings {
-        config: serde_json::from_value(config).unwrap(),
-        folder: std::env::temp_dir(),
-        surroundings: Variables::default(),
-        redactor: Redactor::default(),
-        user: "ann".to_owned(),
-        model: "m".to_owned(),
-        turn_limit: LIMITS.turn,
-        rng_seed: 1,
-        clock: Clock::system(),
-    };
-    let mut session = CommandAgent::new(settings).open().await.unwrap();
+    let mut session =
+        connect(&json!({"command": {"command": "python3", "args": ["-c", SCRIPT], "greeting": false}}), LIMITS)
+            .open()
+            .await
+            .unwrap();
     // Its start is not in it: the interpreter takes its time to come up.
-    session.say("Hi").await.reply.unwrap();
+    session.talk("Hi").await.reply.unwrap();
     let mut last = Vec::new();
     for _ in 0..times {
-        let reply = session.say("Hi").await.reply.unwrap();
+        let reply = session.talk("Hi").await.reply.unwrap();
         last.push(reply.latency_ms - reply.text.trim().parse::<f64>().unwrap());
     }
     (Vec::new(), last)

@@ -1,6 +1,8 @@
 //! What came of one message.
 
-use eval_job::agent::{AgentError, AgentErrorKind, Exchange};
+use eval_job::agent::{AgentError, AgentErrorKind};
+
+use crate::servers::client::Exchange;
 
 /// What came of one message, in a form that is the same in every run.
 pub struct Outcome {
@@ -15,11 +17,11 @@ pub struct Outcome {
 impl Outcome {
     /// Of a message to a server at this address.
     pub fn of(exchange: Exchange, arrived: usize, address: &str) -> Outcome {
-        let Exchange { reply, tries } = exchange;
-        let failed = tries.failures.len();
-        let last = tries.failures.last();
+        let Exchange { reply, attempts } = exchange;
+        let failed = attempts.failures.len();
+        let last = attempts.failures.last();
         let doubt = last.map_or("", |last| if last.maybe_received { "may have arrived" } else { "did not arrive" });
-        let twice = if tries.maybe_delivered { ", sent again all the same" } else { "" };
+        let twice = if attempts.maybe_delivered { ", sent again all the same" } else { "" };
         let failures = if failed == 0 { String::new() } else { format!(" ({failed} failed: {doubt}{twice})") };
         match reply {
             Ok(reply) => {

@@ -1,16 +1,13 @@
 //! The same faults from a WebSocket: of the handshake, which is tried again, and of the frames after it, which are not.
 
-use eval_job::agent::Agent;
-use eval_job::agent::freeform::Known;
-use eval_job::agent::websocket::{WebSocketAgent, WebSocketAgentSettings};
-use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
 use super::faults::{Fault, SILENCE};
 use super::outcome::Outcome;
-use super::wire::Limits;
+use super::wire::{Limits, connect};
 use super::wires::wires;
 use crate::edges::server::{Answer, Server};
+use crate::servers::client::Talk;
 use crate::servers::websocket::{Do, Peer};
 
 /// What is under `target` in a job, beside `user` and `chatbot`, for a server at this address.
@@ -70,8 +67,8 @@ pub async fn meet(fault: &Fault) -> Option<Outcome> {
     let due = frames(fault.name).unwrap_or_else(|| says("Hello"));
     let is_later = !refusals.is_empty();
     let peer = Peer::answering(refusals, vec![], move |_, _| due.clone()).await;
-    let mut session = agent(&peer.url, limits(fault)).open().await.unwrap();
-    let exchange = session.say("Hi").await;
+    let mut session = connect(&target(&peer.url), limits(fault)).open().await.unwrap();
+    let exchange = session.talk("Hi").await;
     let arrived = if is_later { peer.handshakes() } else { peer.received().len() };
     Some(Outcome::of(exchange, arrived, &peer.url))
 }
@@ -97,7 +94,7 @@ async fn refused(fault: &Fault) -> Option<Outcome> {
     let server = Server::with(answers).await;
     let url = if is_there { server.url.clone() } else { Server::refusing().await };
     let url = url.replace("http:", "ws:");
-    let error = agent(&url, limits(fault)).open().await.err().unwrap();
+    let error = connect(&target(&url), limits(fault)).open().await.err().unwrap();
     assert_eq!(elsewhere.received().len(), 0, "somebody else was shown the key");
     Some(Outcome::unopened(&error, server.received().len(), &url))
 }
@@ -105,14 +102,4 @@ async fn refused(fault: &Fault) -> Option<Outcome> {
 fn limits(fault: &Fault) -> Limits {
     let turn = if fault.name.contains("silence") { SILENCE } else { std::time::Duration::from_secs(60) };
     Limits { turn, tries: 2 }
-}
-
-pub fn agent(url: &str, limits: Limits) -> WebSocketAgent {
-    let (user, chatbot, model) = ("ann".to_owned(), "helper".to_owned(), "m".to_owned());
-    let settings = WebSocketAgentSettings {
-        config: serde_json::from_value(target(url)["websocket"].take()).unwrap(),
-        known: Known { base_url: None, user, chatbot, model },
-        rest: eval_job::agent::RestSettings { api_key: None, headers: Vec::new(), ..limits.rest() },
-    };
-    WebSocketAgent::new(settings, HttpClient::new()).unwrap()
 }

@@ -2,13 +2,22 @@
 
 use std::time::Duration;
 
-use eval_job::agent::{Agent, RestSettings};
-use eval_job::clock::Clock;
+use eval_job::agent::a2a::A2aConfig;
+use eval_job::agent::adk::AdkConfig;
+use eval_job::agent::command::CommandConfig;
+use eval_job::agent::embabel::EmbabelConfig;
+use eval_job::agent::http::HttpConfig;
+use eval_job::agent::openai::OpenAiConfig;
+use eval_job::agent::responses::ResponsesConfig;
+use eval_job::agent::trpc::TrpcConfig;
+use eval_job::agent::watsonx::WatsonxConfig;
+use eval_job::agent::websocket::WebSocketConfig;
+use eval_job::agent::{Agent, AgentContext, Transport};
 use eval_job::retry::RetryPolicy;
-use eval_job::secret::Secret;
-use serde_json::Value;
+use serde_json::{Value, from_value};
 
 use crate::edges::server::{Answer, Received};
+use crate::servers::client::context;
 
 /// A transport over HTTP, and how a server answers it.
 #[derive(Clone)]
@@ -17,8 +26,6 @@ pub struct Wire {
     pub name: &'static str,
     /// What is under `target` in a job, beside `user` and `chatbot`, for a server at this address.
     pub target: fn(&str) -> Value,
-    /// The client for a server at this address.
-    pub agent: Connect,
     /// The answer to a request that says nothing: a session, a card. `None` for a message.
     pub before: fn(&Received) -> Option<Answer>,
     /// How a reply comes.
@@ -30,9 +37,6 @@ pub struct Wire {
     /// Where a message's body has the user's words, as JSON Pointer; `-` is the last of a list.
     pub heard: &'static str,
 }
-
-/// Makes the client for a server at this address.
-pub type Connect = fn(&str, Limits) -> Box<dyn Agent>;
 
 /// How a reply comes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,27 +83,43 @@ impl Wire {
     }
 }
 
+impl Wire {
+    /// The client for a server at this address.
+    pub fn agent(&self, url: &str, limits: Limits) -> Box<dyn Agent> {
+        connect(&(self.target)(url), limits)
+    }
+}
+
+/// The client of what is under `target` in a job, beside `user` and `chatbot`.
+pub fn connect(target: &Value, limits: Limits) -> Box<dyn Agent> {
+    let (key, config) = target.as_object().unwrap().iter().next().unwrap();
+    let config = config.clone();
+    let context = limits.context();
+    let connected = match key.as_str() {
+        "embabel" => from_value::<EmbabelConfig>(config).unwrap().connect(context),
+        "openai" => from_value::<OpenAiConfig>(config).unwrap().connect(context),
+        "responses" => from_value::<ResponsesConfig>(config).unwrap().connect(context),
+        "http" => from_value::<HttpConfig>(config).unwrap().connect(context),
+        "websocket" => from_value::<WebSocketConfig>(config).unwrap().connect(context),
+        "command" => from_value::<CommandConfig>(config).unwrap().connect(context),
+        "adk" => from_value::<AdkConfig>(config).unwrap().connect(context),
+        "a2a" => from_value::<A2aConfig>(config).unwrap().connect(context),
+        "trpc" => from_value::<TrpcConfig>(config).unwrap().connect(context),
+        "watsonx" => from_value::<WatsonxConfig>(config).unwrap().connect(context),
+        other => panic!("{other}"),
+    };
+    connected.unwrap()
+}
+
 impl Limits {
-    /// Hardly a wait between the tries, but as long a one as a server asks for, up to 40 ms.
-    pub fn policy(self) -> RetryPolicy {
-        RetryPolicy {
+    /// Hardly a wait between the attempts, but as long a one as a server asks for, up to 40 ms.
+    pub fn context(self) -> AgentContext {
+        let retry = RetryPolicy {
             tries: self.tries,
             first_delay: Duration::from_millis(1),
             max_delay: Duration::from_millis(2),
             retry_after_cap: Duration::from_millis(40),
-        }
-    }
-
-    /// What the members that share `agent/rest.rs` want to know.
-    pub fn rest(self) -> RestSettings {
-        RestSettings {
-            headers: vec![("X-Tenant".to_owned(), Secret::new("hush-tenant"))],
-            api_key: Some(Secret::new("hush-key")),
-            turn_limit: self.turn,
-            rng_seed: 1,
-            clock: Clock::system(),
-            retry: self.policy(),
-            place: eval_job::limiter::Place::default(),
-        }
+        };
+        AgentContext { turn_limit: self.turn, retry, reading: retry, ..context() }
     }
 }

@@ -4,19 +4,9 @@ mod responses;
 mod trpc;
 mod watsonx;
 
-use eval_job::agent::a2a::{A2aAgent, A2aSettings};
-use eval_job::agent::adk::{AdkAgent, AdkServer, AdkSettings};
-use eval_job::agent::embabel::{EmbabelAgent, EmbabelSettings};
-use eval_job::agent::freeform::Known;
-use eval_job::agent::http::{HttpAgent, HttpAgentSettings};
-use eval_job::agent::openai::{OpenAiAgent, OpenAiAgentSettings};
-use eval_job::agent::{Agent, RestSettings};
-use eval_job::clock::Clock;
-use eval_job::http::HttpClient;
-use eval_job::secret::Secret;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::wire::{Connect, Form, Limits, Wire};
+use super::wire::{Form, Wire};
 use crate::edges::server::{Answer, Received};
 
 type Target = fn(&str) -> Value;
@@ -27,7 +17,6 @@ pub fn wires() -> Vec<Wire> {
         Wire {
             name: "embabel",
             target: |url| json!({"embabel": {"baseUrl": url}}),
-            agent: embabel,
             before: |request| path(request, "/sessions", json!({"sessionId": "s"})),
             form: Form::Document,
             says: |text| json!({"sessionId": "s", "message": {"content": text, "role": "assistant"}}).to_string(),
@@ -37,7 +26,6 @@ pub fn wires() -> Vec<Wire> {
         Wire {
             name: "openai",
             target: |url| json!({"openai": {"baseUrl": format!("{url}/v1")}}),
-            agent: openai,
             before: |_| None,
             form: Form::Events,
             says: |text| {
@@ -57,28 +45,16 @@ pub fn wires() -> Vec<Wire> {
         Wire {
             form: Form::Document,
             says: |text| json!([{"content": {"parts": [{"text": text}], "role": "model"}, "author": "a"}]).to_string(),
-            ..adk(
-                "adk",
-                |url| json!({"adk": {"baseUrl": url, "app": "app"}}),
-                |url, limits| adk_agent(url, limits, AdkServer::ApiServer, false),
-            )
+            ..adk("adk", |url| json!({"adk": {"baseUrl": url, "app": "app"}}))
         },
-        adk(
-            "adk streaming",
-            |url| json!({"adk": {"baseUrl": url, "app": "app", "streaming": true}}),
-            |url, limits| adk_agent(url, limits, AdkServer::ApiServer, true),
-        ),
+        adk("adk streaming", |url| json!({"adk": {"baseUrl": url, "app": "app", "streaming": true}})),
         Wire {
             form: Form::Document,
             says: |text| result(text).to_string(),
             reports: Some(REPORTED_BY_A2A),
-            ..a2a(
-                "a2a",
-                |url, limits| a2a_agent(url, limits, false),
-                |url| json!({"a2a": {"baseUrl": url, "streaming": false}}),
-            )
+            ..a2a("a2a", |url| json!({"a2a": {"baseUrl": url, "streaming": false}}))
         },
-        a2a("a2a streaming", |url, limits| a2a_agent(url, limits, true), |url| json!({"a2a": {"baseUrl": url}})),
+        a2a("a2a streaming", |url| json!({"a2a": {"baseUrl": url}})),
         responses::streaming(),
         trpc::agent(),
         trpc::debug(),
@@ -101,40 +77,13 @@ fn events(text: &str, event: impl Fn(&str) -> Value) -> String {
     halves(text).map(|text| format!("data: {}\n\n", event(text))).concat()
 }
 
-fn embabel(url: &str, limits: Limits) -> Box<dyn Agent> {
-    let settings = EmbabelSettings {
-        base_url: url.to_owned(),
-        path: "/api/v1/chat".to_owned(),
-        api_key: Some(Secret::new("hush-key")),
-        knowledge: None,
-        user: "ann".to_owned(),
-        chatbot: "helper".to_owned(),
-        model: "m".to_owned(),
-        turn_limit: limits.turn,
-        rng_seed: 1,
-        clock: Clock::system(),
-        retry: limits.policy(),
-        place: eval_job::limiter::Place::default(),
-    };
-    Box::new(EmbabelAgent::new(settings, HttpClient::new()).unwrap())
-}
-
-fn openai(url: &str, limits: Limits) -> Box<dyn Agent> {
-    let settings = OpenAiAgentSettings {
-        config: serde_json::from_value(json!({"baseUrl": format!("{url}/v1")})).unwrap(),
-        model: "m".to_owned(),
-        rest: limits.rest(),
-    };
-    Box::new(OpenAiAgent::new(settings, HttpClient::new()).unwrap())
-}
-
 fn http(name: &'static str, stream: &'static str, form: Form, says: fn(&str) -> String) -> Wire {
-    let (target, agent): (Target, Connect) = match stream {
-        "json" => (|url| say(url, "json"), |url, limits| http_agent(url, limits, "json")),
-        "sse" => (|url| say(url, "sse"), |url, limits| http_agent(url, limits, "sse")),
-        _ => (|url| say(url, "ndjson"), |url, limits| http_agent(url, limits, "ndjson")),
+    let target: Target = match stream {
+        "json" => |url| say(url, "json"),
+        "sse" => |url| say(url, "sse"),
+        _ => |url| say(url, "ndjson"),
     };
-    Wire { name, target, agent, before: |_| None, form, says, reports: None, heard: "/text" }
+    Wire { name, target, before: |_| None, form, says, reports: None, heard: "/text" }
 }
 
 fn say(url: &str, stream: &str) -> Value {
@@ -144,21 +93,10 @@ fn say(url: &str, stream: &str) -> Value {
     }}})
 }
 
-fn http_agent(url: &str, limits: Limits, stream: &str) -> Box<dyn Agent> {
-    let settings = HttpAgentSettings {
-        config: serde_json::from_value(say(url, stream)["http"].take()).unwrap(),
-        known: Known { base_url: None, user: "ann".to_owned(), chatbot: "helper".to_owned(), model: "m".to_owned() },
-        rest: RestSettings { api_key: None, headers: Vec::new(), ..limits.rest() },
-        looked_at: Vec::new(),
-    };
-    Box::new(HttpAgent::new(settings, HttpClient::new()).unwrap())
-}
-
-fn adk(name: &'static str, target: Target, agent: Connect) -> Wire {
+fn adk(name: &'static str, target: Target) -> Wire {
     Wire {
         name,
         target,
-        agent,
         before: |request| {
             let session = json!({"id": "s", "state": {}});
             path(request, "/sessions", session.clone())
@@ -175,13 +113,6 @@ fn adk(name: &'static str, target: Target, agent: Connect) -> Wire {
     }
 }
 
-fn adk_agent(url: &str, limits: Limits, server: AdkServer, streaming: bool) -> Box<dyn Agent> {
-    let (app, user) = ("app".to_owned(), "ann".to_owned());
-    let state = Map::new();
-    let settings = AdkSettings { base_url: url.to_owned(), app, user, state, streaming, server, rest: limits.rest() };
-    Box::new(AdkAgent::new(settings, HttpClient::new()).unwrap())
-}
-
 const REPORTED_BY_A2A: &str = r#"{"jsonrpc": "2.0", "id": "1", "error": {"code": -32603, "message": "out of order"}}"#;
 
 fn result(text: &str) -> Value {
@@ -189,11 +120,10 @@ fn result(text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": "1", "result": {"message": message}})
 }
 
-fn a2a(name: &'static str, agent: fn(&str, Limits) -> Box<dyn Agent>, target: Target) -> Wire {
+fn a2a(name: &'static str, target: Target) -> Wire {
     Wire {
         name,
         target,
-        agent,
         before: |request| {
             // The host that the client came from is the only one that a server knows.
             let url = format!("http://{}/rpc", request.header("host").unwrap());
@@ -206,10 +136,4 @@ fn a2a(name: &'static str, agent: fn(&str, Limits) -> Box<dyn Agent>, target: Ta
         reports: Some("data: {\"error\": {\"code\": -32603, \"message\": \"out of order hush-key\"}}\n\n"),
         heard: "/params/message/parts/0/text",
     }
-}
-
-fn a2a_agent(url: &str, limits: Limits, streaming: bool) -> Box<dyn Agent> {
-    let settings =
-        A2aSettings { base_url: url.to_owned(), streaming: Some(streaming), user: None, rest: limits.rest() };
-    Box::new(A2aAgent::new(settings, HttpClient::new()).unwrap())
 }

@@ -1,7 +1,5 @@
 //! OpenAI's Responses API.
 
-use eval_job::agent::responses::{ResponsesAgent, ResponsesAgentSettings};
-use eval_job::http::HttpClient;
 use serde_json::json;
 
 use super::super::wire::{Form, Wire};
@@ -11,14 +9,6 @@ pub fn streaming() -> Wire {
     Wire {
         name: "responses",
         target: |url| json!({"responses": {"baseUrl": format!("{url}/v1")}}),
-        agent: |url, limits| {
-            let settings = ResponsesAgentSettings {
-                config: serde_json::from_value(json!({"baseUrl": format!("{url}/v1")})).unwrap(),
-                model: "m".to_owned(),
-                rest: limits.rest(),
-            };
-            Box::new(ResponsesAgent::new(settings, HttpClient::new()).unwrap())
-        },
         before: |_| None,
         form: Form::Events,
         says: |text| {

@@ -1,22 +1,14 @@
 //! trpc-agent-go's two servers.
 
-use eval_job::agent::adk::AdkServer;
-use eval_job::agent::trpc::{TrpcAgent, TrpcSettings};
-use eval_job::http::HttpClient;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::super::wire::{Form, Wire};
-use super::{adk, adk_agent, events};
+use super::{adk, events};
 
 pub fn agent() -> Wire {
     Wire {
         name: "trpc agent",
         target: |url| json!({"trpc": {"baseUrl": url, "app": "app"}}),
-        agent: |url, limits| {
-            let (app, user, base_url) = ("app".to_owned(), "ann".to_owned(), url.to_owned());
-            let settings = TrpcSettings { base_url, app, user, runtime_state: Map::new(), rest: limits.rest() };
-            Box::new(TrpcAgent::new(settings, HttpClient::new()).unwrap())
-        },
         before: |_| None,
         form: Form::Document,
         says: |text| {
@@ -39,10 +31,6 @@ pub fn debug() -> Wire {
             };
             events(text, piece)
         },
-        ..adk(
-            "trpc debug",
-            |url| json!({"trpc": {"baseUrl": url, "app": "app", "server": "debug", "streaming": true}}),
-            |url, limits| adk_agent(url, limits, AdkServer::TrpcDebug, true),
-        )
+        ..adk("trpc debug", |url| json!({"trpc": {"baseUrl": url, "app": "app", "server": "debug", "streaming": true}}))
     }
 }

@@ -1,11 +1,8 @@
 //! watsonx Orchestrate's two APIs.
 
-use eval_job::agent::Agent;
-use eval_job::agent::watsonx::{WatsonxAgent, WatsonxSettings};
-use eval_job::http::HttpClient;
 use serde_json::{Value, json};
 
-use super::super::wire::{Form, Limits, Wire};
+use super::super::wire::{Form, Wire};
 use super::{halves, path};
 use crate::edges::server::{Answer, Received};
 
@@ -16,7 +13,6 @@ pub fn runs() -> Wire {
     Wire {
         name: "watsonx v1",
         target: |url| json!({"watsonx": {"baseUrl": url, "agent": "helper"}}),
-        agent: |url, limits| agent(url, limits, "v1"),
         before,
         form: Form::Lines,
         says: |text| {
@@ -43,7 +39,6 @@ pub fn completions() -> Wire {
     Wire {
         name: "watsonx v2",
         target: |url| json!({"watsonx": {"baseUrl": url, "agent": "helper", "api": "v2"}}),
-        agent: |url, limits| agent(url, limits, "v2"),
         before,
         form: Form::Events,
         says: |text| {
@@ -67,15 +62,4 @@ pub fn completions() -> Wire {
 fn before(request: &Received) -> Option<Answer> {
     let agents = json!([{"id": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "name": "helper"}]);
     path(request, "/agents", agents).or_else(|| path(request, "/messages", json!([])))
-}
-
-fn agent(url: &str, limits: Limits, api: &str) -> Box<dyn Agent> {
-    let settings = WatsonxSettings {
-        config: serde_json::from_value(json!({"api": api})).unwrap(),
-        base_url: url.to_owned(),
-        agent: "helper".to_owned(),
-        reading: limits.policy(),
-        rest: limits.rest(),
-    };
-    Box::new(WatsonxAgent::new(settings, HttpClient::new()).unwrap())
 }

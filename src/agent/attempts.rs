@@ -3,12 +3,28 @@
 use std::time::Duration;
 
 use super::witness::excuse;
-use super::{AgentError, AgentErrorKind, Tries};
+use super::{AgentError, AgentErrorKind};
 use crate::clock::Clock;
 use crate::evidence::FailedTry;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::limiter::{Blame, Permit, Place};
 use crate::retry::{Delays, retry_after};
+
+/// The attempts at one message: whoever says it records here what failed, and who waits for the reply owns it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Attempts {
+    /// Those that failed, in order, the last one too.
+    pub failures: Vec<FailedTry>,
+    /// The message was sent again although an earlier attempt may have been received.
+    pub maybe_delivered: bool,
+}
+
+impl Attempts {
+    /// Records an attempt that failed, and how long it took.
+    pub(super) fn failed(&mut self, error: &AgentError, maybe_received: bool, took_ms: Option<f64>) {
+        self.failures.push(FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), maybe_received) });
+    }
+}
 
 /// One try that brought nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,13 +96,13 @@ impl Failure {
 pub(super) async fn admitted<T, Try>(
     place: &Place,
     once: impl Fn() -> Try + Send + Sync,
-    (delays, tries): (&mut Delays, &mut Tries),
+    (delays, attempts): (&mut Delays, &mut Attempts),
 ) -> Result<T, Failure>
 where
     Try: Future<Output = Result<T, Failure>> + Send,
 {
     loop {
-        let permit = admission(place, (delays, tries)).await?;
+        let permit = admission(place, (delays, attempts)).await?;
         match once().await {
             Ok(reply) => {
                 place.answered(permit);
@@ -101,10 +117,10 @@ where
 /// part of the one that comes.
 pub(super) async fn admission<'a>(
     place: &'a Place,
-    (delays, tries): (&mut Delays, &mut Tries),
+    (delays, attempts): (&mut Delays, &mut Attempts),
 ) -> Result<Option<Permit<'a>>, Failure> {
     let permit = place.admit().await;
-    if let (Some(waited_ms), Some(before)) = (delays.lap_ms(), tries.failures.last_mut())
+    if let (Some(waited_ms), Some(before)) = (delays.lap_ms(), attempts.failures.last_mut())
         && (before.waited_ms.is_some() || waited_ms >= 1.0)
     {
         *before.waited_ms.get_or_insert(0.0) += waited_ms;
@@ -137,10 +153,9 @@ pub(super) fn settled(place: &Place, permit: Option<Permit<'_>>, failure: Failur
 
 /// Keeps a failed try in mind and waits for the next one; the error, when there is none left. Whether something else was
 /// wrong is looked at meanwhile.
-pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Tries) -> Result<(), AgentError> {
+pub(super) async fn fail(failure: Failure, delays: &mut Delays, attempts: &mut Attempts) -> Result<(), AgentError> {
     let Failure { error, maybe_received, again } = failure;
-    let took_ms = delays.lap_ms();
-    tries.failures.push(FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), maybe_received) });
+    attempts.failed(&error, maybe_received, delays.lap_ms());
     let delay = match again {
         Again::Never => None,
         Again::After(asked) => delays.next(asked),
@@ -148,14 +163,14 @@ pub(super) async fn fail(failure: Failure, delays: &mut Delays, tries: &mut Trie
     };
     let Some(delay) = delay else {
         let excuse = excuse(&error).await;
-        if let Some(failed) = tries.failures.last_mut() {
+        if let Some(failed) = attempts.failures.last_mut() {
             failed.excuse = excuse;
         }
         return Err(error);
     };
-    tries.maybe_delivered |= maybe_received;
+    attempts.maybe_delivered |= maybe_received;
     let ((), excuse) = tokio::join!(tokio::time::sleep(delay), excuse(&error));
-    if let Some(failed) = tries.failures.last_mut() {
+    if let Some(failed) = attempts.failures.last_mut() {
         failed.excuse = excuse;
         failed.waited_ms = delays.lap_ms();
     }

@@ -1,0 +1,259 @@
+//! What every transport is to the rest of the program: one way to reach the agent under test.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Ability, Agent, AgentError, Missing, RestSettings};
+use crate::clock::Clock;
+use crate::http::{HttpClient, unfit_header};
+use crate::limiter::Place;
+use crate::retry::RetryPolicy;
+use crate::secret::{Redactor, Secret, Variables};
+
+/// A way to reach an agent. Each member's configuration implements it; nothing else knows the members apart.
+pub trait Transport: Send + Sync {
+    /// The key under `target` that names it.
+    fn key(&self) -> &'static str;
+
+    /// What it can do as it is configured.
+    fn abilities(&self) -> Vec<Ability>;
+
+    /// Everything in its configuration that can't work, each in a sentence that names its key. Contacts nobody.
+    fn check(&self) -> Vec<String>;
+
+    /// The values of its configuration that may be secret, by their names.
+    fn secrets(&self) -> Vec<(&str, &str)>;
+
+    /// The model where `--model` names none.
+    fn default_model(&self) -> &'static str;
+
+    /// A client for the agent; nothing is sent yet.
+    ///
+    /// # Errors
+    /// What [`Transport::check`] finds before a run.
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError>;
+
+    /// Where the agent runs that nobody starts by `target.start`.
+    fn hosting(&self) -> Hosting {
+        Hosting::Elsewhere
+    }
+
+    /// The models that it has, where it has no others.
+    fn models(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// The address that the job names for the agent.
+    fn named_address(&self) -> Option<&str> {
+        None
+    }
+
+    /// Where the agent is looked for that nobody starts; `None` where nobody knows before.
+    fn address(&self) -> Option<&str> {
+        self.named_address()
+    }
+
+    /// The key that says where the agent is, below `target.<key>`.
+    fn address_key(&self) -> &'static str {
+        "baseUrl"
+    }
+
+    /// The schemes of its addresses, without TLS and with it.
+    fn schemes(&self) -> [&'static str; 2] {
+        ["http", "https"]
+    }
+
+    /// What an agent in a process of its own is, in a record: its command.
+    fn program(&self) -> Option<&str> {
+        None
+    }
+
+    /// Where the job says by which name the agent is asked for.
+    fn name_key(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether templates say all that is sent, keys too.
+    fn is_templated(&self) -> bool {
+        false
+    }
+
+    /// The key of the first template that needs the address of an agent that eval-job starts.
+    fn needs_base_url(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether the agent is told who the user is.
+    fn tells_user(&self) -> bool {
+        true
+    }
+
+    /// What to write where function calls are to be reported, and are not.
+    fn how_to_report_calls(&self) -> &'static str {
+        "look at the graph, or at `evaluation.transcript` instead"
+    }
+
+    /// What to write where the agent is to be told its model, and is not.
+    fn how_to_choose_model(&self) -> &'static str {
+        "run the job once for each agent"
+    }
+
+    /// What to try after this error, where it differs from what other transports try.
+    fn hint(&self, _error: &AgentError) -> Option<String> {
+        None
+    }
+
+    /// Why the program that it starts can't be started as things are now. `path` is the PATH.
+    fn missing(&self, _folder: &Path, _path: Option<&str>) -> Option<Missing> {
+        None
+    }
+
+    /// The variables that are to be passed on to the program that it starts, and that are not set.
+    fn unset_variables(&self, _variables: &Variables) -> Vec<&str> {
+        Vec::new()
+    }
+}
+
+/// Where an agent runs that nobody starts by `target.start`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hosting {
+    /// Somewhere else: it must be running.
+    Elsewhere,
+    /// In a process of its own for each conversation.
+    OwnProcess,
+    /// In this process, one for each trial, on the trial's graph.
+    InProcess,
+}
+
+impl Hosting {
+    /// Whether eval-job itself is the agent's process.
+    pub fn is_in_process(self) -> bool {
+        self == Hosting::InProcess
+    }
+}
+
+/// What a transport is given to reach the agent of one trial. It has no `Debug`: an address can hold a password.
+#[derive(Clone)]
+pub struct AgentContext {
+    /// The user of each session.
+    pub user: String,
+    /// The chatbot of each session.
+    pub chatbot: String,
+    /// The model that the agent is asked to use.
+    pub model: String,
+    /// Where the agent listens that was started for the trial.
+    pub started_at: Option<String>,
+    /// `EVAL_JOB_AGENT_API_KEY`, for whoever names no key.
+    pub api_key: Option<Secret>,
+    /// The job file's folder.
+    pub folder: PathBuf,
+    /// eval-job's own environment, of which a program that is started gets a part.
+    pub variables: Variables,
+    /// Clears texts of secrets.
+    pub redactor: Redactor,
+    /// The parts of the agent's state that assertions look at: `resources`.
+    pub state_parts: Vec<&'static str>,
+    /// Makes the requests.
+    pub http: HttpClient,
+    /// How long one attempt at a message, or at any other call, may take.
+    pub turn_limit: Duration,
+    /// Draws jitter and the ids of sessions.
+    pub rng_seed: u64,
+    /// Measures latencies and dates `Retry-After`.
+    pub clock: Clock,
+    /// How often and when a call is tried again.
+    pub retry: RetryPolicy,
+    /// How often and when a thread is read whose reply was cut off.
+    pub reading: RetryPolicy,
+    /// The conversation's place among those that the agent holds.
+    pub place: Place,
+}
+
+impl AgentContext {
+    /// A context with the usual retries, for whom nothing was started.
+    pub fn new(user: &str, chatbot: &str, model: &str, http: HttpClient, clock: Clock) -> AgentContext {
+        AgentContext {
+            user: user.to_owned(),
+            chatbot: chatbot.to_owned(),
+            model: model.to_owned(),
+            started_at: None,
+            api_key: None,
+            folder: PathBuf::new(),
+            variables: Variables::default(),
+            redactor: Redactor::default(),
+            state_parts: Vec::new(),
+            http,
+            turn_limit: Duration::from_secs(60),
+            rng_seed: 0,
+            clock,
+            retry: RetryPolicy::AGENT,
+            reading: RetryPolicy::READING,
+            place: Place::default(),
+        }
+    }
+
+    /// The agent's address: the job's, that of the agent that was started, or the transport's default.
+    pub(super) fn address(&self, own: Option<&String>, default: &str) -> String {
+        own.or(self.started_at.as_ref()).map_or(default, String::as_str).to_owned()
+    }
+
+    /// What a client over HTTP has to know, with the job's own headers and key.
+    pub(super) fn rest(&self, headers: &BTreeMap<String, String>, own: Option<&String>) -> RestSettings {
+        RestSettings {
+            headers: headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
+            api_key: own.map(Secret::new).or_else(|| self.api_key.clone()),
+            ..self.rest_without_key()
+        }
+    }
+
+    /// The same for an agent without a protocol: keys are where its templates say, and nowhere else.
+    pub(super) fn rest_without_key(&self) -> RestSettings {
+        RestSettings {
+            headers: Vec::new(),
+            api_key: None,
+            turn_limit: self.turn_limit,
+            rng_seed: self.rng_seed,
+            clock: self.clock,
+            retry: self.retry,
+            place: self.place.clone(),
+        }
+    }
+}
+
+/// The abilities that a configuration brings along.
+pub(super) fn those(abilities: &[(bool, Ability)]) -> Vec<Ability> {
+    abilities.iter().filter(|(has, _)| *has).map(|(_, ability)| *ability).collect()
+}
+
+/// The abilities of a bare model.
+pub(super) fn bare_model(streams: bool) -> Vec<Ability> {
+    those(&[
+        (true, Ability::ChoosesModel),
+        (streams, Ability::Streams),
+        (true, Ability::ReportsTools),
+        (true, Ability::ReportsUsage),
+        (true, Ability::TakesHistory),
+    ])
+}
+
+/// A key and headers, by their names.
+pub(super) fn key_and_headers<'a>(
+    key: Option<&'a String>,
+    headers: &'a BTreeMap<String, String>,
+) -> Vec<(&'a str, &'a str)> {
+    let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    key.map(|key| ("apiKey", key.as_str())).into_iter().chain(headers).collect()
+}
+
+/// The headers that no request can have, each in a sentence.
+pub(super) fn header_problems(key: &str, headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    headers.iter().filter_map(move |(name, value)| {
+        unfit_header(name, value).map(|what| format!("target.{key}.headers: `{name}` {what}"))
+    })
+}
+
+/// Whether an error says that TLS is spoken where it was not expected.
+pub(super) fn is_of_tls(error: &AgentError) -> bool {
+    ["begins with https://", "HTTPS port", "HTTPS server"].iter().any(|words| error.message.contains(words))
+}
