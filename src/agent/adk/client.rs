@@ -123,14 +123,13 @@ impl Session for AdkSession {
             let message = format!("{message}; {words}");
             outcome = Err(AgentError { kind: AgentErrorKind::NotFound, message });
         }
-        let reply = outcome.map_err(|error| self.explained(error)).map(|((run, first_token_ms), latency_ms)| Reply {
+        outcome.map_err(|error| self.explained(error)).map(|((run, first_token_ms), latency_ms)| Reply {
             text: run.text,
             events: run.events,
             latency_ms,
             first_token_ms,
             usage: run.usage,
-        });
-        reply
+        })
     }
 
     /// The session's state is the context; ADK has no resources and no functions to show.

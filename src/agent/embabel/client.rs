@@ -98,14 +98,13 @@ impl Session for EmbabelSession {
             body: json_bytes(&body),
         };
         let outcome = caller.call(request, answer, attempts).await;
-        let reply = outcome.map(|(reply, latency_ms)| Reply {
+        outcome.map(|(reply, latency_ms)| Reply {
             events: reply.events(),
             text: reply.message.content,
             latency_ms,
             first_token_ms: None,
             usage: None,
-        });
-        reply
+        })
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {

@@ -80,14 +80,13 @@ impl Session for TrpcSession {
                            runner for that app?",
         };
         let outcome = self.shared.caller.call(&request, read, attempts).await;
-        let reply = outcome.map(|(run, latency_ms)| Reply {
+        outcome.map(|(run, latency_ms)| Reply {
             text: run.text,
             events: run.events,
             latency_ms,
             first_token_ms: None,
             usage: run.usage,
-        });
-        reply
+        })
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
