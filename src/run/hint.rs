@@ -31,7 +31,9 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         AgentErrorKind::Unreachable => {
             format!("starting the agent, or its own address in {address}, or target.start to have it started")
         }
-        AgentErrorKind::Unsendable => format!("what target.{word} says of the request: its address, headers and templates"),
+        AgentErrorKind::Unsendable => {
+            format!("what target.{word} says of the request: its address, headers and templates")
+        }
         // Of an agent without a protocol, keys are where its templates say, and nowhere else.
         AgentErrorKind::Unauthorized if transport.is_templated() => {
             format!("a key, or another one, in the headers of target.{word}: the agent is there and wants one")
