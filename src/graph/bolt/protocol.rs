@@ -24,7 +24,7 @@ use super::value::Dialect;
 use super::version::Version;
 use crate::clock::Stopwatch;
 use crate::graph::Parameters;
-use crate::graph::embedded::{Answer, Counts, Effect, Form, Held, Packed, Patience, Session};
+use crate::graph::embedded::{Answer, Counts, Effect, Form, Held, Packed, Session, Timeouts};
 
 /// The most results of one transaction that wait to be fetched: each is held in memory.
 const RESULTS: usize = 50;
@@ -269,17 +269,17 @@ impl Protocol {
         let signals = Arc::clone(&self.signals);
         let answered = if self.state == State::Transaction {
             let Some((deadline, time)) = &mut self.deadline else { return Err(None) };
-            let patience = Patience { time: limits.query, turn: limits.turn };
+            let timeouts = Timeouts { statement: limits.query, turn: limits.turn };
             tokio::select! {
-                answered = self.session.run_inside(statement, parameters, patience) => answered,
+                answered = self.session.run_inside(statement, parameters, timeouts) => answered,
                 () = deadline.as_mut() => return Err(Some(Failure::transaction_timed_out(time.as_secs_f64()))),
                 () = signals.interrupted() => return Err(None),
             }
         } else {
             let time = terms.time.map_or(limits.query, |time| time.min(limits.query));
-            let patience = Patience { time, turn: limits.turn };
+            let timeouts = Timeouts { statement: time, turn: limits.turn };
             tokio::select! {
-                answered = self.session.run(terms.access, statement, parameters, patience) => answered,
+                answered = self.session.run(terms.access, statement, parameters, timeouts) => answered,
                 () = signals.interrupted() => return Err(None),
             }
         };

@@ -1,27 +1,12 @@
-//! The graph as the rest of the program holds it: a thread that owns the engine, and a way to ask it.
-//!
-//! The engine is not asynchronous. Its own thread keeps a long query from stalling the runtime, keeps requests in order
-//! without a lock, and, unlike a blocking task of the runtime, never holds up the end of the program. A statement that
-//! nobody waits for any longer stops.
+//! The graph as the rest of the program holds it.
 
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::oneshot;
 
 use super::config::Megabytes;
-use super::engine::Store;
-use super::fate::{Abandon, Fate};
-use super::memory::CutOff;
-use super::refusal::Refusal;
-use super::shared::Sessions;
-use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
+use super::pool::{Sessions, To};
+use crate::graph::{Graph, GraphError, Parameters, Table};
 
 /// How much a query may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,145 +25,34 @@ impl Default for Limits {
     }
 }
 
-/// A property graph in this process, in memory, empty when it is made and gone when it is dropped.
+/// A property graph in this process, empty when it is made and gone when it is dropped.
+#[derive(Debug)]
 pub struct EmbeddedGraph {
-    requests: Sender<Request>,
+    pool: Sessions,
     limits: Limits,
-    sessions: Option<Sessions>,
-    /// How many of its own writes were committed.
-    writes: Arc<AtomicU64>,
-}
-
-struct Request {
-    work: Work,
-    statement: String,
-    parameters: Parameters,
-    fate: Arc<Fate>,
-    reply: oneshot::Sender<Result<Table, GraphError>>,
-}
-
-#[derive(Clone, Copy)]
-enum Work {
-    Read,
-    Write,
+    is_shared: bool,
 }
 
 impl EmbeddedGraph {
-    /// A fresh graph with the default limits. Fails when the engine or its thread can't be started.
+    /// A fresh graph in memory with the default limits. Fails when the engine or its thread can't be started.
     pub fn new() -> Result<EmbeddedGraph, GraphError> {
         EmbeddedGraph::with_limits(Limits::default())
     }
 
-    /// A fresh graph with limits of one's own.
+    /// A fresh graph in memory with limits of one's own.
     pub fn with_limits(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
-        EmbeddedGraph::serve(Store::open(limits)?, limits, None, ())
+        Ok(EmbeddedGraph { pool: Sessions::private(limits)?, limits, is_shared: false })
     }
 
     /// A fresh graph that others may work on through [`EmbeddedGraph::sessions`] at the same time. It lives in a
     /// temporary folder, which goes when the graph and all its sessions are gone.
     pub fn shareable(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
-        let (sessions, folder) = Sessions::open(limits)?;
-        let store = Store::open_file(&folder.file(), limits, limits.time)?;
-        folder.vanish();
-        EmbeddedGraph::serve(store, limits, Some(sessions), folder)
+        Ok(EmbeddedGraph { pool: Sessions::shared(limits)?, limits, is_shared: true })
     }
 
     /// The way to work on this graph beside its owner; `None` when it was not made shareable.
     pub fn sessions(&self) -> Option<Sessions> {
-        self.sessions.clone()
-    }
-
-    /// `keep` is dropped after the engine.
-    fn serve(
-        mut store: Store,
-        limits: Limits,
-        sessions: Option<Sessions>,
-        keep: impl Send + 'static,
-    ) -> Result<EmbeddedGraph, GraphError> {
-        let (requests, inbox) = channel::<Request>();
-        let writes = Arc::new(AtomicU64::new(0));
-        let committed = Arc::clone(&writes);
-        let serve = move || {
-            for request in inbox {
-                if request.fate.is_abandoned() {
-                    continue;
-                }
-                let answer = answer(&mut store, &request);
-                // Whoever hears of a write finds it counted.
-                if matches!(request.work, Work::Write) && answer.is_ok() {
-                    committed.fetch_add(1, Ordering::AcqRel);
-                }
-                // Nobody listens when the request was abandoned meanwhile.
-                let _ = request.reply.send(answer);
-            }
-            drop(store);
-            drop(keep);
-        };
-        thread::Builder::new().name("embedded graph".to_owned()).spawn(serve).map_err(|error| GraphError {
-            kind: GraphErrorKind::Other,
-            message: format!("The embedded graph's thread could not be started: {error}"),
-        })?;
-        Ok(EmbeddedGraph { requests, limits, sessions, writes })
-    }
-
-    async fn ask(&self, work: Work, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        let (reply, mut answer) = oneshot::channel();
-        let abandon = Abandon::default();
-        let fate = &abandon.0;
-        let request = Request {
-            work,
-            statement: statement.to_owned(),
-            parameters: parameters.clone(),
-            fate: Arc::clone(fate),
-            reply,
-        };
-        self.requests.send(request).map_err(|_| stopped())?;
-        let answered = match tokio::time::timeout(self.limits.time, &mut answer).await {
-            Ok(answered) => answered,
-            Err(_) if fate.abandon() => return Err(self.too_slow(fate.delay())),
-            Err(_) => answer.await,
-        };
-        answered.unwrap_or_else(|_| Err(stopped()))
-    }
-
-    fn too_slow(&self, delay: &str) -> GraphError {
-        GraphError {
-            kind: GraphErrorKind::Limit,
-            message: format!(
-                "The statement took longer than {} s in the embedded graph and was given up; nothing of it was kept.{delay}",
-                self.limits.time.as_secs_f64()
-            ),
-        }
-    }
-}
-
-fn answer(store: &mut Store, request: &Request) -> Result<Table, GraphError> {
-    let work = |store: &mut Store| match request.work {
-        Work::Read => store.read(&request.statement, &request.parameters),
-        Work::Write => store.write(&request.statement, &request.parameters, &request.fate),
-    };
-    let bounded = || {
-        store.within(&request.fate, work).unwrap_or_else(|cut_off| match cut_off {
-            CutOff::TooLarge(error) => Err(error),
-            CutOff::Abandoned => Err(Refusal::gave_up().error),
-        })
-    };
-    catch_unwind(AssertUnwindSafe(bounded)).unwrap_or_else(|_| {
-        store.roll_back();
-        Err(GraphError {
-            kind: GraphErrorKind::Other,
-            message: "The embedded graph's engine panicked at this statement; nothing of it was kept.".to_owned(),
-        })
-    })
-}
-
-fn stopped() -> GraphError {
-    GraphError { kind: GraphErrorKind::Other, message: "The embedded graph has stopped.".to_owned() }
-}
-
-impl fmt::Debug for EmbeddedGraph {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EmbeddedGraph").field("limits", &self.limits).finish_non_exhaustive()
+        self.is_shared.then(|| self.pool.clone())
     }
 }
 
@@ -189,16 +63,25 @@ impl Graph for EmbeddedGraph {
     }
 
     async fn read(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        self.ask(Work::Read, statement, parameters).await
+        let (statement, parameters, rows) = (statement.to_owned(), parameters.clone(), self.limits.rows);
+        let work = self.pool.ask(To::Owner, self.limits.time, move |worker, request| {
+            worker.bounded(request, |store| store.read_table(&statement, &parameters, rows))
+        });
+        work.await.map_err(|refusal| refusal.error)
     }
 
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        self.ask(Work::Write, statement, parameters).await
+        let (text, parameters, rows) = (statement.to_owned(), parameters.clone(), self.limits.rows);
+        let _turn = self.pool.turn(self.limits.time).await.map_err(|refusal| refusal.error)?;
+        let work = self.pool.ask(To::Writer, self.limits.time, move |worker, request| {
+            let table = worker.bounded(request, |store| store.write_table(&text, &parameters, rows));
+            worker.end(request, table)
+        });
+        work.await.map_err(|refusal| refusal.error)
     }
 
     fn version(&self) -> Option<u64> {
-        let of_sessions = self.sessions.as_ref().map_or(0, Sessions::commits);
-        Some(self.writes.load(Ordering::Acquire) + of_sessions)
+        Some(self.pool.commits())
     }
 
     /// The engine counts nodes and relationships and never goes back.
@@ -208,188 +91,4 @@ impl Graph for EmbeddedGraph {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::Value;
-
-    async fn count(graph: &EmbeddedGraph) -> Value {
-        let table = graph.read("MATCH (n) RETURN count(n)", &Parameters::new()).await.unwrap();
-        table.rows[0][0].clone()
-    }
-
-    #[tokio::test]
-    async fn a_statement_that_takes_too_long_is_given_up_and_not_kept() {
-        let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
-        let graph = EmbeddedGraph::with_limits(limits).unwrap();
-        let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
-        let error = graph.write(slow, &Parameters::new()).await.unwrap_err();
-        assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
-        let patient = EmbeddedGraph {
-            requests: graph.requests.clone(),
-            limits: Limits::default(),
-            sessions: None,
-            writes: Arc::default(),
-        };
-        assert_eq!(count(&patient).await, Value::Int(0));
-    }
-
-    #[tokio::test]
-    async fn what_nobody_waits_for_any_longer_stops() {
-        // Each would keep the engine busy for hours.
-        let endless = [
-            "RETURN any(x IN range(1, 4000000) WHERE any(y IN range(1, 40000) WHERE y = -x)) AS x",
-            "UNWIND range(1, 9000000) AS x UNWIND range(1, 9000000) AS y RETURN count(*)",
-            "MATCH (a)-[:R*1..]-(b) RETURN count(*)",
-            "UNWIND range(1, 9000000) AS x MATCH (n:X) SET n.x = x",
-        ];
-        let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
-        let graph = EmbeddedGraph::with_limits(limits).unwrap();
-        let patient = EmbeddedGraph {
-            requests: graph.requests.clone(),
-            limits: Limits::default(),
-            sessions: None,
-            writes: Arc::default(),
-        };
-        let setup = "UNWIND range(1, 12) AS i CREATE (:X) WITH i MATCH (a:X), (b:X) MERGE (a)-[:R]->(b)";
-        patient.write(setup, &Parameters::new()).await.unwrap();
-        for statement in endless {
-            let error = graph.write(statement, &Parameters::new()).await.unwrap_err();
-            assert!(error.message.contains("took longer than 0.05 s"), "{statement}: {error}");
-            assert_eq!(count(&patient).await, Value::Int(12), "{statement}");
-            // The one who waits may also just go.
-            let none = Parameters::new();
-            let asked = patient.write(statement, &none);
-            assert!(tokio::time::timeout(Duration::from_millis(50), asked).await.is_err());
-            assert_eq!(count(&patient).await, Value::Int(12), "{statement}");
-        }
-    }
-
-    #[tokio::test]
-    async fn waiting_for_other_large_statements_is_told() {
-        let small = Limits { memory: 64 << 20, ..Limits::default() };
-        let graph = EmbeddedGraph::with_limits(small).unwrap();
-        let other = EmbeddedGraph::with_limits(Limits { time: Duration::from_secs(2), ..small }).unwrap();
-        // It holds a list, and then is busy for hours.
-        let large = "RETURN any(x IN range(1, 400000) WHERE any(y IN range(1, 40000) WHERE y = -x)) AS x";
-        let none = Parameters::new();
-        let mut busy = graph.read(large, &none);
-        assert!(tokio::time::timeout(Duration::from_millis(1500), &mut busy).await.is_err());
-        let error = other.read(large, &none).await.unwrap_err();
-        assert!(error.message.contains("It was waiting until another statement"), "{error}");
-    }
-
-    #[tokio::test]
-    async fn a_statement_may_take_so_much_memory_and_no_more() {
-        let limits = Limits { memory: 32 << 20, ..Limits::default() };
-        for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
-            for statement in [
-                "UNWIND range(1, 9000000) AS x RETURN size(collect(x)) AS n",
-                "RETURN size(range(1, 9000000)) AS n",
-                "UNWIND range(1, 5000000) AS x RETURN x % 4000000 AS g, count(*) AS n",
-                "UNWIND $rows AS x RETURN [x, x, x, x] AS l",
-            ] {
-                let rows = Value::List(vec![Value::String("text".repeat(10)); 90_000]);
-                let error = graph.read(statement, &Parameters::from([("rows".to_owned(), rows)])).await.unwrap_err();
-                assert_eq!(error.kind, GraphErrorKind::Limit, "{statement}: {error}");
-                assert!(error.message.contains("takes more memory"), "{statement}: {error}");
-            }
-            let created = graph.write("UNWIND range(1, 9000000) AS x CREATE (:X {x: x})", &Parameters::new()).await;
-            assert_eq!(created.unwrap_err().kind, GraphErrorKind::Limit);
-            graph.write("UNWIND range(1, 100) AS x CREATE (:X {x: x})", &Parameters::new()).await.unwrap();
-            assert_eq!(count(&graph).await, Value::Int(100));
-        }
-    }
-
-    #[tokio::test]
-    async fn a_graph_has_a_largest_size_and_can_be_emptied_again() {
-        let limits = Limits { memory: 16 << 20, ..Limits::default() };
-        for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
-            let more = "UNWIND range(1, 1000) AS x CREATE (:X {text: $text})";
-            let text = Parameters::from([("text".to_owned(), Value::String("x".repeat(2000)))]);
-            let spare = more.replace(":X", ":Y");
-            graph.write(&spare, &text).await.unwrap();
-            let mut times = 1;
-            let error = loop {
-                match graph.write(more, &text).await {
-                    Ok(_) => times += 1,
-                    Err(error) => break error,
-                }
-            };
-            assert!((3..10).contains(&times), "{times}");
-            assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
-            assert!(error.message.contains("may not grow past 16 MB"), "{error}");
-            assert_eq!(count(&graph).await, Value::Int(times * 1000));
-            graph.write("MATCH (n:Y) DETACH DELETE n", &Parameters::new()).await.unwrap();
-            graph.write(more, &text).await.unwrap();
-        }
-    }
-
-    #[tokio::test]
-    async fn a_full_graph_can_be_read_and_emptied() {
-        let limits = Limits { memory: 6 << 20, time: Duration::from_secs(300), ..Limits::default() };
-        for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
-            let none = Parameters::new();
-            let text = Parameters::from([("text".to_owned(), Value::String("x".repeat(1500)))]);
-            let more = "UNWIND range(1, 200) AS x CREATE (:A {x: x, text: $text, n: [x, x, x]})-[:R]->(:B)";
-            let mut pairs = 0;
-            while graph.write(more, &text).await.is_ok() {
-                pairs += 200;
-            }
-            assert!(pairs > 800, "{pairs}");
-            for (statement, expected) in [
-                ("MATCH (n) RETURN count(n)", 2 * pairs),
-                ("MATCH (n:A) WHERE n.x > 0 RETURN count(n)", pairs),
-                ("MATCH (n) WHERE any(x IN n.n WHERE x = 7) RETURN count(n)", pairs / 200),
-                ("MATCH (a)-[r]->(b) RETURN count(*)", pairs),
-                ("MATCH (a) OPTIONAL MATCH (a)-[:R]->(b) RETURN count(b)", pairs),
-            ] {
-                let table = graph.read(statement, &none).await;
-                let found = table.map(|table| table.rows[0][0].clone());
-                assert_eq!(found, Ok(Value::Int(expected)), "{statement}");
-            }
-            for (statement, left) in [
-                ("MATCH (n:A) WHERE n.x <= 100 DETACH DELETE n", pairs / 200 * 300),
-                ("MATCH ()-[r]->() DELETE r", pairs / 200 * 300),
-                ("MATCH (n:A) REMOVE n.text SET n.x = 0, n:Small", pairs / 200 * 300),
-                ("MATCH (n:B) WITH n LIMIT 100 DELETE n", pairs / 200 * 300 - 100),
-                ("MATCH (n) DETACH DELETE n", 0),
-            ] {
-                let done = graph.write(statement, &none).await;
-                assert_eq!(done.map(|_| ()), Ok(()), "{statement}");
-                assert_eq!(count(&graph).await, Value::Int(left), "{statement}");
-            }
-            graph.write(more, &text).await.unwrap();
-        }
-    }
-
-    #[tokio::test]
-    async fn a_result_over_the_cap_is_refused_whole() {
-        let graph = EmbeddedGraph::with_limits(Limits { rows: 10, ..Limits::default() }).unwrap();
-        let error = graph.read("UNWIND range(1, 11) AS x RETURN x", &Parameters::new()).await.unwrap_err();
-        assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
-        let table = graph.read("UNWIND range(1, 10) AS x RETURN x", &Parameters::new()).await.unwrap();
-        assert_eq!(table.rows.len(), 10);
-    }
-
-    #[tokio::test]
-    async fn graphs_know_nothing_of_each_other() {
-        let (one, other) = (EmbeddedGraph::new().unwrap(), EmbeddedGraph::new().unwrap());
-        one.write("CREATE (:X)", &Parameters::new()).await.unwrap();
-        assert_eq!((count(&one).await, count(&other).await), (Value::Int(1), Value::Int(0)));
-    }
-
-    #[tokio::test]
-    async fn many_may_ask_at_once() {
-        let graph = Arc::new(EmbeddedGraph::new().unwrap());
-        let writers: Vec<_> = (0..20)
-            .map(|_| {
-                let graph = Arc::clone(&graph);
-                tokio::spawn(async move { graph.write("CREATE (:X); CREATE (:X)", &Parameters::new()).await })
-            })
-            .collect();
-        for writer in writers {
-            writer.await.unwrap().unwrap();
-        }
-        assert_eq!(count(&graph).await, Value::Int(40));
-    }
-}
+mod tests;

@@ -1,18 +1,21 @@
 //! The engine with its transactions, as one thread uses it.
 
 use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
 
 use graphdblite::bounds::check;
-use graphdblite::{Config, Database, GraphError as Theirs, Value as Engine};
+use graphdblite::{Config, Database, GraphError as Theirs, SyncMode, Value as Engine};
 
 use super::client::Limits;
-use super::fate::Fate;
-use super::schema::{Course, course};
+use super::refusal::Refusal;
 use super::wire;
-use crate::graph::cypher::split;
-use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Temporal, Value};
+use crate::graph::{GraphError, GraphErrorKind, Parameters, Temporal, Value};
 
-/// An open database. Between two calls no transaction is open.
+/// How long the engine itself waits for the writer's lock. Between our writers there is the turn.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// An open database. Between two jobs a transaction is open only on a session's behalf.
 pub(super) struct Store {
     pub(super) database: Database,
     /// The most bytes that a statement may take, and the graph.
@@ -22,63 +25,37 @@ pub(super) struct Store {
 impl Store {
     /// A fresh graph in memory.
     pub(super) fn open(limits: Limits) -> Result<Store, GraphError> {
-        let database = Database::open_with_config(":memory:", config(limits)).map_err(|theirs| broken(&theirs))?;
+        Store::open_file(Path::new(":memory:"), limits)
+    }
+
+    /// The graph in this file, made when it isn't there.
+    pub(super) fn open_file(file: &Path, limits: Limits) -> Result<Store, GraphError> {
+        let config = Config {
+            busy_timeout_ms: BUSY.as_millis() as u32,
+            // The graph is thrown away with the process: there is nothing to protect from a power cut.
+            synchronous: SyncMode::Off,
+            // A cap on hops would make a valid query fail, the budget on visited relationships stays.
+            max_traversal_depth: 0,
+            // Its own estimate; what is really taken is counted.
+            max_materialized_bytes: 0,
+            max_database_bytes: limits.memory as u64,
+            ..Config::default()
+        };
+        let database = Database::open_with_config(file, config).map_err(|theirs| broken(&theirs))?;
         Ok(Store { database, memory: limits.memory })
     }
 
-    /// Runs one statement and keeps nothing of it.
-    pub(super) fn read(&mut self, text: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        let statements = split(text);
-        let [statement] = statements.as_slice() else {
-            return Err(GraphError {
-                kind: GraphErrorKind::Statement,
-                message: format!("One statement was expected here, not {}.", statements.len()),
-            });
-        };
-        self.database.begin_read().map_err(|theirs| broken(&theirs))?;
-        let table = match course(statement, parameters) {
-            Course::Run => self.run(statement, parameters),
-            Course::Compile => self.compile(statement, parameters).map_err(|refusal| refusal.error),
-            Course::Schema(_) => Err(wire::refused_schema()),
-            Course::Refuse(error) => Err(error),
-        };
-        self.roll_back();
-        table
+    /// Opens a writing transaction unless one is open.
+    pub(super) fn begin(&mut self) -> Result<(), Refusal> {
+        if !self.database.in_transaction() {
+            self.database.begin_write()?;
+        }
+        Ok(())
     }
 
-    /// Runs all statements and keeps all of them or nothing. Gives the rows of the last.
-    pub(super) fn write(&mut self, text: &str, parameters: &Parameters, fate: &Fate) -> Result<Table, GraphError> {
-        let statements = split(text);
-        if statements.is_empty() {
-            return Err(GraphError {
-                kind: GraphErrorKind::Statement,
-                message: "There is no statement in this text.".to_owned(),
-            });
-        }
-        self.database.begin_write().map_err(|theirs| broken(&theirs))?;
-        let mut table = Ok(Table::default());
-        for (at, statement) in statements.iter().enumerate() {
-            table = match course(statement, parameters) {
-                Course::Run => self.run(statement, parameters),
-                Course::Compile => self.compile(statement, parameters).map_err(|refusal| refusal.error),
-                Course::Schema(command) => {
-                    self.obey(&command, parameters).map(|_| Table::default()).map_err(|refusal| refusal.error)
-                }
-                Course::Refuse(error) => Err(error),
-            };
-            if let Err(error) = &mut table {
-                if statements.len() > 1 {
-                    error.message = format!("Statement {} of {}: {}", at + 1, statements.len(), error.message);
-                }
-                break;
-            }
-        }
-        if table.is_ok() && fate.keep() {
-            self.database.commit().map_err(|theirs| broken(&theirs))?;
-        } else {
-            self.roll_back();
-        }
-        table
+    /// Keeps what the open transaction did.
+    pub(super) fn commit(&mut self) -> Result<(), Refusal> {
+        Ok(self.database.commit()?)
     }
 
     /// Undoes whatever is open; also the way back after a panic.
@@ -89,14 +66,13 @@ impl Store {
         }
     }
 
-    fn run(&mut self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        let mut rows = Vec::new();
-        let columns =
-            self.try_run(statement, parameters, &mut |row| rows.push(row)).map_err(|refusal| refusal.error)?;
-        Ok(Table { columns, rows })
+    /// The parameters of a statement as the engine takes them.
+    pub(super) fn given(&mut self, parameters: &Parameters) -> Result<HashMap<String, Engine>, Refusal> {
+        let given = parameters.iter().map(|(name, value)| Ok((name.clone(), self.parameter(name, value)?)));
+        given.collect::<Result<_, _>>().map_err(Refusal::parameter)
     }
 
-    pub(super) fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {
+    fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {
         check();
         Ok(match value {
             Value::Null => Engine::Null,
@@ -136,19 +112,6 @@ impl Store {
                 message: format!("The parameter ${name} is no {function}: '{}'.", temporal.text),
             }
         })
-    }
-}
-
-/// How the engine is held to our limits.
-pub(super) fn config(limits: Limits) -> Config {
-    Config {
-        max_result_rows: limits.rows,
-        // A cap on hops would make a valid query fail, the budget on visited relationships stays.
-        max_traversal_depth: 0,
-        // Its own estimate; what is really taken is counted.
-        max_materialized_bytes: 0,
-        max_database_bytes: limits.memory as u64,
-        ..Config::default()
     }
 }
 

@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use graphdblite::bounds::{Bounds, Counting, Exceeded, bounded, give_back, held, was_large};
 
+use super::cancel::CommitOrCancel;
 use super::engine::Store;
-use super::fate::Fate;
+use super::pool::Worker;
+use super::refusal::Refusal;
 use crate::graph::{GraphError, GraphErrorKind};
 
 #[global_allocator]
@@ -19,32 +21,31 @@ static ALLOCATOR: Counting = Counting(System);
 /// From this size on the memory of a result that was handed over goes back at once.
 const LARGE: usize = 8 << 20;
 
-/// Why a statement did not come to its end.
-pub(super) enum CutOff {
-    /// It would have taken more memory than it may.
-    TooLarge(GraphError),
-    /// Nobody waits for it any longer.
-    Abandoned,
+impl Worker {
+    /// Works on the engine within its memory and for as long as somebody waits. What is cut off has been undone.
+    pub(super) fn bounded<T>(
+        &mut self,
+        request: &CommitOrCancel,
+        work: impl FnOnce(&mut Store) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let store = &mut self.store;
+        let bounds = Bounds { memory: store.memory, signal: request.signal() };
+        let done = bounded(bounds, || work(store));
+        if done.is_err() {
+            store.roll_back();
+        }
+        if was_large() {
+            store.database.shrink();
+            give_back();
+        }
+        done.unwrap_or_else(|exceeded| match exceeded {
+            Exceeded::Memory => Err(store.too_large().into()),
+            Exceeded::Stopped => Err(Refusal::gave_up()),
+        })
+    }
 }
 
 impl Store {
-    /// Works on the engine within its memory and for as long as somebody waits. What is cut off has been undone.
-    pub(super) fn within<T>(&mut self, fate: &Fate, work: impl FnOnce(&mut Store) -> T) -> Result<T, CutOff> {
-        let bounds = Bounds { memory: self.memory, signal: fate.signal() };
-        let done = bounded(bounds, || work(self));
-        if done.is_err() {
-            self.roll_back();
-        }
-        if was_large() {
-            self.database.shrink();
-            give_back();
-        }
-        done.map_err(|exceeded| match exceeded {
-            Exceeded::Memory => CutOff::TooLarge(self.too_large()),
-            Exceeded::Stopped => CutOff::Abandoned,
-        })
-    }
-
     fn too_large(&self) -> GraphError {
         GraphError {
             kind: GraphErrorKind::Limit,

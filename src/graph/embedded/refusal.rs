@@ -3,6 +3,7 @@
 use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, QueryPhase};
 
 use super::catalog::SchemaFault;
+use super::engine::broken;
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// Why a statement of a session failed.
@@ -66,8 +67,26 @@ impl Refusal {
         Refusal { reason, error }
     }
 
+    /// A statement that is none, or means nothing.
+    pub(super) fn statement(message: impl Into<String>) -> Refusal {
+        GraphError { kind: GraphErrorKind::Statement, message: message.into() }.into()
+    }
+
+    /// A value that can be no parameter.
+    pub(super) fn parameter(error: GraphError) -> Refusal {
+        let mut refusal = Refusal::from(error);
+        if refusal.reason == RefusalReason::Syntax {
+            refusal.reason = RefusalReason::Type;
+        }
+        refusal
+    }
+
     pub(super) fn broken(message: &str) -> Refusal {
         Refusal::new(RefusalReason::Broken, GraphErrorKind::Other, message)
+    }
+
+    pub(super) fn stopped() -> Refusal {
+        Refusal::broken("The embedded graph has stopped.")
     }
 
     pub(super) fn locked(message: &str) -> Refusal {
@@ -88,6 +107,19 @@ impl Refusal {
 
     fn new(reason: RefusalReason, kind: GraphErrorKind, message: &str) -> Refusal {
         Refusal { reason, error: GraphError { kind, message: message.to_owned() } }
+    }
+}
+
+impl From<GraphError> for Refusal {
+    fn from(error: GraphError) -> Refusal {
+        Refusal::of(error, None)
+    }
+}
+
+/// What goes wrong beside a statement.
+impl From<Theirs> for Refusal {
+    fn from(theirs: Theirs) -> Refusal {
+        Refusal::of(broken(&theirs), Some(&theirs))
     }
 }
 

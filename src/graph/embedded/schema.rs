@@ -8,46 +8,42 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
 
 /// What is to be done with a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum Dispatch {
     /// The engine runs it.
     Run,
     /// It is about an index or a constraint.
     Schema(Command),
     /// `EXPLAIN`: the engine only compiles what comes after the word, and there are no rows.
     Compile,
-    /// It is refused.
-    Refuse(GraphError),
 }
 
-/// Chooses the course for a statement.
-pub(super) fn course(statement: &str, parameters: &Parameters) -> Course {
-    match command(statement) {
-        Some(Ok(command)) => return Course::Schema(command),
-        Some(Err(error)) => return Course::Refuse(error),
-        None => {}
+/// Chooses what is to be done with a statement.
+pub(super) fn dispatch(statement: &str, parameters: &Parameters) -> Result<Dispatch, GraphError> {
+    if let Some(command) = command(statement) {
+        return command.map(Dispatch::Schema);
     }
     let tokens = significant(statement);
     let words: Vec<String> =
         tokens.iter().take_while(|token| token.kind == Kind::Word).map(|token| token.text.to_uppercase()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["EXPLAIN", ..] => Course::Compile,
-        ["PROFILE", ..] => Course::Refuse(gap::unsupported("A query plan (PROFILE)", None)),
-        _ if (0..tokens.len()).any(|at| is_old_octal(&tokens, at)) => Course::Refuse(GraphError {
+        ["EXPLAIN", ..] => Ok(Dispatch::Compile),
+        ["PROFILE", ..] => Err(gap::unsupported("A query plan (PROFILE)", None)),
+        _ if (0..tokens.len()).any(|at| is_old_octal(&tokens, at)) => Err(GraphError {
             kind: GraphErrorKind::Statement,
             message: "A number can't begin with 0. Octal numbers are written 0o17.".to_owned(),
         }),
         _ if takes_another_value(&tokens, parameters) => {
-            Course::Refuse(gap::unsupported("The function percentileDisc() between 0 and 1", None))
+            Err(gap::unsupported("The function percentileDisc() between 0 and 1", None))
         }
-        _ if star_meets_hidden_columns(&tokens) => Course::Refuse(GraphError {
+        _ if star_meets_hidden_columns(&tokens) => Err(GraphError {
             kind: GraphErrorKind::Unsupported,
             message:
                 "`*` together with DISTINCT, UNION or an aggregation over a pattern with unnamed parts is not in the \
                       embedded graph; it runs on Neo4j (graph.neo4j). Name the columns that you need instead of `*`."
                     .to_owned(),
         }),
-        _ => Course::Run,
+        _ => Ok(Dispatch::Run),
     }
 }
 
@@ -110,8 +106,8 @@ mod tests {
     use super::*;
 
     fn kind(statement: &str) -> Option<GraphErrorKind> {
-        match course(statement, &Parameters::new()) {
-            Course::Refuse(error) => Some(error.kind),
+        match dispatch(statement, &Parameters::new()) {
+            Err(error) => Some(error.kind),
             _ => None,
         }
     }
@@ -143,8 +139,8 @@ mod tests {
             ("0.9, x", false),
             ("x", false),
         ] {
-            let course = course(&format!("UNWIND [1] AS x RETURN percentileDisc({arguments})"), &parameters);
-            assert_eq!(course == Course::Run, runs, "{arguments}");
+            let found = dispatch(&format!("UNWIND [1] AS x RETURN percentileDisc({arguments})"), &parameters);
+            assert_eq!(found == Ok(Dispatch::Run), runs, "{arguments}");
         }
     }
 
@@ -159,7 +155,7 @@ mod tests {
             "MATCH (n) WITH * MATCH (n)-->() RETURN count(*)",
             "MATCH (n) RETURN count(*)",
         ] {
-            assert_eq!(course(statement, &Parameters::new()), Course::Run, "{statement}");
+            assert_eq!(dispatch(statement, &Parameters::new()), Ok(Dispatch::Run), "{statement}");
         }
     }
 }

@@ -1,16 +1,14 @@
-//! A session on a shared graph: statements on their own and transactions, one after the other.
+//! A session on a graph: statements on their own and transactions, one after the other.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::counts::Counts;
-use super::fate::Abandon;
 use super::memory::Held;
 use super::packed::{Form, Packed};
+use super::pool::{Sessions, To};
 use super::refusal::{Refusal, RefusalReason};
-use super::shared::{Asked, Order, Sessions, Then};
 use crate::graph::Parameters;
 
 /// What a statement or a transaction may do.
@@ -35,7 +33,7 @@ pub enum Effect {
     Schema,
 }
 
-/// What a statement gave.
+/// The answer to a statement.
 #[derive(Debug)]
 pub struct Answer {
     /// The names of its columns.
@@ -46,34 +44,21 @@ pub struct Answer {
     pub effect: Effect,
     /// How much it wrote.
     pub counts: Counts,
-    /// What the rows take, for as long as they are kept.
+    /// The memory of the rows, for as long as they are kept.
     pub held: Held,
-}
-
-impl Answer {
-    /// Without rows, and nothing was written.
-    pub(super) fn empty(effect: Effect) -> Answer {
-        Answer {
-            columns: Vec::new(),
-            rows: Packed::default(),
-            effect,
-            counts: Counts::default(),
-            held: Held::default(),
-        }
-    }
 }
 
 /// How long a statement of a session may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// The statement itself.
-    pub time: Duration,
+    pub statement: Duration,
     /// Waiting for other writers before it.
     pub turn: Duration,
 }
 
-/// One user of a shared graph. Every method may be cancelled by dropping its future: a statement that stands alone is
-/// then undone unless it was already kept, and [`Session::roll_back`] undoes the rest.
+/// One user of a graph. Every method may be cancelled by dropping its future: a statement that stands alone is then undone
+/// unless it was already committed, and [`Session::roll_back`] undoes the rest.
 #[derive(Debug)]
 pub struct Session {
     sessions: Sessions,
@@ -84,8 +69,8 @@ pub struct Session {
 #[derive(Debug)]
 struct Transaction {
     access: Access,
-    /// Whether the writer is ours until the end.
-    writing: bool,
+    /// The turn to write, from the first write to the end.
+    turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Session {
@@ -93,27 +78,26 @@ impl Session {
         Session { sessions, form, transaction: None }
     }
 
-    /// Runs one statement and keeps what it did.
+    /// Runs one statement and commits it.
     pub async fn run(
         &mut self,
         access: Access,
         statement: &str,
         parameters: &Parameters,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Answer, Refusal> {
-        match self.read(statement, parameters, patience).await {
+        match self.read(statement, parameters, timeouts).await {
             Err(refusal) if refusal.reason == RefusalReason::AccessMode && access == Access::Write => {}
             answer => return answer,
         }
-        let permit = self.sessions.turn(patience.turn).await?;
-        let order = |asked| Order::Write(asked, Some(permit), Then::Commit);
-        self.ask(statement, parameters, patience.time, true, order).await
+        let _turn = self.sessions.turn(timeouts.turn).await?;
+        self.write(statement, parameters, timeouts, true).await
     }
 
     /// Begins a transaction. It takes up nothing until its first write.
     pub fn begin(&mut self, access: Access) {
         self.roll_back();
-        self.transaction = Some(Transaction { access, writing: false });
+        self.transaction = Some(Transaction { access, turn: None });
     }
 
     /// Whether a transaction is open.
@@ -126,9 +110,9 @@ impl Session {
         &mut self,
         statement: &str,
         parameters: &Parameters,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Answer, Refusal> {
-        let answer = self.inside(statement, parameters, patience).await;
+        let answer = self.inside(statement, parameters, timeouts).await;
         if answer.is_err() {
             self.roll_back();
         }
@@ -139,83 +123,63 @@ impl Session {
         &mut self,
         statement: &str,
         parameters: &Parameters,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Answer, Refusal> {
-        let Some(Transaction { access, writing }) = self.transaction else { return Err(Refusal::no_transaction()) };
-        let mut permit = None;
-        if !writing {
-            match self.read(statement, parameters, patience).await {
+        let Some(Transaction { access, turn }) = &self.transaction else { return Err(Refusal::no_transaction()) };
+        let access = *access;
+        if turn.is_none() {
+            match self.read(statement, parameters, timeouts).await {
                 Err(refusal) if refusal.reason == RefusalReason::AccessMode && access == Access::Write => {}
                 answer => return answer,
             }
-            permit = Some(self.sessions.turn(patience.turn).await?);
-            // Before the order is on its way: if we are cancelled, somebody must still undo it.
-            self.transaction = Some(Transaction { access, writing: true });
+            // Before the statement is on its way: if we are cancelled, somebody must still undo it.
+            let turn = Some(self.sessions.turn(timeouts.turn).await?);
+            self.transaction = Some(Transaction { access, turn });
         }
-        let order = |asked| Order::Write(asked, permit, Then::StayOpen);
-        self.ask(statement, parameters, patience.time, true, order).await
+        self.write(statement, parameters, timeouts, false).await
     }
 
-    /// Keeps what the transaction did and ends it.
+    /// Commits the transaction.
     pub async fn commit(&mut self) -> Result<(), Refusal> {
-        match self.transaction.take() {
-            None => Err(Refusal::no_transaction()),
-            Some(Transaction { writing: false, .. }) => Ok(()),
-            Some(Transaction { writing: true, .. }) => {
-                let (reply, answer) = oneshot::channel();
-                self.sessions.to_writer(Order::Commit(reply))?;
-                answer.await.unwrap_or_else(|_| Err(Refusal::broken("The embedded graph has stopped.")))
-            }
+        let Some(Transaction { turn, .. }) = self.transaction.take() else { return Err(Refusal::no_transaction()) };
+        if turn.is_none() {
+            return Ok(());
         }
+        let committed = self.sessions.send(To::Writer, |worker| worker.commit());
+        committed.await.unwrap_or_else(|_| Err(Refusal::stopped()))
     }
 
     /// Undoes the open transaction, if there is one. It does not wait: the writer does it before anything else.
     pub fn roll_back(&mut self) {
-        if let Some(Transaction { writing: true, .. }) = self.transaction.take() {
-            // A graph that has stopped has nothing to undo.
-            let _ = self.sessions.to_writer(Order::RollBack);
+        if let Some(Transaction { turn: Some(_), .. }) = self.transaction.take() {
+            let _ = self.sessions.send(To::Writer, |worker| {
+                worker.store.roll_back();
+                Ok(())
+            });
         }
     }
 
-    async fn read(&self, statement: &str, parameters: &Parameters, patience: Patience) -> Result<Answer, Refusal> {
-        self.ask(statement, parameters, patience.time, false, Order::Read).await
+    async fn read(&self, statement: &str, parameters: &Parameters, timeouts: Timeouts) -> Result<Answer, Refusal> {
+        let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
+        let work = self.sessions.ask(To::Reader, timeouts.statement, move |worker, request| {
+            worker.answer(request, &form, |store, row| store.read(&statement, &parameters, row))
+        });
+        work.await
     }
 
-    async fn ask(
+    async fn write(
         &self,
         statement: &str,
         parameters: &Parameters,
-        time: Duration,
-        writes: bool,
-        order: impl FnOnce(Asked) -> Order,
+        timeouts: Timeouts,
+        alone: bool,
     ) -> Result<Answer, Refusal> {
-        let (reply, mut answer) = oneshot::channel();
-        let abandon = Abandon::default();
-        let asked = Asked {
-            statement: statement.to_owned(),
-            parameters: parameters.clone(),
-            form: self.form.clone(),
-            fate: Arc::clone(&abandon.0),
-            reply,
-        };
-        if writes {
-            self.sessions.to_writer(order(asked))?;
-        } else {
-            self.sessions.to_reader(order(asked))?;
-        }
-        let answered = match tokio::time::timeout(time, &mut answer).await {
-            Ok(answered) => answered,
-            Err(_) if abandon.0.abandon() => {
-                return Err(Refusal::timed_out(&format!(
-                    "The statement took longer than {} s in the embedded graph and was given up; nothing of it was \
-                     kept.{}",
-                    time.as_secs_f64(),
-                    abandon.0.delay()
-                )));
-            }
-            Err(_) => answer.await,
-        };
-        answered.unwrap_or_else(|_| Err(Refusal::broken("The embedded graph has stopped.")))
+        let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
+        let work = self.sessions.ask(To::Writer, timeouts.statement, move |worker, request| {
+            let answer = worker.answer(request, &form, |store, row| store.write(&statement, &parameters, row));
+            if alone { worker.end(request, answer) } else { answer }
+        });
+        work.await
     }
 }
 

@@ -174,7 +174,7 @@ pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
 }
 
 /// What every backend says to a write where only reading is allowed.
-fn refused_write() -> GraphError {
+pub(super) fn refused_write() -> GraphError {
     GraphError {
         kind: GraphErrorKind::WriteRefused,
         message:
@@ -182,11 +182,6 @@ fn refused_write() -> GraphError {
                   and DELETE to a setup."
                 .to_owned(),
     }
-}
-
-/// The same, for a schema command.
-pub(super) fn refused_schema() -> GraphError {
-    refused_write()
 }
 
 fn statement_has_with_star(statement: &str) -> bool {

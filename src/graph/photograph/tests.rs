@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::evidence::{Change, Entity, Moment};
-use crate::graph::embedded::{Access, EmbeddedGraph, Form, Limits, Patience};
+use crate::graph::embedded::{Access, EmbeddedGraph, Form, Limits, Timeouts};
 
 const WHEN: Moment = Moment { turn: 1, late: false };
 
@@ -141,10 +141,10 @@ async fn an_unchanged_graph_is_not_looked_at_again() {
     graph.write("CREATE (:X) RETURN 1 / 0", &Parameters::new()).await.unwrap_err();
     assert_eq!(Photograph::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
     // Whoever writes, through whatever door.
-    let patience = Patience { time: std::time::Duration::from_secs(20), turn: std::time::Duration::from_secs(20) };
+    let timeouts = Timeouts { statement: std::time::Duration::from_secs(20), turn: std::time::Duration::from_secs(20) };
     let mut session = graph.sessions().unwrap().session(Form::new(|_, _| {}));
     session.begin(Access::Write);
-    session.run_inside("CREATE (:B)", &Parameters::new(), patience).await.unwrap();
+    session.run_inside("CREATE (:B)", &Parameters::new(), timeouts).await.unwrap();
     assert_eq!(Photograph::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
     session.commit().await.unwrap();
     let second = take(&graph, &all(), Some(&first)).await;

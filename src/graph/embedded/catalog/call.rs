@@ -267,5 +267,5 @@ fn end(tokens: &[Token<'_>], from: usize) -> usize {
 }
 
 pub(super) fn mistake(message: &str) -> Refusal {
-    Refusal::of(GraphError { kind: GraphErrorKind::Statement, message: message.to_owned() }, None)
+    Refusal::statement(message)
 }

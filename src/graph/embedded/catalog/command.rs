@@ -64,7 +64,7 @@ impl Command {
             Some(Name::Written(name)) => Some(name.clone()),
             Some(Name::Parameter(parameter)) => match parameters.get(parameter) {
                 Some(Value::String(name)) => Some(name.clone()),
-                _ => return Err(Refusal::of(mistake(&format!("The parameter ${parameter} is no name.")), None)),
+                _ => return Err(Refusal::statement(format!("The parameter ${parameter} is no name."))),
             },
         };
         let mut counts = Counts::default();

@@ -16,7 +16,7 @@ pub(super) use command::{Command, command};
 pub use rules::SchemaFault;
 
 use super::counts::Counts;
-use super::engine::{Store, broken};
+use super::engine::Store;
 use super::refusal::Refusal;
 use crate::graph::Parameters;
 use rules::Rules;
@@ -30,12 +30,12 @@ const NOTE: &str = "eval-job.rules";
 impl Store {
     /// The indexes and constraints, as the open transaction sees them.
     fn rules(&self) -> Result<Rules, Refusal> {
-        let note = self.database.note(NOTE).map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
+        let note = self.database.note(NOTE)?;
         Ok(note.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
     /// Runs a schema command in the open writing transaction.
-    pub(super) fn obey(&mut self, command: &Command, parameters: &Parameters) -> Result<Counts, Refusal> {
+    pub(super) fn handle(&mut self, command: &Command, parameters: &Parameters) -> Result<Counts, Refusal> {
         let mut rules = self.rules()?;
         let counts = command.apply(&mut rules, parameters)?;
         if let Some(constraint) = rules.constraints.last().filter(|_| counts.constraints_added > 0) {
@@ -43,8 +43,7 @@ impl Store {
         }
         if counts != Counts::default() {
             let text = serde_json::to_string(&rules).map_err(|error| Refusal::broken(&error.to_string()))?;
-            let noted = self.database.set_note(NOTE, &text);
-            noted.map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
+            self.database.set_note(NOTE, &text)?;
         }
         Ok(counts)
     }

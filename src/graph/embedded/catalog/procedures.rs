@@ -9,7 +9,7 @@ use super::NEO4J;
 use super::call::{Rows, mistake};
 use super::rules::Entity;
 use crate::graph::cypher::Token;
-use crate::graph::embedded::engine::{Store, broken};
+use crate::graph::embedded::engine::Store;
 use crate::graph::embedded::refusal::Refusal;
 
 /// What is virtual has ids that nothing stored ever gets.
@@ -114,16 +114,15 @@ impl Procedure {
 
     /// What it gives.
     pub(super) fn rows(&self, store: &Store) -> Result<Rows, Refusal> {
-        let given = match self.name {
-            "db.labels" => names(store, Entity::Node).map(column),
-            "db.relationshipTypes" => names(store, Entity::Relationship).map(column),
-            "db.propertyKeys" => keys(store).map(column),
-            "db.schema.nodeTypeProperties" => node_properties(store),
-            "db.schema.relTypeProperties" => relationship_properties(store),
-            "db.schema.visualization" => drawn(store),
-            name => Ok(fixed(name)),
+        let rows = match self.name {
+            "db.labels" => column(names(store, Entity::Node)?),
+            "db.relationshipTypes" => column(names(store, Entity::Relationship)?),
+            "db.propertyKeys" => column(keys(store)?),
+            "db.schema.nodeTypeProperties" => node_properties(store)?,
+            "db.schema.relTypeProperties" => relationship_properties(store)?,
+            "db.schema.visualization" => drawn(store)?,
+            name => fixed(name),
         };
-        let rows = given.map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
         Ok(Rows { columns: self.columns, rows })
     }
 }

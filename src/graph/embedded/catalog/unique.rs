@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use graphdblite::{Database, Properties, Value as Engine};
 
 use super::rules::{Constraint, Entity, SchemaFault, fault};
-use crate::graph::embedded::engine::broken;
 use crate::graph::embedded::refusal::{Refusal, RefusalReason};
 use crate::graph::{GraphError, GraphErrorKind};
 
@@ -89,7 +88,7 @@ fn double(database: &Database, constraint: &Constraint) -> Result<Option<Double>
             look(&|| format!("Relationship({})", edge.seq), &edge.properties)
         }),
     };
-    visited.map_err(|theirs| Refusal::of(broken(&theirs), Some(&theirs)))?;
+    visited?;
     Ok(found)
 }
 

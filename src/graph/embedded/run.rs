@@ -1,0 +1,199 @@
+//! How a statement is run: what stands in the way of the engine is refused, rewritten or done here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use graphdblite::{GraphError as Theirs, Value as Engine};
+
+use super::bridge::{Bridged, bridge};
+use super::cancel::CommitOrCancel;
+use super::catalog;
+use super::counts::Counts;
+use super::engine::Store;
+use super::memory::full;
+use super::packed::{Form, Packed};
+use super::pool::Worker;
+use super::refusal::Refusal;
+use super::schema::{Dispatch, dispatch};
+use super::scope::complaint;
+use super::session::{Answer, Effect};
+use super::wire::{self, Reader};
+use crate::graph::cypher::{Columns, columns, significant, split};
+use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Value};
+
+/// What a statement did, beside its rows.
+pub(super) struct Done {
+    pub(super) columns: Vec<String>,
+    effect: Effect,
+    counts: Counts,
+}
+
+impl Done {
+    fn without_rows(effect: Effect, counts: Counts) -> Done {
+        Done { columns: Vec::new(), effect, counts }
+    }
+}
+
+/// Takes the rows of a statement, one by one. When the statement fails, they count for nothing.
+type Rows<'r> = &'r mut dyn FnMut(Vec<Value>);
+
+impl Worker {
+    /// Runs a statement within the limits, and keeps count of what its rows take.
+    pub(super) fn answer(
+        &mut self,
+        request: &CommitOrCancel,
+        form: &Form,
+        run: impl FnOnce(&mut Store, Rows<'_>) -> Result<Done, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let waiting = Arc::clone(&self.waiting);
+        self.bounded(request, |store| {
+            store.database.max_result_rows = 0;
+            let mut rows = Packed::default();
+            let Done { columns, effect, counts } = run(store, &mut |row| rows.push(&row, form))?;
+            Ok(Answer { columns, rows, effect, counts, held: waiting.hold(store.memory)? })
+        })
+    }
+}
+
+impl Store {
+    /// Runs one statement and keeps nothing of it. A writing one is refused before it does anything, as
+    /// [`super::RefusalReason::AccessMode`].
+    pub(super) fn read(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, Refusal> {
+        let statement = only(text)?;
+        self.database.begin_read()?;
+        let done = self.run(statement, parameters, false, rows);
+        self.roll_back();
+        done
+    }
+
+    /// Runs one statement in the open transaction, or in a new one.
+    pub(super) fn write(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, Refusal> {
+        let statement = only(text)?;
+        self.begin()?;
+        self.run(statement, parameters, true, rows)
+    }
+
+    /// As [`Store::read`], as a table of so many rows at most.
+    pub(super) fn read_table(&mut self, text: &str, parameters: &Parameters, most: usize) -> Result<Table, Refusal> {
+        self.database.max_result_rows = most;
+        let mut rows = Vec::new();
+        let done = self.read(text, parameters, &mut |row| rows.push(row))?;
+        Ok(Table { columns: done.columns, rows })
+    }
+
+    /// Runs all statements of a text in a new transaction. Gives the rows of the last.
+    pub(super) fn write_table(&mut self, text: &str, parameters: &Parameters, most: usize) -> Result<Table, Refusal> {
+        self.database.max_result_rows = most;
+        let statements = split(text);
+        let mut table = if statements.is_empty() { Err(nothing()) } else { self.begin().map(|()| Table::default()) };
+        for (at, statement) in statements.iter().enumerate() {
+            let mut rows = Vec::new();
+            let done = table.and_then(|_| self.run(statement, parameters, true, &mut |row| rows.push(row)));
+            table = match done {
+                Ok(done) => Ok(Table { columns: done.columns, rows }),
+                Err(mut refusal) => {
+                    if statements.len() > 1 {
+                        let message = refusal.error.message;
+                        refusal.error.message = format!("Statement {} of {}: {message}", at + 1, statements.len());
+                    }
+                    return Err(refusal);
+                }
+            };
+        }
+        table
+    }
+
+    fn run(&mut self, statement: &str, parameters: &Parameters, writes: bool, rows: Rows<'_>) -> Result<Done, Refusal> {
+        let effect = match dispatch(statement, parameters)? {
+            Dispatch::Compile => {
+                self.compile(statement, parameters)?;
+                return Ok(Done::without_rows(Effect::Read, Counts::default()));
+            }
+            Dispatch::Schema(_) if !writes => return Err(wire::refused_write().into()),
+            Dispatch::Schema(command) => {
+                return Ok(Done::without_rows(Effect::Schema, self.handle(&command, parameters)?));
+            }
+            Dispatch::Run if writes && columns(statement) == Columns::Nothing => Effect::Write,
+            Dispatch::Run if writes => Effect::ReadWrite,
+            Dispatch::Run if catalog::administers(statement) => Effect::Schema,
+            Dispatch::Run => Effect::Read,
+        };
+        let Some((ours, theirs, given)) = self.prepared(statement, parameters)? else {
+            return Ok(Done::without_rows(effect, Counts::default()));
+        };
+        graphdblite::take_written();
+        Counts::take();
+        let memory = self.memory;
+        let refused = |theirs: Theirs| match is_full(&theirs) {
+            true => full(memory).into(),
+            false => Refusal::of(wire::error(&ours, &theirs), Some(&theirs)),
+        };
+        let mut reader = Reader::of(&ours);
+        let mut read = |record| reader.row(&record).into_iter().for_each(&mut *rows);
+        self.database.execute_each(&theirs.text, Some(&given), &mut read).map_err(refused)?;
+        // What the statement did goes with its transaction.
+        complaint(&theirs.words).map_or(Ok(()), |message| Err(Refusal::statement(message)))?;
+        self.enforce()?;
+        Ok(Done { columns: reader.columns(), effect, counts: Counts::take() })
+    }
+
+    /// What `EXPLAIN` does: whatever comes after the word is compiled and not run. There are no rows, and no plan either.
+    pub(super) fn compile(&mut self, statement: &str, parameters: &Parameters) -> Result<(), Refusal> {
+        let Some(explain) = significant(statement).into_iter().next() else { return Ok(()) };
+        let statement = statement[explain.end()..].trim();
+        if !matches!(dispatch(statement, parameters)?, Dispatch::Run) {
+            return Ok(());
+        }
+        let Some((ours, theirs, given)) = self.prepared(statement, parameters)? else { return Ok(()) };
+        let refused = |theirs: Theirs| Refusal::of(wire::error(&ours, &theirs), Some(&theirs));
+        self.database.compile(&theirs.text, Some(&given)).map_err(refused)?;
+        complaint(&theirs.words).map_or(Ok(()), |message| Err(Refusal::statement(message)))
+    }
+
+    /// The statement without calls of procedures, the same for the engine, and all parameters; `None` when nothing is left
+    /// to do.
+    fn prepared(
+        &mut self,
+        statement: &str,
+        parameters: &Parameters,
+    ) -> Result<Option<(String, Bridged, HashMap<String, Engine>)>, Refusal> {
+        let mut given = self.given(parameters)?;
+        let ours = match catalog::rewrite(self, statement)? {
+            Some(rewritten) if rewritten.text.trim().is_empty() => return Ok(None),
+            Some(rewritten) => {
+                given.extend(rewritten.given);
+                rewritten.text
+            }
+            None => statement.to_owned(),
+        };
+        let theirs = bridge(&ours);
+        Ok(Some((ours, theirs, given)))
+    }
+}
+
+/// Whether the database has no room left.
+fn is_full(theirs: &Theirs) -> bool {
+    matches!(theirs, Theirs::Storage { .. }) && theirs.to_string().contains("database or disk is full")
+}
+
+/// The longest statement that the engine takes: a longer one isn't even looked at.
+const LONGEST: usize = 1 << 20;
+
+fn only(text: &str) -> Result<&str, Refusal> {
+    if text.len() > LONGEST {
+        let message = format!(
+            "The statement has {} bytes, and the embedded graph takes {LONGEST} at most. Hand data over as parameters.",
+            text.len()
+        );
+        return Err(GraphError { kind: GraphErrorKind::Limit, message }.into());
+    }
+    match split(text).as_slice() {
+        [statement] => Ok(statement),
+        [] => Err(nothing()),
+        several => Err(Refusal::statement(format!("One statement was expected here, not {}.", several.len()))),
+    }
+}
+
+fn nothing() -> Refusal {
+    Refusal::statement("There is no statement in this text.")
+}
