@@ -66,6 +66,7 @@ pub mod llm;
 
 // What the edges share:
 pub mod clock;
+pub mod cypher;
 pub mod descriptors;
 pub mod http;
 pub mod limiter;

@@ -31,7 +31,7 @@ pub use transcript::Transcript;
 pub use trial::TrialId;
 pub use turn::{FailedTry, Turn};
 pub use usage::Usage;
-pub use value::{Node, Path, Point, Relationship, Table, Temporal, TemporalKind, Value};
+pub use value::{Node, ParsedTemporal, Path, Point, Relationship, Table, Temporal, TemporalKind, Value, zone_offset};
 
 use serde::{Deserialize, Serialize};
 

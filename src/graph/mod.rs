@@ -5,13 +5,12 @@
 
 pub mod bolt;
 mod config;
-mod cypher;
 pub mod embedded;
 pub mod neo4j;
 pub mod photograph;
 
+pub use crate::cypher::{CypherProblem, assertion_problem, setup_problem, unscoped_problem};
 pub use config::GraphConfig;
-pub use cypher::{CypherProblem, assertion_problem, setup_problem, unscoped_problem};
 pub use photograph::WatchConfig;
 
 use std::collections::BTreeMap;
@@ -23,7 +22,7 @@ pub use crate::evidence::{Node, Path, Point, Relationship, Table, Temporal, Temp
 
 /// The statements of a text, which are parted by semicolons.
 pub fn statements(text: &str) -> Vec<&str> {
-    cypher::split(text)
+    crate::cypher::split(text)
 }
 
 /// Parameters of a statement: `$name` in Cypher.

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta};
 use regex::Regex;
 use serde_json::Value as Json;
 
@@ -115,49 +114,9 @@ fn order(value: &Value, bound: &BoundConfig) -> Option<Ordering> {
         (Value::String(text), BoundConfig::Text(bound)) => Some(text.as_str().cmp(bound)),
         (Value::Temporal(temporal), BoundConfig::Text(bound)) => {
             let bound = Temporal { kind: temporal.kind, text: bound.clone() };
-            moment(temporal)?.partial_cmp(&moment(&bound)?)
+            temporal.parse()?.compare(&bound.parse()?)
         }
         _ => None,
-    }
-}
-
-/// A date or time as something that can be compared with others of its type.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-enum Moment {
-    Date(NaiveDate),
-    LocalTime(NaiveTime),
-    /// At offset zero, days before and after included.
-    Time(TimeDelta),
-    LocalDateTime(NaiveDateTime),
-    DateTime(DateTime<FixedOffset>),
-}
-
-fn moment(temporal: &Temporal) -> Option<Moment> {
-    let text = with_seconds(&temporal.text);
-    match temporal.kind {
-        TemporalKind::Date => text.parse().ok().map(Moment::Date),
-        TemporalKind::LocalTime => text.parse().ok().map(Moment::LocalTime),
-        TemporalKind::LocalDateTime => text.parse().ok().map(Moment::LocalDateTime),
-        TemporalKind::DateTime => DateTime::parse_from_rfc3339(&text).ok().map(Moment::DateTime),
-        TemporalKind::Time => {
-            // Any day will do.
-            let moment = DateTime::parse_from_rfc3339(&format!("2000-01-01T{text}")).ok()?;
-            let offset = TimeDelta::seconds(moment.offset().fix().local_minus_utc().into());
-            Some(Moment::Time(moment.time() - NaiveTime::MIN - offset))
-        }
-        TemporalKind::Duration => None,
-    }
-}
-
-/// ISO 8601 as people write it: without the name of the zone, which the offset stands for, and with seconds.
-fn with_seconds(text: &str) -> String {
-    let text = text.split_once('[').map_or(text, |(text, _)| text);
-    let time = text.find('T').map_or(0, |t| t + 1);
-    let Some(colon) = text[time..].find(':').map(|colon| time + colon) else { return text.to_owned() };
-    let end = (colon + 3).min(text.len());
-    match (text.get(..end), text.get(end..)) {
-        (Some(minutes), Some(rest)) if !rest.starts_with(':') => format!("{minutes}:00{rest}"),
-        _ => text.to_owned(),
     }
 }
 
@@ -216,9 +175,9 @@ pub fn property_problem(property: &PropertyConfig) -> Option<PropertyProblem> {
                 .then(|| problem(Some("min"), "`min` is more than `max`: no value is in between", ""))?
         }
         (Some(BoundConfig::Text(min)), Some(BoundConfig::Text(max))) => {
-            let moment = |text: &String| moment(&Temporal { kind: TemporalKind::DateTime, text: text.clone() });
+            let moment = |text: &String| Temporal { kind: TemporalKind::DateTime, text: text.clone() }.parse();
             let order = match (moment(min), moment(max)) {
-                (Some(min), Some(max)) => min.partial_cmp(&max),
+                (Some(min), Some(max)) => min.compare(&max),
                 _ => Some(min.cmp(max)),
             };
             (order == Some(Ordering::Greater))

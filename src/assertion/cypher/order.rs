@@ -1,65 +1,13 @@
 //! Whether a query fixes the order of its rows.
 
-/// Whether the last `RETURN` of the query has an `ORDER BY`. Strings, comments, names in backticks and everything in
-/// brackets are skipped. The branches of a `UNION` have no order together, whatever the last one says.
-pub(super) fn is_ordered(cypher: &str) -> bool {
-    let words = top_level_words(cypher);
-    let Some(last_return) = words.iter().rposition(|word| word == "RETURN") else { return false };
-    !words.iter().any(|word| word == "UNION")
-        && words[last_return..].windows(2).any(|pair| pair[0] == "ORDER" && pair[1] == "BY")
-}
+use crate::cypher::Statement;
 
-/// The words outside brackets, in capitals, but for parameters, labels and property names.
-fn top_level_words(cypher: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut depth = 0usize;
-    let mut before = ' ';
-    let mut characters = cypher.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\'' | '"' => {
-                while let Some(inner) = characters.next() {
-                    match inner {
-                        '\\' => _ = characters.next(),
-                        _ if inner == character => break,
-                        _ => {}
-                    }
-                }
-            }
-            '`' => while characters.next().is_some_and(|inner| inner != '`') {},
-            '/' if characters.peek() == Some(&'/') => {
-                while characters.next().is_some_and(|inner| inner != '\n') {}
-                continue;
-            }
-            '/' if characters.peek() == Some(&'*') => {
-                characters.next();
-                let mut last = ' ';
-                for inner in characters.by_ref() {
-                    if last == '*' && inner == '/' {
-                        break;
-                    }
-                    last = inner;
-                }
-                continue;
-            }
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ if character.is_alphanumeric() || character == '_' => {
-                let mut word = String::from(character);
-                while let Some(inner) = characters.next_if(|inner| inner.is_alphanumeric() || *inner == '_') {
-                    word.push(inner);
-                }
-                if depth == 0 && !matches!(before, '.' | '$' | ':') {
-                    words.push(word.to_uppercase());
-                }
-            }
-            _ => {}
-        }
-        if !character.is_whitespace() {
-            before = character;
-        }
-    }
-    words
+/// Whether the last `RETURN` of the query has an `ORDER BY`. The branches of a `UNION` have no order together, whatever the
+/// last one says.
+pub(super) fn is_ordered(cypher: &str) -> bool {
+    let statement = Statement::parse(cypher);
+    let last = statement.projections.iter().rev().find(|projection| projection.returns);
+    !statement.has_union() && last.is_some_and(|last| !last.sorts.is_empty())
 }
 
 #[cfg(test)]

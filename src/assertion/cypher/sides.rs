@@ -1,122 +1,185 @@
-//! The two sides of a comparison that a query returns: `RETURN count(b) = 1` is true or false, and whether it would be true
-//! without what was there before only its sides can tell.
+//! The sides of the comparisons that a query returns: `RETURN count(b) = 1 AND count(c) < 2` is true or false, and whether it
+//! would be true without what was there before only its sides can tell.
 
+use crate::cypher::{Span, Statement, is_one_of};
 use crate::evidence::{Table, Value};
 
-/// A query that returns both sides instead of what comes of comparing them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A query that returns the sides instead of the outcome of comparing them.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sides {
     /// The query.
     pub cypher: String,
-    sign: &'static str,
+    condition: Condition,
 }
 
-/// Words beside which a sign is not all that is returned.
-const MORE: [&str; 13] =
-    ["AND", "OR", "XOR", "NOT", "IN", "STARTS", "ENDS", "CONTAINS", "IS", "ORDER", "SKIP", "LIMIT", "DISTINCT"];
+/// A condition on a row of sides, by the places of its columns.
+#[derive(Debug, Clone, PartialEq)]
+enum Condition {
+    /// A column and the next one, compared by a sign.
+    Comparison(&'static str, usize),
+    /// A column that is true or false.
+    Truth(usize),
+    Not(Box<Condition>),
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+}
 
-/// The sides of a query's comparison; `None` where it returns anything but one comparison.
+/// Predicates that bind as strongly as a comparison does.
+const PREDICATES: &str = "IN STARTS ENDS CONTAINS IS";
+
+/// The sides of a query's condition; `None` where it returns anything but one condition that compares.
 pub fn sides(cypher: &str) -> Option<Sides> {
-    let cypher = cypher.trim_end().trim_end_matches(';');
-    if cypher.contains("//") || cypher.contains("/*") {
+    let s = Statement::parse(cypher);
+    let last = s.projections.last().filter(|last| last.returns && !s.has_union())?;
+    let [item] = last.items.as_slice() else { return None };
+    if last.distinct || !last.sorts.is_empty() || !last.cut.is_empty() {
         return None;
     }
-    let pieces = top_level(cypher);
-    let is = |text: &str, word: &str| text.eq_ignore_ascii_case(word);
-    if pieces.iter().any(|(_, text)| is(text, "UNION")) {
+    let mut columns = Vec::new();
+    let condition = condition(&s, s.expression(item), &mut columns)?;
+    if matches!(condition, Condition::Truth(_)) {
         return None;
     }
-    let last = pieces.iter().rposition(|(_, text)| is(text, "RETURN"))?;
-    let (start, rest) = (pieces[last].0, &pieces[last + 1..]);
-    let end = rest.iter().position(|(_, text)| is(text, "AS"));
-    let compared = &rest[..end.unwrap_or(rest.len())];
-    if compared.iter().any(|(_, text)| *text == "," || *text == "|" || MORE.iter().any(|word| is(text, word))) {
+    let names = ["left", "right"].into_iter().map(str::to_owned).chain((2..).map(|at| format!("side{at}")));
+    let columns: Vec<String> = columns.iter().zip(names).map(|(side, name)| format!("{side} AS {name}")).collect();
+    let before = &cypher[..s.tokens[last.at].at];
+    Some(Sides { cypher: format!("{before}RETURN {}", columns.join(", ")), condition })
+}
+
+/// Reads a condition and adds its columns to those that are there.
+fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Option<Condition> {
+    while s.is(span.start, "(") && s.close(span.start) == Some(span.end - 1) {
+        span = span.start + 1..span.end - 1;
+    }
+    let top = |span: &Span| {
+        std::iter::successors(Some(span.start), |at| Some(s.past(*at))).take_while({
+            let end = span.end;
+            move |at| *at < end
+        })
+    };
+    for (word, joined) in [("OR", Condition::Any as fn(Vec<Condition>) -> Condition), ("AND", Condition::All)] {
+        let ends: Vec<usize> = top(&span).filter(|at| s.word(*at, word)).chain([span.end]).collect();
+        if ends.len() > 1 {
+            let starts = [span.start].into_iter().chain(ends.iter().map(|end| end + 1));
+            let parts = starts.zip(&ends).map(|(start, end)| condition(s, start..*end, columns));
+            return parts.collect::<Option<_>>().map(joined);
+        }
+    }
+    if s.word(span.start, "NOT") {
+        return condition(s, span.start + 1..span.end, columns).map(|inner| Condition::Not(Box::new(inner)));
+    }
+    if span.is_empty() || top(&span).any(|at| s.is(at, "|") || is_one_of(s.at(at), "XOR")) {
         return None;
     }
-    let mut signs = compared.iter().filter_map(|(at, text)| {
-        let sign = ["<>", "<=", ">=", "=", "<", ">"].into_iter().find(|sign| sign == text)?;
-        Some((*at, sign))
-    });
-    let ((at, sign), None) = (signs.next()?, signs.next()) else { return None };
-    let stop = end.map_or(cypher.len(), |end| rest[end].0);
-    let (left, right) = (cypher.get(start + 6..at)?.trim(), cypher.get(at + sign.len()..stop)?.trim());
-    let is_pattern = left.ends_with('-') || right.starts_with(['-', '~']) && !right[1..].starts_with(char::is_numeric);
-    let is_whole = !left.is_empty() && !right.is_empty() && !is_pattern;
-    is_whole.then(|| Sides { cypher: format!("{}RETURN {left} AS left, {right} AS right", &cypher[..start]), sign })
+    let at = columns.len();
+    if let Some(matches) = counted(s, &span) {
+        columns.extend([matches, "0".to_owned()]);
+        return Some(Condition::Comparison(">", at));
+    }
+    let mut signs = top(&span).filter_map(|at| Some((at, sign(s, at)?)));
+    match (signs.next(), signs.next()) {
+        (None, _) => {
+            columns.push(s.text(&span).to_owned());
+            Some(Condition::Truth(at))
+        }
+        (Some((place, sign)), None) if !top(&span).any(|at| s.word(at, PREDICATES)) => {
+            let (left, right) = (s.text(&(span.start..place)), s.text(&(place + sign.len()..span.end)));
+            // `<-1` compares with a number, `<--` is a pattern, and `=~` is no comparison.
+            let is_pattern =
+                left.ends_with('-') || right.starts_with(['-', '~']) && !right[1..].starts_with(char::is_numeric);
+            if is_pattern {
+                columns.push(s.text(&span).to_owned());
+                return Some(Condition::Truth(at));
+            }
+            columns.extend([left.to_owned(), right.to_owned()]);
+            (!left.is_empty() && !right.is_empty()).then_some(Condition::Comparison(sign, at))
+        }
+        _ => None,
+    }
+}
+
+/// `EXISTS { (a)-->(b) }`, `exists((a)-->(b))`: how many there are, where both backends can count them.
+fn counted(s: &Statement<'_>, span: &Span) -> Option<String> {
+    let (open, close) = (span.start + 1, span.end.checked_sub(1)?);
+    let inside = open + 1..close;
+    let relates = inside.clone().any(|at| s.open(at) == Some(open) && s.is(at, "-"));
+    if !s.word(span.start, "EXISTS") || s.close(open) != Some(close) || !relates {
+        return None;
+    }
+    match s.at(open) {
+        "{" => Some(format!("COUNT {{ {} }}", s.text(&inside))),
+        _ if s.is(inside.start, "(") => Some(format!("size([{} | 1])", s.text(&inside))),
+        _ => None,
+    }
+}
+
+/// The sign of a comparison that begins at this token; each of its characters is a token.
+fn sign(s: &Statement<'_>, at: usize) -> Option<&'static str> {
+    if s.is(at, "=") && s.symbol(at.wrapping_sub(1), "<>") || s.is(at, ">") && s.is(at.wrapping_sub(1), "<") {
+        // The second half of one.
+        return None;
+    }
+    let rest = s.rest(at);
+    ["<>", "<=", ">=", "=", "<", ">"].into_iter().find(|sign| rest.starts_with(sign))
 }
 
 impl Sides {
-    /// What the comparison comes to without what was there before; `None` where that can't be told.
+    /// The outcome of the condition without what was there before; `None` where that can't be known.
     pub(super) fn without(&self, before: &Table, after: &Table) -> Option<bool> {
         let ([old], [new]) = (before.rows.as_slice(), after.rows.as_slice()) else { return None };
-        let ([old_left, old_right], [left, right]) = (old.as_slice(), new.as_slice()) else { return None };
-        let added = |old: &Value, new: &Value| super::added::difference(old, new);
-        // The side that does not count anything is as it is.
-        let (left, right) = match (old_left.is_same(left), old_right.is_same(right)) {
-            (_, true) => (added(old_left, left), right.clone()),
-            (true, false) => (left.clone(), added(old_right, right)),
-            (false, false) => (added(old_left, left), added(old_right, right)),
-        };
-        let order = match (&left, &right) {
-            (Value::Int(left), Value::Int(right)) => left.cmp(right),
-            _ => {
-                let equal = left.is_same(&right);
-                return match self.sign {
-                    "=" => Some(equal),
-                    "<>" => Some(!equal),
-                    _ => None,
-                };
-            }
-        };
-        Some(match self.sign {
-            "=" => order.is_eq(),
-            "<>" => order.is_ne(),
-            "<=" => order.is_le(),
-            ">=" => order.is_ge(),
-            "<" => order.is_lt(),
-            _ => order.is_gt(),
-        })
+        holds(&self.condition, old, new)
     }
 }
 
-/// Words, commas and signs of comparison outside of brackets and quotes, with their places in bytes.
-fn top_level(cypher: &str) -> Vec<(usize, &str)> {
-    let (mut pieces, mut depth, mut at) = (Vec::new(), 0usize, 0);
-    while let Some(first) = cypher[at..].chars().next() {
-        let rest = &cypher[at..];
-        let length = match first {
-            '\'' | '"' | '`' => quoted(rest, first),
-            _ if first.is_alphanumeric() || first == '_' => {
-                rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
-            }
-            _ if ["<>", "<=", ">="].iter().any(|sign| rest.starts_with(sign)) => 2,
-            _ => first.len_utf8(),
-        };
-        match first {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            '\'' | '"' | '`' => {}
-            _ if depth > 0 || first.is_whitespace() => {}
-            // The name of a label, a property or a parameter is no word.
-            _ if first.is_alphanumeric() && cypher[..at].ends_with(['.', ':', '$']) => {}
-            _ => pieces.push((at, &rest[..length])),
+fn holds(condition: &Condition, old: &[Value], new: &[Value]) -> Option<bool> {
+    let of = |parts: &[Condition], decides: bool| {
+        let outcomes: Vec<Option<bool>> = parts.iter().map(|part| holds(part, old, new)).collect();
+        let decided = outcomes.contains(&Some(decides)).then_some(decides);
+        decided.or_else(|| (!outcomes.contains(&None)).then_some(!decides))
+    };
+    match condition {
+        Condition::Not(inner) => holds(inner, old, new).map(|holds| !holds),
+        Condition::All(parts) => of(parts, false),
+        Condition::Any(parts) => of(parts, true),
+        // It has become true; any other truth may be of old.
+        Condition::Truth(at) => match (old.get(*at)?, new.get(*at)?) {
+            (Value::Bool(false), Value::Bool(true)) => Some(true),
+            _ => None,
+        },
+        Condition::Comparison(sign, at) => {
+            let (old, new) = (old.get(*at..at + 2)?, new.get(*at..at + 2)?);
+            compared(sign, (&old[0], &old[1]), (&new[0], &new[1]))
         }
-        at += length;
     }
-    pieces
 }
 
-fn quoted(rest: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, character) in rest.char_indices().skip(1) {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if character == quote => return at + 1,
-            _ => {}
+fn compared(sign: &str, old: (&Value, &Value), (left, right): (&Value, &Value)) -> Option<bool> {
+    let added = |old: &Value, new: &Value| super::added::difference(old, new);
+    // The side that does not count anything is as it is.
+    let (left, right) = match (old.0.is_same(left), old.1.is_same(right)) {
+        (_, true) => (added(old.0, left), right.clone()),
+        (true, false) => (left.clone(), added(old.1, right)),
+        (false, false) => (added(old.0, left), added(old.1, right)),
+    };
+    let order = match (&left, &right) {
+        (Value::Int(left), Value::Int(right)) => left.cmp(right),
+        _ => {
+            let equal = left.is_same(&right);
+            return match sign {
+                "=" => Some(equal),
+                "<>" => Some(!equal),
+                _ => None,
+            };
         }
-    }
-    rest.len()
+    };
+    Some(match sign {
+        "=" => order.is_eq(),
+        "<>" => order.is_ne(),
+        "<=" => order.is_le(),
+        ">=" => order.is_ge(),
+        "<" => order.is_lt(),
+        _ => order.is_gt(),
+    })
 }
 
 #[cfg(test)]
@@ -139,19 +202,25 @@ mod tests {
                 "MATCH (b) WHERE b.x = 1 RETURN count(b) < $n",
                 "MATCH (b) WHERE b.x = 1 RETURN count(b) AS left, $n AS right",
             ),
+            (
+                "MATCH (b) RETURN NOT (count(b) = 1 OR $x) AND EXISTS { (a)-->(c) WHERE c.x > 1 } // all of it",
+                "MATCH (b) RETURN count(b) AS left, 1 AS right, $x AS side2, COUNT { (a)-->(c) WHERE c.x > 1 } AS side3, 0 AS side4",
+            ),
+            ("MATCH (a) RETURN exists((a)-->())", "MATCH (a) RETURN size([(a)-->() | 1]) AS left, 0 AS right"),
+            ("RETURN 1 = 1 // = 2", "RETURN 1 AS left, 1 AS right"),
         ] {
             assert_eq!(of(cypher).as_deref(), Some(expected), "{cypher}");
         }
         for cypher in [
             "MATCH (b) RETURN count(b)",
-            "MATCH (b) RETURN count(b) = 1 AND true",
             "MATCH (b) RETURN count(b) = 1, 2",
-            "MATCH (b) RETURN NOT count(b) = 1",
+            "MATCH (b) RETURN EXISTS { (b:B) }",
+            "MATCH (b) RETURN count(b) = 1 XOR true",
+            "MATCH (b) RETURN count(b) IN [1] = true",
             "MATCH (a)-->(b) RETURN (a)-->(b)",
             "MATCH (b) RETURN b.x =~ 'a'",
             "RETURN 1 < 2 < 3",
             "RETURN 1 = 1 UNION RETURN 2 = 2",
-            "RETURN 1 = 1 // = 2",
             "CREATE (n)",
         ] {
             assert_eq!(of(cypher), None, "{cypher}");
@@ -171,6 +240,26 @@ mod tests {
         let turned = sides("MATCH (b) RETURN 1 = count(b)").unwrap();
         assert_eq!(turned.without(&table(1, 2), &table(1, 3)), Some(true));
         assert_eq!(sides("MATCH (b) RETURN count(b) < 2").unwrap().without(&table(5, 2), &table(6, 2)), Some(true));
+    }
+
+    #[test]
+    fn conditions_are_joined_with_what_is_known_of_each() {
+        let table = |row: &[Value]| Table { columns: Vec::new(), rows: vec![row.to_vec()] };
+        let without = |cypher: &str, before: &[Value], after: &[Value]| {
+            sides(cypher).unwrap().without(&table(before), &table(after))
+        };
+        let ints = |numbers: &[i64]| numbers.iter().copied().map(Value::Int).collect::<Vec<_>>();
+        let both = "MATCH (b) RETURN count(b) = 1 AND size(collect(b.x)) = 2";
+        assert_eq!(without(both, &ints(&[2, 1, 3, 2]), &ints(&[3, 1, 5, 2])), Some(true));
+        assert_eq!(without(both, &ints(&[2, 1, 3, 2]), &ints(&[3, 1, 4, 2])), Some(false));
+        let either = "MATCH (b) RETURN NOT count(b) > 0 OR EXISTS { (b)-->(c) }";
+        assert_eq!(without(either, &ints(&[1, 0, 1, 0]), &ints(&[2, 0, 1, 0])), Some(false), "both were there");
+        assert_eq!(without(either, &ints(&[1, 0, 1, 0]), &ints(&[2, 0, 2, 0])), Some(true));
+        let row = |count: i64, truth: bool| [Value::Int(count), Value::Int(1), Value::Bool(truth)];
+        let mixed = "MATCH (b) RETURN count(b) = 1 AND 'x' IN collect(b.x)";
+        assert_eq!(without(mixed, &row(4, false), &row(5, true)), Some(true));
+        assert_eq!(without(mixed, &row(4, true), &row(5, true)), None, "nobody can tell whose x it is");
+        assert_eq!(without(mixed, &row(4, true), &row(6, true)), Some(false), "done twice, whatever the rest says");
     }
 
     proptest! {

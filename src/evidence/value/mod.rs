@@ -5,8 +5,11 @@
 mod display;
 mod from;
 mod json;
+mod temporal;
 #[cfg(test)]
 mod tests;
+
+pub use temporal::{ParsedTemporal, zone_offset};
 
 use std::collections::BTreeMap;
 

@@ -17,8 +17,8 @@
 mod braces;
 mod functions;
 
-use super::{names, stages::stages};
-use crate::graph::cypher::{Kind, Token, closing, tokens};
+use super::{names, scope, stages};
+use crate::cypher::{Kind, Span, Statement};
 
 /// The most hops that the engine can count.
 const ENDLESS: &str = "4294967295";
@@ -28,125 +28,80 @@ const ENDLESS: &str = "4294967295";
 pub(super) struct Bridged {
     /// Its text.
     pub(super) text: String,
-    /// The same before it was staged: clause by clause what the user wrote.
-    pub(super) words: String,
+    /// Its names that the engine would take for null, in a sentence.
+    pub(super) complaint: Option<String>,
 }
 
 /// Writes a statement in the engine's words.
-pub(super) fn bridge(statement: &str) -> Bridged {
-    let tokens = tokens(statement);
-    let mut bridge = Bridge { text: String::with_capacity(statement.len()) };
-    bridge.write(&tokens);
-    Bridged { text: stages(&bridge.text), words: bridge.text }
+pub(super) fn bridge(statement: &Statement<'_>) -> Bridged {
+    let text = write(statement, 0..statement.len());
+    let ours = Statement::parse(&text);
+    Bridged { text: stages::stages(&ours), complaint: scope::complaint(&ours) }
 }
 
-struct Bridge {
-    text: String,
-}
+/// What is written instead of some tokens, and the first token after them.
+type Rewritten = Option<(String, usize)>;
 
-impl Bridge {
-    fn write(&mut self, tokens: &[Token<'_>]) {
-        let mut at = 0;
-        while at < tokens.len() {
-            at = self
-                .function(tokens, at)
-                .or_else(|| self.count(tokens, at))
-                .or_else(|| self.projection(tokens, at))
-                .or_else(|| self.hops(tokens, at))
-                .or_else(|| self.labels(tokens, at))
-                .or_else(|| self.batches(tokens, at))
-                .unwrap_or_else(|| {
-                    self.text.push_str(&number(&tokens[at]).unwrap_or_else(|| plain(&tokens[at]).to_owned()));
-                    at + 1
-                });
+fn write(s: &Statement<'_>, span: Span) -> String {
+    let mut text = String::with_capacity(s.text.len());
+    let mut at = span.start;
+    while at < span.end {
+        if at > span.start {
+            text.push_str(s.gap(at));
         }
-    }
-
-    fn written(&mut self, tokens: &[Token<'_>]) -> String {
-        let before = std::mem::take(&mut self.text);
-        self.write(tokens);
-        std::mem::replace(&mut self.text, before)
-    }
-
-    /// `n:A|B`.
-    fn labels(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
-        let (condition, after) = super::labels::predicate(tokens, at)?;
-        self.text.push_str(&condition);
-        Some(after)
-    }
-
-    /// `*` and `*2..` in a relationship pattern: an upper bound, which the engine otherwise sets to 50.
-    fn hops(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
-        if !tokens[at].is("*") {
-            return None;
-        }
-        let mut rest = at;
-        let mut following = || {
-            rest = next(tokens, rest)?;
-            Some(tokens[rest])
-        };
-        let ends = |token: Token<'_>| token.is("]") || token.is("{") || token.kind == Kind::Parameter;
-        let first = following()?;
-        let low = if ends(first) {
-            // `[*]` and `[:T* {…}]`; a list never ends with an operator.
-            self.text.push_str(&format!("*1..{ENDLESS}"));
-            return Some(at + 1);
-        } else if first.kind == Kind::Number {
-            let low = first.text;
-            if !following()?.is(".") {
-                return None;
+        let rewritten = functions::function(s, at)
+            .or_else(|| braces::count(s, at))
+            .or_else(|| braces::projection(s, at))
+            .or_else(|| hops(s, at))
+            .or_else(|| super::labels::predicate(s, at))
+            .or_else(|| braces::batches(s, at))
+            .or_else(|| number(s, at));
+        match rewritten {
+            Some((rewritten, next)) => {
+                text.push_str(&rewritten);
+                at = next;
             }
-            low
-        } else if first.is(".") {
-            "1"
-        } else {
-            return None;
-        };
-        if !following()?.is(".") || !ends(following()?) {
-            return None;
+            None => {
+                text.push_str(plain(s, at));
+                at += 1;
+            }
         }
-        self.text.push_str(&format!("*{low}..{ENDLESS}"));
-        Some(rest)
     }
+    text
 }
 
-fn next(tokens: &[Token<'_>], at: usize) -> Option<usize> {
-    (at + 1..tokens.len()).find(|at| !matches!(tokens[*at].kind, Kind::Space | Kind::Comment))
-}
-
-fn previous<'t, 'a>(tokens: &'t [Token<'a>], at: usize) -> Option<&'t Token<'a>> {
-    tokens[..at].iter().rev().find(|token| !matches!(token.kind, Kind::Space | Kind::Comment))
-}
-
-/// The pieces between commas that stand in no bracket.
-fn items<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
-    let (mut items, mut from, mut at) = (Vec::new(), 0, 0);
-    while at < tokens.len() {
-        if tokens[at].kind == Kind::Symbol && matches!(tokens[at].text, "(" | "[" | "{") {
-            at = closing(tokens, at).unwrap_or(at);
-        } else if tokens[at].is(",") {
-            items.push(&tokens[from..at]);
-            from = at + 1;
-        }
-        at += 1;
+/// `*` and `*2..` in a relationship pattern: an upper bound, which the engine otherwise sets to 50.
+fn hops(s: &Statement<'_>, at: usize) -> Rewritten {
+    let ends = |at| s.symbol(at, "]{") || s.kind(at) == Some(Kind::Parameter);
+    let has_low = s.kind(at + 1) == Some(Kind::Number);
+    let dots = at + 1 + usize::from(has_low);
+    if !s.is(at, "*") {
+        None
+    } else if ends(at + 1) {
+        // `[*]` and `[:T* {…}]`; a list never ends with an operator.
+        Some((format!("*1..{ENDLESS}"), at + 1))
+    } else if s.is(dots, ".") && s.is(dots + 1, ".") && ends(dots + 2) {
+        let low = if has_low { s.at(at + 1) } else { "1" };
+        Some((format!("*{low}..{ENDLESS}"), dots + 2))
+    } else {
+        None
     }
-    items.push(&tokens[from..]);
-    items
 }
 
 /// A number without the underscores that group its digits.
-fn number(token: &Token<'_>) -> Option<String> {
-    let grouped = token.kind == Kind::Number && token.text.contains('_');
-    let digits = |at: usize| token.text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
+fn number(s: &Statement<'_>, at: usize) -> Rewritten {
+    let text = s.at(at);
+    let digits = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
     let between = |(at, _): (usize, &str)| at > 0 && digits(at - 1) && digits(at + 1);
-    (grouped && token.text.match_indices('_').all(between)).then(|| token.text.replace('_', ""))
+    let grouped = s.kind(at) == Some(Kind::Number) && text.contains('_') && text.match_indices('_').all(between);
+    grouped.then(|| (text.replace('_', ""), at + 1))
 }
 
 /// A token as the engine reads it: a plain name without backticks.
-fn plain<'a>(token: &Token<'a>) -> &'a str {
-    match token.text.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
-        Some(name) if token.kind == Kind::Backtick && names::is_plain(name) => name,
-        _ => token.text,
+fn plain<'a>(s: &Statement<'a>, at: usize) -> &'a str {
+    match s.at(at).strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+        Some(name) if names::is_plain(name) => name,
+        _ => s.at(at),
     }
 }
 
@@ -157,7 +112,7 @@ mod tests {
     use super::*;
 
     fn text(statement: &str) -> String {
-        bridge(statement).text
+        write(&Statement::parse(statement), 0..Statement::parse(statement).len())
     }
 
     #[test]
@@ -167,7 +122,7 @@ mod tests {
             ("RETURN `match`, 'a `b`'", "RETURN `match`, 'a `b`'"),
             ("(a)-[*]->(b)", "(a)-[*1..4294967295]->(b)"),
             ("(a)-[r:T*2..]->(b)", "(a)-[r:T*2..4294967295]->(b)"),
-            ("(a)-[:T* 0 .. ]-(b)", "(a)-[:T*0..4294967295]-(b)"),
+            ("(a)-[:T* 0 .. ]-(b)", "(a)-[:T*0..4294967295 ]-(b)"),
             ("(a)-[:T*..]-(b)", "(a)-[:T*1..4294967295]-(b)"),
             ("(a)-[:T*..3]-(b)", "(a)-[:T*..3]-(b)"),
             ("(a)-[:T*2]-(b)-[:T*1..2]-(c)", "(a)-[:T*2]-(b)-[:T*1..2]-(c)"),
@@ -186,8 +141,8 @@ mod tests {
             ("MATCH (n:A|B), (m:C|D) RETURN n", "MATCH (n:A|B), (m:C|D) RETURN n"),
             ("MATCH (a)-[r:R|S]->(b) RETURN a", "MATCH (a)-[r:R|S]->(b) RETURN a"),
             ("RETURN [n IN ns WHERE n:A | n.x], {n: A}", "RETURN [n IN ns WHERE n:A | n.x], {n: A}"),
-            ("MATCH (a) CALL { WITH a DETACH DELETE a } IN TRANSACTIONS OF 10 ROWS", "MATCH (a) DETACH DELETE a "),
-            ("MATCH (a) CALL (a) { SET a.x = 1 } IN TRANSACTIONS", "MATCH (a) SET a.x = 1 "),
+            ("MATCH (a) CALL { WITH a DETACH DELETE a } IN TRANSACTIONS OF 10 ROWS", "MATCH (a) DETACH DELETE a"),
+            ("MATCH (a) CALL (a) { SET a.x = 1 } IN TRANSACTIONS", "MATCH (a) SET a.x = 1"),
             (
                 "MATCH (a) CALL { WITH a RETURN 1 AS x } IN TRANSACTIONS",
                 "MATCH (a) CALL { WITH a RETURN 1 AS x } IN TRANSACTIONS",
@@ -223,7 +178,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_breaks_the_bridge(text in "([a-z_$ ;:`'\"*.,|0-9\\[\\]{}()-]|COUNT|id\\(|n \\{\\.){0,40}") {
-            bridge(&text);
+            bridge(&Statement::parse(&text));
         }
 
         #[test]

@@ -1,21 +1,12 @@
-//! Whether the embedded graph understands a text of Cypher, told without a graph.
+//! Whether the embedded graph understands a text of Cypher, known without a graph.
 
-use super::Limits;
-use super::engine::Store;
-use crate::graph::cypher::split;
-use crate::graph::{Parameters, Value};
+use super::certain::first_problem;
 
 /// The first thing that the embedded graph does not understand of a text, which may be several statements; `None` if it
 /// can run. `parameters` are the names of those that it will be given.
 pub fn compile_problem(text: &str, parameters: &[&str]) -> Option<String> {
-    // Where the engine can't even be opened, that is told when it is needed.
-    let mut store = Store::open(Limits::default()).ok()?;
-    let given: Parameters = parameters.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
-    let statements = split(text);
-    statements.iter().enumerate().find_map(|(at, statement)| {
-        let error = store.compile(&format!("EXPLAIN {statement}"), &given).err()?.error;
-        let which = if statements.len() > 1 { format!("Statement {}: ", at + 1) } else { String::new() };
-        Some(format!("{which}{}", error.message))
+    first_problem(text, parameters, |store, statement, given| {
+        Some(store.compile(statement, given).err()?.error.message)
     })
 }
 

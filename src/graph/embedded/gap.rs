@@ -3,59 +3,18 @@
 //! This only sorts errors that the engine has raised. It never stops a statement that the engine would run.
 
 use super::names;
-use crate::graph::cypher::{Kind, Token, closing, significant};
+use crate::cypher::{Kind, Statement, is_one_of};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// Neo4j's functions that the engine lacks and no bridge writes.
-const FUNCTIONS: &[&str] = &[
-    "acos",
-    "asin",
-    "atan",
-    "atan2",
-    "btrim",
-    "char_length",
-    "character_length",
-    "cos",
-    "cosh",
-    "cot",
-    "coth",
-    "degrees",
-    "elementid",
-    "file",
-    "haversin",
-    "id",
-    "isempty",
-    "isnan",
-    "linenumber",
-    "normalize",
-    "nullif",
-    "point",
-    "point.distance",
-    "point.withinbbox",
-    "radians",
-    "randomuuid",
-    "reduce",
-    "sin",
-    "sinh",
-    "stdevp",
-    "tan",
-    "tanh",
-    "timestamp",
-    "tobooleanlist",
-    "tobooleanornull",
-    "tofloatlist",
-    "tofloatornull",
-    "tointegerlist",
-    "tointegerornull",
-    "tostringlist",
-    "tostringornull",
-    "valuetype",
-    "vector.similarity.cosine",
-    "vector.similarity.euclidean",
-];
+const FUNCTIONS: &str = "acos asin atan atan2 btrim char_length character_length cos cosh cot coth degrees elementid file \
+                         haversin id isempty isnan linenumber normalize nullif point point.distance point.withinbbox \
+                         radians randomuuid reduce sin sinh stdevp tan tanh timestamp tobooleanlist tobooleanornull \
+                         tofloatlist tofloatornull tointegerlist tointegerornull tostringlist tostringornull valuetype \
+                         vector.similarity.cosine vector.similarity.euclidean";
 
 /// The first part of the names of the procedures that Neo4j and its usual plugins bring.
-const PROCEDURES: [&str; 8] = ["db", "dbms", "tx", "jmx", "apoc", "gds", "genai", "n10s"];
+const PROCEDURES: &str = "db dbms tx jmx apoc gds genai n10s";
 
 /// An error for Cypher that the engine lacks.
 pub(super) fn unsupported(what: &str, engine: Option<&str>) -> GraphError {
@@ -67,179 +26,141 @@ pub(super) fn unsupported(what: &str, engine: Option<&str>) -> GraphError {
 }
 
 /// The name of a function that Neo4j has and the engine lacks.
-pub(super) fn function(statement: &str) -> Option<String> {
-    let tokens = significant(statement);
-    tokens.windows(2).enumerate().find_map(|(at, pair)| {
-        let name = qualified(&tokens, at);
-        let known = FUNCTIONS.contains(&name.to_ascii_lowercase().as_str());
-        (pair[0].kind == Kind::Word && pair[1].is("(") && known).then(|| format!("The function {name}()"))
-    })
+pub(super) fn function(s: &Statement<'_>) -> Option<String> {
+    let calls = |at: &usize| s.kind(*at) == Some(Kind::Word) && s.is(at + 1, "(");
+    let name = (0..s.len()).filter(calls).map(|at| qualified(s, at)).find(|name| is_one_of(name, FUNCTIONS))?;
+    Some(format!("The function {name}()"))
 }
 
 /// The name of a procedure that a Neo4j can have.
-pub(super) fn procedure(statement: &str) -> Option<String> {
-    let tokens = significant(statement);
-    tokens.windows(3).enumerate().find_map(|(at, three)| {
-        let space = three[1].text.to_ascii_lowercase();
-        let known = three[0].is_word("CALL") && three[2].is(".") && PROCEDURES.contains(&space.as_str());
-        let part = |token: &&Token<'_>| token.kind == Kind::Word || token.is(".");
-        known.then(|| {
-            let name: String = tokens[at + 1..].iter().take_while(part).map(|token| token.text).collect();
-            format!("The procedure {}()", name.trim_end_matches("YIELD"))
-        })
-    })
+pub(super) fn procedure(s: &Statement<'_>) -> Option<String> {
+    let known = |at: &usize| s.word(*at, "CALL") && s.is(at + 2, ".") && is_one_of(s.at(at + 1), PROCEDURES);
+    let call = (0..s.len()).find(known)?;
+    let part = |at: &usize| s.kind(*at) == Some(Kind::Word) || s.is(*at, ".");
+    let name: String = (call + 1..s.len()).take_while(part).map(|at| s.at(at)).collect();
+    Some(format!("The procedure {}()", name.trim_end_matches("YIELD")))
 }
 
 /// Whether a Neo4j can have a procedure of this name.
 pub(super) fn is_procedure(name: &str) -> bool {
-    let space = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    name.contains('.') && PROCEDURES.contains(&space.as_str())
+    name.split_once('.').is_some_and(|(space, _)| is_one_of(space, PROCEDURES))
 }
 
 /// The name of a construct that Neo4j has and the engine's grammar lacks.
-pub(super) fn syntax(statement: &str) -> Option<String> {
-    let tokens = significant(statement);
-    if (1..tokens.len()).any(|at| tokens[at - 1].is_word("NOT") && is_bare_map(&tokens, at)) {
-        // Neo4j refuses that whatever is in the map.
+pub(super) fn syntax(s: &Statement<'_>) -> Option<String> {
+    let is_bare_map = |at: usize| s.is(at, "{") && s.close(at).is_some_and(|close| !s.symbol(close + 1, ".["));
+    if (1..s.len()).any(|at| s.word(at - 1, "NOT") && is_bare_map(at)) {
+        // Neo4j refuses that, whatever is in the map.
         return None;
     }
-    let found = (0..tokens.len()).find_map(|at| construct(&tokens, at)).map(str::to_owned);
-    found.or_else(|| name(&tokens)).or_else(|| function(statement))
+    let found = (0..s.len()).find_map(|at| construct(s, at)).map(str::to_owned);
+    found.or_else(|| name(s)).or_else(|| function(s))
 }
 
-fn construct(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
-    let token = tokens[at];
-    let after = |steps: usize| tokens.get(at + steps);
-    let next = |symbol: &str| after(1).is_some_and(|token| token.is(symbol));
-    let next_word = |word: &str| after(1).is_some_and(|token| token.is_word(word));
-    let first = at == 0;
-    let before = |symbol: &str| at > 0 && tokens[at - 1].is(symbol);
-    Some(match token.text {
-        "|" if next("|") => "Joining strings with ||",
+fn construct(s: &Statement<'_>, at: usize) -> Option<&'static str> {
+    let before = at.wrapping_sub(1);
+    Some(match s.at(at) {
+        "|" if s.is(at + 1, "|") => "Joining strings with ||",
         "&" | "!" => "A label expression (&, |, !)",
-        "|" if in_node(tokens, at) => "A label expression (&, |, !)",
-        "(" if next("(") && after(2).is_some_and(|token| token.kind == Kind::Word) && at > 0 && before("-") => {
+        "|" if in_node(s, at) => "A label expression (&, |, !)",
+        "(" if s.is(at + 1, "(") && s.kind(at + 2) == Some(Kind::Word) && s.is(before, "-") => {
             "A quantified path pattern"
         }
-        "{" if before(")") || before(">") => "A quantified path pattern",
-        "." if at > 1 && before("{") && tokens[at - 2].kind == Kind::Word => "This map projection",
-        ":" if next(":") => "A type predicate (IS ::)",
-        _ if token.kind == Kind::Parameter && in_pattern(tokens, at) => "A parameter for all properties of a pattern",
-        _ if token.kind != Kind::Word || before(".") || before(":") => return None,
-        _ if token.is_word("CALL") && (next("{") || next("(")) => "A subquery (CALL { … })",
-        _ if token.is_word("FOREACH") && next("(") => "FOREACH",
-        _ if token.is_word("COUNT") && next("{") => "This COUNT { … }",
-        _ if token.is_word("COLLECT") && next("{") => "COLLECT { … }",
-        _ if token.is_word("EXISTS") && next("{") => "This EXISTS { … }",
-        _ if token.is_word("REDUCE") && next("(") => "The function reduce()",
-        _ if token.is_word("LOAD") && next_word("CSV") => "LOAD CSV",
-        _ if token.is_word("USING")
-            && ["INDEX", "SCAN", "JOIN", "TEXT", "RANGE", "POINT"].iter().any(|w| next_word(w)) =>
-        {
-            "A planner hint (USING)"
-        }
-        _ if token.is_word("SHORTEST") || token.is_word("ANY") && next("(") && before("=") => {
+        "{" if s.symbol(before, ")>") => "A quantified path pattern",
+        "." if s.is(before, "{") && s.kind(at.wrapping_sub(2)) == Some(Kind::Word) => "This map projection",
+        ":" if s.is(at + 1, ":") => "A type predicate (IS ::)",
+        _ if s.kind(at) == Some(Kind::Parameter) && in_pattern(s, at) => "A parameter for all properties of a pattern",
+        _ if s.kind(at) != Some(Kind::Word) || s.symbol(before, ".:") => return None,
+        _ if s.word(at, "CALL") && s.symbol(at + 1, "{(") => "A subquery (CALL { … })",
+        _ if s.word(at, "FOREACH") && s.is(at + 1, "(") => "FOREACH",
+        _ if s.word(at, "COUNT") && s.is(at + 1, "{") => "This COUNT { … }",
+        _ if s.word(at, "COLLECT") && s.is(at + 1, "{") => "COLLECT { … }",
+        _ if s.word(at, "EXISTS") && s.is(at + 1, "{") => "This EXISTS { … }",
+        _ if s.word(at, "REDUCE") && s.is(at + 1, "(") => "The function reduce()",
+        _ if s.word(at, "LOAD") && s.word(at + 1, "CSV") => "LOAD CSV",
+        _ if s.word(at, "USING") && s.word(at + 1, "INDEX SCAN JOIN TEXT RANGE POINT") => "A planner hint (USING)",
+        _ if s.word(at, "SHORTEST") || s.word(at, "ANY") && s.is(at + 1, "(") && s.is(before, "=") => {
             "A SHORTEST path selector"
         }
-        _ if token.is_word("WHEN") && ["<", ">", "="].iter().any(|symbol| next(symbol)) => {
-            "A comparison right after WHEN"
-        }
-        _ if token.is_word("WHEN") && (next_word("IS") || next_word("STARTS") || next_word("ENDS")) => {
-            "A predicate right after WHEN"
-        }
-        _ if token.is_word("REMOVE") && after(2).is_some_and(|token| token.is("[")) => "REMOVE of a computed property",
-        _ if token.is_word("TYPED") => "A type predicate (IS TYPED)",
-        _ if token.is_word("NORMALIZED") => "A normalisation predicate",
-        _ if token.is_word("FINISH") => "FINISH",
-        _ if token.is_word("TRANSACTIONS") => "CALL … IN TRANSACTIONS",
-        _ if token.is_word("WHERE") && in_brackets(tokens, at) => "A WHERE inside a pattern",
-        _ if token.is_word("YIELD") || token.is_word("CALL") => "This CALL",
-        _ if first && token.is_word("SHOW") => "SHOW",
-        _ if first && token.is_word("USE") => "USE",
-        _ if first && token.is_word("CYPHER") => "A CYPHER option",
-        _ if first && token.is_word("INSERT") => "INSERT",
-        _ if first && (token.is_word("ALTER") || token.is_word("GRANT")) => "An administration command",
+        _ if s.word(at, "WHEN") && s.symbol(at + 1, "<>=") => "A comparison right after WHEN",
+        _ if s.word(at, "WHEN") && s.word(at + 1, "IS STARTS ENDS") => "A predicate right after WHEN",
+        _ if s.word(at, "REMOVE") && s.is(at + 2, "[") => "REMOVE of a computed property",
+        _ if s.word(at, "TYPED") => "A type predicate (IS TYPED)",
+        _ if s.word(at, "NORMALIZED") => "A normalisation predicate",
+        _ if s.word(at, "FINISH") => "FINISH",
+        _ if s.word(at, "TRANSACTIONS") => "CALL … IN TRANSACTIONS",
+        _ if s.word(at, "WHERE") && in_brackets(s, at) => "A WHERE inside a pattern",
+        _ if s.word(at, "YIELD CALL") => "This CALL",
+        _ if at > 0 => return None,
+        _ if s.word(at, "SHOW") => "SHOW",
+        _ if s.word(at, "USE") => "USE",
+        _ if s.word(at, "CYPHER") => "A CYPHER option",
+        _ if s.word(at, "INSERT") => "INSERT",
+        _ if s.word(at, "ALTER GRANT") => "An administration command",
         _ => return None,
     })
 }
 
-/// `{…}` of which no entry is taken out.
-fn is_bare_map(tokens: &[Token<'_>], at: usize) -> bool {
-    let closes = if tokens[at].is("{") { closing(tokens, at) } else { None };
-    closes.is_some_and(|close| !tokens.get(close + 1).is_some_and(|next| next.is(".") || next.is("[")))
-}
-
 /// A name that Neo4j takes and the engine does not.
-fn name(tokens: &[Token<'_>]) -> Option<String> {
-    tokens.iter().find_map(|token| {
+fn name(s: &Statement<'_>) -> Option<String> {
+    s.tokens.iter().find_map(|token| {
         let bare = token.text.trim_matches(['`', '$']);
-        let named = matches!(token.kind, Kind::Word | Kind::Backtick | Kind::Parameter);
-        let plain = token.kind == Kind::Word && bare.is_ascii() || names::is_plain(bare);
-        (named && !plain && !(token.kind == Kind::Parameter && bare.is_ascii()))
-            .then(|| format!("The name `{bare}` here"))
+        let readable = match token.kind {
+            Kind::Word | Kind::Parameter => bare.is_ascii() || names::is_plain(bare),
+            Kind::Backtick => names::is_plain(bare),
+            _ => true,
+        };
+        (!readable).then(|| format!("The name `{bare}` here"))
     })
 }
 
 /// A function's name with what stands before its dots.
-fn qualified(tokens: &[Token<'_>], at: usize) -> String {
-    let mut name = tokens[at].text.to_owned();
-    let mut at = at;
-    while at >= 2 && tokens[at - 1].is(".") && tokens[at - 2].kind == Kind::Word {
+fn qualified(s: &Statement<'_>, mut at: usize) -> String {
+    let mut name = s.at(at).to_owned();
+    while s.is(at.wrapping_sub(1), ".") && s.kind(at.wrapping_sub(2)) == Some(Kind::Word) {
         at -= 2;
-        name = format!("{}.{name}", tokens[at].text);
+        name = format!("{}.{name}", s.at(at));
     }
     name
 }
 
-/// The bracket that is open around a token.
-fn opening<'a>(tokens: &[Token<'a>], at: usize) -> Option<(usize, Token<'a>)> {
-    let mut depth = 0usize;
-    for (before, token) in tokens[..at].iter().enumerate().rev() {
-        match token.text {
-            ")" | "]" | "}" if token.kind == Kind::Symbol => depth += 1,
-            "(" | "[" | "{" if token.kind == Kind::Symbol && depth == 0 => return Some((before, *token)),
-            "(" | "[" | "{" if token.kind == Kind::Symbol => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
 /// `( name? : …` around a token: a node pattern, or as good as one.
-fn in_node(tokens: &[Token<'_>], at: usize) -> bool {
-    opening(tokens, at).is_some_and(|(open, bracket)| {
-        bracket.is("(") && (tokens[open + 1].is(":") || tokens.get(open + 2).is_some_and(|token| token.is(":")))
-    })
+fn in_node(s: &Statement<'_>, at: usize) -> bool {
+    s.open(at).is_some_and(|open| s.is(open, "(") && (s.is(open + 1, ":") || s.is(open + 2, ":")))
 }
 
-fn in_pattern(tokens: &[Token<'_>], at: usize) -> bool {
-    let closes = tokens.get(at + 1).is_some_and(|token| token.is(")") || token.is("]"));
+fn in_pattern(s: &Statement<'_>, at: usize) -> bool {
     // Neo4j takes it in CREATE only.
-    let clause = ["CREATE", "MERGE", "MATCH"];
-    let creates = tokens[..at].iter().rev().find(|token| clause.iter().any(|word| token.is_word(word)));
-    in_brackets(tokens, at)
-        && closes
-        && at > 0
-        && (tokens[at - 1].kind == Kind::Word || tokens[at - 1].is("("))
-        && creates.is_some_and(|clause| clause.is_word("CREATE"))
+    let clause = (0..at).rev().find(|at| s.word(*at, "CREATE MERGE MATCH"));
+    let first = s.is(at.wrapping_sub(1), "(") || s.kind(at.wrapping_sub(1)) == Some(Kind::Word);
+    in_brackets(s, at) && s.symbol(at + 1, ")]") && first && clause.is_some_and(|clause| s.word(clause, "CREATE"))
 }
 
 /// Inside `(…)` of a pattern or `-[…]-`, as opposed to a function's arguments or a list.
-fn in_brackets(tokens: &[Token<'_>], at: usize) -> bool {
-    opening(tokens, at).is_some_and(|(open, bracket)| {
-        let before = open.checked_sub(1).map(|before| tokens[before]);
-        let clause = |token: Token<'_>| ["MATCH", "CREATE", "MERGE"].iter().any(|word| token.is_word(word));
-        match before {
-            Some(before) if bracket.is("(") => before.kind != Kind::Word || clause(before),
-            Some(before) if bracket.is("[") => before.is("-"),
-            _ => false,
-        }
-    })
+fn in_brackets(s: &Statement<'_>, at: usize) -> bool {
+    let Some((open, before)) = s.open(at).and_then(|open| Some((open, open.checked_sub(1)?))) else { return false };
+    match s.at(open) {
+        "(" => s.kind(before) != Some(Kind::Word) || s.word(before, "MATCH CREATE MERGE"),
+        "[" => s.is(before, "-"),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn syntax(text: &str) -> Option<String> {
+        super::syntax(&Statement::parse(text))
+    }
+
+    fn procedure(text: &str) -> Option<String> {
+        super::procedure(&Statement::parse(text))
+    }
+
+    fn function(text: &str) -> Option<String> {
+        super::function(&Statement::parse(text))
+    }
 
     #[test]
     fn known_gaps_are_named() {

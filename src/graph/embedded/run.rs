@@ -1,5 +1,6 @@
 //! How a statement is run: what stands in the way of the engine is refused, rewritten or done here.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,10 +16,9 @@ use super::packed::{Form, Packed};
 use super::pool::Worker;
 use super::refusal::Refusal;
 use super::schema::{Dispatch, dispatch};
-use super::scope::complaint;
 use super::session::{Answer, Effect};
 use super::wire::{self, Reader};
-use crate::graph::cypher::{Columns, columns, significant, split};
+use crate::cypher::{Columns, Statement, columns, split};
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Value};
 
 /// What a statement did, beside its rows.
@@ -61,7 +61,7 @@ impl Store {
     pub(super) fn read(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, Refusal> {
         let statement = only(text)?;
         self.database.begin_read()?;
-        let done = self.run(statement, parameters, false, rows);
+        let done = self.run(&statement, parameters, false, rows);
         self.roll_back();
         done
     }
@@ -70,7 +70,7 @@ impl Store {
     pub(super) fn write(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, Refusal> {
         let statement = only(text)?;
         self.begin()?;
-        self.run(statement, parameters, true, rows)
+        self.run(&statement, parameters, true, rows)
     }
 
     /// As [`Store::read`], as a table of so many rows at most.
@@ -88,7 +88,8 @@ impl Store {
         let mut table = if statements.is_empty() { Err(nothing()) } else { self.begin().map(|()| Table::default()) };
         for (at, statement) in statements.iter().enumerate() {
             let mut rows = Vec::new();
-            let done = table.and_then(|_| self.run(statement, parameters, true, &mut |row| rows.push(row)));
+            let done =
+                table.and_then(|_| self.run(&Statement::parse(statement), parameters, true, &mut |row| rows.push(row)));
             table = match done {
                 Ok(done) => Ok(Table { columns: done.columns, rows }),
                 Err(mut refusal) => {
@@ -103,22 +104,29 @@ impl Store {
         table
     }
 
-    fn run(&mut self, statement: &str, parameters: &Parameters, writes: bool, rows: Rows<'_>) -> Result<Done, Refusal> {
+    fn run(
+        &mut self,
+        statement: &Statement<'_>,
+        parameters: &Parameters,
+        writes: bool,
+        rows: Rows<'_>,
+    ) -> Result<Done, Refusal> {
+        let declared = columns(statement);
         let effect = match dispatch(statement, parameters)? {
             Dispatch::Compile => {
-                self.compile(statement, parameters)?;
+                self.explain(statement, parameters)?;
                 return Ok(Done::without_rows(Effect::Read, Counts::default()));
             }
             Dispatch::Schema(_) if !writes => return Err(wire::refused_write().into()),
             Dispatch::Schema(command) => {
                 return Ok(Done::without_rows(Effect::Schema, self.handle(&command, parameters)?));
             }
-            Dispatch::Run if writes && columns(statement) == Columns::Nothing => Effect::Write,
+            Dispatch::Run if writes && declared == Columns::Nothing => Effect::Write,
             Dispatch::Run if writes => Effect::ReadWrite,
             Dispatch::Run if catalog::administers(statement) => Effect::Schema,
             Dispatch::Run => Effect::Read,
         };
-        let Some((ours, theirs, given)) = self.prepared(statement, parameters)? else {
+        let Some(Prepared { ours, declared, theirs, given }) = self.prepared(statement, declared, parameters)? else {
             return Ok(Done::without_rows(effect, Counts::default()));
         };
         graphdblite::take_written();
@@ -128,47 +136,61 @@ impl Store {
             true => full(memory).into(),
             false => Refusal::of(wire::error(&ours, &theirs), Some(&theirs)),
         };
-        let mut reader = Reader::of(&ours);
+        let mut reader = Reader::new(declared);
         let mut read = |record| reader.row(&record).into_iter().for_each(&mut *rows);
         self.database.execute_each(&theirs.text, Some(&given), &mut read).map_err(refused)?;
         // What the statement did goes with its transaction.
-        complaint(&theirs.words).map_or(Ok(()), |message| Err(Refusal::statement(message)))?;
+        theirs.complaint.map_or(Ok(()), |message| Err(Refusal::statement(message)))?;
         self.enforce()?;
         Ok(Done { columns: reader.columns(), effect, counts: Counts::take() })
     }
 
-    /// What `EXPLAIN` does: whatever comes after the word is compiled and not run. There are no rows, and no plan either.
-    pub(super) fn compile(&mut self, statement: &str, parameters: &Parameters) -> Result<(), Refusal> {
-        let Some(explain) = significant(statement).into_iter().next() else { return Ok(()) };
-        let statement = statement[explain.end()..].trim();
-        if !matches!(dispatch(statement, parameters)?, Dispatch::Run) {
-            return Ok(());
-        }
-        let Some((ours, theirs, given)) = self.prepared(statement, parameters)? else { return Ok(()) };
-        let refused = |theirs: Theirs| Refusal::of(wire::error(&ours, &theirs), Some(&theirs));
-        self.database.compile(&theirs.text, Some(&given)).map_err(refused)?;
-        complaint(&theirs.words).map_or(Ok(()), |message| Err(Refusal::statement(message)))
+    /// Whatever comes after the word EXPLAIN is compiled and not run. There are no rows, and no plan either.
+    fn explain(&mut self, statement: &Statement<'_>, parameters: &Parameters) -> Result<(), Refusal> {
+        self.compile(statement.rest(1), parameters)
     }
 
-    /// The statement without calls of procedures, the same for the engine, and all parameters; `None` when nothing is left
-    /// to do.
-    fn prepared(
+    /// Compiles a statement without running it.
+    pub(super) fn compile(&mut self, text: &str, parameters: &Parameters) -> Result<(), Refusal> {
+        let statement = Statement::parse(text);
+        if dispatch(&statement, parameters)? != Dispatch::Run {
+            return Ok(());
+        }
+        let Some(prepared) = self.prepared(&statement, columns(&statement), parameters)? else { return Ok(()) };
+        let Prepared { ours, theirs, given, .. } = prepared;
+        let refused = |theirs: Theirs| Refusal::of(wire::error(&ours, &theirs), Some(&theirs));
+        self.database.compile(&theirs.text, Some(&given)).map_err(refused)?;
+        theirs.complaint.map_or(Ok(()), |message| Err(Refusal::statement(message)))
+    }
+
+    /// A statement as the engine takes it; `None` when nothing is left to do.
+    fn prepared<'a>(
         &mut self,
-        statement: &str,
+        statement: &Statement<'a>,
+        declared: Columns,
         parameters: &Parameters,
-    ) -> Result<Option<(String, Bridged, HashMap<String, Engine>)>, Refusal> {
+    ) -> Result<Option<Prepared<'a>>, Refusal> {
         let mut given = self.given(parameters)?;
-        let ours = match catalog::rewrite(self, statement)? {
-            Some(rewritten) if rewritten.text.trim().is_empty() => return Ok(None),
+        Ok(match catalog::rewrite(self, statement)? {
+            Some(rewritten) if rewritten.text.trim().is_empty() => None,
             Some(rewritten) => {
                 given.extend(rewritten.given);
-                rewritten.text
+                let without_calls = Statement::parse(&rewritten.text);
+                let (declared, theirs) = (columns(&without_calls), bridge(&without_calls));
+                Some(Prepared { ours: Cow::Owned(rewritten.text), declared, theirs, given })
             }
-            None => statement.to_owned(),
-        };
-        let theirs = bridge(&ours);
-        Ok(Some((ours, theirs, given)))
+            None => Some(Prepared { ours: Cow::Borrowed(statement.text), declared, theirs: bridge(statement), given }),
+        })
     }
+}
+
+/// A statement as the engine takes it, with all parameters.
+struct Prepared<'a> {
+    /// As it was written, but for calls of procedures.
+    ours: Cow<'a, str>,
+    declared: Columns,
+    theirs: Bridged,
+    given: HashMap<String, Engine>,
 }
 
 /// Whether the database has no room left.
@@ -179,7 +201,7 @@ fn is_full(theirs: &Theirs) -> bool {
 /// The longest statement that the engine takes: a longer one isn't even looked at.
 const LONGEST: usize = 1 << 20;
 
-fn only(text: &str) -> Result<&str, Refusal> {
+fn only(text: &str) -> Result<Statement<'_>, Refusal> {
     if text.len() > LONGEST {
         let message = format!(
             "The statement has {} bytes, and the embedded graph takes {LONGEST} at most. Hand data over as parameters.",
@@ -188,7 +210,7 @@ fn only(text: &str) -> Result<&str, Refusal> {
         return Err(GraphError { kind: GraphErrorKind::Limit, message }.into());
     }
     match split(text).as_slice() {
-        [statement] => Ok(statement),
+        [statement] => Ok(Statement::parse(statement)),
         [] => Err(nothing()),
         several => Err(Refusal::statement(format!("One statement was expected here, not {}.", several.len()))),
     }

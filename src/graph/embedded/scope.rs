@@ -7,77 +7,74 @@
 use std::collections::HashSet;
 
 use super::names;
-use super::stages::{Projection, directed, has_aggregate, named, past, written_alias};
-use crate::graph::cypher::{Kind, Token, significant};
+use super::stages::{directed, groups, has_aggregate, named};
+use crate::cypher::{Kind, Projection, Span, Statement, is_one_of};
 
 /// Reserved words that can still be the name of a variable, and others that name a function before a bracket.
-const FUNCTIONS: [&str; 8] = ["count", "sum", "avg", "min", "max", "collect", "length", "nodes"];
+const FUNCTIONS: &str = "count sum avg min max collect length nodes";
 
 /// Words that are never a variable, beside the reserved ones.
-const KEYWORDS: [&str; 7] = ["yield", "call", "foreach", "load", "nan", "inf", "infinity"];
-
-/// What is wrong with the names of a statement, in a sentence.
-pub(super) fn complaint(statement: &str) -> Option<String> {
-    walk(&significant(statement)).err()
-}
+const KEYWORDS: &str = "yield call foreach load nan inf infinity";
 
 /// The names that are bound before a clause, or may be.
 type Names<'a> = HashSet<&'a str>;
 
-fn walk(tokens: &[Token<'_>]) -> Result<(), String> {
+/// A sentence on the names of a statement that are wrong.
+pub(super) fn complaint(s: &Statement<'_>) -> Option<String> {
+    walk(s).err()
+}
+
+fn walk(s: &Statement<'_>) -> Result<(), String> {
     let mut scope = Names::new();
-    let (mut from, mut at) = (0, 0);
-    while at < tokens.len() {
-        if tokens[at].is_word("UNION") || tokens[at].is(";") {
-            enter(&tokens[from..at], &mut scope)?;
-            scope.clear();
-            from = at + 1;
-        }
-        match Projection::read(tokens, at) {
-            Some(projection) => {
-                enter(&tokens[from..at], &mut scope)?;
-                project(&projection, &mut scope)?;
-                (at, from) = (projection.end.max(at + 1), projection.end);
-            }
-            None => at = past(tokens, at),
-        }
+    let mut from = 0;
+    for projection in &s.projections {
+        clauses(s, from..projection.at, &mut scope)?;
+        project(s, projection, &mut scope)?;
+        from = projection.end;
     }
-    enter(&tokens[from.min(tokens.len())..], &mut scope)
+    clauses(s, from..s.len(), &mut scope)
 }
 
 /// The clauses between two projections.
-fn enter<'a>(clauses: &[Token<'a>], scope: &mut Names<'a>) -> Result<(), String> {
-    scope.extend(bound(clauses));
-    all_in(clauses, scope)
+fn clauses<'a>(s: &Statement<'a>, span: Span, scope: &mut Names<'a>) -> Result<(), String> {
+    let mut from = span.start;
+    for at in span.clone().chain([span.end]) {
+        let parts = at < span.end && s.open(at).is_none() && (s.word(at, "UNION") && s.begins(at) || s.is(at, ";"));
+        if parts || at == span.end {
+            scope.extend(bound(s, &(from..at)));
+            all_in(s, &(from..at), scope)?;
+            from = at + 1;
+        }
+        if parts {
+            scope.clear();
+        }
+    }
+    Ok(())
 }
 
-fn project<'a>(projection: &Projection<'_, 'a>, scope: &mut Names<'a>) -> Result<(), String> {
-    let star = projection.items.iter().any(|item| matches!(item, [only] if only.is("*")));
-    let aliases: Names<'a> =
-        projection.items.iter().filter_map(|item| Some(bare(written_alias(item)?[0].text))).collect();
+fn project<'a>(s: &Statement<'a>, projection: &Projection, scope: &mut Names<'a>) -> Result<(), String> {
+    let star = projection.items.iter().any(|item| item.len() == 1 && s.is(item.start, "*"));
+    let aliases: Names<'a> = projection.items.iter().filter_map(|item| Some(bare(s.at(s.alias(item)?)))).collect();
     let mut columns = Vec::new();
     for item in &projection.items {
-        let expression = match item {
-            [expression @ .., word, _] if word.is_word("AS") => expression,
-            _ => item,
-        };
-        with_own(expression, scope)?;
+        let expression = s.expression(item);
+        with_own(s, &expression, scope)?;
         columns.push((expression, ()));
-        columns.extend(written_alias(item).map(|alias| (alias, ())));
+        columns.extend(s.alias(item).map(|alias| (alias..alias + 1, ())));
     }
     let all: Names<'a> = scope.union(&aliases).copied().collect();
     let reached = if star { &all } else { &aliases };
     for sort in &projection.sorts {
-        let (sort, _) = directed(sort);
-        if projection.groups() || projection.distinct {
-            settled(sort, &columns, reached)?;
-        } else if has_aggregate(sort) {
+        let (sort, _) = directed(s, sort);
+        if projection.distinct || groups(s, projection) {
+            settled(s, &sort, &columns, reached)?;
+        } else if has_aggregate(s, &sort) {
             return Err(aggregate());
         } else {
-            with_own(sort, &all)?;
+            with_own(s, &sort, &all)?;
         }
     }
-    with_own(projection.filter, &all)?;
+    with_own(s, &projection.filter, &all)?;
     if !star {
         scope.clear();
     }
@@ -86,19 +83,19 @@ fn project<'a>(projection: &Projection<'_, 'a>, scope: &mut Names<'a>) -> Result
 }
 
 /// After DISTINCT or grouping, a sort key is made of columns.
-fn settled<'a>(sort: &[Token<'a>], columns: &[(&[Token<'a>], ())], reached: &Names<'a>) -> Result<(), String> {
-    let own = bound(sort);
-    let mut at = 0;
-    while at < sort.len() {
-        if let Some((expression, ())) = named(sort, at, columns) {
+fn settled(s: &Statement<'_>, sort: &Span, columns: &[(Span, ())], reached: &Names<'_>) -> Result<(), String> {
+    let own = bound(s, sort);
+    let mut at = sort.start;
+    while at < sort.end {
+        if let Some((expression, ())) = named(s, sort, at, columns) {
             at += expression.len();
             continue;
         }
-        let name = bare(sort[at].text);
-        if has_aggregate(&sort[at..(at + 2).min(sort.len())]) {
+        let name = bare(s.at(at));
+        if has_aggregate(s, &(at..at + 1)) {
             return Err(aggregate());
         }
-        if uses(sort).any(|used| used == at) && !reached.contains(name) && !own.contains(name) {
+        if is_use(s, at) && !reached.contains(name) && !own.contains(name) {
             return Err(format!(
                 "The variable `{name}` is out of reach of an ORDER BY after DISTINCT or an aggregation. Sort by a column."
             ));
@@ -113,13 +110,13 @@ fn aggregate() -> String {
 }
 
 /// Whether every name of an expression is bound around it or inside it.
-fn with_own(expression: &[Token<'_>], scope: &Names<'_>) -> Result<(), String> {
-    let own = bound(expression);
-    all_in(expression, &scope.union(&own).copied().collect())
+fn with_own(s: &Statement<'_>, span: &Span, scope: &Names<'_>) -> Result<(), String> {
+    let own = bound(s, span);
+    all_in(s, span, &scope.union(&own).copied().collect())
 }
 
-fn all_in(tokens: &[Token<'_>], scope: &Names<'_>) -> Result<(), String> {
-    match uses(tokens).map(|at| bare(tokens[at].text)).find(|name| !scope.contains(name)) {
+fn all_in(s: &Statement<'_>, span: &Span, scope: &Names<'_>) -> Result<(), String> {
+    match uses(s, span).map(|at| bare(s.at(at))).find(|name| !scope.contains(name)) {
         Some(name) => Err(format!("The variable `{name}` is not defined here.")),
         None => Ok(()),
     }
@@ -129,92 +126,64 @@ fn bare(name: &str) -> &str {
     name.trim_matches('`')
 }
 
-fn is_name(token: &Token<'_>) -> bool {
-    let word = token.text.to_ascii_lowercase();
-    match token.kind {
-        Kind::Backtick => true,
-        Kind::Word => {
-            FUNCTIONS.contains(&word.as_str()) || !names::is_reserved(&word) && !KEYWORDS.contains(&word.as_str())
-        }
+fn is_name(s: &Statement<'_>, at: usize) -> bool {
+    let word = s.at(at);
+    match s.kind(at) {
+        Some(Kind::Backtick) => true,
+        Some(Kind::Word) => is_one_of(word, FUNCTIONS) || !names::is_reserved(word) && !is_one_of(word, KEYWORDS),
         _ => false,
     }
 }
 
 /// `{name: …`.
-pub(super) fn is_key(tokens: &[Token<'_>], at: usize) -> bool {
-    tokens.get(at + 1).is_some_and(|next| next.is(":"))
-        && at > 0
-        && (tokens[at - 1].is("{") || tokens[at - 1].is(","))
-        && inside(tokens, at).is_some_and(|open| tokens[open].is("{"))
+pub(super) fn is_key(s: &Statement<'_>, at: usize) -> bool {
+    s.is(at + 1, ":") && s.symbol(at.wrapping_sub(1), "{,") && s.open(at).is_some_and(|open| s.is(open, "{"))
 }
 
-/// The bracket that is open around a token.
-fn inside(tokens: &[Token<'_>], at: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    (0..at).rev().find(|before| match tokens[*before].text {
-        _ if tokens[*before].kind != Kind::Symbol => false,
-        ")" | "]" | "}" => {
-            depth += 1;
-            false
-        }
-        "(" | "[" | "{" if depth == 0 => true,
-        "(" | "[" | "{" => {
-            depth -= 1;
-            false
-        }
-        _ => false,
-    })
+/// The places where a variable is read, or bound.
+pub(super) fn uses(s: &Statement<'_>, span: &Span) -> impl Iterator<Item = usize> {
+    span.clone().filter(|at| is_use(s, *at))
 }
 
-/// Where a variable is read, or bound.
-pub(super) fn uses<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = usize> + 't {
-    (0..tokens.len()).filter(|at| {
-        let before = at.checked_sub(1).map(|before| &tokens[before]);
-        let elsewhere = before.is_some_and(|before| {
-            let label = before.is(":") && !at.checked_sub(2).is_some_and(|key| is_key(tokens, key));
-            label || before.is(".") && !is_range(tokens, at - 1) || before.is("|") || before.is_word("AS")
-        });
-        is_name(&tokens[*at]) && !elsewhere && !is_key(tokens, *at) && !is_call(tokens, *at)
-    })
-}
-
-/// `..`, of which this is the second dot.
-fn is_range(tokens: &[Token<'_>], dot: usize) -> bool {
-    dot > 0 && tokens[dot - 1].is(".")
+fn is_use(s: &Statement<'_>, at: usize) -> bool {
+    let before = at.wrapping_sub(1);
+    let is_label = s.is(before, ":") && !(at > 1 && is_key(s, at - 2));
+    let is_property = s.is(before, ".") && !s.is(at.wrapping_sub(2), ".");
+    let elsewhere = is_label || is_property || s.is(before, "|") || s.word(before, "AS");
+    is_name(s, at) && !elsewhere && !is_key(s, at) && !is_call(s, at)
 }
 
 /// `name(` or `space.name(`, and `COUNT {`.
-fn is_call(tokens: &[Token<'_>], mut at: usize) -> bool {
-    let subquery = tokens[at].is_word("COUNT") || tokens[at].is_word("COLLECT");
-    if subquery && tokens.get(at + 1).is_some_and(|next| next.is("{")) {
+fn is_call(s: &Statement<'_>, mut at: usize) -> bool {
+    if s.word(at, "COUNT COLLECT") && s.is(at + 1, "{") {
         return true;
     }
-    while tokens.get(at + 1).is_some_and(|next| next.is(".")) && tokens.get(at + 2).is_some_and(is_name) {
+    while s.is(at + 1, ".") && is_name(s, at + 2) {
         at += 2;
     }
-    tokens.get(at + 1).is_some_and(|next| next.is("("))
+    s.is(at + 1, "(")
 }
 
 /// The names that stand where one can be bound.
-fn bound<'a>(tokens: &[Token<'a>]) -> Names<'a> {
-    let yields = tokens.iter().position(|token| token.is_word("YIELD")).unwrap_or(tokens.len());
+fn bound<'a>(s: &Statement<'a>, span: &Span) -> Names<'a> {
+    let yields = span.clone().find(|at| s.word(*at, "YIELD")).unwrap_or(span.end);
     let binds = |at: usize| {
-        let next = |symbol: &str| tokens.get(at + 1).is_some_and(|next| next.is(symbol));
-        let Some(before) = at.checked_sub(1).map(|before| &tokens[before]) else { return next("=") };
-        let called = before.is("(") && at > 1 && {
-            let function = tokens[at - 2].text.to_ascii_lowercase();
-            tokens[at - 2].kind == Kind::Word
-                && (is_name(&tokens[at - 2]) || FUNCTIONS.contains(&function.as_str()) || function == "exists")
-        };
-        let path = before.is(",") || before.is("{") || before.kind == Kind::Word;
-        before.is_word("AS")
-            || before.is("[")
-            || before.is("(") && !called
-            || tokens.get(at + 1).is_some_and(|next| next.is_word("IN"))
-            || next("=") && path
+        if at == span.start {
+            return s.is(at + 1, "=");
+        }
+        let before = at - 1;
+        let called = s.is(before, "(")
+            && before > span.start
+            && s.kind(before - 1) == Some(Kind::Word)
+            && (is_name(s, before - 1) || s.word(before - 1, "exists"));
+        s.word(before, "AS")
+            || s.is(before, "[")
+            || s.is(before, "(") && !called
+            || s.word(at + 1, "IN")
+            || s.is(at + 1, "=") && (s.symbol(before, ",{") || s.kind(before) == Some(Kind::Word))
             || at > yields
     };
-    (0..tokens.len()).filter(|at| is_name(&tokens[*at]) && binds(*at)).map(|at| bare(tokens[at].text)).collect()
+    span.clone().filter(|at| is_name(s, *at) && binds(*at)).map(|at| bare(s.at(at))).collect()
 }
 
 #[cfg(test)]
@@ -222,6 +191,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn complaint(text: &str) -> Option<String> {
+        super::complaint(&Statement::parse(text))
+    }
 
     #[test]
     fn names_that_nothing_binds_are_found() {

@@ -6,9 +6,8 @@ use graphdblite::bounds::{check, room};
 use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, Value as Engine};
 
 use super::gap;
-use super::stages::{Projection, written_alias};
+use crate::cypher::{Columns, Projection, Statement, columns};
 use crate::descriptors;
-use crate::graph::cypher::{Columns, columns, significant};
 use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Temporal, TemporalKind, Value};
 
 /// A value of the engine as ours.
@@ -79,8 +78,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn of(statement: &str) -> Reader {
-        Reader { declared: columns(statement), found: None }
+    pub(super) fn new(declared: Columns) -> Reader {
+        Reader { declared, found: None }
     }
 
     /// A row as values; `None` when the statement returns nothing.
@@ -139,6 +138,8 @@ fn star<'a>(mut keys: Vec<&'a String>, last: &[String]) -> Vec<&'a String> {
 /// An error of the engine as ours. `statement` is what the user wrote.
 pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
     let words = words(theirs);
+    let statement = &Statement::parse(statement);
+    let has_with_star = || (0..statement.len()).any(|at| statement.word(at, "WITH") && statement.is(at + 1, "*"));
     let ours = |kind| GraphError { kind, message: words.clone() };
     let unless = |gap: Option<String>| match gap {
         Some(gap) => gap::unsupported(&gap, Some(&words)),
@@ -158,7 +159,7 @@ pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
             ErrorCode::UnknownFunction => unless(gap::function(statement)),
             ErrorCode::ProcedureNotFound => unless(gap::procedure(statement)),
             ErrorCode::UnexpectedSyntax => unless(gap::syntax(statement)),
-            ErrorCode::UndefinedVariable | ErrorCode::Other if statement_has_with_star(statement) => {
+            ErrorCode::UndefinedVariable | ErrorCode::Other if has_with_star() => {
                 gap::unsupported("This WITH *", Some(&words))
             }
             _ if query.message().starts_with("Multiple result columns") && all_different(statement) => {
@@ -184,23 +185,13 @@ pub(super) fn refused_write() -> GraphError {
     }
 }
 
-fn statement_has_with_star(statement: &str) -> bool {
-    significant(statement).windows(2).any(|pair| pair[0].is_word("WITH") && pair[1].is("*"))
-}
-
 /// Whether the columns of the statement have different names, and the aliases of each WITH.
-fn all_different(statement: &str) -> bool {
-    let different = |names: &[&str]| names.iter().collect::<BTreeSet<_>>().len() == names.len();
-    let tokens = significant(statement);
-    let aliases = |at| {
-        Projection::read(&tokens, at)
-            .map(|projection| projection.items.iter().filter_map(|item| Some(written_alias(item)?[0].text)).collect())
-    };
-    let returned = match columns(statement) {
-        Columns::Named(names) => different(&names.iter().map(String::as_str).collect::<Vec<_>>()),
-        _ => false,
-    };
-    returned && (0..tokens.len()).filter_map(aliases).all(|names: Vec<&str>| different(&names))
+fn all_different(s: &Statement<'_>) -> bool {
+    let different = |names: Vec<&str>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let aliases =
+        |projection: &Projection| projection.items.iter().filter_map(|item| Some(s.at(s.alias(item)?))).collect();
+    let Columns::Named(returned) = columns(s) else { return false };
+    different(returned.iter().map(String::as_str).collect()) && s.projections.iter().map(aliases).all(different)
 }
 
 /// SQLite does not say why it can't open a file. Where no file descriptor is left that is why.

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::error::{Failure, from_driver, is_our_limit, is_transient, unreachable};
 use super::wire;
-use crate::graph::cypher::{Columns, columns, split};
+use crate::cypher::{Columns, Statement, columns, split};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
@@ -266,7 +266,7 @@ struct Rows {
 
 impl Rows {
     fn new(statement: &str, most: usize) -> Rows {
-        let declared = columns(statement);
+        let declared = columns(&Statement::parse(statement));
         let table = match &declared {
             Columns::Named(columns) => Table { columns: columns.clone(), rows: Vec::new() },
             _ => Table::default(),

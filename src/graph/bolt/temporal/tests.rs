@@ -1,6 +1,11 @@
+use chrono::{DateTime, Utc};
 use proptest::prelude::*;
 
 use super::*;
+use crate::graph::TemporalKind;
+
+const NANOS: i64 = 1_000_000_000;
+const DAY: i64 = 86_400;
 
 fn temporal(kind: TemporalKind, text: &str) -> Temporal {
     Temporal { kind, text: text.to_owned() }

@@ -1,46 +1,37 @@
 //! Functions that the engine has under another name, or not quite.
 
-use super::{Bridge, items, next, previous};
-use crate::graph::cypher::{Kind, Token, closing};
+use super::{Rewritten, write};
+use crate::cypher::{Kind, Statement};
 
-impl Bridge {
-    /// `name(…)`: gives where the text goes on.
-    pub(super) fn function(&mut self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
-        let name = tokens[at];
-        let open = next(tokens, at)?;
-        if name.kind != Kind::Word
-            || !tokens[open].is("(")
-            || previous(tokens, at).is_some_and(|token| token.is(".") || token.is(":"))
-        {
-            return None;
-        }
-        let close = closing(tokens, open)?;
-        let inside = &tokens[open + 1..close];
-        let empty = inside.iter().all(|token| matches!(token.kind, Kind::Space | Kind::Comment));
-        let rewritten = match (name.text.to_ascii_lowercase().as_str(), empty) {
-            ("timestamp", true) => "datetime().epochMillis".to_owned(),
-            ("randomuuid", true) => random_uuid(),
-            ("elementid", false) => format!("toString(id({}))", self.written(inside)),
-            ("isempty", false) => {
-                let x = self.written(inside);
-                // Strings and lists have a size, maps have keys, and anything else makes `keys` complain.
-                format!(
-                    "(CASE WHEN ({x}) IS NULL THEN NULL WHEN size({x}) IS NULL THEN size(keys({x})) = 0 ELSE size({x}) = 0 END)"
-                )
-            }
-            ("round", false) if items(inside).len() == 1 => {
-                let x = self.written(inside);
-                format!("(CASE WHEN ({x}) < 0 THEN round({x}, 0, 'HALF_DOWN') ELSE round({x}) END)")
-            }
-            ("tostring", false) => with_seconds(&self.written(inside)),
-            ("lower", false) => format!("toLower({})", self.written(inside)),
-            ("upper", false) => format!("toUpper({})", self.written(inside)),
-            ("ceiling", false) => format!("ceil({})", self.written(inside)),
-            _ => return None,
-        };
-        self.text.push_str(&rewritten);
-        Some(close + 1)
+/// `name(…)`.
+pub(super) fn function(s: &Statement<'_>, at: usize) -> Rewritten {
+    let close = s.close(at + 1).filter(|_| s.is(at + 1, "(") && s.kind(at) == Some(Kind::Word))?;
+    if s.symbol(at.wrapping_sub(1), ".:") {
+        return None;
     }
+    let x = || write(s, at + 2..close);
+    let rewritten = match (s.at(at).to_ascii_lowercase().as_str(), close == at + 2) {
+        ("timestamp", true) => "datetime().epochMillis".to_owned(),
+        ("randomuuid", true) => random_uuid(),
+        ("elementid", false) => format!("toString(id({}))", x()),
+        ("isempty", false) => {
+            let x = x();
+            // Strings and lists have a size, maps have keys, and anything else makes `keys` complain.
+            format!(
+                "(CASE WHEN ({x}) IS NULL THEN NULL WHEN size({x}) IS NULL THEN size(keys({x})) = 0 ELSE size({x}) = 0 END)"
+            )
+        }
+        ("round", false) if s.list(at + 2..close).len() == 1 => {
+            let x = x();
+            format!("(CASE WHEN ({x}) < 0 THEN round({x}, 0, 'HALF_DOWN') ELSE round({x}) END)")
+        }
+        ("tostring", false) => with_seconds(&x()),
+        ("lower", false) => format!("toLower({})", x()),
+        ("upper", false) => format!("toUpper({})", x()),
+        ("ceiling", false) => format!("ceil({})", x()),
+        _ => return None,
+    };
+    Some((rewritten, close + 1))
 }
 
 /// `toString(x)`; a text is itself, and what looks like a time without seconds gets them.

@@ -1,7 +1,7 @@
 //! `CREATE` and `DROP`, `INDEX` and `CONSTRAINT`.
 
 use super::rules::{Entity, IndexKind, Rules, SchemaFault, Subject, fault};
-use crate::graph::cypher::{Kind, Token, significant};
+use crate::cypher::{Kind, Statement, Token, unquoted};
 use crate::graph::embedded::counts::Counts;
 use crate::graph::embedded::gap;
 use crate::graph::embedded::refusal::Refusal;
@@ -31,9 +31,8 @@ enum What {
 }
 
 /// Reads a schema command; `None` for any other statement.
-pub(in crate::graph::embedded) fn command(statement: &str) -> Option<Result<Command, GraphError>> {
-    let tokens = significant(statement);
-    let mut cursor = Cursor { tokens: &tokens, at: 0 };
+pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<Result<Command, GraphError>> {
+    let mut cursor = Cursor { s: statement, at: 0 };
     let creates = if cursor.word("CREATE") {
         true
     } else if cursor.word("DROP") {
@@ -86,18 +85,14 @@ impl Command {
     }
 }
 
-struct Cursor<'t, 'a> {
-    tokens: &'t [Token<'a>],
+struct Cursor<'s, 'a> {
+    s: &'s Statement<'a>,
     at: usize,
 }
 
 impl<'a> Cursor<'_, 'a> {
-    fn peek(&self) -> Option<&Token<'a>> {
-        self.tokens.get(self.at)
-    }
-
     fn word(&mut self, word: &str) -> bool {
-        self.take(|token| token.is_word(word)).is_some()
+        self.take(|token| token.word(word)).is_some()
     }
 
     fn symbols(&mut self, symbols: &str) -> bool {
@@ -105,7 +100,7 @@ impl<'a> Cursor<'_, 'a> {
     }
 
     fn take(&mut self, fits: impl Fn(&Token<'a>) -> bool) -> Option<Token<'a>> {
-        let token = self.peek().copied().filter(fits)?;
+        let token = self.s.tokens.get(self.at).copied().filter(fits)?;
         self.at += 1;
         Some(token)
     }
@@ -123,7 +118,7 @@ impl<'a> Cursor<'_, 'a> {
     }
 
     fn end(&self) -> bool {
-        self.at == self.tokens.len()
+        self.at == self.s.len()
     }
 
     fn drop(&mut self, index: bool) -> Result<Command, GraphError> {
@@ -140,13 +135,9 @@ impl<'a> Cursor<'_, 'a> {
 
     /// `name IF NOT EXISTS FOR`.
     fn head(&mut self) -> Option<(Option<Name>, bool)> {
-        let starts = |cursor: &Self| {
-            let next = cursor.tokens.get(cursor.at + 1);
-            cursor.peek().is_some_and(|token| token.is_word("FOR")) && next.is_some_and(|next| next.is("("))
-                || cursor.peek().is_some_and(|token| token.is_word("IF"))
-                    && next.is_some_and(|next| next.is_word("NOT"))
-        };
-        let name = if starts(self) { None } else { Some(self.name()?) };
+        let (s, at) = (self.s, self.at);
+        let starts = s.word(at, "FOR") && s.is(at + 1, "(") || s.word(at, "IF") && s.word(at + 1, "NOT");
+        let name = if starts { None } else { Some(self.name()?) };
         let lenient = self.word("IF");
         if lenient && !(self.word("NOT") && self.word("EXISTS")) {
             return None;
@@ -203,8 +194,7 @@ impl<'a> Cursor<'_, 'a> {
     /// `OPTIONS {…}` and the end.
     fn options(&mut self) -> bool {
         if self.word("OPTIONS") {
-            let closes = crate::graph::cypher::closing(self.tokens, self.at);
-            self.at = closes.map_or(self.at + 1, |close| close + 1);
+            self.at = self.s.past(self.at);
         }
         self.end()
     }
@@ -271,13 +261,6 @@ impl<'a> Cursor<'_, 'a> {
     }
 }
 
-fn unquoted(text: &str) -> String {
-    match text.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
-        Some(name) => name.replace("``", "`"),
-        None => text.to_owned(),
-    }
-}
-
 fn mistake(message: &str) -> GraphError {
     GraphError { kind: GraphErrorKind::Statement, message: message.to_owned() }
 }
@@ -293,6 +276,10 @@ fn enterprise(sort: &str) -> GraphError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn command(text: &str) -> Option<Result<Command, GraphError>> {
+        super::command(&Statement::parse(text))
+    }
 
     fn read(statement: &str) -> Command {
         command(statement).unwrap().unwrap()

@@ -6,71 +6,67 @@ use std::ops::ControlFlow;
 use graphdblite::{Edge, GraphError as Theirs, Node, NodeId, Properties, Value as Engine};
 
 use super::NEO4J;
-use super::call::{Rows, mistake};
+use super::call::Rows;
 use super::rules::Entity;
-use crate::graph::cypher::Token;
 use crate::graph::embedded::engine::Store;
 use crate::graph::embedded::refusal::Refusal;
 
-/// What is virtual has ids that nothing stored ever gets.
+/// Virtual nodes have ids that no stored one ever gets.
 const VIRTUAL: u64 = 1 << 62;
 
 /// A procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Procedure {
     name: &'static str,
-    columns: &'static [&'static str],
+    columns: &'static str,
     /// The most arguments.
     arguments: usize,
     mode: &'static str,
     description: &'static str,
 }
 
-const fn reads(name: &'static str, columns: &'static [&'static str], description: &'static str) -> Procedure {
+const fn reads(name: &'static str, columns: &'static str, description: &'static str) -> Procedure {
     Procedure { name, columns, arguments: 0, mode: "READ", description }
 }
 
 const PROCEDURES: &[Procedure] = &[
-    Procedure { arguments: 2, ..reads("db.awaitIndex", &[], "Wait for an index to come online.") },
-    Procedure { arguments: 1, ..reads("db.awaitIndexes", &[], "Wait for all indexes to come online.") },
-    Procedure { mode: "DBMS", ..reads("db.clearQueryCaches", &["value"], "Clears all query caches.") },
-    reads("db.info", &["id", "name", "creationDate"], "Provides information regarding the database."),
-    reads("db.labels", &["label"], "List all labels attached to nodes within a database."),
+    Procedure { arguments: 2, ..reads("db.awaitIndex", "", "Wait for an index to come online.") },
+    Procedure { arguments: 1, ..reads("db.awaitIndexes", "", "Wait for all indexes to come online.") },
+    Procedure { mode: "DBMS", ..reads("db.clearQueryCaches", "value", "Clears all query caches.") },
+    reads("db.info", "id name creationDate", "Provides information regarding the database."),
+    reads("db.labels", "label", "List all labels attached to nodes within a database."),
     reads(
         "db.ping",
-        &["success"],
+        "success",
         "This procedure can be used by client side tooling to test whether they are connected.",
     ),
-    reads("db.propertyKeys", &["propertyKey"], "List all property keys in the database."),
-    reads("db.relationshipTypes", &["relationshipType"], "List all types attached to relationships within a database."),
+    reads("db.propertyKeys", "propertyKey", "List all property keys in the database."),
+    reads("db.relationshipTypes", "relationshipType", "List all types attached to relationships within a database."),
     reads(
         "db.schema.nodeTypeProperties",
-        &["nodeType", "nodeLabels", "propertyName", "propertyTypes", "mandatory"],
+        "nodeType nodeLabels propertyName propertyTypes mandatory",
         "Show the derived property schema of the nodes in tabular form.",
     ),
     reads(
         "db.schema.relTypeProperties",
-        &["relType", "propertyName", "propertyTypes", "mandatory"],
+        "relType propertyName propertyTypes mandatory",
         "Show the derived property schema of the relationships in tabular form.",
     ),
     reads(
         "db.schema.visualization",
-        &["nodes", "relationships"],
+        "nodes relationships",
         "Visualizes the schema of the data based on available statistics.",
     ),
     Procedure {
         mode: "DBMS",
-        ..reads("dbms.components", &["name", "versions", "edition"], "List DBMS components and their versions.")
+        ..reads("dbms.components", "name versions edition", "List DBMS components and their versions.")
     },
     Procedure {
         mode: "DBMS",
-        ..reads("dbms.info", &["id", "name", "creationDate"], "Provides information regarding the DBMS.")
+        ..reads("dbms.info", "id name creationDate", "Provides information regarding the DBMS.")
     },
-    Procedure {
-        mode: "DBMS",
-        ..reads("dbms.showCurrentUser", &["username", "roles", "flags"], "Shows the current user.")
-    },
-    Procedure { mode: "DBMS", ..reads("tx.getMetaData", &["metadata"], "Provides attached transaction metadata.") },
+    Procedure { mode: "DBMS", ..reads("dbms.showCurrentUser", "username roles flags", "Shows the current user.") },
+    Procedure { mode: "DBMS", ..reads("tx.getMetaData", "metadata", "Provides attached transaction metadata.") },
 ];
 
 /// The procedure of this name.
@@ -81,7 +77,7 @@ pub(super) fn procedure(name: &str) -> Option<&'static Procedure> {
 /// All procedures, for SHOW PROCEDURES.
 pub(super) fn listed() -> Vec<Vec<Engine>> {
     let row = |procedure: &Procedure| {
-        let columns = procedure.columns.join(", ");
+        let columns = procedure.columns.replace(' ', ", ");
         vec![
             text(procedure.name),
             text(procedure.description),
@@ -100,19 +96,17 @@ impl Procedure {
     }
 
     /// Refuses more arguments than it takes. What they are makes no difference to those that take some.
-    pub(super) fn accepts(&self, arguments: &[&[Token<'_>]]) -> Result<(), Refusal> {
-        if arguments.len() <= self.arguments {
+    pub(super) fn accepts(&self, arguments: usize) -> Result<(), Refusal> {
+        if arguments <= self.arguments {
             return Ok(());
         }
-        Err(mistake(&format!(
-            "Procedure call provides too many arguments: {} takes {}, got {}.",
-            self.name,
-            self.arguments,
-            arguments.len()
+        Err(Refusal::statement(format!(
+            "Procedure call provides too many arguments: {} takes {}, got {arguments}.",
+            self.name, self.arguments,
         )))
     }
 
-    /// What it gives.
+    /// Its rows.
     pub(super) fn rows(&self, store: &Store) -> Result<Rows, Refusal> {
         let rows = match self.name {
             "db.labels" => column(names(store, Entity::Node)?),
@@ -123,7 +117,7 @@ impl Procedure {
             "db.schema.visualization" => drawn(store)?,
             name => fixed(name),
         };
-        Ok(Rows { columns: self.columns, rows })
+        Ok(Rows { columns: self.columns.split_terminator(' ').collect(), rows })
     }
 }
 
@@ -179,7 +173,7 @@ fn keys(store: &Store) -> Result<Vec<String>, Theirs> {
     Ok(keys)
 }
 
-/// What was seen of nodes with the same labels, or relationships of a type.
+/// The properties of nodes with the same labels, or relationships of a type.
 #[derive(Default)]
 struct Seen {
     number: u64,

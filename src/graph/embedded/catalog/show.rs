@@ -1,15 +1,15 @@
-//! What SHOW shows.
+//! The answers to SHOW.
 
 use graphdblite::Value as Engine;
 
 use super::call::Rows;
 use super::procedures::{self, list, text};
-use super::rules::{Entity, Index, IndexKind, Rules};
-use crate::graph::cypher::Token;
+use super::rules::{Constraint, Entity, Index, IndexKind, Rules};
+use crate::cypher::{Statement, is_one_of};
 use crate::graph::embedded::engine::Store;
 use crate::graph::embedded::refusal::Refusal;
 
-/// What a SHOW shows, and where the statement goes on.
+/// The answer to a SHOW, and where the statement goes on.
 pub(super) struct Shown {
     /// Without YIELD.
     pub(super) brief: Rows,
@@ -18,54 +18,15 @@ pub(super) struct Shown {
     pub(super) next: usize,
 }
 
-const INDEX: &[&str] = &[
-    "id",
-    "name",
-    "state",
-    "populationPercent",
-    "type",
-    "entityType",
-    "labelsOrTypes",
-    "properties",
-    "indexProvider",
-    "owningConstraint",
-    "lastRead",
-    "readCount",
-    "trackedSince",
-    "options",
-    "failureMessage",
-    "createStatement",
-];
-const CONSTRAINT: &[&str] = &[
-    "id",
-    "name",
-    "type",
-    "entityType",
-    "labelsOrTypes",
-    "properties",
-    "ownedIndex",
-    "propertyType",
-    "options",
-    "createStatement",
-];
-const PROCEDURE: &[&str] = &["name", "description", "mode", "worksOnSystem", "signature"];
-const FUNCTION: &[&str] = &["name", "category", "description", "isBuiltIn"];
-const DATABASE: &[&str] = &[
-    "name",
-    "type",
-    "aliases",
-    "access",
-    "address",
-    "role",
-    "writer",
-    "requestedStatus",
-    "currentStatus",
-    "statusMessage",
-    "default",
-    "home",
-    "constituents",
-];
-const USER: &[&str] = &["user", "roles", "passwordChangeRequired", "suspended", "home"];
+const INDEX: &str = "id name state populationPercent type entityType labelsOrTypes properties indexProvider \
+                     owningConstraint lastRead readCount trackedSince options failureMessage createStatement";
+const CONSTRAINT: &str =
+    "id name type entityType labelsOrTypes properties ownedIndex propertyType options createStatement";
+const PROCEDURE: &str = "name description mode worksOnSystem signature";
+const FUNCTION: &str = "name category description isBuiltIn";
+const DATABASE: &str = "name type aliases access address role writer requestedStatus currentStatus statusMessage default home \
+                        constituents";
+const USER: &str = "user roles passwordChangeRequired suspended home";
 
 /// The functions of the graph, by Neo4j's names for their kinds.
 const FUNCTIONS: &[(&str, &str)] = &[
@@ -88,83 +49,62 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the SHOW that these tokens begin with shows; `None` when nothing is known of it.
-pub(super) fn shown(store: &Store, tokens: &[Token<'_>]) -> Result<Option<Shown>, Refusal> {
-    let at =
-        |at: usize, words: &[&str]| tokens.get(at).is_some_and(|token| words.iter().any(|word| token.is_word(word)));
-    let found = |at: usize, words: &[&str]| (1..=at).find(|at| self::at(tokens, *at, words));
-    if let Some(last) = found(3, &["INDEX", "INDEXES"]) {
-        return indexes(&store.rules()?, &tokens[1..last], last + 1);
-    }
-    if let Some(last) = found(5, &["CONSTRAINT", "CONSTRAINTS"]) {
-        return constraints(&store.rules()?, &tokens[1..last], last + 1);
-    }
-    if at(1, &["PROCEDURE", "PROCEDURES"]) {
-        return Ok(Some(shown_as(4, PROCEDURE, procedures::listed(), executable(tokens, 2))));
-    }
-    if let Some(last) = found(3, &["FUNCTION", "FUNCTIONS"]) {
-        let own = at(1, &["USER"]);
-        let mut rows: Vec<Vec<Engine>> = FUNCTIONS
-            .iter()
-            .flat_map(|(category, names)| names.split_whitespace().map(move |name| (name, category)))
-            .filter(|_| !own)
-            .map(|(name, category)| vec![text(name), text(category), text(""), Engine::Bool(true)])
-            .collect();
-        by_name(&mut rows, 0);
-        return Ok(Some(shown_as(3, FUNCTION, rows, executable(tokens, last + 1))));
-    }
-    if let Some(last) = found(2, &["DATABASE", "DATABASES"]) {
-        return Ok(Some(databases(tokens, last)));
-    }
-    if at(1, &["CURRENT"]) && at(2, &["USER"]) || at(1, &["USERS"]) {
-        let next = if at(1, &["USERS"]) { 2 } else { 3 };
+/// The answer to a SHOW; `None` when nothing is known of it.
+pub(super) fn shown(store: &Store, s: &Statement<'_>) -> Result<Option<Shown>, Refusal> {
+    let found = |most: usize, words: &str| (1..=most).find(|at| s.word(*at, words));
+    let shown = if let Some(last) = found(3, "INDEX INDEXES") {
+        let kind = if last == 1 { "ALL".to_owned() } else { s.at(1).to_uppercase() };
+        let known = last < 3 && is_one_of(&kind, "ALL RANGE TEXT POINT LOOKUP FULLTEXT VECTOR");
+        let rules = store.rules()?;
+        known.then(|| shown_as(12, INDEX, indexes(&rules, &kind), last + 1))
+    } else if let Some(last) = found(5, "CONSTRAINT CONSTRAINTS") {
+        let rows = constraints(&store.rules()?, &s.text(&(1..last)).to_uppercase());
+        rows.map(|rows| shown_as(8, CONSTRAINT, rows, last + 1))
+    } else if s.word(1, "PROCEDURE PROCEDURES") {
+        Some(shown_as(4, PROCEDURE, procedures::listed(), executable(s, 2)))
+    } else if let Some(last) = found(3, "FUNCTION FUNCTIONS") {
+        let names = FUNCTIONS.iter().filter(|_| !s.word(1, "USER")).flat_map(|(category, names)| {
+            names.split_whitespace().map(|name| vec![text(name), text(category), text(""), Engine::Bool(true)])
+        });
+        Some(shown_as(3, FUNCTION, by_name(names.collect(), 0), executable(s, last + 1)))
+    } else if let Some(last) = found(2, "DATABASE DATABASES") {
+        Some(databases(s, last))
+    } else if s.word(1, "CURRENT") && s.word(2, "USER") || s.word(1, "USERS") {
+        let next = if s.word(1, "USERS") { 2 } else { 3 };
         let row = vec![text("neo4j"), Engine::Null, Engine::Bool(false), Engine::Null, Engine::Null];
-        return Ok(Some(shown_as(USER.len(), USER, vec![row], next)));
-    }
-    Ok(None)
-}
-
-fn at(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
-    tokens.get(at).is_some_and(|token| words.iter().any(|word| token.is_word(word)))
-}
-
-fn shown_as(brief: usize, columns: &'static [&'static str], rows: Vec<Vec<Engine>>, next: usize) -> Shown {
-    let cut = |row: &Vec<Engine>| row.iter().take(brief).cloned().collect();
-    Shown {
-        brief: Rows { columns: &columns[..brief], rows: rows.iter().map(cut).collect() },
-        full: Rows { columns, rows },
-        next,
-    }
-}
-
-fn by_name(rows: &mut [Vec<Engine>], column: usize) {
-    let name = |row: &Vec<Engine>| match &row[column] {
-        Engine::String(name) => name.clone(),
-        _ => String::new(),
+        Some(shown_as(usize::MAX, USER, vec![row], next))
+    } else {
+        None
     };
-    rows.sort_by_key(name);
+    Ok(shown)
 }
 
-/// Behind `EXECUTABLE BY …`, which says nothing where there is one user.
-fn executable(tokens: &[Token<'_>], mut next: usize) -> usize {
-    if at(tokens, next, &["EXECUTABLE"]) {
-        next += 1;
-        if at(tokens, next, &["BY"]) {
-            next += if at(tokens, next + 1, &["CURRENT"]) { 3 } else { 2 };
-        }
-    }
-    next
+/// Rows of which so many columns are shown without YIELD.
+fn shown_as(brief: usize, columns: &'static str, rows: Vec<Vec<Engine>>, next: usize) -> Shown {
+    let full = Rows { columns: columns.split(' ').collect(), rows };
+    let cut = |row: &Vec<Engine>| row.iter().take(brief).cloned().collect();
+    let columns = full.columns.iter().take(brief).copied().collect();
+    Shown { brief: Rows { columns, rows: full.rows.iter().map(cut).collect() }, full, next }
 }
 
-fn indexes(rules: &Rules, kinds: &[Token<'_>], next: usize) -> Result<Option<Shown>, Refusal> {
-    let kind = kinds.first().map_or("ALL".to_owned(), |kind| kind.text.to_uppercase());
-    if !["ALL", "RANGE", "TEXT", "POINT", "LOOKUP", "FULLTEXT", "VECTOR"].contains(&kind.as_str()) || kinds.len() > 1 {
-        return Ok(None);
+fn by_name(mut rows: Vec<Vec<Engine>>, column: usize) -> Vec<Vec<Engine>> {
+    rows.sort_by_key(|row| if let Engine::String(name) = &row[column] { name.clone() } else { String::new() });
+    rows
+}
+
+/// Behind `EXECUTABLE BY …`, which makes no difference where there is one user.
+fn executable(s: &Statement<'_>, next: usize) -> usize {
+    match (s.word(next, "EXECUTABLE"), s.word(next + 1, "BY"), s.word(next + 2, "CURRENT")) {
+        (false, ..) => next,
+        (_, false, _) => next + 1,
+        (.., false) => next + 3,
+        (.., true) => next + 4,
     }
-    let mut rows: Vec<Vec<Engine>> =
-        rules.indexes.iter().filter(|index| kind == "ALL" || kind_text(index.kind) == kind).map(index).collect();
-    by_name(&mut rows, 1);
-    Ok(Some(shown_as(12, INDEX, rows, next)))
+}
+
+fn indexes(rules: &Rules, kind: &str) -> Vec<Vec<Engine>> {
+    let rows = rules.indexes.iter().filter(|index| kind == "ALL" || kind_text(index.kind) == kind).map(index);
+    by_name(rows.collect(), 1)
 }
 
 fn kind_text(kind: IndexKind) -> &'static str {
@@ -243,54 +183,44 @@ fn created(index: &Index) -> String {
     }
 }
 
-fn constraints(rules: &Rules, kinds: &[Token<'_>], next: usize) -> Result<Option<Shown>, Refusal> {
-    let words: Vec<String> = kinds.iter().map(|kind| kind.text.to_uppercase()).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (nodes, relationships) = match words.as_slice() {
-        [] | ["ALL"] | ["UNIQUE" | "UNIQUENESS"] | ["PROPERTY", "UNIQUE" | "UNIQUENESS"] => (true, true),
-        ["NODE", "UNIQUE" | "UNIQUENESS"] | ["NODE", "PROPERTY", "UNIQUE" | "UNIQUENESS"] => (true, false),
-        ["RELATIONSHIP" | "REL", "UNIQUE" | "UNIQUENESS"]
-        | ["RELATIONSHIP" | "REL", "PROPERTY", "UNIQUE" | "UNIQUENESS"] => (false, true),
-        _ if words.iter().all(|word| {
-            ["NODE", "RELATIONSHIP", "REL", "PROPERTY", "KEY", "EXIST", "EXISTENCE", "TYPE"].contains(word)
-        }) =>
-        {
-            (false, false)
-        }
-        _ => return Ok(None),
+/// The constraints of a sort, as SHOW names it.
+fn constraints(rules: &Rules, sort: &str) -> Option<Vec<Vec<Engine>>> {
+    let words = || sort.split_whitespace();
+    let of = |word: &str| words().any(|other| other == word);
+    let relationships = of("RELATIONSHIP") || of("REL");
+    let unique = sort.is_empty() || sort == "ALL" || of("UNIQUE") || of("UNIQUENESS");
+    if !words()
+        .all(|word| is_one_of(word, "ALL UNIQUE UNIQUENESS NODE RELATIONSHIP REL PROPERTY KEY EXIST EXISTENCE TYPE"))
+    {
+        return None;
+    }
+    let row = |rule: &Constraint| {
+        let owned = rules.indexes.iter().find(|index| index.id == rule.index);
+        vec![
+            Engine::I64(rule.id),
+            text(&rule.name),
+            text(rule.kind()),
+            entity(rule.entity),
+            list(std::slice::from_ref(&rule.name_of_entity)),
+            list(&rule.properties),
+            text(&rule.name),
+            Engine::Null,
+            options("range-1.0"),
+            text(&owned.map(created).unwrap_or_default()),
+        ]
     };
-    let mut rows: Vec<Vec<Engine>> = rules
-        .constraints
-        .iter()
-        .filter(|rule| if rule.entity == Entity::Node { nodes } else { relationships })
-        .map(|rule| {
-            let owned = rules.indexes.iter().find(|index| index.id == rule.index);
-            vec![
-                Engine::I64(rule.id),
-                text(&rule.name),
-                text(rule.kind()),
-                entity(rule.entity),
-                list(std::slice::from_ref(&rule.name_of_entity)),
-                list(&rule.properties),
-                text(&rule.name),
-                Engine::Null,
-                options("range-1.0"),
-                text(&owned.map(created).unwrap_or_default()),
-            ]
-        })
-        .collect();
-    by_name(&mut rows, 1);
-    Ok(Some(shown_as(8, CONSTRAINT, rows, next)))
+    let wanted = |rule: &&Constraint| match rule.entity {
+        Entity::Node => unique && !relationships,
+        Entity::Relationship => unique && !of("NODE"),
+    };
+    Some(by_name(rules.constraints.iter().filter(wanted).map(row).collect(), 1))
 }
 
 /// `SHOW DATABASES`, `SHOW DATABASE name`, `SHOW DEFAULT DATABASE`, `SHOW HOME DATABASE`.
-fn databases(tokens: &[Token<'_>], last: usize) -> Shown {
-    let mut next = last + 1;
-    let mut wanted = true;
-    if last == 1 && tokens[1].is_word("DATABASE") && !at(tokens, 2, &["YIELD", "WHERE"]) {
-        wanted = tokens.get(2).is_none_or(|name| name.text.trim_matches('`').eq_ignore_ascii_case("neo4j"));
-        next = 3;
-    }
+fn databases(s: &Statement<'_>, last: usize) -> Shown {
+    let one = last == 1 && s.word(1, "DATABASE") && !s.word(2, "YIELD WHERE");
+    let wanted = !one || s.len() < 3 || s.at(2).trim_matches('`').eq_ignore_ascii_case("neo4j");
+    let next = if one { 3 } else { last + 1 };
     let row = vec![
         text("neo4j"),
         text("standard"),
@@ -307,5 +237,5 @@ fn databases(tokens: &[Token<'_>], last: usize) -> Shown {
         list(&[]),
     ];
     let rows = if wanted { vec![row] } else { Vec::new() };
-    shown_as(DATABASE.len(), DATABASE, rows, next)
+    shown_as(usize::MAX, DATABASE, rows, next)
 }

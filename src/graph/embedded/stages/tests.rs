@@ -2,6 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn stages(text: &str) -> String {
+    super::stages(&Statement::parse(text))
+}
+
 fn squeezed(statement: &str) -> String {
     stages(statement).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -21,9 +21,9 @@ fn names_user(token: &Token<'_>) -> bool {
 
 /// `CREATE … INDEX`, `DROP … CONSTRAINT`: the words before anything else.
 fn is_schema(tokens: &[Token<'_>]) -> bool {
-    let creates = tokens.first().is_some_and(|first| first.is_word("CREATE") || first.is_word("DROP"));
+    let creates = tokens.first().is_some_and(|first| first.word("CREATE DROP"));
     let mut words = tokens.iter().take_while(|token| token.kind == Kind::Word);
-    creates && words.any(|word| word.is_word("INDEX") || word.is_word("CONSTRAINT"))
+    creates && words.any(|word| word.word("INDEX CONSTRAINT"))
 }
 
 #[cfg(test)]

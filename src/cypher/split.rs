@@ -4,7 +4,7 @@ use super::token::{Kind, tokens};
 
 /// The statements of a text: what stands between semicolons that are not in strings, comments or backticks. A piece
 /// of nothing but space and comments is no statement.
-pub(in crate::graph) fn split(text: &str) -> Vec<&str> {
+pub fn split(text: &str) -> Vec<&str> {
     let mut statements = Vec::new();
     let (mut start, mut says_something) = (0, false);
     for token in tokens(text) {

@@ -2,10 +2,11 @@
 //! only a compiler can know is left to the backend.
 
 use super::split::split;
-use super::token::{Kind, Token, significant};
+use super::statement::Statement;
+use super::token::{Kind, Token, is_one_of, significant};
 
 /// The parameters that every statement is given.
-const PARAMETERS: [&str; 4] = ["user", "sessionId", "trial", "model"];
+const PARAMETERS: &str = "user sessionId trial model";
 
 /// What a text of Cypher is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,19 +31,15 @@ pub struct CypherProblem {
 }
 
 /// Words with which a clause begins that changes the graph.
-const WRITES: [&str; 5] = ["CREATE", "MERGE", "SET", "REMOVE", "DELETE"];
+const WRITES: &str = "CREATE MERGE SET REMOVE DELETE";
 
 /// Words after which an expression or a name stands, and no clause.
-const BEFORE_NAMES: [&str; 20] = [
-    "AS", "RETURN", "WITH", "BY", "DISTINCT", "AND", "OR", "XOR", "NOT", "IN", "WHERE", "THEN", "ELSE", "WHEN", "CASE",
-    "UNWIND", "YIELD", "SKIP", "LIMIT", "CONTAINS",
-];
+const BEFORE_NAMES: &str =
+    "AS RETURN WITH BY DISTINCT AND OR XOR NOT IN WHERE THEN ELSE WHEN CASE UNWIND YIELD SKIP LIMIT CONTAINS";
 
 /// Words with which a statement begins.
-const FIRST: [&str; 17] = [
-    "MATCH", "OPTIONAL", "CREATE", "MERGE", "WITH", "UNWIND", "RETURN", "CALL", "FOREACH", "LOAD", "DROP", "SHOW",
-    "DETACH", "DELETE", "REMOVE", "EXPLAIN", "PROFILE",
-];
+const FIRST: &str = "MATCH OPTIONAL CREATE MERGE WITH UNWIND RETURN CALL FOREACH LOAD DROP SHOW DETACH DELETE REMOVE \
+                     EXPLAIN PROFILE";
 
 /// The first thing that is wrong with an assertion's Cypher: a parameter that nobody gives, a bracket or quote that is
 /// never closed, a first word that is misspelled, more statements than one, a write.
@@ -62,17 +59,18 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
         let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
         Some(CypherProblem { line, column, message, help })
     };
-    let tokens = significant(text);
+    let whole = Statement::parse(text);
+    let tokens = &whole.tokens;
     if tokens.is_empty() {
         return at(0, "there is no statement in this text".to_owned(), Some("write one, like RETURN 1".to_owned()));
     }
-    if let Some((byte, message)) = unclosed(&tokens) {
+    if let Some((byte, message)) = unclosed(tokens) {
         return at(byte, message, None);
     }
     for statement in split(text) {
         let first = significant(statement).first().map(|token| token.text).unwrap_or_default();
-        let known = FIRST.iter().any(|word| first.eq_ignore_ascii_case(word));
-        let near = nearest(&first.to_uppercase(), &FIRST).filter(|_| !known && first.len() > 2);
+        let known = is_one_of(first, FIRST);
+        let near = nearest(&first.to_uppercase(), FIRST).filter(|_| !known && first.len() > 2);
         if let Some(near) = near {
             let byte = statement.as_ptr() as usize - text.as_ptr() as usize;
             let byte = byte + statement.find(first).unwrap_or(0);
@@ -82,9 +80,8 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
     for (place, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Parameter) {
         let name = token.text.trim_matches(['$', '`']);
         // A label that is computed: `:$all(…)`.
-        let is_call = tokens.get(place + 1).is_some_and(|next| next.is("("));
-        if !PARAMETERS.contains(&name) && !is_call {
-            let help = match nearest(name, &PARAMETERS) {
+        if !PARAMETERS.split(' ').any(|known| known == name) && !whole.is(place + 1, "(") {
+            let help = match nearest(name, PARAMETERS) {
                 Some(near) => format!("did you mean `${near}`?"),
                 None => "the parameters are $user, $sessionId, $trial and $model".to_owned(),
             };
@@ -104,36 +101,27 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
             Some("put each into an assertion of its own, and what writes into a setup".to_owned()),
         );
     }
-    let write = (0..tokens.len()).find(|place| is_write(&tokens, *place))?;
+    let write = (0..tokens.len()).find(|place| is_write(&whole, *place))?;
     let message = format!("an assertion only reads, and this writes to the graph: `{}`", tokens[write].text);
     at(tokens[write].at, message, Some("move CREATE, MERGE, SET, REMOVE and DELETE to a setup".to_owned()))
 }
 
 /// Whether a clause that changes the graph begins here: the word, where a clause can stand, with what must come after it.
-fn is_write(tokens: &[Token<'_>], place: usize) -> bool {
-    let token = &tokens[place];
-    let Some(word) = WRITES.iter().find(|word| token.is_word(word)) else { return false };
-    let stands = match place.checked_sub(1).map(|before| &tokens[before]) {
+fn is_write(s: &Statement<'_>, at: usize) -> bool {
+    let stands = match at.checked_sub(1).map(|before| &s.tokens[before]) {
         None => true,
-        Some(before) if before.kind == Kind::Symbol => matches!(before.text, ")" | "]" | "}" | "{"),
-        Some(before) => !BEFORE_NAMES.iter().any(|word| before.is_word(word)),
+        Some(before) if before.kind == Kind::Symbol => before.symbol(")]}{"),
+        Some(before) => !before.word(BEFORE_NAMES),
     };
-    let next = |ahead: usize| tokens.get(place + ahead);
-    let name = |ahead: usize| next(ahead).is_some_and(|next| matches!(next.kind, Kind::Word | Kind::Backtick));
-    let symbol = |ahead: usize, symbols: &[&str]| {
-        next(ahead).is_some_and(|next| next.kind == Kind::Symbol && symbols.contains(&next.text))
-    };
-    let schema = || {
-        ["INDEX", "CONSTRAINT", "FULLTEXT", "VECTOR", "RANGE", "TEXT", "POINT", "LOOKUP", "OR", "DATABASE", "USER"]
-            .iter()
-            .any(|word| next(1).is_some_and(|next| next.is_word(word)))
-    };
+    let schema = "INDEX CONSTRAINT FULLTEXT VECTOR RANGE TEXT POINT LOOKUP OR DATABASE USER";
+    let pattern = s.is(at + 1, "(") || s.named(at + 1) && s.is(at + 2, "=");
     stands
-        && match *word {
-            "CREATE" => symbol(1, &["("]) || name(1) && symbol(2, &["="]) || schema(),
-            "MERGE" => symbol(1, &["("]) || name(1) && symbol(2, &["="]),
-            "SET" | "REMOVE" => name(1) && symbol(2, &[".", ":", "=", "+", "["]) || symbol(1, &["("]),
-            _ => name(1) || symbol(1, &["("]),
+        && s.word(at, WRITES)
+        && match s.at(at).to_uppercase().as_str() {
+            "CREATE" => pattern || s.word(at + 1, schema),
+            "MERGE" => pattern,
+            "SET" | "REMOVE" => s.named(at + 1) && s.symbol(at + 2, ".:=+[") || s.is(at + 1, "("),
+            _ => s.named(at + 1) || s.is(at + 1, "("),
         }
 }
 
@@ -166,11 +154,11 @@ fn unclosed(tokens: &[Token<'_>]) -> Option<(usize, String)> {
     open.pop().map(|token| (token.at, format!("this `{}` is never closed", token.text)))
 }
 
-fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+fn nearest<'a>(wrong: &str, known: &'a str) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     known
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), *name))
+        .split(' ')
+        .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name))
         .filter(|(distance, name)| *distance <= (name.len().max(wrong.len()) / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)

@@ -2,7 +2,7 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::graph) enum Kind {
+pub enum Kind {
     /// White space.
     Space,
     /// `// …` or `/* … */`.
@@ -23,32 +23,39 @@ pub(in crate::graph) enum Kind {
 
 /// A piece of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::graph) struct Token<'a> {
-    pub(in crate::graph) kind: Kind,
-    pub(in crate::graph) text: &'a str,
+pub struct Token<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// As it is written.
+    pub text: &'a str,
     /// Where it starts, in bytes.
-    pub(in crate::graph) at: usize,
+    pub at: usize,
 }
 
 impl Token<'_> {
     /// Where it ends, in bytes.
-    pub(in crate::graph) fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         self.at + self.text.len()
     }
 
     /// Whether it is this character.
-    pub(in crate::graph) fn is(&self, symbol: &str) -> bool {
+    pub fn is(&self, symbol: &str) -> bool {
         self.kind == Kind::Symbol && self.text == symbol
     }
 
-    /// Whether it is this keyword, in any case.
-    pub(in crate::graph) fn is_word(&self, word: &str) -> bool {
-        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(word)
+    /// Whether it is one of these characters.
+    pub fn symbol(&self, symbols: &str) -> bool {
+        self.kind == Kind::Symbol && symbols.contains(self.text)
+    }
+
+    /// Whether it is one of these keywords, which spaces part, in any case.
+    pub fn word(&self, words: &str) -> bool {
+        self.kind == Kind::Word && is_one_of(self.text, words)
     }
 }
 
 /// All tokens of a text, with nothing left out.
-pub(in crate::graph) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::with_capacity(text.len() / 3);
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -73,29 +80,23 @@ pub(in crate::graph) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// The tokens that mean something: without white space and comments.
-pub(in crate::graph) fn significant(text: &str) -> Vec<Token<'_>> {
+pub fn significant(text: &str) -> Vec<Token<'_>> {
     let mut tokens = tokens(text);
     tokens.retain(|token| !matches!(token.kind, Kind::Space | Kind::Comment));
     tokens
 }
 
-/// Where the bracket that opens at `open` closes.
-pub(in crate::graph) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        if token.kind != Kind::Symbol {
-            continue;
-        }
-        match token.text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at);
-        }
+/// Whether a text is one of these words, which spaces part, in any case.
+pub fn is_one_of(text: &str, words: &str) -> bool {
+    words.split(' ').any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// A name without its backticks.
+pub fn unquoted(name: &str) -> String {
+    match name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+        Some(name) => name.replace("``", "`"),
+        None => name.to_owned(),
     }
-    None
 }
 
 /// Letters, digits and underscores. Nearly all names are ASCII, and every statement is read several times.
@@ -196,13 +197,5 @@ mod tests {
     fn a_parameter_keeps_its_dollar() {
         assert_eq!(words("$user.x"), [(Kind::Parameter, "$user"), (Kind::Symbol, "."), (Kind::Word, "x")]);
         assert_eq!(words("$ "), [(Kind::Symbol, "$")]);
-    }
-
-    #[test]
-    fn brackets_close_where_they_should() {
-        let tokens = significant("f(a, [b, {c: ')'}]) + (d");
-        assert_eq!(closing(&tokens, 1).map(|at| tokens[at].at), Some(18));
-        let open = tokens.len() - 2;
-        assert_eq!(closing(&tokens, open), None);
     }
 }
