@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! job file ─load→ Job ─plan→ Plan ─run→ Evidence ─judge→ Judgements ─grade→ Scorecard → RunRecord → report · store
-//!  text           meaning    trials     what happened     what judges said   worth       one document
+//!  text           cases      trials     what happened     what judges said   worth       one document
 //!  └────────── pure ──────────────┘└─ I/O: agent llm graph ────────────────┘└────────── pure ──────────┘└─ I/O ─┘
 //! ```
 //!
@@ -21,8 +21,9 @@
 //!
 //! - The journal is the truth: a [`record::RunRecord`] is nothing but the fold of its [`record::Entry`]s, so a run that
 //!   was killed reads like one that ended. The verdict is part of the record; the exit status comes from it.
-//! - The job's schema is derived from the types in `job/written`, and the loader checks a file against that schema: there
-//!   is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
+//! - A [`job::Job`] is configuration and cases; a trial is one conversation `{case, model, condition, repeat}`.
+//! - The job's schema is derived from the types that it is read into, and the loader checks a file against that schema:
+//!   there is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
 //!   `check` functions of the edges.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
 //! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it. What trials share and
@@ -41,7 +42,7 @@
 //!
 //! A transport, a backend, a provider, a metric or a kind of assertion is a folder with its `config.rs` (what the YAML
 //! may say), `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), an arm in the room's `match`, and a key in
-//! `job/written`. Nothing else has to know.
+//! `job/target.rs`. Nothing else has to know.
 
 // In reading order. The road:
 pub mod cli;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, TrialId};
 use eval_job::job::{self, Isolation};
-use eval_job::plan::{Plan, Surroundings, Wanted};
+use eval_job::plan::{Plan, Surroundings, Trial, Wanted};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
 use eval_job::run::{self, Credentials, Durability, Edges, Engine, Means};
@@ -56,8 +56,8 @@ pub fn job_that_writes() -> String {
 pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let mut job = job::load("bench.yml", text, &NoTemplates).unwrap();
     let is_demo = matches!(job.target.transport, eval_job::agent::TransportConfig::Demo(_));
-    let with_graph = is_demo || !job.setups.is_empty();
-    job.watch.max_nodes = (!watched).then_some(0);
+    let with_graph = is_demo || !job.cases[0].setups.is_empty();
+    job.graph.watch.max_nodes = (!watched).then_some(0);
     let graph = with_graph.then(|| eval_job::graph::GraphConfig::Embedded(Default::default()));
     let base_url = model_endpoint(text).unwrap_or_default();
     let variables: Variables = [("OPENAI_API_KEY", "sk-bench"), ("OPENAI_BASE_URL", &base_url)].into_iter().collect();
@@ -66,10 +66,13 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let mut plan = Plan::of(job, Wanted { models: vec![model.to_owned()], ..Wanted::default() }, surroundings).unwrap();
     plan.graph = graph;
     plan.isolation = Isolation::Database;
+    let case = plan.job.cases[0].clone();
     plan.lanes = (1..=conversations as u32)
         .map(|number| {
             let condition = if number % 2 == 0 { Condition::WithFacts } else { Condition::WithoutFacts };
-            vec![TrialId { number, model: model.to_owned(), condition, repeat: number.div_ceil(2) }]
+            let (case, model) = (case.clone(), model.to_owned());
+            let id = TrialId { number, case: case.id.clone(), model, condition, repeat: number.div_ceil(2) };
+            vec![Trial { id, case }]
         })
         .collect();
     let credentials = Credentials { variables, ..Credentials::default() };

@@ -6,7 +6,7 @@ mod equal;
 pub mod expression;
 
 use crate::clock::Clock;
-use crate::evidence::{Evidence, Observed};
+use crate::evidence::{AssertionId, Evidence, Observed};
 use crate::score::{Component, Score};
 
 /// What is looked at and what must be seen. The key that is present in the job file tells which.
@@ -64,19 +64,19 @@ impl AssertionCheck {
         }
     }
 
-    /// Evaluates it on what a trial left behind. `index` is its place in the job, from 0; `job` is its name. Where a
+    /// Evaluates it on what a trial left behind. `id` is what it is known by in its case; `job` is its name. Where a
     /// second delivery of a message may have changed what it looks at, what does not hold is missing: the fault may not
     /// be the agent's. `clock` stops what would take for ever.
-    pub fn evaluate(&self, index: usize, job: &str, evidence: &Evidence, clock: Clock) -> Component {
+    pub fn evaluate(&self, id: &AssertionId, job: &str, evidence: &Evidence, clock: Clock) -> Component {
         let component = match self {
-            AssertionCheck::Cypher(check) => cypher::evaluate(check, index, evidence),
+            AssertionCheck::Cypher(check) => cypher::evaluate(check, id, evidence),
             AssertionCheck::Expression(check) => {
                 expression::evaluate(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
             }
             AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
         match component {
-            Component::Scored { score, why } if score < Score::ONE && self.may_be_doubled(index, evidence) => {
+            Component::Scored { score, why } if score < Score::ONE && self.may_be_doubled(id, evidence) => {
                 Component::missing(format!(
                     "{why}; but a message was sent again that the agent may have received before, so that what it did may be doubled"
                 ))
@@ -87,7 +87,7 @@ impl AssertionCheck {
 
     /// Whether it looks at a state that a second delivery of a message may have changed. What was said and called is told
     /// once, and whoever failed to the end is not excused.
-    fn may_be_doubled(&self, index: usize, evidence: &Evidence) -> bool {
+    fn may_be_doubled(&self, id: &AssertionId, evidence: &Evidence) -> bool {
         let Some(turn) = evidence.first_maybe_doubled_turn().filter(|_| !evidence.agent_ended_it()) else {
             return false;
         };
@@ -98,8 +98,8 @@ impl AssertionCheck {
         };
         match self {
             AssertionCheck::Cypher(_) => {
-                let before = evidence.before.as_ref().and_then(|before| before.table(index));
-                match (before, evidence.table(index)) {
+                let before = evidence.before.as_ref().and_then(|before| before.table(id));
+                match (before, evidence.table(id)) {
                     (Some(before), Some(after)) if before == after => false,
                     // What changed may be outside of the part that is watched.
                     (before, _) => has_changes_since(before.is_some()),
@@ -150,7 +150,7 @@ mod tests {
     };
 
     fn evaluate(check: &AssertionCheck, evidence: &Evidence) -> Component {
-        check.evaluate(0, "j", evidence, Clock::system())
+        check.evaluate(&AssertionId::new("0"), "j", evidence, Clock::system())
     }
 
     fn check(expression: &str) -> AssertionCheck {
@@ -163,7 +163,7 @@ mod tests {
 
     fn counted(number: i64) -> Vec<QueryObservation> {
         let table = Table { columns: vec!["x".to_owned()], rows: vec![vec![number.into()]] };
-        vec![QueryObservation { assertion: 0, result: Observed::Seen(table) }]
+        vec![QueryObservation { assertion: AssertionId::new("0"), result: Observed::Seen(table), sides: None }]
     }
 
     fn created_in(turn: u32) -> Change {

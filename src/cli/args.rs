@@ -150,7 +150,11 @@ pub(super) struct PlanArgs {
     #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
     pub(super) scorer_model: Option<ModelName>,
 
-    /// Only this condition [default: both]
+    /// Hold each conversation so often [default: the job's `repeat`, 1]
+    #[arg(long, env = "EVAL_JOB_REPEAT", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) repeat: Option<u32>,
+
+    /// Only this condition [default: both where there are facts]
     #[arg(long, env = "EVAL_JOB_CONDITION", value_name = "CONDITION")]
     pub(super) condition: Option<ConditionArg>,
 

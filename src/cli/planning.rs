@@ -42,6 +42,7 @@ pub(super) fn plan_all(files: &[PathBuf], args: &PlanArgs, context: &Context) ->
 
 fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, Vec<Refusal>> {
     let wanted = Wanted {
+        repeat: args.repeat,
         models: args.model.clone(),
         conditions: args.condition.map(Into::into).into_iter().collect(),
         evaluator_model: args.evaluator_model.clone(),

@@ -15,7 +15,7 @@ use super::run::{runtime, waiting_line};
 use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Hosting, Reply};
 use crate::evidence::{Event, EventKind};
-use crate::job::{ModelName, RunLimits, Target};
+use crate::job::{ModelName, Target};
 use crate::plan::{Plan, Wanted};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
@@ -39,11 +39,11 @@ pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>)
 fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &Arc<Printer>)) -> Result<u8, CliError> {
     let Loaded { file, mut job, templates } = loaded;
     // One hello is nothing that a run's limits were meant for.
-    job.limits.run = RunLimits::default();
+    (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);
     // No model of ours is asked, so none needs a key.
     let wanted = Wanted {
         models: models.to_vec(),
-        evaluator_model: job.persona.mind.model().map(|_| ModelName::Scripted),
+        evaluator_model: job.persona_model().map(|_| ModelName::Scripted),
         scorer_model: Some(ModelName::Scripted),
         ..Wanted::default()
     };
@@ -71,7 +71,9 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     runtime.shutdown_background();
     let target = &engine.plan.job.target;
     let mut lines = about(target);
-    if let (true, Some(first)) = (target.transport.can(Ability::ChoosesModel), engine.plan.trials().first()) {
+    if let (true, Some(first)) =
+        (target.transport.can(Ability::ChoosesModel), engine.plan.trials().first().map(|trial| &trial.id))
+    {
         lines.push(("model", first.model.clone()));
     }
     let seen = seen.map(|report| report.map(|report| report.cleared_by(context.redactor())));

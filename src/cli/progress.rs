@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::context::Context;
-use crate::evidence::{Ending, Observed, TrialId, Turn};
+use crate::evidence::{Ending, Observed, Turn};
 use crate::record::Entry;
-use crate::report::{self, Ink, count, one_line, plain, two_decimals};
+use crate::report::{self, Ink, TrialNames, count, one_line, plain, two_decimals};
 use crate::score::Outcome;
 
 /// Errors are shown whole, unless somebody else made them endless.
@@ -62,7 +62,8 @@ impl Progress {
     pub(super) fn lines(&mut self, entry: &Entry) -> Option<String> {
         if let Entry::RunStarted { trials, provenance, .. } = entry {
             self.persona = provenance.persona.clone();
-            self.labels = labels(trials);
+            let names = TrialNames::new(trials);
+            self.labels = trials.iter().map(|trial| (trial.number, names.name(trial))).collect();
         }
         if self.level == Level::Nothing {
             return None;
@@ -155,19 +156,6 @@ impl Progress {
     fn label_width(&self) -> usize {
         self.labels.values().map(|label| label.chars().count()).max().unwrap_or_default()
     }
-}
-
-/// What a line begins with: the condition, and the model where there are several.
-fn labels(trials: &[TrialId]) -> BTreeMap<u32, String> {
-    let several = trials.windows(2).any(|pair| pair[0].model != pair[1].model);
-    trials
-        .iter()
-        .map(|trial| {
-            let condition = trial.condition.words();
-            let label = if several { format!("{} {condition}", plain(&trial.model)) } else { condition.to_owned() };
-            (trial.number, label)
-        })
-        .collect()
 }
 
 fn ending_words(ending: &Ending) -> &'static str {

@@ -11,10 +11,10 @@ use super::planning::{Planned, edges, plan_all};
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
-use crate::job::Job;
+use crate::job::{Case, Job};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, Engine, Rehearsal, Trouble};
+use crate::run::{self, AssertionPlace, Engine, Rehearsal, Trouble};
 use crate::score::{Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
@@ -35,14 +35,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
     };
     for planned in plans {
         let job = &planned.plan.job;
-        printer.data(&format!(
-            "{}: valid · {} · {} · {} · {}\n",
-            plain(&planned.file),
-            plain(&job.name),
-            count(job.tasks.len(), "task"),
-            count(job.facts.len(), "fact"),
-            count(job.assertions.len(), "assertion"),
-        ))?;
+        printer.data(&format!("{}: valid · {} · {}\n", plain(&planned.file), plain(&job.name), contents(job),))?;
         for warning in &planned.plan.warnings {
             printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(warning)))?;
         }
@@ -103,20 +96,36 @@ async fn live(
     }
 }
 
+/// How much of everything a job holds.
+fn contents(job: &Job) -> String {
+    let sum = |of: fn(&Case) -> usize| job.cases.iter().map(|case| of(case)).sum();
+    let parts = [
+        (sum(|case| case.tasks.len()), "task"),
+        (sum(|case| case.facts.len()), "fact"),
+        (sum(|case| case.assertions.len()), "assertion"),
+    ];
+    let cases = (job.cases.len() > 1).then(|| count(job.cases.len(), "case"));
+    let repeats = (job.repeat > 1).then(|| format!("each {} times", job.repeat));
+    let parts = parts.into_iter().map(|(number, noun)| count(number, noun));
+    cases.into_iter().chain(parts).chain(repeats).collect::<Vec<_>>().join(" · ")
+}
+
 fn broken(file: &str, trouble: &Trouble) -> String {
     format!("{}: broken · {}\n", plain(file), plain(&trouble.to_string()))
 }
 
 fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Result<u8, CliError> {
-    let line = |word: &str, index: usize, words: &str| {
-        let label = job.assertions.get(index).map(|assertion| one_line(&assertion.label(), LABEL)).unwrap_or_default();
-        format!("{}: {word} · assertion {} ({label}): {words}\n", plain(file), index + 1)
+    let several = job.cases.len() > 1;
+    let line = |word: &str, place: &AssertionPlace, words: &str| {
+        let case = if several { format!(" of case {}", plain(&place.case)) } else { String::new() };
+        let label = one_line(&place.label, LABEL);
+        format!("{}: {word} · assertion {}{case} ({label}): {words}\n", plain(file), place.number)
     };
     printer.data(&format!("{}: live · the agent opened a session\n", plain(file)))?;
-    for (index, error) in &rehearsal.failed_queries {
-        printer.data(&line("broken", *index, &plain(error)))?;
+    for (place, error) in &rehearsal.failed_queries {
+        printer.data(&line("broken", place, &plain(error)))?;
     }
-    let needs_changes = job.assertions.iter().any(|assertion| assertion.check.needs_changes());
+    let needs_changes = job.assertions().any(|assertion| assertion.check.needs_changes());
     let mut untold = !rehearsal.failed_queries.is_empty();
     if let Some(trouble) = &rehearsal.unwatched {
         // The setups might make it smaller.
@@ -131,7 +140,7 @@ fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Resu
     }
     let mut vacuous = false;
     let advice = "where that is meant, say `holdsBefore: true`";
-    for (index, doubt) in &rehearsal.doubts {
+    for (place, doubt) in &rehearsal.doubts {
         let (word, words) = match doubt {
             Vacuity::Vacuous => {
                 vacuous = true;
@@ -147,7 +156,7 @@ fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Resu
             }
             Vacuity::NotChecked { why } => ("not checked", format!("whether it can fail could not be told {why}")),
         };
-        printer.data(&line(word, *index, &plain(&words)))?;
+        printer.data(&line(word, place, &plain(&words)))?;
     }
     Ok(match (untold, vacuous && job.gate.vacuous == VacuousGate::Fail) {
         (true, _) => Verdict::Incomplete.exit_status(),

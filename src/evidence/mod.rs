@@ -25,7 +25,7 @@ pub use event::{Event, EventKind, ToolCall};
 pub use judgement::{Judgement, Question, ReplySchema};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
-pub use observation::{Observed, QueryObservation};
+pub use observation::{AssertionId, Observed, QueryObservation};
 pub use state::State;
 pub use transcript::Transcript;
 pub use trial::TrialId;
@@ -48,6 +48,14 @@ pub enum Condition {
 impl Condition {
     /// Both conditions, in the order in which they are run and shown.
     pub const ALL: [Condition; 2] = [Condition::WithoutFacts, Condition::WithFacts];
+
+    /// As the job file and the journal spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Condition::WithoutFacts => "withoutFacts",
+            Condition::WithFacts => "withFacts",
+        }
+    }
 
     /// How a reader is told which condition it is.
     pub fn words(self) -> &'static str {
@@ -77,7 +85,7 @@ pub struct Evidence {
     pub ending: Ending,
     /// The agent's observable state after the conversation; `None` when nothing asked for it.
     pub object_context: Option<Observed<ObjectContext>>,
-    /// What each Cypher assertion's query returned after the conversation, by assertion index.
+    /// What each Cypher assertion's query returned after the conversation.
     pub queries: Vec<QueryObservation>,
     /// What changed in the graph, in the order in which it was seen; why it could not be watched; `None` when there is no
     /// graph, or in what an earlier version kept.
@@ -135,8 +143,13 @@ impl Evidence {
     }
 
     /// What the query of an assertion returned after the conversation, where it was run and could be.
-    pub fn table(&self, assertion: usize) -> Option<&Table> {
+    pub fn table(&self, assertion: &AssertionId) -> Option<&Table> {
         state::table_of(&self.queries, assertion)
+    }
+
+    /// Both sides of the comparison that the query of an assertion returned after the conversation.
+    pub fn sides(&self, assertion: &AssertionId) -> Option<&Table> {
+        state::sides_of(&self.queries, assertion)
     }
 }
 
@@ -144,7 +157,13 @@ impl Evidence {
 impl Evidence {
     /// A conversation that ended well and in which nothing was said.
     pub(crate) fn sample() -> Evidence {
-        let trial = TrialId { number: 1, model: "m".to_owned(), condition: Condition::WithFacts, repeat: 1 };
+        let trial = TrialId {
+            number: 1,
+            case: "c".to_owned(),
+            model: "m".to_owned(),
+            condition: Condition::WithFacts,
+            repeat: 1,
+        };
         let evidence = Evidence::of_session("s".to_owned(), "user".to_owned(), &trial);
         Evidence { ending: Ending::SignedOff, ..evidence }
     }

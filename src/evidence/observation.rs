@@ -1,6 +1,9 @@
 //! What was looked at after the conversation.
 
-use serde::{Deserialize, Serialize};
+use std::fmt::{self, Formatter};
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Table;
 
@@ -18,16 +21,57 @@ pub enum Observed<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryObservation {
-    /// Which assertion of the job, counted from 0.
-    pub assertion: usize,
+    /// Which assertion of the case.
+    pub assertion: AssertionId,
     /// Its rows.
     pub result: Observed<Table>,
+    /// Both sides of the comparison that it returns, where conversations find what others left: `true` and `false` alone
+    /// don't tell whose doing it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sides: Option<Table>,
 }
 
-impl QueryObservation {
-    /// Beyond all of a job's assertions: where both sides of the comparison that an assertion's query returns are kept.
-    pub fn place_of_sides(assertion: usize) -> usize {
-        const BEYOND: usize = 1_000_000;
-        BEYOND + assertion
+/// What an assertion is known by within its case, stable across runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct AssertionId(String);
+
+impl AssertionId {
+    /// The id of this text.
+    pub fn new(text: impl Into<String>) -> AssertionId {
+        AssertionId(text.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AssertionId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Version 1 kept the assertion's place instead: it is read as its digits.
+impl<'de> Deserialize<'de> for AssertionId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AssertionId, D::Error> {
+        struct TextOrPlace;
+        impl Visitor<'_> for TextOrPlace {
+            type Value = AssertionId;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                f.write_str("an assertion's id")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<AssertionId, E> {
+                Ok(AssertionId::new(text))
+            }
+
+            fn visit_u64<E: Error>(self, place: u64) -> Result<AssertionId, E> {
+                Ok(AssertionId::new(place.to_string()))
+            }
+        }
+        deserializer.deserialize_any(TextOrPlace)
     }
 }

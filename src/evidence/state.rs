@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ObjectContext, Observed, QueryObservation, Table};
+use super::{AssertionId, ObjectContext, Observed, QueryObservation, Table};
 
 /// What can be seen of agent and graph at one moment, as far as the job's assertions look at it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -10,7 +10,7 @@ use super::{ObjectContext, Observed, QueryObservation, Table};
 pub struct State {
     /// The agent's observable state; `None` when nothing asks for it.
     pub object_context: Option<Observed<ObjectContext>>,
-    /// What each Cypher assertion's query returns, by assertion index.
+    /// What each Cypher assertion's query returns.
     pub queries: Vec<QueryObservation>,
     /// Whether what is there can be what other conversations left: they share it, and no setup prepares it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -19,13 +19,22 @@ pub struct State {
 
 impl State {
     /// What the query of an assertion returned, where it was run and could be.
-    pub fn table(&self, assertion: usize) -> Option<&Table> {
+    pub fn table(&self, assertion: &AssertionId) -> Option<&Table> {
         table_of(&self.queries, assertion)
+    }
+
+    /// Both sides of the comparison that the query of an assertion returned.
+    pub fn sides(&self, assertion: &AssertionId) -> Option<&Table> {
+        sides_of(&self.queries, assertion)
     }
 }
 
-pub(super) fn table_of(queries: &[QueryObservation], assertion: usize) -> Option<&Table> {
-    queries.iter().filter(|query| query.assertion == assertion).find_map(|query| match &query.result {
+pub(super) fn sides_of<'q>(queries: &'q [QueryObservation], assertion: &AssertionId) -> Option<&'q Table> {
+    queries.iter().find(|query| query.assertion == *assertion)?.sides.as_ref()
+}
+
+pub(super) fn table_of<'q>(queries: &'q [QueryObservation], assertion: &AssertionId) -> Option<&'q Table> {
+    queries.iter().filter(|query| query.assertion == *assertion).find_map(|query| match &query.result {
         Observed::Seen(table) => Some(table),
         Observed::Failed(_) => None,
     })

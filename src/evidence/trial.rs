@@ -1,5 +1,7 @@
 //! Which conversation of a run this is.
 
+use std::fmt::{self, Formatter};
+
 use serde::{Deserialize, Serialize};
 
 use super::Condition;
@@ -8,12 +10,53 @@ use super::Condition;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialId {
-    /// Counted from 1 within the run.
+    /// Its place in the plan, counted from 1: what the journal's entries refer to. It says nothing beyond this run.
     pub number: u32,
+    /// The case that it is about; empty in what an earlier version kept.
+    #[serde(default)]
+    pub case: String,
     /// The agent's model.
     pub model: String,
-    /// Which of the two conversations.
+    /// Which of the case's conditions.
     pub condition: Condition,
     /// Which repetition, counted from 1.
     pub repeat: u32,
+}
+
+impl TrialId {
+    /// What pairs it with the same trial of another run of the job: `case/model/condition/repeat`, each percent-encoded
+    /// where it holds a `/` or a `%`.
+    pub fn key(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for TrialId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let part = |text: &str| text.replace('%', "%25").replace('/', "%2F");
+        write!(f, "{}/{}/{}/{}", part(&self.case), part(&self.model), self.condition.as_str(), self.repeat)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(case: &str, model: &str) -> TrialId {
+        TrialId {
+            number: 7,
+            case: case.to_owned(),
+            model: model.to_owned(),
+            condition: Condition::WithFacts,
+            repeat: 2,
+        }
+    }
+
+    #[test]
+    fn a_key_says_which_trial_it_is_and_not_where_it_stood() {
+        assert_eq!(id("book", "openai/gpt").key(), "book/openai%2Fgpt/withFacts/2");
+        assert_eq!(TrialId { number: 1, ..id("a", "b") }.key(), id("a", "b").key());
+        assert_ne!(id("a/b", "c").key(), id("a", "b/c").key());
+        assert_ne!(id("a%2Fb", "c").key(), id("a/b", "c").key());
+    }
 }

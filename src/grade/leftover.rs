@@ -1,32 +1,30 @@
 //! Whether an assertion fails only for what other conversations left behind.
 
+use super::{GradeInput, evaluate};
 use crate::assertion::{AssertionCheck, cypher};
-use crate::clock::Clock;
-use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, Resource, State};
-use crate::job::Job;
+use crate::evidence::{Evidence, ObjectContext, Observed, Resource, State};
+use crate::job::Assertion;
 use crate::score::{Component, Score};
 
 /// What an assertion that fails is worth instead, where it would hold without what was there before the first word and
 /// nothing keeps conversations apart: nobody can tell, and it is not the agent's fault.
 pub(super) fn excused(
-    check: &AssertionCheck,
-    index: usize,
-    job: &Job,
-    (evidence, clock): (&Evidence, Clock),
+    assertion: &Assertion,
+    trial: GradeInput<'_>,
     (before, after): (&State, &Component),
 ) -> Option<Component> {
+    let (check, id, evidence) = (&assertion.check, &assertion.id, trial.evidence);
     if !before.may_be_left_over || evidence.agent_ended_it() {
         return None;
     }
     let holds_without = match check {
         AssertionCheck::Cypher(check) => {
-            let place = QueryObservation::place_of_sides(index);
             let exact = cypher::sides(&check.cypher)
-                .zip(before.table(place).zip(evidence.table(place)))
+                .zip(before.sides(id).zip(evidence.sides(id)))
                 .and_then(|(sides, (before, after))| cypher::holds_of_added_sides(check, &sides, before, after));
             match exact {
                 Some(holds) => holds,
-                None => cypher::holds_of_what_was_added(check, before.table(index)?, evidence.table(index)?),
+                None => cypher::holds_of_what_was_added(check, before.table(id)?, evidence.table(id)?),
             }
         }
         AssertionCheck::Expression(_) if check.needs_object_context() => {
@@ -37,7 +35,7 @@ pub(super) fn excused(
             };
             let object_context = Some(Observed::Seen(added(old, all)));
             let evidence = Evidence { object_context, ..evidence.clone() };
-            check.evaluate(index, &job.name, &evidence, clock).score() == Some(Score::ONE)
+            evaluate(assertion, trial.with(&evidence)).score() == Some(Score::ONE)
         }
         AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => false,
     };

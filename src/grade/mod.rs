@@ -7,8 +7,8 @@ mod vacuous;
 use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
-use crate::job::{Job, TimingOn};
-use crate::metric::{self, Case, CaseTask};
+use crate::job::{Assertion, Case, Job, TimingOn};
+use crate::metric::{self, InputTask, MetricInput};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
 pub use vacuous::{doubt, in_silence, is_in_doubt};
@@ -20,13 +20,13 @@ const ASSERTIONS_WEIGHT: Weight = match Weight::new(4.0) {
 };
 
 /// What the metrics may know of a trial. The judge's prompt is only needed to ask, not to grade.
-pub fn case(job: &Job, evidence: &Evidence, judge_prompt: Option<String>) -> Case {
-    Case {
-        tasks: job
+pub fn metric_input(job: &Job, case: &Case, evidence: &Evidence, judge_prompt: Option<String>) -> MetricInput {
+    MetricInput {
+        tasks: case
             .tasks
             .iter()
-            .map(|task| CaseTask {
-                kind: task.kind.word().to_owned(),
+            .map(|task| InputTask {
+                kind: task.kind.as_str().to_owned(),
                 task: task.task.clone(),
                 acceptance_criteria: task.acceptance_criteria.clone(),
             })
@@ -35,37 +35,58 @@ pub fn case(job: &Job, evidence: &Evidence, judge_prompt: Option<String>) -> Cas
         transcript: evidence.transcript.clone(),
         judge_prompt,
         judge_temperature: job.judge.temperature,
-        times_first_token: job.timing_on == TimingOn::FirstToken,
+        times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
     }
 }
 
 /// What the judge is to be asked about a trial.
-pub fn questions(case: &Case) -> Vec<Question> {
-    metric::all().iter().flat_map(|metric| metric.questions(case)).collect()
+pub fn questions(input: &MetricInput) -> Vec<Question> {
+    metric::all().iter().flat_map(|metric| metric.questions(input)).collect()
 }
 
 /// Whether a judge's raw reply can be used.
 ///
 /// # Errors
 /// What is wrong with it, in a sentence that can be sent back to the judge.
-pub fn read_reply(case: &Case, question: &Question, raw: &str) -> Result<(), String> {
+pub fn read_reply(input: &MetricInput, question: &Question, raw: &str) -> Result<(), String> {
     match metric::named(&question.metric) {
-        Some(metric) => metric.read(case, raw),
+        Some(metric) => metric.read(input, raw),
         None => Err(format!("no metric is called {}", question.metric)),
     }
 }
 
-/// What a trial is worth. `clock` stops assertions that would take for ever.
-pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement], clock: Clock) -> Scorecard {
-    let case = case(job, evidence, None);
+/// One trial to be graded.
+#[derive(Debug, Clone, Copy)]
+pub struct GradeInput<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// The job's case that the trial is of.
+    pub case: &'a Case,
+    /// What happened.
+    pub evidence: &'a Evidence,
+    /// Stops assertions that would take for ever.
+    pub clock: Clock,
+}
+
+impl<'a> GradeInput<'a> {
+    /// The same with other evidence.
+    fn with(self, evidence: &'a Evidence) -> GradeInput<'a> {
+        GradeInput { evidence, ..self }
+    }
+}
+
+/// What a trial is worth.
+pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
+    let evidence = trial.evidence;
+    let input = metric_input(trial.job, trial.case, evidence, None);
     let mut dimensions: Vec<Dimension> = metric::all()
         .iter()
-        .flat_map(|metric| metric.score(&case, judgements.iter().find(|judgement| judgement.metric == metric.name())))
+        .flat_map(|metric| metric.score(&input, judgements.iter().find(|judgement| judgement.metric == metric.name())))
         .collect();
     // What is shown but not counted comes last.
     let counted = dimensions.iter().position(|dimension| dimension.weight == Weight::ZERO).unwrap_or(dimensions.len());
-    dimensions.insert(counted, assertions(job, evidence, clock));
+    dimensions.insert(counted, assertions(trial));
     let failure_count = evidence.failure_count();
     let composite = if evidence.agent_ended_it() && !evidence.transcript.has_reply() {
         // Whatever holds of an untouched graph is not the doing of an agent that never said a word.
@@ -76,20 +97,26 @@ pub fn grade(job: &Job, evidence: &Evidence, judgements: &[Judgement], clock: Cl
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
 }
 
-fn assertions(job: &Job, evidence: &Evidence, clock: Clock) -> Dimension {
-    let items: Vec<Item> = job
+fn assertions(trial: GradeInput<'_>) -> Dimension {
+    let items: Vec<Item> = trial
+        .case
         .assertions
         .iter()
-        .enumerate()
-        .map(|(index, assertion)| {
+        .map(|assertion| {
             let component = match assertion.when {
-                Some(when) if when != evidence.condition => {
+                Some(when) if when != trial.evidence.condition => {
                     Component::not_applicable(format!("only checked {}", when.words()))
                 }
-                _ => assert_on(&assertion.check, index, job, (evidence, clock)),
+                _ => assert_on(assertion, trial),
             };
-            let (component, vacuity) = vacuous::weigh(assertion, index, job, (evidence, clock), component);
-            Item { label: assertion.label(), weight: assertion.weight, component, vacuity }
+            let (component, vacuity) = vacuous::weigh(assertion, trial, component);
+            Item {
+                id: Some(assertion.id.to_string()),
+                label: assertion.label(),
+                weight: assertion.weight,
+                component,
+                vacuity,
+            }
         })
         .collect();
     let component = match weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))) {
@@ -101,10 +128,14 @@ fn assertions(job: &Job, evidence: &Evidence, clock: Clock) -> Dimension {
     Dimension { name: "assertions".to_owned(), weight: ASSERTIONS_WEIGHT, component, items }
 }
 
+fn evaluate(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
+    assertion.check.evaluate(&assertion.id, &trial.job.name, trial.evidence, trial.clock)
+}
+
 /// Evaluates an assertion. An agent that failed and then shows no state has failed in this too.
-fn assert_on(check: &AssertionCheck, index: usize, job: &Job, (evidence, clock): (&Evidence, Clock)) -> Component {
-    let component = check.evaluate(index, &job.name, evidence, clock);
-    match (&evidence.ending, &evidence.object_context, check) {
+fn assert_on(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
+    let component = evaluate(assertion, trial);
+    match (&trial.evidence.ending, &trial.evidence.object_context, &assertion.check) {
         (Ending::AgentFailed { .. }, Some(Observed::Failed(error)), AssertionCheck::Expression(_))
             if component.is_missing() =>
         {

@@ -1,8 +1,9 @@
 //! Whether what an assertion looks at has changed since the first word.
 
+use super::GradeInput;
 use crate::assertion::{AssertionCheck, expression};
 use crate::evidence::{Change, Entity, Evidence, Observed, State, Table, Value};
-use crate::job::Job;
+use crate::job::Assertion;
 
 /// Whether what an assertion looks at has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,11 +16,12 @@ pub(super) enum Since {
 
 /// Whether what an assertion looks at, and nothing else, has changed since the first word. A script that looks only at
 /// the conversation sees something new as soon as a word is said.
-pub(super) fn since(check: &AssertionCheck, job: &Job, evidence: &Evidence, before: &State) -> Since {
+pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &State) -> Since {
+    let evidence = trial.evidence;
     match check {
         AssertionCheck::Cypher(cypher) => {
             let relevant = before.may_be_left_over.then_some(cypher.cypher.as_str());
-            of_graph(relevant, job, evidence, before)
+            of_graph(relevant, trial, before)
         }
         AssertionCheck::Changes(_) => of_changes(evidence, |_| true),
         AssertionCheck::Expression(script) => {
@@ -55,17 +57,18 @@ fn of_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> Since {
 /// Whether the graph has changed: what was watched, and beyond that what the assertions' queries return. Where `cypher`
 /// is given, a change counts only if it is of something that the query names: what others left is not shown to be this
 /// conversation's doing by a log that the agent writes.
-fn of_graph(cypher: Option<&str>, job: &Job, evidence: &Evidence, before: &State) -> Since {
+fn of_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &State) -> Since {
+    let (watch, evidence) = (&trial.job.graph.watch, trial.evidence);
     let watched = of_changes(evidence, |change| cypher.is_none_or(|cypher| is_named(cypher, change)));
-    let sees_all = job.watch.labels.is_empty() && job.watch.predicate.is_none();
+    let sees_all = watch.labels.is_empty() && watch.predicate.is_none();
     if watched == Since::Changed || (watched == Since::Unchanged && sees_all) {
         return watched;
     }
-    let differs = |index: usize| match (before.table(index), evidence.table(index)) {
+    let differs = |assertion: &Assertion| match (before.table(&assertion.id), evidence.table(&assertion.id)) {
         (Some(before), Some(after)) => !is_same(before, after),
         _ => false,
     };
-    if (0..job.assertions.len()).any(differs) { Since::Changed } else { watched }
+    if trial.case.assertions.iter().any(differs) { Since::Changed } else { watched }
 }
 
 /// Whether two tables have the same rows, in whichever order.

@@ -1,22 +1,24 @@
 //! Whether an assertion that holds says anything of the conversation: whether it could have failed at all, and whether it
 //! held before the first word already. And whether one that fails does so for what others left behind.
 
-use super::leftover;
 use super::since::{Since, since};
+use super::{GradeInput, evaluate, leftover};
 use crate::assertion::AssertionCheck;
-use crate::clock::Clock;
-use crate::evidence::{Condition, Evidence, ObjectContext, Observed, State, TrialId};
-use crate::job::{Assertion, Job};
+use crate::evidence::{Condition, Ending, Evidence, ObjectContext, Observed, State, Transcript};
+use crate::job::Assertion;
 use crate::score::{Component, Score, Vacuity};
 
 /// The evidence as it would be had nobody said a word and had this been all that there was to see.
 fn silent(evidence: &Evidence, state: &State) -> Evidence {
-    let trial = TrialId { number: 0, model: evidence.model.clone(), condition: evidence.condition, repeat: 1 };
     Evidence {
+        transcript: Transcript::default(),
+        ending: Ending::CutOff,
         object_context: state.object_context.clone(),
         queries: state.queries.clone(),
         changes: Some(Observed::Seen(Vec::new())),
-        ..Evidence::of_session(evidence.session_id.clone(), evidence.user.clone(), &trial)
+        before: None,
+        empty: None,
+        ..evidence.clone()
     }
 }
 
@@ -26,40 +28,32 @@ pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
 }
 
 /// What an assertion comes to in a state in which nobody has said a word.
-pub fn in_silence(
-    check: &AssertionCheck,
-    index: usize,
-    job: &Job,
-    (evidence, clock): (&Evidence, Clock),
-    state: &State,
-) -> Component {
-    check.evaluate(index, &job.name, &silent(evidence, state), clock)
+pub fn in_silence(assertion: &Assertion, trial: GradeInput<'_>, state: &State) -> Component {
+    evaluate(assertion, trial.with(&silent(trial.evidence, state)))
 }
 
 /// What an assertion comes to on an empty graph and an empty object context.
-fn on_nothing(check: &AssertionCheck, index: usize, job: &Job, (evidence, clock): (&Evidence, Clock)) -> Component {
+fn on_nothing(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
+    let evidence = trial.evidence;
     let queries = evidence.empty.as_ref().map(|empty| empty.queries.clone()).unwrap_or_default();
     let object_context = Some(Observed::Seen(ObjectContext::default()));
-    in_silence(check, index, job, (evidence, clock), &State { object_context, queries, ..State::default() })
+    in_silence(assertion, trial, &State { object_context, queries, ..State::default() })
 }
 
 /// What is known before any conversation of what it will mean when an assertion holds; `None` where it does not hold
 /// yet, or was never looked at.
-pub fn doubt(job: &Job, index: usize, evidence: &Evidence, clock: Clock) -> Option<Vacuity> {
-    doubt_of(job.assertions.get(index)?, index, job, (evidence, clock))
-}
-
-fn doubt_of(assertion: &Assertion, index: usize, job: &Job, (evidence, clock): (&Evidence, Clock)) -> Option<Vacuity> {
+pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
+    let evidence = trial.evidence;
     let before = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition))?;
     if let AssertionCheck::Changes(check) = &assertion.check {
         // Nothing can have changed before the conversation: what it allows for tells whether it can fail.
         return check.allows_everything().then_some(Vacuity::Vacuous);
     }
-    if !was_looked_at(&assertion.check, index, before) {
+    if !was_looked_at(assertion, before) {
         return None;
     }
-    let held = in_silence(&assertion.check, index, job, (evidence, clock), before);
-    let on_nothing = on_nothing(&assertion.check, index, job, (evidence, clock));
+    let held = in_silence(assertion, trial, before);
+    let on_nothing = on_nothing(assertion, trial);
     match (held, on_nothing.score()) {
         (Component::Scored { score, .. }, _) if score < Score::ONE => None,
         (Component::Scored { .. }, Some(Score::ONE)) => Some(Vacuity::Vacuous),
@@ -70,9 +64,10 @@ fn doubt_of(assertion: &Assertion, index: usize, job: &Job, (evidence, clock): (
 }
 
 /// Earlier versions looked only at what holds with nothing there.
-fn was_looked_at(check: &AssertionCheck, index: usize, before: &State) -> bool {
+fn was_looked_at(assertion: &Assertion, before: &State) -> bool {
+    let check = &assertion.check;
     match check {
-        AssertionCheck::Cypher(_) => before.queries.iter().any(|query| query.assertion == index),
+        AssertionCheck::Cypher(_) => before.queries.iter().any(|query| query.assertion == assertion.id),
         AssertionCheck::Expression(_) => !check.needs_object_context() || before.object_context.is_some(),
         AssertionCheck::Changes(_) => true,
     }
@@ -80,20 +75,15 @@ fn was_looked_at(check: &AssertionCheck, index: usize, before: &State) -> bool {
 
 /// What an assertion that came to `after` is worth in the light of what was there before the first word, and why it may
 /// say nothing of the conversation.
-pub(super) fn weigh(
-    assertion: &Assertion,
-    index: usize,
-    job: &Job,
-    (evidence, clock): (&Evidence, Clock),
-    after: Component,
-) -> (Component, Option<Vacuity>) {
+pub(super) fn weigh(assertion: &Assertion, trial: GradeInput<'_>, after: Component) -> (Component, Option<Vacuity>) {
+    let evidence = trial.evidence;
     let Some(before) = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition)) else {
         return (after, None);
     };
     match after.score() {
-        Some(Score::ONE) => hold(assertion, index, job, (evidence, clock), (before, after)),
+        Some(Score::ONE) => hold(assertion, trial, (before, after)),
         Some(_) => {
-            let excused = leftover::excused(&assertion.check, index, job, (evidence, clock), (before, &after));
+            let excused = leftover::excused(assertion, trial, (before, &after));
             (excused.unwrap_or(after), None)
         }
         None => (after, None),
@@ -102,27 +92,26 @@ pub(super) fn weigh(
 
 fn hold(
     assertion: &Assertion,
-    index: usize,
-    job: &Job,
-    (evidence, clock): (&Evidence, Clock),
+    trial: GradeInput<'_>,
     (before, after): (&State, Component),
 ) -> (Component, Option<Vacuity>) {
+    let evidence = trial.evidence;
     let check = &assertion.check;
     let held_unseen = || {
         // What is the same as before was so before, whether or not anybody could see it.
-        was_looked_at(check, index, before) && in_silence(check, index, job, (evidence, clock), before).is_missing()
+        was_looked_at(assertion, before) && in_silence(assertion, trial, before).is_missing()
     };
-    let vacuity = match doubt_of(assertion, index, job, (evidence, clock)) {
+    let vacuity = match doubt(assertion, trial) {
         Some(vacuity @ (Vacuity::Vacuous | Vacuity::HeldBefore)) => vacuity,
         unknown if !matches!(check, AssertionCheck::Changes(_)) && held_unseen() => {
-            if since(check, job, evidence, before) != Since::Unchanged {
+            if since(check, trial, before) != Since::Unchanged {
                 return (after, unknown);
             }
             Vacuity::HeldBefore
         }
         _ => return (after, None),
     };
-    let unshown = match since(check, job, evidence, before) {
+    let unshown = match since(check, trial, before) {
         Since::Changed => return (after, Some(vacuity)),
         Since::Unchanged => "held before the first word and nothing that it looks at has changed since".to_owned(),
         Since::Unknown(why) => {

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::problem::{Problems, Report};
 use super::source::{self, Lines, Node};
 use super::template_check::TemplateCheck;
-use super::{Job, check, meant, schema, semantics};
+use super::{Job, check, schema, semantics};
 
 /// Reads a job. `file_name` names it in problems and, without a `name`, in reports; nothing is opened.
 ///
@@ -19,7 +19,7 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     check::check(&mut report, schema::shared(), &root);
     semantics::check(&mut report, templates, &root);
     report.finish()?;
-    meaning_of(file_name, text, &root).map_err(|message| {
+    job_of(file_name, text, &root).map_err(|message| {
         // The schema and the types that read it are held together by tests; this tells the author when they part.
         let mut report = Report::new(file_name, &lines);
         report
@@ -29,9 +29,11 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     })
 }
 
-fn meaning_of(file_name: &str, text: &str, root: &Node) -> Result<Job, String> {
-    let written = serde_json::from_value(source::as_json(root)).map_err(|error| error.to_string())?;
-    meant::job(written, file_name, digest(text))
+fn job_of(file_name: &str, text: &str, root: &Node) -> Result<Job, String> {
+    let mut job: Job = serde_json::from_value(source::as_json(root)).map_err(|error| error.to_string())?;
+    job.complete(file_name);
+    job.digest = digest(text);
+    Ok(job)
 }
 
 fn digest(text: &str) -> String {

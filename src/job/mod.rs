@@ -1,41 +1,51 @@
-//! A job: the file as it is written, and what it means.
+//! A job: configuration and cases, as a file says them.
 //!
-//! `written` holds the YAML's own shape (the schema is derived from it), [`load`] turns text into a [`Job`] that is valid
-//! by construction, or into all of its problems at once, each with file, line and column. No network, no environment.
+//! In: the file's text. Out: a [`Job`] that is valid by construction, or all of the file's problems at once, each with line
+//! and column. The JSON Schema is derived from the same types, and `check` reads the text's tree by it; doc comments are
+//! the descriptions that an author's editor shows; what tells kinds apart is the key that is present, never a tag. No
+//! network, no environment.
 //!
 //! ```text
-//! text ─source→ tree with places ─check, semantics→ no problems ─serde→ JobFile ─meant→ Job
+//! text ─source→ tree with places ─check, semantics→ no problems ─serde→ Job ─complete→ Job
 //!                                 └→ Problems ─render→ text
 //! ```
 
+mod assertion;
+mod case;
+mod case_check;
 mod change_lines;
 mod check;
+mod configuration;
+mod limits;
 mod load;
 mod mask;
-mod meaning;
-mod meant;
 mod model;
+mod model_file;
 mod nearest;
+mod persona;
 mod problem;
 mod render;
+mod rules;
 mod schema;
-mod secrets;
 mod script_place;
+mod secrets;
 mod semantics;
 mod source;
+mod target;
 mod template_check;
-mod written;
 
+pub use assertion::Assertion;
+pub use case::{Case, Seed, Setup, Task, TaskKind, User};
+pub use configuration::{Isolation, Job};
+pub use limits::{Gate, Limits, RunLimits, Timing, TimingOn};
 pub use load::load;
-pub use meaning::{
-    Assertion, Facts, Gate, Isolation, Job, Judge, Limits, Mind, Persona, RunLimits, Seed, Setup, Target, Task,
-    TaskKind, TimingOn,
-};
 pub use model::{Model, ModelName, Provider, ReasoningEffort};
+pub use persona::{Judge, Persona};
 pub use problem::{Problem, Problems};
 pub use render::render_problems;
 pub use schema::schema;
 pub use secrets::secrets;
+pub use target::{JobGraph, Target};
 pub use template_check::{TemplateCheck, TemplateKind, TemplatePlace, TemplateProblem};
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! One of our own models: its provider, its name there, and what a job says of it beyond that.
 
+use super::model_file::ModelFile;
+
 /// Who offers a model, and by which variables the environment says how to reach it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provider {
@@ -71,7 +73,7 @@ pub enum ModelName {
 
 impl ModelName {
     /// The persona's and the judge's model unless the job names another.
-    pub const DEFAULT: &'static str = "openai/gpt-4.1-mini";
+    pub const DEFAULT: &'static str = "gpt-4.1-mini";
 
     /// A model of OpenAI's, or of any endpoint that speaks as OpenAI does.
     pub fn openai(model: impl Into<String>) -> ModelName {
@@ -126,7 +128,8 @@ impl ModelName {
 }
 
 /// One of our own models, and what the job says of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "ModelFile", into = "ModelFile")]
 pub struct Model {
     /// Which.
     pub name: ModelName,
@@ -146,7 +149,7 @@ pub struct Model {
 
 impl Model {
     /// A model of which only the name is known.
-    pub fn of(name: ModelName) -> Model {
+    pub fn new(name: ModelName) -> Model {
         Model {
             name,
             is_named: true,
@@ -158,12 +161,24 @@ impl Model {
         }
     }
 
+    /// Whether the job says nothing of it.
+    pub(super) fn is_unnamed(&self) -> bool {
+        !self.is_named
+    }
+
     /// The provider, where it is no set of rules.
     pub fn provider(&self) -> Option<Provider> {
         match &self.name {
             ModelName::Scripted => None,
             ModelName::Of { provider, .. } => Some(*provider),
         }
+    }
+}
+
+impl Default for Model {
+    /// The model where a job names none.
+    fn default() -> Model {
+        Model { is_named: false, ..Model::new(ModelName::openai(ModelName::DEFAULT)) }
     }
 }
 

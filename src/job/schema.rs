@@ -7,13 +7,13 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
-use super::written::JobFile;
+use super::Job;
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(tidy));
-    let mut schema = settings.into_generator().into_root_schema_for::<JobFile>();
+    let mut schema = settings.into_generator().into_root_schema_for::<Job>();
     let generated = std::mem::take(schema.ensure_object());
     schema.insert("$schema".to_owned(), DRAFT.into());
     schema.insert("$id".to_owned(), "urn:eval-job:schema:job:1".into());

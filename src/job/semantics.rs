@@ -1,13 +1,12 @@
 //! What no schema can say: models' names, templates, scripts. Read from the tree, so that a structural problem elsewhere
 //! hides none of them.
 
-use super::ModelName;
-use super::change_lines;
 use super::problem::Report;
 use super::script_place::script_place;
 use super::source::Node;
 use super::template_check::{TemplateCheck, TemplateKind, TemplateProblem};
-use super::written::{EvaluatorFile, ScorerFile};
+use super::{Judge, ModelName, Persona};
+use super::{case_check, change_lines};
 use crate::agent::managed::{address_problem, pattern_problem};
 use crate::assertion::expression::{ExpressionProblem, compile_problem};
 use crate::graph::{CypherProblem, assertion_problem, setup_problem};
@@ -19,9 +18,9 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
             model(report, node);
         }
     }
-    let default = EvaluatorFile::default().prompt;
+    let default = Persona::default().prompt;
     template(report, templates, root, ("evaluator", TemplateKind::Persona, &default));
-    let default = ScorerFile::default().prompt;
+    let default = Judge::default().prompt;
     template(report, templates, root, ("scorer", TemplateKind::Judge, &default));
     let ready = ["target", "start", "ready"].iter().try_fold(root, |node, key| node.get(key));
     for (key, problem) in [("http", address_problem as fn(&str) -> Option<String>), ("log", pattern_problem)] {
@@ -31,12 +30,21 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
             report.add(node.span, problem);
         }
     }
+    statements(report, root);
+    case_check::check(report, root);
+    for case in root.get("cases").map(Node::items).unwrap_or_default() {
+        statements(report, case);
+    }
+}
+
+/// The Cypher, the scripts and the expected changes of the file or of one of its cases.
+fn statements(report: &mut Report<'_>, part: &Node) {
     for (list, problem) in [("setups", setup_problem as CypherCheck), ("assertions", assertion_problem)] {
-        for node in root.get(list).map(Node::items).unwrap_or_default().iter().filter_map(|item| item.get("cypher")) {
+        for node in part.get(list).map(Node::items).unwrap_or_default().iter().filter_map(|item| item.get("cypher")) {
             cypher(report, node, problem);
         }
     }
-    for assertion in root.get("assertions").map(Node::items).unwrap_or_default() {
+    for assertion in part.get("assertions").map(Node::items).unwrap_or_default() {
         if let Some(node) = assertion.get("expression") {
             script(report, node);
         }

@@ -2,13 +2,13 @@
 //!
 //! Invariants: a metric never calls a model: it asks [`Question`]s, the runner carries them, and then it scores the
 //! [`Judgement`] as a function that can be run again on what is stored. A metric knows no job: what it needs of one comes
-//! as plain data in a [`Case`].
+//! as plain data in a [`MetricInput`].
 
-mod case;
+mod input;
 pub mod tasks;
 pub mod timing;
 
-pub use case::{Case, CaseTask};
+pub use input::{InputTask, MetricInput};
 pub use tasks::Tasks;
 pub use timing::Timing;
 
@@ -21,17 +21,17 @@ pub trait Metric: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// What a judge has to decide before it can score; nothing for most.
-    fn questions(&self, case: &Case) -> Vec<Question>;
+    fn questions(&self, input: &MetricInput) -> Vec<Question>;
 
     /// Whether a judge's raw reply is usable.
     ///
     /// # Errors
     /// A sentence that names all that is wrong with it and can be sent back to the judge.
-    fn read(&self, case: &Case, raw: &str) -> Result<(), String>;
+    fn read(&self, input: &MetricInput, raw: &str) -> Result<(), String>;
 
     /// What the conversation is worth; `judgement` is the one that answers this metric's question, if there was one. The
     /// same dimensions come in the same order, whatever happened.
-    fn score(&self, case: &Case, judgement: Option<&Judgement>) -> Vec<Dimension>;
+    fn score(&self, input: &MetricInput, judgement: Option<&Judgement>) -> Vec<Dimension>;
 }
 
 /// All metrics, in the order in which their dimensions are shown.
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn questions_find_their_metric_by_name() {
-        let case = case::example(3);
+        let input = input::example(3);
         for metric in all() {
             assert!(named(metric.name()).is_some_and(|found| found.name() == metric.name()));
-            for question in metric.questions(&case) {
+            for question in metric.questions(&input) {
                 assert_eq!(question.metric, metric.name());
             }
         }
@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn the_dimensions_are_those_of_the_formula() {
-        let case = case::example(1);
-        let dimensions: Vec<_> = all().iter().flat_map(|metric| metric.score(&case, None)).collect();
+        let input = input::example(1);
+        let dimensions: Vec<_> = all().iter().flat_map(|metric| metric.score(&input, None)).collect();
         let weights: Vec<_> =
             dimensions.iter().map(|dimension| (dimension.name.as_str(), dimension.weight.get())).collect();
         assert_eq!(weights, [("timing", 1.0), ("tasks", 2.0), ("tone", 0.0)]);

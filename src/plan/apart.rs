@@ -67,7 +67,7 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
                 };
                 refuse(what, help);
             }
-            if job.assertions.iter().any(|assertion| assertion.check.needs_changes()) && !job.watch.is_of_one_user() {
+            if job.assertions().any(|assertion| assertion.check.needs_changes()) && !job.graph.watch.is_of_one_user() {
                 refuse(
                     "with isolation: user conversations share the graph, and its changes can't be told apart"
                         .to_owned(),

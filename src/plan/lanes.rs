@@ -1,5 +1,6 @@
 //! What keeps trials apart, and which of them may run side by side.
 
+use super::Trial;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::job::{Isolation, Job};
@@ -39,13 +40,25 @@ fn fixed_port(job: &Job, graph: Option<&GraphConfig>) -> bool {
     door.or(start.ready.port.and_then(|port| port.number())).is_some()
 }
 
-/// The trials of all models and conditions: in one lane if they share state, else in a lane each.
-pub(super) fn lanes(models: &[String], conditions: &[Condition], share_state: bool) -> Vec<Vec<TrialId>> {
-    let trials: Vec<TrialId> = models
-        .iter()
-        .flat_map(|model| conditions.iter().map(move |condition| (model, *condition)))
-        .zip(1..)
-        .map(|((model, condition), number)| TrialId { number, model: model.clone(), condition, repeat: 1 })
-        .collect();
-    if share_state { vec![trials] } else { trials.into_iter().map(|trial| vec![trial]).collect() }
+/// The trials of all cases, models, conditions and repetitions: in one lane if they share state, else in a lane each. The
+/// first round of everything comes before the second one, so that a run that is cut short has something of each.
+pub(super) fn lanes(job: &Job, models: &[String], conditions: &[Condition], share_state: bool) -> Vec<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for repeat in 1..=job.repeat {
+        for case in &job.cases {
+            for model in models {
+                for condition in case.conditions.iter().filter(|condition| conditions.contains(condition)) {
+                    let number = trials.len() as u32 + 1;
+                    let (case_id, model, condition) = (case.id.clone(), model.clone(), *condition);
+                    let id = TrialId { number, case: case_id, model, condition, repeat };
+                    trials.push(Trial { id, case: case.clone() });
+                }
+            }
+        }
+    }
+    match share_state {
+        _ if trials.is_empty() => Vec::new(),
+        true => vec![trials],
+        false => trials.into_iter().map(|trial| vec![trial]).collect(),
+    }
 }

@@ -1,23 +1,23 @@
 //! What earlier conversations leave for later ones.
 
 use crate::graph::GraphConfig;
-use crate::job::{Isolation, Job};
+use crate::job::{Case, Isolation, Job};
 
 /// Whether a conversation finds what others left, of this run and of earlier ones.
-pub(super) fn are_kept(job: &Job, graph: Option<&GraphConfig>, isolation: Isolation) -> bool {
+pub(super) fn are_kept(case: &Case, graph: Option<&GraphConfig>, isolation: Isolation) -> bool {
     let is_shared = match isolation {
         Isolation::Shared => true,
         // Processes of their own, and one database.
         Isolation::Process => matches!(graph, Some(GraphConfig::Neo4j(_))),
         Isolation::User | Isolation::Database => false,
     };
-    is_shared && job.setups.is_empty()
+    is_shared && case.setups.is_empty()
 }
 
 /// That assertions look at what earlier conversations left.
 pub(super) fn warnings(job: &Job, graph: Option<&GraphConfig>, isolation: Isolation) -> Vec<String> {
-    let looks = job.assertions.iter().any(|assertion| assertion.check.cypher().is_some());
-    if !looks || !are_kept(job, graph, isolation) {
+    let looks = |case: &Case| case.assertions.iter().any(|assertion| assertion.check.cypher().is_some());
+    if !job.cases.iter().any(|case| looks(case) && are_kept(case, graph, isolation)) {
         return Vec::new();
     }
     vec![

@@ -15,7 +15,7 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Isolation, Job, ModelName, RunLimits};
+use crate::job::{Assertion, Case, Isolation, Job, ModelName, RunLimits};
 use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
@@ -28,7 +28,7 @@ pub use refusal::Refusal;
 pub struct Wanted {
     /// The agent's models; empty means the transport's default.
     pub models: Vec<String>,
-    /// The conditions; empty means both.
+    /// Only these of the cases' conditions; empty means all.
     pub conditions: Vec<Condition>,
     /// The persona's model instead of the job's.
     pub evaluator_model: Option<ModelName>,
@@ -38,6 +38,8 @@ pub struct Wanted {
     pub min_score: Option<Score>,
     /// Limits of the run instead of the job's.
     pub limits: RunLimits,
+    /// How often each conversation is held, instead of the job's number.
+    pub repeat: Option<u32>,
 }
 
 /// What the surroundings offer, as far as it decides what can work.
@@ -49,6 +51,15 @@ pub struct Surroundings {
     pub neo4j_uri: Option<String>,
     /// What models cost.
     pub prices: PriceTable,
+}
+
+/// One conversation that is to be held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Which.
+    pub id: TrialId,
+    /// What it is about.
+    pub case: Arc<Case>,
 }
 
 /// What is to be run; whatever it holds can work as far as anyone can know.
@@ -63,7 +74,7 @@ pub struct Plan {
     /// What keeps the trials apart.
     pub isolation: Isolation,
     /// Trials that share state, one after the other; lanes run side by side.
-    pub lanes: Vec<Vec<TrialId>>,
+    pub lanes: Vec<Vec<Trial>>,
     /// What models cost.
     pub prices: PriceTable,
     /// What can work, and may still not mean what it seems to.
@@ -71,15 +82,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether a conversation finds what others left: nothing keeps them apart, and no setup prepares what they share.
-    pub fn keeps_leftovers(&self) -> bool {
-        leftovers::are_kept(&self.job, self.graph.as_ref(), self.isolation)
+    /// Whether a conversation about this case finds what others left: nothing keeps them apart, and no setup prepares what
+    /// they share.
+    pub fn keeps_leftovers(&self, case: &Case) -> bool {
+        leftovers::are_kept(case, self.graph.as_ref(), self.isolation)
     }
 
-    /// All trials, by number.
-    pub fn trials(&self) -> Vec<TrialId> {
-        let mut trials: Vec<TrialId> = self.lanes.iter().flatten().cloned().collect();
-        trials.sort_by_key(|trial| trial.number);
+    /// All trials, in their order.
+    pub fn trials(&self) -> Vec<&Trial> {
+        let mut trials: Vec<&Trial> = self.lanes.iter().flatten().collect();
+        trials.sort_by_key(|trial| trial.id.number);
         trials
     }
 
@@ -91,7 +103,8 @@ impl Plan {
         let mut job = job;
         let misnamed = models::choose(&mut job, &wanted, &surroundings.variables);
         job.gate.min_score = wanted.min_score.or(job.gate.min_score);
-        job.limits.run = wanted.limits.or(job.limits.run);
+        job.limits.replace(wanted.limits);
+        job.repeat = wanted.repeat.unwrap_or(job.repeat);
         let models = if wanted.models.is_empty() {
             vec![job.target.transport.as_transport().default_model().to_owned()]
         } else {
@@ -101,8 +114,9 @@ impl Plan {
         let isolation = lanes::isolation(&job, graph.as_ref());
         let conditions = if wanted.conditions.is_empty() { Condition::ALL.to_vec() } else { wanted.conditions };
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
-        let lanes = lanes::lanes(&models, &conditions, share_state);
+        let lanes = lanes::lanes(&job, &models, &conditions, share_state);
         let mut refusals = misnamed;
+        refusals.extend(lanes.is_empty().then(|| no_trials(&conditions)));
         refusals.extend(models::refusals(&job, &surroundings.variables));
         refusals.extend(prices::refusals(&job, &models, &surroundings.prices));
         refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &surroundings));
@@ -112,6 +126,7 @@ impl Plan {
             return Err(refusals);
         }
         let mut warnings = leftovers::warnings(&job, graph.as_ref(), isolation);
+        warnings.extend(job.cases.iter().flat_map(|case| never_checked(case)));
         warnings.extend(unset_variables(&job, &surroundings.variables));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices, warnings })
     }
@@ -120,14 +135,24 @@ impl Plan {
 /// The graph that the job names; else the embedded one for an agent that eval-job starts, Neo4j for every other job with
 /// Cypher.
 fn choose_graph(job: &Job) -> Option<GraphConfig> {
-    if let Some(graph) = &job.graph {
-        return Some(graph.clone());
+    if let Some(graph) = job.graph.backend() {
+        return Some(graph);
     }
     let is_demo = job.target.transport.as_transport().hosting().is_in_process();
     if is_demo || job.target.start.is_some() {
         return Some(GraphConfig::Embedded(EmbeddedConfig::default()));
     }
-    uses_cypher(job).then(|| GraphConfig::Neo4j(Neo4jConfig::default()))
+    job.uses_graph().then(|| GraphConfig::Neo4j(Neo4jConfig::default()))
+}
+
+/// The assertions of a case that are checked in a condition only in which it is never held.
+fn never_checked(case: &Case) -> Vec<String> {
+    let never = |assertion: &&Assertion| !case.conditions.iter().any(|condition| assertion.applies_in(*condition));
+    let warning = |assertion: &Assertion| {
+        let (label, when) = (assertion.label(), assertion.when.map_or("", Condition::words));
+        format!("the assertion `{label}` is checked {when} only, and case `{}` is never held so", case.id)
+    };
+    case.assertions.iter().filter(never).map(warning).collect()
 }
 
 /// That a started agent is to get variables which are not set.
@@ -142,9 +167,13 @@ fn unset_variables(job: &Job, variables: &Variables) -> Option<String> {
         .then(|| format!("{key}.inheritEnv: {} {are} not set, so the agent starts without", unset.join(" and ")))
 }
 
-/// Whether a setup or an assertion looks at the graph.
-fn uses_cypher(job: &Job) -> bool {
-    !job.setups.is_empty() || job.assertions.iter().any(|assertion| assertion.check.needs_graph())
+/// That no case is held in any of the conditions that are asked for.
+fn no_trials(conditions: &[Condition]) -> Refusal {
+    let asked: Vec<&str> = conditions.iter().map(|condition| condition.words()).collect();
+    Refusal {
+        what: format!("no conversation of this job is held {}", asked.join(" or ")),
+        help: "a case without facts is held without facts only; write `facts`, or leave --condition out".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 //! A key travels only where it was meant for: the provider's own variable goes with the provider's address or with the
 //! address of its own variable; an address that a job names gets the key that the job names, or none.
 
+use std::sync::Arc;
+
 use super::{Refusal, Wanted};
-use crate::job::{Job, Mind, Model, ModelName, Provider};
+use crate::job::{Job, Model, ModelName, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
 
@@ -42,17 +44,17 @@ pub(super) fn choose(job: &mut Job, wanted: &Wanted, variables: &Variables) -> V
     let place = |model: &mut Model, flag: &Option<ModelName>| {
         let is_rules = model.name == ModelName::Scripted;
         if let Some(name) = flag {
-            *model = Model::of(name.clone());
+            *model = Model::new(name.clone());
         } else if let Some(name) = forced.clone().filter(|_| !is_rules) {
-            *model = Model::of(name);
+            *model = Model::new(name);
         } else if let Some(name) = usual.clone().filter(|_| !model.is_named) {
-            *model = Model::of(name);
+            *model = Model::new(name);
         }
     };
-    match (&mut job.persona.mind, &wanted.evaluator_model) {
-        (Mind::Model(model), flag) => place(model, flag),
-        (mind @ Mind::Lines(_), Some(name)) => *mind = Mind::Model(Model::of(name.clone())),
-        (Mind::Lines(_), None) => {}
+    place(&mut job.persona.model, &wanted.evaluator_model);
+    if wanted.evaluator_model.is_some() {
+        // A model that is named is to speak.
+        job.cases.iter_mut().for_each(|case| Arc::make_mut(case).user = User::Persona);
     }
     place(&mut job.judge.model, &wanted.scorer_model);
     refusals
@@ -62,7 +64,7 @@ pub(super) fn choose(job: &mut Job, wanted: &Wanted, variables: &Variables) -> V
 pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
     let mut lacking: Vec<(String, Option<Provider>, Vec<String>)> = Vec::new();
     let mut refusals: Vec<Refusal> = Vec::new();
-    let persona = job.persona.mind.model().map(|model| ("evaluator", "the persona", model));
+    let persona = job.persona_model().map(|model| ("evaluator", "the persona", model));
     for (part, role, model) in persona.into_iter().chain([("scorer", "the judge", &job.judge.model)]) {
         let Some(access) = access(model, part, variables) else { continue };
         let who = format!("{role} ({})", model.name.spelled());
@@ -163,7 +165,7 @@ mod tests {
     }
 
     fn named(name: &str) -> Model {
-        Model::of(ModelName::parse(name).unwrap())
+        Model::new(ModelName::parse(name).unwrap())
     }
 
     fn reached(model: &Model, pairs: &[(&str, &str)]) -> (Option<String>, Option<String>, String) {

@@ -7,10 +7,10 @@ use crate::money::PriceTable;
 
 /// Models that cost nobody knows how much, where `limits.cost` must be kept.
 pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec<Refusal> {
-    if job.limits.run.spend.cost.is_none() {
+    if job.limits.cost.is_none() {
         return Vec::new();
     }
-    let own = [("the persona", job.persona.mind.model()), ("the judge", Some(&job.judge.model))];
+    let own = [("the persona", job.persona_model()), ("the judge", Some(&job.judge.model))];
     let own = own.into_iter().filter_map(|(role, model)| Some((role, model?)));
     let own =
         own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.spelled()));

@@ -1,6 +1,6 @@
 //! What cannot work, and what to do about it.
 
-use super::{Surroundings, uses_cypher};
+use super::Surroundings;
 use crate::agent::Ability;
 use crate::graph::GraphConfig;
 use crate::graph::embedded::{certain_problem, compile_problem};
@@ -40,8 +40,8 @@ pub(super) fn refusals(
         }
     }
     let transport = job.target.transport.as_transport();
-    let needs_calls = job.assertions.iter().any(|assertion| assertion.check.needs_function_calls());
-    let needs_state = job.assertions.iter().any(|assertion| assertion.check.needs_object_context());
+    let needs_calls = job.assertions().any(|assertion| assertion.check.needs_function_calls());
+    let needs_state = job.assertions().any(|assertion| assertion.check.needs_object_context());
     let needs = [
         (
             needs_state,
@@ -56,7 +56,7 @@ pub(super) fn refusals(
             transport.how_to_report_calls(),
         ),
         (
-            job.timing_on == TimingOn::FirstToken,
+            job.timing.on == TimingOn::FirstToken,
             Ability::Streams,
             "timing.on is firstToken",
             "say timing: {on: complete}",
@@ -89,7 +89,7 @@ pub(super) fn refusals(
         );
     }
     let is_apart = !transport.hosting().is_in_process() && job.target.start.is_none();
-    if matches!(graph, Some(GraphConfig::Embedded(_))) && is_apart && uses_cypher(job) {
+    if matches!(graph, Some(GraphConfig::Embedded(_))) && is_apart && job.uses_graph() {
         refuse(
             "the job's Cypher would look at an embedded graph that its agent can't write to".to_owned(),
             "name the agent's own database: graph: {neo4j: {uri: …}}; or say how the agent is started (target.start): it is \
@@ -111,7 +111,7 @@ pub(super) fn refusals(
             refuse(format!("{place} can't run: {problem}"), "correct it in the job file");
         }
     }
-    if !job.watch.is_on() && job.assertions.iter().any(|assertion| assertion.check.needs_changes()) {
+    if !job.graph.watch.is_on() && job.assertions().any(|assertion| assertion.check.needs_changes()) {
         refuse(
             "an assertion looks at what has changed in the graph, but graph.watch.maxNodes is 0: nothing is watched"
                 .to_owned(),

@@ -5,6 +5,7 @@
 
 mod call;
 mod entry;
+mod figures;
 mod provenance;
 mod run;
 mod spending;
@@ -14,8 +15,9 @@ mod verdict;
 
 pub use call::{Asker, ModelCall};
 pub use entry::Entry;
+pub use figures::{CaseFigure, ConditionFigure, ModelFigure};
 pub use provenance::{PromptDigest, Provenance};
-pub use run::{ModelFigure, RunRecord};
+pub use run::RunRecord;
 pub use spending::{Spender, Spending, Stage, total};
 pub use trial::TrialRecord;
 pub use verdict::Verdict;

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, FORMAT_VERSION, Provenance, TrialRecord, Verdict};
+use super::figures;
+use super::{Entry, FORMAT_VERSION, ModelFigure, Provenance, TrialRecord, Verdict};
 use crate::evidence::{Evidence, Observed};
-use crate::score::{Component, mean_of_conditions};
 
 /// Everything about a run, in one document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,16 +34,6 @@ pub struct RunRecord {
     pub figures: Vec<ModelFigure>,
     /// What it all means.
     pub verdict: Verdict,
-}
-
-/// The job's figure for one of the agent's models.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ModelFigure {
-    /// The agent's model.
-    pub model: String,
-    /// The mean of its trials' composites; missing if one of them has none.
-    pub figure: Component,
 }
 
 impl RunRecord {
@@ -216,26 +206,17 @@ impl RunRecord {
         self.trials.get_mut(place)
     }
 
+    /// Whether another repetition of a trial has a figure.
+    pub(super) fn is_scored_elsewhere(&self, trial: &TrialRecord) -> bool {
+        let figure = self.figures.iter().find(|figure| figure.model == trial.trial.model);
+        let case = figure.and_then(|figure| figure.cases.iter().find(|it| it.case == trial.trial.case));
+        let condition = case.and_then(|case| case.conditions.iter().find(|it| it.condition == trial.trial.condition));
+        condition.is_some_and(|condition| condition.n > 0)
+    }
+
     fn conclude(&mut self) {
-        self.figures = self
-            .provenance
-            .models
-            .iter()
-            .map(|model| ModelFigure { model: model.clone(), figure: figure_of(self.trials_of(model)) })
-            .collect();
+        self.figures =
+            self.provenance.models.iter().map(|model| figures::of_model(model, self.trials_of(model))).collect();
         self.verdict = Verdict::of(self);
     }
-}
-
-fn figure_of<'a>(trials: impl Iterator<Item = &'a TrialRecord>) -> Component {
-    let composites: Vec<(&str, Component)> = trials
-        .map(|trial| {
-            let composite = match (trial.why_no_score(), &trial.scorecard) {
-                (None, Some(scorecard)) => scorecard.composite.clone(),
-                (why, _) => Component::missing(why.unwrap_or_default()),
-            };
-            (trial.trial.condition.words(), composite)
-        })
-        .collect();
-    mean_of_conditions(composites.iter().map(|(label, composite)| (*label, composite)))
 }

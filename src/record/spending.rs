@@ -164,7 +164,13 @@ mod tests {
     use crate::money::{Dollars, LongContext};
 
     fn trial(turns: Vec<Turn>) -> TrialRecord {
-        let id = TrialId { number: 1, model: "m".to_owned(), condition: Condition::WithFacts, repeat: 1 };
+        let id = TrialId {
+            number: 1,
+            case: "c".to_owned(),
+            model: "m".to_owned(),
+            condition: Condition::WithFacts,
+            repeat: 1,
+        };
         let mut evidence = Evidence::of_session("s".to_owned(), "u".to_owned(), &id);
         evidence.transcript.turns = turns;
         TrialRecord { evidence: Some(evidence), ..TrialRecord::planned(id) }

@@ -1,11 +1,16 @@
 //! Assertions that may say nothing of the conversations of a run.
 
+use std::collections::BTreeMap;
+
 use super::{RunRecord, TrialRecord};
 use crate::score::{Item, Vacuity, Weight};
 
+/// An assertion of a run: its case, and what it is known by there.
+pub type AssertionKey<'a> = (&'a str, &'a str);
+
 impl RunRecord {
-    /// The places, from 0, of the assertions that held wherever they were checked and could not have failed anywhere.
-    pub fn vacuous_assertions(&self) -> Vec<usize> {
+    /// The assertions that held wherever they were checked and could not have failed anywhere.
+    pub fn vacuous_assertions(&self) -> Vec<AssertionKey<'_>> {
         self.assertions(|items| {
             // One that is missing for another reason tells nothing of what it can do.
             let tells = |item: &&&Item| item.component.score().is_some() || is_unshown(item);
@@ -14,11 +19,11 @@ impl RunRecord {
         })
     }
 
-    /// The places, from 0, of the other assertions that held before the first word of some conversation already.
-    pub fn held_before_assertions(&self) -> Vec<usize> {
+    /// The other assertions that held before the first word of some conversation already.
+    pub fn held_before_assertions(&self) -> Vec<AssertionKey<'_>> {
         let vacuous = self.vacuous_assertions();
         let held = self.assertions(|items| items.iter().any(|item| is_unshown(item)));
-        held.into_iter().filter(|index| !vacuous.contains(index)).collect()
+        held.into_iter().filter(|key| !vacuous.contains(key)).collect()
     }
 
     /// Whether what held before the first word can be what earlier conversations left.
@@ -27,12 +32,21 @@ impl RunRecord {
         before.into_iter().any(|before| before.may_be_left_over)
     }
 
-    /// The places, from 0, of the assertions of which this is true: what all trials made of each.
-    fn assertions(&self, is_one: impl Fn(&[&Item]) -> bool) -> Vec<usize> {
-        let cards: Vec<&[Item]> = self.trials.iter().filter_map(assertions_of).collect();
-        let count = cards.iter().map(|items| items.len()).max().unwrap_or_default();
-        let items = |index: usize| cards.iter().filter_map(|items| items.get(index)).collect::<Vec<_>>();
-        (0..count).filter(|index| is_one(&items(*index))).collect()
+    /// The assertions of which this is true: what all trials of the case made of each.
+    fn assertions(&self, is_one: impl Fn(&[&Item]) -> bool) -> Vec<AssertionKey<'_>> {
+        let mut all: Vec<(AssertionKey<'_>, Vec<&Item>)> = Vec::new();
+        let mut places: BTreeMap<AssertionKey<'_>, usize> = BTreeMap::new();
+        for trial in &self.trials {
+            for item in assertions_of(trial).unwrap_or_default() {
+                let key = (trial.trial.case.as_str(), item.key());
+                let place = *places.entry(key).or_insert_with(|| {
+                    all.push((key, Vec::new()));
+                    all.len() - 1
+                });
+                all[place].1.push(item);
+            }
+        }
+        all.into_iter().filter(|(_, items)| is_one(items)).map(|(key, _)| key).collect()
     }
 }
 
@@ -69,6 +83,7 @@ mod tests {
     #[test]
     fn only_what_held_before_is_unshown() {
         let item = |vacuity| Item {
+            id: None,
             label: "a".to_owned(),
             weight: Weight::ONE,
             component: Component::scored(Score::ONE, "holds"),

@@ -32,7 +32,8 @@ impl Verdict {
         // What is missing only for what the gate is about fails the gate.
         let is_missing =
             |trial: &TrialRecord| trial.score().is_none() && !(vacuous && trial.is_unscored_for_what_held_before());
-        if unfinished || record.trials.iter().any(is_missing) || record.figures.is_empty() {
+        let has_none = |trial: &TrialRecord| is_missing(trial) && !record.is_scored_elsewhere(trial);
+        if unfinished || record.trials.iter().any(has_none) || record.figures.is_empty() {
             return Verdict::Incomplete;
         }
         let gate = record.provenance.min_score;

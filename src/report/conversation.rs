@@ -2,18 +2,22 @@
 
 use std::fmt::Write;
 
-use super::{Ink, count, plain};
+use super::{Ink, TrialNames, count, plain};
 use crate::evidence::{AgentOutput, Change, Event, EventKind, FailedTry, Observed};
 use crate::record::RunRecord;
 
 /// Every conversation of a run.
 pub fn conversations(record: &RunRecord, ink: Ink) -> String {
     let mut page = String::new();
+    let names = TrialNames::new(record.trials.iter().map(|trial| &trial.trial));
     for trial in &record.trials {
         if trial.evidence.is_none() && trial.agent_output.is_none() {
             continue;
         }
-        let title = format!("{} · {}", plain(&trial.trial.model), trial.trial.condition.words());
+        let id = &trial.trial;
+        let case = if names.tell_cases() { format!("{} · ", plain(&id.case)) } else { String::new() };
+        let repeat = if names.are_grouped() { format!(" · {}", id.repeat) } else { String::new() };
+        let title = format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.words());
         let _ = writeln!(page, "{}", ink.bold(&title));
         let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
             Some(Observed::Seen(changes)) => changes.as_slice(),

@@ -8,6 +8,7 @@ mod numbers;
 mod plain;
 mod terminal;
 mod token_file;
+mod trial_names;
 
 pub use conversation::{change, conversations, event, excuse};
 pub use ink::Ink;
@@ -15,3 +16,4 @@ pub use numbers::{count, thousands, two_decimals};
 pub use plain::{one_line, plain, wrapped};
 pub use terminal::{listing, terminal};
 pub use token_file::token_file;
+pub use trial_names::TrialNames;

@@ -169,7 +169,13 @@ mod tests {
         let number = AtomicU64::new(0);
         let chance = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
         let commons = Commons::new(Box::new(chance));
-        let trial = |number| TrialId { number, model: "m".to_owned(), condition: Condition::WithFacts, repeat: 1 };
+        let trial = |number| TrialId {
+            number,
+            case: "c".to_owned(),
+            model: "m".to_owned(),
+            condition: Condition::WithFacts,
+            repeat: 1,
+        };
         let tokens: BTreeSet<String> = (1..=100).map(|number| commons.token(&trial(number))).collect();
         assert_eq!(tokens.len(), 100);
         for token in &tokens {

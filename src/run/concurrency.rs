@@ -6,7 +6,7 @@ use super::Engine;
 use crate::agent::Hosting;
 use crate::descriptors;
 use crate::graph::GraphConfig;
-use crate::job::{Isolation, Mind, ModelName};
+use crate::job::{Isolation, ModelName};
 use crate::plan::Plan;
 
 /// What a process needs before any conversation, and for a moment now and then: its own files, starting a process, looking
@@ -64,10 +64,7 @@ fn each(plan: &Plan) -> u64 {
         Hosting::Elsewhere => 3,
     };
     let is_asked = |name: &ModelName| u64::from(*name != ModelName::Scripted);
-    let persona = match &job.persona.mind {
-        Mind::Model(model) => is_asked(&model.name),
-        Mind::Lines(_) => 0,
-    };
+    let persona = job.persona_model().map_or(0, |model| is_asked(&model.name));
     let own = is_own(plan);
     let started = if job.target.start.is_some() && own { STARTED } else { 0 };
     let graph = match &plan.graph {

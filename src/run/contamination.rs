@@ -116,7 +116,7 @@ fn shown(evidence: &Evidence, look: &mut dyn FnMut(String, &str) -> Option<Strin
         }
         for query in queries {
             if let Observed::Seen(table) = &query.result
-                && let Some(found) = look(format!("the rows of assertion {}{when}", query.assertion + 1), &json(table))
+                && let Some(found) = look(format!("the rows of assertion {}{when}", query.assertion), &json(table))
             {
                 return Some(found);
             }
@@ -151,13 +151,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::evidence::{Condition, EventKind, QueryObservation, Resource, State, Table, Turn, Value};
+    use crate::evidence::{AssertionId, Condition, EventKind, QueryObservation, Resource, State, Table, Turn, Value};
 
     const OTHER: &str = "u-k3f9qz7m2x8c5v1b";
     const UUID: &str = "5f0c2b5e-0d3a-4a57-9a54-1f6f0c8e7d21";
 
     fn trial(number: u32) -> TrialId {
-        TrialId { number, model: "m".to_owned(), condition: Condition::WithFacts, repeat: number }
+        TrialId { number, case: "c".to_owned(), model: "m".to_owned(), condition: Condition::WithFacts, repeat: number }
     }
 
     fn marks() -> Marks {
@@ -205,8 +205,12 @@ mod tests {
 
         let mut evidence = said("fine");
         let table = Table { columns: vec!["x".to_owned()], rows: vec![vec![Value::String(OTHER.to_owned())]] };
-        evidence.queries = vec![QueryObservation { assertion: 4, result: Observed::Seen(table) }];
-        assert_eq!(leak(&evidence), leaked(token, "the rows of assertion 5"));
+        evidence.queries = vec![QueryObservation {
+            assertion: AssertionId::new("booked"),
+            result: Observed::Seen(table),
+            sides: None,
+        }];
+        assert_eq!(leak(&evidence), leaked(token, "the rows of assertion booked"));
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Edges {
     pub fn of(plan: &Plan, means: Means<'_>) -> Result<Edges, String> {
         let Means { credentials, clock, rng_seed, chance, telling } = means;
         let http = HttpClient::new().with_redactor(credentials.redactor.clone());
-        let budget = Budget::new(plan.job.limits.run.spend, plan.prices.clone());
+        let budget = Budget::new(plan.job.limits.spend(), plan.prices.clone());
         let variables = &credentials.variables;
         let (target, waits) = (TargetLimiter::new(clock, rng_seed, telling.clone()), telling.clone());
         let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };

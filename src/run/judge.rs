@@ -8,50 +8,52 @@ use super::evaluate::off_thread;
 use super::trial::Stop;
 use crate::evidence::{Condition, Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;
-use crate::job::Job;
+use crate::job::{Case, Job};
 use crate::llm::{LlmRequest, LlmRole};
-use crate::metric::Case;
+use crate::metric::MetricInput;
+use crate::plan::Trial;
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 
 /// How often a judge whose reply can't be used is asked.
 const TRIES: usize = 3;
 
 /// Asks the judge everything that the metrics want to know.
-pub(super) async fn judge(engine: &Engine, trial: u32, evidence: &Arc<Evidence>) -> Result<Vec<Judgement>, Stop> {
-    let job = &engine.plan.job;
+pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidence>) -> Result<Vec<Judgement>, Stop> {
+    let (job, case) = (&engine.plan.job, &trial.case);
     let prompt = if engine.templates.is_quick(&job.judge.prompt) {
-        prompt(job, &engine.templates, evidence)
+        prompt(job, case, &engine.templates, evidence)
     } else {
-        let (job, templates, evidence) = (job.clone(), engine.templates.clone(), Arc::clone(evidence));
-        off_thread(engine, move || prompt(&job, &templates, &evidence)).await?
+        let (job, case, templates, evidence) =
+            (job.clone(), case.clone(), engine.templates.clone(), Arc::clone(evidence));
+        off_thread(engine, move || prompt(&job, &case, &templates, &evidence)).await?
     };
     let prompt = prompt.map_err(|error| Stop::broken(error.to_string()))?;
     // An agent that repeats its key must not make us tell it to somebody else.
     let prompt = engine.edges.redactor().redact_known(&prompt).into_owned();
-    let case = grade::case(job, evidence, Some(prompt));
+    let input = grade::metric_input(job, case, evidence, Some(prompt));
     let mut judgements = Vec::new();
-    for question in grade::questions(&case) {
-        judgements.push(answer(engine, trial, &case, question).await?);
+    for question in grade::questions(&input) {
+        judgements.push(answer(engine, trial.id.number, &input, question).await?);
     }
     Ok(judgements)
 }
 
-fn prompt(job: &Job, templates: &Templates, evidence: &Evidence) -> Result<String, PromptError> {
-    let tasks: Vec<JudgedTask<'_>> = job
+fn prompt(job: &Job, case: &Case, templates: &Templates, evidence: &Evidence) -> Result<String, PromptError> {
+    let tasks: Vec<JudgedTask<'_>> = case
         .tasks
         .iter()
-        .map(|task| JudgedTask { kind: task.kind.word(), task: &task.task, criteria: &task.acceptance_criteria })
+        .map(|task| JudgedTask { kind: task.kind.as_str(), task: &task.task, criteria: &task.acceptance_criteria })
         .collect();
     let view = JudgeView {
         tasks: &tasks,
-        facts: &job.facts,
+        facts: &case.facts,
         user_knew_facts: evidence.condition == Condition::WithFacts,
         transcript: &evidence.transcript,
     };
     templates.judge_prompt(&job.judge.prompt, &view)
 }
 
-async fn answer(engine: &Engine, trial: u32, case: &Case, question: Question) -> Result<Judgement, Stop> {
+async fn answer(engine: &Engine, trial: u32, input: &MetricInput, question: Question) -> Result<Judgement, Stop> {
     let judge = &engine.edges.judge;
     let mut request = LlmRequest {
         role: LlmRole::Judge,
@@ -78,7 +80,7 @@ async fn answer(engine: &Engine, trial: u32, case: &Case, question: Question) ->
             Err(error) if error.is_ours => return Err(Stop::broken(format!("the judge's model: {error}"))),
             Err(error) => break Observed::Failed(format!("the judge's model: {error}")),
         };
-        let Err(why) = grade::read_reply(case, &question, &raw) else { break Observed::Seen(raw) };
+        let Err(why) = grade::read_reply(input, &question, &raw) else { break Observed::Seen(raw) };
         rejected.push((raw.clone(), why.clone()));
         if rejected.len() == TRIES {
             break Observed::Failed(format!("no usable verdict in {TRIES} tries: {why}"));

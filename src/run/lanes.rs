@@ -8,9 +8,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::{Engine, trial};
+use super::Engine;
+use super::trial::{keep_output, run_trial};
 use crate::agent::managed::Listener;
-use crate::evidence::TrialId;
+use crate::plan::Trial;
 
 /// What ends a run before its time.
 #[derive(Clone)]
@@ -111,14 +112,14 @@ pub(super) async fn carry_out(engine: &Arc<Engine>, limits: &Limits) -> io::Resu
 /// Waits until a lane may begin, which is when its first trial may; `None` if it may not.
 async fn slot_for(
     engine: &Engine,
-    first: Option<&TrialId>,
+    first: Option<&Trial>,
     slots: &Arc<Semaphore>,
     limits: &Limits,
 ) -> Option<OwnedSemaphorePermit> {
     let first = first?;
     let admitted = async {
         let slot = slots.clone().acquire_owned().await.ok()?;
-        engine.edges.budget.admits(first.number).await.then_some(slot)
+        engine.edges.budget.admits(first.id.number).await.then_some(slot)
     };
     tokio::select! {
         biased;
@@ -130,22 +131,22 @@ async fn slot_for(
 /// Runs a lane whose first trial may begin. Whether every trial of it came to its end.
 async fn run_lane(
     engine: Arc<Engine>,
-    lane: Vec<TrialId>,
+    lane: Vec<Trial>,
     _slot: OwnedSemaphorePermit,
     limits: Limits,
 ) -> io::Result<bool> {
-    for (place, id) in lane.iter().enumerate() {
+    for (place, trial) in lane.iter().enumerate() {
         let listener = Listener::default();
         // Dropping a trial's future cancels whatever it waits for.
         let result = tokio::select! {
             biased;
             () = limits.reached() => {
-                trial::keep_output(&engine, id, &listener)?;
+                keep_output(&engine, &trial.id, &listener)?;
                 return Ok(false);
             }
-            result = admit_and_run(&engine, id, &listener, place == 0) => result,
+            result = admit_and_run(&engine, trial, &listener, place == 0) => result,
         };
-        engine.edges.budget.is_over(id.number);
+        engine.edges.budget.is_over(trial.id.number);
         if !result? {
             return Ok(false);
         }
@@ -154,10 +155,10 @@ async fn run_lane(
 }
 
 /// Runs a trial if it may begin; whether it did.
-async fn admit_and_run(engine: &Engine, id: &TrialId, listener: &Listener, is_admitted: bool) -> io::Result<bool> {
-    if !is_admitted && !engine.edges.budget.admits(id.number).await {
+async fn admit_and_run(engine: &Engine, trial: &Trial, listener: &Listener, is_admitted: bool) -> io::Result<bool> {
+    if !is_admitted && !engine.edges.budget.admits(trial.id.number).await {
         return Ok(false);
     }
-    trial::run_trial(engine, id, listener).await?;
+    run_trial(engine, trial, listener).await?;
     Ok(true)
 }

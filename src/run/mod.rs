@@ -45,7 +45,7 @@ pub use hint::hint;
 pub use preflight::{KeyCheck, Preflight, Trouble, missing_program, preflight};
 pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::{provenance, without_user};
-pub use rehearse::{Rehearsal, rehearse};
+pub use rehearse::{AssertionPlace, Rehearsal, rehearse};
 pub use sink::{Durability, Sink};
 
 /// Numbers that nobody can foresee, of 53 bits each.
@@ -78,8 +78,8 @@ pub struct Engine {
 pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
     begin(&engine, provenance).await?;
     let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");
-    for id in engine.plan.trials() {
-        let (trial, outcome) = (id.number, Outcome::Broken { error: error.clone() });
+    for planned in engine.plan.trials() {
+        let (trial, outcome) = (planned.id.number, Outcome::Broken { error: error.clone() });
         engine.sink.append(Entry::TrialStarted { trial, at: engine.clock.wall() })?;
         engine.sink.append(Entry::TrialFinished { trial, at: engine.clock.wall(), outcome, scorecard: None })?;
     }
@@ -93,7 +93,7 @@ async fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
         id: engine.id.clone(),
         at: engine.clock.wall(),
         provenance: Box::new(provenance),
-        trials: engine.plan.trials(),
+        trials: engine.plan.trials().into_iter().map(|trial| trial.id.clone()).collect(),
     })?;
     engine.sink.kept(Durability::Machine).await
 }
@@ -105,7 +105,7 @@ async fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
 pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: CancellationToken) -> io::Result<bool> {
     begin(&engine, provenance).await?;
     let limits =
-        Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run.seconds, engine.edges.since.elapsed_ms()) };
+        Limits { interrupt, time: TimeLimit::of(engine.plan.job.limits.run_seconds, engine.edges.since.elapsed_ms()) };
     let carried_out = lanes::carry_out(&engine, &limits).await;
     limits.time.stop();
     engine.edges.close().await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::budget::Budget;
 use crate::clock::Clock;
 use crate::http::HttpClient;
-use crate::job::{Job, Mind, Model, Provider, ReasoningEffort};
+use crate::job::{Job, Model, Provider, ReasoningEffort};
 use crate::limiter::{Limiters, Telling};
 use crate::llm::scripted::Scripted;
 use crate::llm::watsonx::Payer;
@@ -73,10 +73,7 @@ impl Models {
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
             client(model, access, &mut limiters, surround).map_err(|error| error.message)
         };
-        let persona = match &job.persona.mind {
-            Mind::Lines(_) => None,
-            Mind::Model(model) => Some(make(model, "evaluator")?),
-        };
+        let persona = job.persona_model().map(|model| make(model, "evaluator")).transpose()?;
         let judge = make(&job.judge.model, "scorer")?;
         Ok(Models { persona, judge, addresses, endpoints, keys })
     }

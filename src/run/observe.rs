@@ -10,30 +10,31 @@ use crate::agent::{AgentErrorKind, Session, Witness};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
 use crate::clock::Stopwatch;
-use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table, TrialId};
-use crate::grade;
+use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table};
+use crate::grade::{self, GradeInput};
 use crate::graph::{Graph, GraphErrorKind, Parameters};
+use crate::job::Case;
+use crate::plan::Trial;
 use crate::score::Score;
 
 /// Looks at whatever the job's assertions need after the conversation. What can't be seen is kept as such.
 pub(super) async fn observe(
     engine: &Engine,
-    id: &TrialId,
+    trial: &Trial,
     stage: &Stage,
     session: &mut dyn Session,
     evidence: &mut Evidence,
 ) {
-    let parameters = parameters(engine, id, Some(&evidence.session_id));
-    for (index, assertion) in engine.plan.job.assertions.iter().enumerate() {
-        if !assertion.applies_in(id.condition) {
+    let parameters = parameters(engine, &trial.id, Some(&evidence.session_id));
+    for assertion in &trial.case.assertions {
+        if !assertion.applies_in(trial.id.condition) {
             continue;
         }
         match &assertion.check {
             AssertionCheck::Cypher(check) => {
                 let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
-                evidence.queries.push(QueryObservation { assertion: index, result });
-                let sides = sides(engine, (index, check), stage, &parameters).await;
-                evidence.queries.extend(sides);
+                let sides = sides(engine, (&trial.case, check), stage, &parameters).await;
+                evidence.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
             }
             check if check.needs_object_context() && evidence.object_context.is_none() => {
                 evidence.object_context = Some(object_context(session).await);
@@ -47,28 +48,29 @@ pub(super) async fn observe(
 /// can't be told, on an empty graph and an empty context too, so that one that can't fail is known.
 pub(super) async fn look_before(
     engine: &Engine,
-    id: &TrialId,
+    trial: &Trial,
     stage: &Stage,
     session: &mut dyn Session,
     evidence: &mut Evidence,
 ) {
-    let job = &engine.plan.job;
-    if !job.assertions.iter().any(|assertion| grade::is_in_doubt(assertion, id.condition)) {
+    let (job, case) = (&engine.plan.job, &trial.case);
+    if !case.assertions.iter().any(|assertion| grade::is_in_doubt(assertion, trial.id.condition)) {
         return;
     }
-    let parameters = parameters(engine, id, Some(&evidence.session_id));
-    let mut before = State { may_be_left_over: engine.plan.keeps_leftovers(), ..State::default() };
+    let parameters = parameters(engine, &trial.id, Some(&evidence.session_id));
+    let mut before = State { may_be_left_over: engine.plan.keeps_leftovers(case), ..State::default() };
     let mut empty = State::default();
-    for (index, assertion) in job.assertions.iter().enumerate() {
-        if !grade::is_in_doubt(assertion, id.condition) {
+    for assertion in &case.assertions {
+        if !grade::is_in_doubt(assertion, trial.id.condition) {
             continue;
         }
         match &assertion.check {
             AssertionCheck::Cypher(check) => {
                 let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
-                before.queries.push(QueryObservation { assertion: index, result });
-                before.queries.extend(sides(engine, (index, check), stage, &parameters).await);
-                let held = grade::in_silence(&assertion.check, index, job, (evidence, engine.clock), &before);
+                let sides = sides(engine, (case, check), stage, &parameters).await;
+                before.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
+                let input = GradeInput { job, case, evidence, clock: engine.clock };
+                let held = grade::in_silence(assertion, input, &before);
                 if held.score().is_some_and(|score| score < Score::ONE) {
                     continue;
                 }
@@ -76,7 +78,7 @@ pub(super) async fn look_before(
                     Ok(graph) => rows(Some(graph.as_ref()), &check.cypher, &parameters).await,
                     Err(error) => Observed::Failed(error.message),
                 };
-                empty.queries.push(QueryObservation { assertion: index, result });
+                empty.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides: None });
             }
             check if check.needs_object_context() && before.object_context.is_none() => {
                 before.object_context = Some(object_context_before(session).await);
@@ -110,15 +112,13 @@ pub(super) async fn graph_trouble(stage: &Stage) -> Option<String> {
 /// don't tell whose doing it is.
 async fn sides(
     engine: &Engine,
-    (index, check): (usize, &CypherCheck),
+    (case, check): (&Case, &CypherCheck),
     stage: &Stage,
     parameters: &Parameters,
-) -> Option<QueryObservation> {
-    let sides = cypher::sides(&check.cypher).filter(|_| engine.plan.keeps_leftovers())?;
+) -> Option<Table> {
+    let sides = cypher::sides(&check.cypher).filter(|_| engine.plan.keeps_leftovers(case))?;
     match rows(stage.graph.as_deref(), &sides.cypher, parameters).await {
-        result @ Observed::Seen(_) => {
-            Some(QueryObservation { assertion: QueryObservation::place_of_sides(index), result })
-        }
+        Observed::Seen(table) => Some(table),
         Observed::Failed(_) => None,
     }
 }

@@ -7,9 +7,10 @@ use super::asking::ask;
 use super::evaluate::off_thread;
 use super::trial::Stop;
 use crate::conversation::{PersonaSaid, read_persona_reply};
-use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, TrialId, Usage};
-use crate::job::Job;
+use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, Usage};
+use crate::job::{Case, Job};
 use crate::llm::{Llm, LlmRequest, LlmRole};
+use crate::plan::Trial;
 use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
 
 /// How often a persona whose reply can't be used is asked.
@@ -32,14 +33,16 @@ pub(super) struct Persona<'a> {
 
 impl<'a> Persona<'a> {
     /// The persona of a trial; `None` where fixed lines take its place.
-    pub(super) async fn of(engine: &'a Engine, id: &TrialId) -> Result<Option<Persona<'a>>, Stop> {
-        let Some(llm) = engine.edges.persona.as_deref() else { return Ok(None) };
-        let job = &engine.plan.job;
+    pub(super) async fn new(engine: &'a Engine, trial: &Trial) -> Result<Option<Persona<'a>>, Stop> {
+        let Some(llm) = engine.edges.persona.as_deref().filter(|_| trial.case.user.is_persona()) else {
+            return Ok(None);
+        };
+        let (id, case, job) = (&trial.id, &trial.case, &engine.plan.job);
         let instructions = if engine.templates.is_quick(&job.persona.prompt) {
-            instructions(job, &engine.templates, id.condition)
+            instructions(job, case, &engine.templates, id.condition)
         } else {
-            let (job, templates, condition) = (job.clone(), engine.templates.clone(), id.condition);
-            off_thread(engine, move || instructions(&job, &templates, condition)).await?
+            let (job, case, templates, condition) = (job.clone(), case.clone(), engine.templates.clone(), id.condition);
+            off_thread(engine, move || instructions(&job, &case, &templates, condition)).await?
         };
         let instructions = instructions.map_err(|error| Stop::broken(error.to_string()))?;
         let request = LlmRequest {
@@ -121,15 +124,15 @@ fn is_example(instructions: &str, message: &str) -> bool {
     dense(instructions).contains(&dense(&format!("\"message\":{quoted}")))
 }
 
-fn instructions(job: &Job, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
+fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
     let tasks: Vec<WantedTask<'_>> =
-        job.tasks.iter().map(|task| WantedTask { kind: task.kind.word(), task: &task.task }).collect();
+        case.tasks.iter().map(|task| WantedTask { kind: task.kind.as_str(), task: &task.task }).collect();
     let view = PersonaView {
         name: &job.persona.name,
         voice: &job.persona.voice,
         signoff: &job.persona.signoff,
         tasks: &tasks,
-        facts: job.facts_known(condition),
+        facts: case.facts_known(condition),
     };
     templates.persona_instructions(&job.persona.prompt, &view)
 }

@@ -208,7 +208,7 @@ async fn graph(engine: &Engine) -> Preflight {
         found.ready.push("graph answers".to_owned());
         found.troubles = uncompilable(engine, neo4j).await;
     }
-    let assertions = engine.plan.job.assertions.len();
+    let assertions = engine.plan.job.assertions().count();
     if found.troubles.is_empty() && assertions > 0 {
         let noun = if assertions == 1 { "assertion compiles" } else { "assertions compile" };
         found.ready.push(format!("{assertions} {noun}"));
@@ -220,8 +220,8 @@ async fn graph(engine: &Engine) -> Preflight {
 async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<Trouble> {
     let job = &engine.plan.job;
     let trials = engine.plan.trials();
-    let Some(id) = trials.first() else { return Vec::new() };
-    let parameters = &parameters(engine, id, None);
+    let Some(trial) = trials.first() else { return Vec::new() };
+    let parameters = &parameters(engine, &trial.id, None);
     let explained = job.statements().map(|(place, cypher)| async move {
         for statement in statements(cypher) {
             let first = statement.split_whitespace().next().unwrap_or_default().to_uppercase();

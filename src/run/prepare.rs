@@ -12,8 +12,9 @@ use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Attempts, Hosting, Session};
 use crate::evidence::{Message, Role, TrialId, Usage, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
-use crate::job::{Isolation, Job, Seed};
+use crate::job::{Case, Isolation, Job, Seed};
 use crate::limiter::Place;
+use crate::plan::Trial;
 use crate::record::Entry;
 
 /// What a conversation plays on.
@@ -96,15 +97,16 @@ impl Stage {
 /// Sets the stage for a trial. `listener` hears what the agent prints, where eval-job starts it.
 pub(super) async fn prepare(
     engine: &Engine,
-    id: &TrialId,
+    trial: &Trial,
     (extent, listener): (Extent, &Listener),
 ) -> Result<Stage, Stop> {
     let mut started = Started::default();
     // Boxed: the compiler's own limit for futures within futures is near.
-    match Box::pin(set(engine, id, (extent, listener), &mut started)).await {
+    match Box::pin(set(engine, trial, (extent, listener), &mut started)).await {
         Ok((graph, agent, place)) => {
-            let history = if extent == Extent::Everything { earlier(&engine.plan.job) } else { Vec::new() };
-            Ok(Stage { graph, agent, place, user: engine.edges.user(&engine.plan, id), history, started })
+            let history =
+                if extent == Extent::Everything { earlier(&engine.plan.job, &trial.case) } else { Vec::new() };
+            Ok(Stage { graph, agent, place, user: engine.edges.user(&engine.plan, &trial.id), history, started })
         }
         Err(stop) => {
             started.end(engine).await;
@@ -116,17 +118,17 @@ pub(super) async fn prepare(
 /// What is started is told as it is started, so that it is ended even if the rest fails.
 async fn set(
     engine: &Engine,
-    id: &TrialId,
+    trial: &Trial,
     (extent, listener): (Extent, &Listener),
     started: &mut Started,
 ) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>, Place), Stop> {
-    let (job, edges) = (&engine.plan.job, &engine.edges);
+    let (id, job, edges) = (&trial.id, &engine.plan.job, &engine.edges);
     started.ground =
         edges.ground(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
     let graph = started.ground.as_ref().map(|ground| ground.graph.clone());
     if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !graph_lasts(engine)) {
         let parameters = parameters(engine, id, None);
-        for (index, setup) in job.setups.iter().enumerate() {
+        for (index, setup) in trial.case.setups.iter().enumerate() {
             graph
                 .write(&setup.cypher, &parameters)
                 .await
@@ -149,7 +151,7 @@ async fn set(
         let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());
         tokio::select! {
             biased;
-            delivered = deliver_seeds(engine, id, agent.as_ref()) => delivered?,
+            delivered = deliver_seeds(engine, trial, agent.as_ref()) => delivered?,
             how = ended(lifeline.as_mut()) => {
                 return Err(Stop::broken(format!("the agent's process ended ({how}) while it was given its seeds")));
             }
@@ -175,7 +177,7 @@ pub(super) fn parameters(engine: &Engine, id: &TrialId, session_id: Option<&str>
 }
 
 /// The seeds as the conversation's beginning, for an agent that keeps nothing from one conversation to the next.
-fn earlier(job: &Job) -> Vec<Message> {
+fn earlier(job: &Job, case: &Case) -> Vec<Message> {
     if !job.target.transport.can(Ability::TakesHistory) {
         return Vec::new();
     }
@@ -187,7 +189,7 @@ fn earlier(job: &Job) -> Vec<Message> {
         ],
         Seed::Conversation(messages) => messages.clone(),
     };
-    job.seeds.iter().flat_map(told).collect()
+    case.seeds.iter().flat_map(told).collect()
 }
 
 fn remember(text: &str) -> String {
@@ -195,8 +197,8 @@ fn remember(text: &str) -> String {
 }
 
 /// Primes the agent's memory, each seed in an earlier session of its own.
-async fn deliver_seeds(engine: &Engine, id: &TrialId, agent: &dyn Agent) -> Result<(), Stop> {
-    let seeds = &engine.plan.job.seeds;
+async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Agent) -> Result<(), Stop> {
+    let (id, seeds) = (&trial.id, &trial.case.seeds);
     if seeds.is_empty() {
         return Ok(());
     }

@@ -91,8 +91,8 @@ pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Opti
 
 async fn look(engine: &Engine) -> Result<ProbeReport, ProbeError> {
     let trials = engine.plan.trials();
-    let id = trials.first().ok_or_else(|| ProbeError::Unprepared("the plan holds no conversation".to_owned()))?;
-    let prepared = prepare::prepare(engine, id, (Extent::LeavesNoTrace, &Listener::default())).await;
+    let trial = trials.first().ok_or_else(|| ProbeError::Unprepared("the plan holds no conversation".to_owned()))?;
+    let prepared = prepare::prepare(engine, trial, (Extent::LeavesNoTrace, &Listener::default())).await;
     let stage = prepared.map_err(|stop| match stop {
         Stop::Outcome(outcome) => ProbeError::Unprepared(outcome.error().unwrap_or_default().to_owned()),
         Stop::Sink(error) => ProbeError::Unprepared(error.to_string()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Edges;
 use crate::graph::GraphConfig;
-use crate::job::{Job, Mind};
+use crate::job::Job;
 use crate::money::Price;
 use crate::plan::Plan;
 use crate::prompt::Templates;
@@ -28,10 +28,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         agent: agent(job),
         models: plan.models.clone(),
         persona: job.persona.name.clone(),
-        persona_model: match &job.persona.mind {
-            Mind::Lines(_) => "script".to_owned(),
-            Mind::Model(model) => model.name.spelled(),
-        },
+        persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.spelled()),
         persona_temperature: job.persona.temperature,
         judge_model: job.judge.model.name.spelled(),
         judge_temperature: job.judge.temperature,
@@ -39,16 +36,16 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
             let addresses: Vec<String> = edges.model_endpoints().iter().map(|url| without_user(url)).collect();
             (!addresses.is_empty()).then(|| addresses.join(" and "))
         },
-        isolation: plan.isolation.word().to_owned(),
+        isolation: plan.isolation.as_str().to_owned(),
         graph: plan.graph.as_ref().map(|graph| match graph {
             GraphConfig::Embedded(_) => "embedded".to_owned(),
             GraphConfig::Neo4j(_) => "neo4j".to_owned(),
         }),
         prices: prices(plan),
         prices_dated: plan.prices.dated().to_owned(),
-        cost_limit: job.limits.run.spend.cost,
-        token_limit: job.limits.run.spend.tokens,
-        time_limit: job.limits.run.seconds,
+        cost_limit: job.limits.cost,
+        token_limit: job.limits.tokens,
+        time_limit: job.limits.run_seconds,
         max_turns: job.max_turns,
         rng_seed,
         min_score: job.gate.min_score,
@@ -58,7 +55,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
 
 /// The prices of the run's models, where they are known.
 fn prices(plan: &Plan) -> BTreeMap<String, Price> {
-    let own = [plan.job.persona.mind.model(), Some(&plan.job.judge.model)];
+    let own = [plan.job.persona_model(), Some(&plan.job.judge.model)];
     let names = own.into_iter().flatten().map(|model| model.name.spelled()).chain(plan.models.iter().cloned());
     names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }

@@ -1,7 +1,7 @@
 //! A look at agent and graph without a word: no model is asked, no seed is delivered, and nothing is written to a
 //! database of the user's own. It tells whether a run could begin, and which assertions may not be able to fail.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -11,26 +11,37 @@ use super::watch::Watch;
 use super::{Engine, evaluate, observe};
 use crate::agent::managed::Listener;
 use crate::clock::Clock;
-use crate::evidence::{Condition, Evidence, Observed, TrialId};
-use crate::grade;
-use crate::job::Job;
+use crate::evidence::{Evidence, Observed};
+use crate::grade::{self, GradeInput};
+use crate::job::{Assertion, Case, Job};
+use crate::plan::Trial;
 use crate::score::Vacuity;
 
 /// What a look before any conversation shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rehearsal {
-    /// The assertions, by place from 0, that hold before any conversation and with nothing there, and those of which
-    /// that could not be told.
-    pub doubts: BTreeMap<usize, Vacuity>,
-    /// The assertions, by place from 0, whose query the graph did not run, and why.
-    pub failed_queries: BTreeMap<usize, String>,
+    /// The assertions that hold before any conversation and with nothing there, and those of which that could not be told.
+    pub doubts: Vec<(AssertionPlace, Vacuity)>,
+    /// The assertions whose query the graph did not run, and why.
+    pub failed_queries: Vec<(AssertionPlace, String)>,
     /// Why the graph can't be watched, where it should be.
     pub unwatched: Option<String>,
     /// Whether the job has setups that were left out, so that the graph is not what a conversation would find.
     pub without_setups: bool,
 }
 
-/// Opens a session in each condition of the plan and looks at the assertions. `None` where it was interrupted; whatever
+/// An assertion of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AssertionPlace {
+    /// The case that it is of.
+    pub case: String,
+    /// Its place in the case, from 1.
+    pub number: usize,
+    /// What a reader knows it by.
+    pub label: String,
+}
+
+/// Opens a session for each case in each of its conditions and looks at the assertions. `None` where it was interrupted; whatever
 /// was started has ended.
 ///
 /// # Errors
@@ -57,22 +68,37 @@ async fn rehearsal(engine: &Engine) -> Result<Rehearsal, Stop> {
     evaluate::off_thread(engine, move || summary(&job, clock, lasts, &seen)).await
 }
 
-async fn look_at_all(engine: &Engine) -> Result<Vec<Evidence>, Stop> {
-    let trials = engine.plan.trials();
-    let first = |condition| trials.iter().find(|trial| trial.condition == condition);
-    let mut seen = Vec::new();
-    for id in Condition::ALL.into_iter().filter_map(first) {
-        seen.push(look(engine, id).await?);
+/// What one case shows in each of its conditions.
+struct Seen {
+    case: Arc<Case>,
+    evidence: Vec<Evidence>,
+}
+
+async fn look_at_all(engine: &Engine) -> Result<Vec<Seen>, Stop> {
+    let mut seen: Vec<Seen> = Vec::new();
+    for trial in engine.plan.trials() {
+        let place = match seen.iter().position(|seen| seen.case.id == trial.case.id) {
+            Some(place) => place,
+            None => {
+                seen.push(Seen { case: trial.case.clone(), evidence: Vec::new() });
+                seen.len() - 1
+            }
+        };
+        // One model and one repetition stand for all.
+        if !seen[place].evidence.iter().any(|evidence| evidence.condition == trial.id.condition) {
+            seen[place].evidence.push(look(engine, trial).await?);
+        }
     }
     Ok(seen)
 }
 
-async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
-    let stage = prepare::prepare(engine, id, (Extent::LeavesNoTrace, &Listener::default())).await?;
+async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
+    let id = &trial.id;
+    let stage = prepare::prepare(engine, trial, (Extent::LeavesNoTrace, &Listener::default())).await?;
     let evidence = match stage.open().await {
         Ok(mut session) => {
             let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
-            observe::look_before(engine, id, &stage, session.as_mut(), &mut evidence).await;
+            observe::look_before(engine, trial, &stage, session.as_mut(), &mut evidence).await;
             evidence.changes = Watch::before(engine, id, &stage, &evidence.session_id).await.so_far();
             Ok(evidence)
         }
@@ -82,32 +108,42 @@ async fn look(engine: &Engine, id: &TrialId) -> Result<Evidence, Stop> {
     evidence
 }
 
-fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Evidence]) -> Rehearsal {
-    let unwatched = seen.iter().find_map(|evidence| match &evidence.changes {
+fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Seen]) -> Rehearsal {
+    let all = || seen.iter().flat_map(|seen| &seen.evidence);
+    let unwatched = all().find_map(|evidence| match &evidence.changes {
         Some(Observed::Failed(trouble)) => Some(trouble.clone()),
         _ => None,
     });
-    let without_setups = graph_lasts && !job.setups.is_empty();
+    let without_setups = graph_lasts && seen.iter().any(|seen| !seen.case.setups.is_empty());
     let mut rehearsal = Rehearsal { unwatched, without_setups, ..Rehearsal::default() };
-    for (index, assertion) in job.assertions.iter().enumerate() {
-        let looked: Vec<&Evidence> =
-            seen.iter().filter(|evidence| grade::is_in_doubt(assertion, evidence.condition)).collect();
-        let doubts: Vec<Vacuity> =
-            looked.iter().filter_map(|evidence| grade::doubt(job, index, evidence, clock)).collect();
-        // Where it does not hold in one condition, it can fail.
-        if doubts.len() == looked.len() {
-            let doubt = doubts.iter().find(|doubt| **doubt != Vacuity::Vacuous).or(doubts.first());
-            rehearsal.doubts.extend(doubt.map(|doubt| (index, doubt.clone())));
-        }
-        let before = looked.iter().filter_map(|evidence| evidence.before.as_ref()).flat_map(|state| &state.queries);
-        let failed = before.filter(|query| query.assertion == index).find_map(|query| match &query.result {
-            Observed::Failed(error) => Some(error.clone()),
-            Observed::Seen(_) => None,
-        });
-        if let Some(error) = failed {
-            rehearsal.doubts.remove(&index);
-            rehearsal.failed_queries.insert(index, error);
+    for Seen { case, evidence } in seen {
+        for (assertion, number) in case.assertions.iter().zip(1..) {
+            let place = AssertionPlace { case: case.id.clone(), number, label: assertion.label() };
+            match failed_query(assertion, evidence) {
+                Some(error) => rehearsal.failed_queries.push((place, error)),
+                None => rehearsal.doubts.extend(doubt(job, case, assertion, (evidence, clock)).map(|it| (place, it))),
+            }
         }
     }
     rehearsal
+}
+
+fn failed_query(assertion: &Assertion, seen: &[Evidence]) -> Option<String> {
+    let before = seen.iter().filter_map(|evidence| evidence.before.as_ref()).flat_map(|state| &state.queries);
+    before.filter(|query| query.assertion == assertion.id).find_map(|query| match &query.result {
+        Observed::Failed(error) => Some(error.clone()),
+        Observed::Seen(_) => None,
+    })
+}
+
+/// What is doubtful of an assertion; nothing where it does not hold in one of the conditions: it can fail.
+fn doubt(job: &Job, case: &Case, assertion: &Assertion, (seen, clock): (&[Evidence], Clock)) -> Option<Vacuity> {
+    let looked: Vec<&Evidence> =
+        seen.iter().filter(|evidence| grade::is_in_doubt(assertion, evidence.condition)).collect();
+    let of_one = |evidence: &&Evidence| grade::doubt(assertion, GradeInput { job, case, evidence, clock });
+    let doubts: Vec<Vacuity> = looked.iter().filter_map(of_one).collect();
+    if doubts.len() != looked.len() {
+        return None;
+    }
+    doubts.iter().find(|doubt| **doubt != Vacuity::Vacuous).or(doubts.first()).cloned()
 }

@@ -13,8 +13,9 @@ use super::{Durability, Engine, observe};
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Event, TrialId, Turn, Usage};
-use crate::job::{self, Mind};
+use crate::job::User;
 use crate::limiter::Awaited;
+use crate::plan::Trial;
 use crate::record::Entry;
 
 /// How long an agent's first words may take until it is told that they are being waited for.
@@ -31,17 +32,17 @@ pub(super) struct Talk {
 /// The whole conversation, the greeting first.
 pub(super) async fn converse(
     engine: &Engine,
-    id: &TrialId,
+    trial: &Trial,
     session: &mut dyn Session,
     (watch, stage): (&mut Watch<'_>, &Stage),
 ) -> Result<Talk, Stop> {
-    let job = &engine.plan.job;
+    let (id, job) = (&trial.id, &engine.plan.job);
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: job.max_turns,
         greeting: greeting(engine, id),
-        lines: fixed_lines(&job.persona),
+        lines: fixed_lines(&trial.case.user),
     });
-    let mut persona = Persona::of(engine, id).await?;
+    let mut persona = Persona::new(engine, trial).await?;
     let greeted = greeted(engine, session).await;
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());
@@ -174,9 +175,9 @@ fn greeting(engine: &Engine, id: &TrialId) -> String {
     rng.choice(&engine.plan.job.greetings).cloned().unwrap_or_else(|| "Hello".to_owned())
 }
 
-fn fixed_lines(persona: &job::Persona) -> Option<Vec<String>> {
-    match &persona.mind {
-        Mind::Lines(lines) => Some(lines.clone()),
-        Mind::Model(_) => None,
+fn fixed_lines(user: &User) -> Option<Vec<String>> {
+    match user {
+        User::Lines(lines) => Some(lines.clone()),
+        User::Persona => None,
     }
 }

@@ -11,8 +11,9 @@ use super::{Durability, Engine, evaluate, judge, observe, prepare};
 use crate::agent::managed::Listener;
 use crate::descriptors;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, TrialId};
-use crate::grade;
+use crate::grade::{self, GradeInput};
 use crate::job::Isolation;
+use crate::plan::Trial;
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
 
@@ -43,10 +44,11 @@ impl Stop {
 }
 
 /// Runs a trial and tells the sink how it came out. `listener` hears what the agent prints, where eval-job starts it.
-pub(super) async fn run_trial(engine: &Engine, id: &TrialId, listener: &Listener) -> io::Result<()> {
+pub(super) async fn run_trial(engine: &Engine, trial: &Trial, listener: &Listener) -> io::Result<()> {
+    let id = &trial.id;
     engine.sink.append(Entry::TrialStarted { trial: id.number, at: engine.clock.wall() })?;
     engine.sink.kept(Durability::Process).await?;
-    let (outcome, scorecard) = match attempt(engine, id, listener).await {
+    let (outcome, scorecard) = match attempt(engine, trial, listener).await {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
         Err(Stop::Outcome(outcome)) => (outcome, None),
         Err(Stop::Sink(error)) => return Err(error),
@@ -64,9 +66,10 @@ pub(super) fn keep_output(engine: &Engine, id: &TrialId, listener: &Listener) ->
     }
 }
 
-async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
-    let stage = prepare::prepare(engine, id, (Extent::Everything, listener)).await?;
-    let played = play(engine, id, &stage).await;
+async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
+    let id = &trial.id;
+    let stage = prepare::prepare(engine, trial, (Extent::Everything, listener)).await?;
+    let played = play(engine, trial, &stage).await;
     if let Some(refusals) = stage.place.refusals() {
         engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
     }
@@ -77,18 +80,22 @@ async fn attempt(engine: &Engine, id: &TrialId, listener: &Listener) -> Result<(
     {
         return Err(Stop::broken(leak));
     }
-    let judgements = judge::judge(engine, id.number, &evidence).await?;
+    let judgements = judge::judge(engine, trial, &evidence).await?;
     for judgement in &judgements {
         engine.sink.append(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
     }
     let outcome = outcome(&evidence.ending, &judgements);
-    let (job, clock) = (engine.plan.job.clone(), engine.clock);
-    let graded = move || grade::grade(&job, &evidence, &judgements, clock);
+    let (job, case, clock) = (engine.plan.job.clone(), trial.case.clone(), engine.clock);
+    let graded = move || {
+        let trial = GradeInput { job: &job, case: &case, evidence: &evidence, clock };
+        grade::grade(trial, &judgements)
+    };
     Ok((outcome, evaluate::off_thread(engine, graded).await?))
 }
 
 /// The conversation, and what it left behind.
-async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, Stop> {
+async fn play(engine: &Engine, trial: &Trial, stage: &Stage) -> Result<Evidence, Stop> {
+    let id = &trial.id;
     let seconds = engine.plan.job.limits.trial_seconds;
     let mut session =
         tokio::time::timeout(Duration::from_secs_f64(seconds), stage.open()).await.unwrap_or_else(|_| {
@@ -106,18 +113,18 @@ async fn play(engine: &Engine, id: &TrialId, stage: &Stage) -> Result<Evidence, 
     })?;
 
     let mut evidence = Evidence::of_session(session_id, user, id);
-    observe::look_before(engine, id, stage, session.as_mut(), &mut evidence).await;
+    observe::look_before(engine, trial, stage, session.as_mut(), &mut evidence).await;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         engine.sink.append(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
     }
     let mut watch = Watch::before(engine, id, stage, &evidence.session_id).await;
 
-    let talk = converse(engine, id, session.as_mut(), (&mut watch, stage)).await?;
+    let talk = converse(engine, trial, session.as_mut(), (&mut watch, stage)).await?;
     evidence.transcript = talk.conversation.into_transcript();
     evidence.ending = talk.ending;
     evidence.persona_usage = talk.persona_usage;
     evidence.persona_notes = talk.persona_notes;
-    observe::observe(engine, id, stage, session.as_mut(), &mut evidence).await;
+    observe::observe(engine, trial, stage, session.as_mut(), &mut evidence).await;
     let down = match &evidence.ending {
         Ending::AgentFailed { error } => match excuse(&evidence) {
             Some(excuse) if excuse == descriptors::NONE_LEFT => {

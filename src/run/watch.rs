@@ -39,7 +39,7 @@ impl<'a> Watch<'a> {
     /// Photographs the graph before the first turn.
     pub(super) async fn before(engine: &'a Engine, id: &TrialId, stage: &Stage, session_id: &str) -> Watch<'a> {
         let mut watch = Watch { engine, trial: id.number, camera: None, changes: None };
-        let config = &engine.plan.job.watch;
+        let config = &engine.plan.job.graph.watch;
         let Some(graph) = stage.graph.clone().filter(|_| config.is_on()) else { return watch };
         let most = match &engine.plan.graph {
             Some(GraphConfig::Neo4j(_)) => MOST_IN_NEO4J,

@@ -61,7 +61,16 @@ pub fn composite(dimensions: &[Dimension], failure_count: u32) -> Component {
     Component::scored(Score::clamped(score.get() - penalty), why)
 }
 
-/// The job's figure: the mean of its trials' figures, and only if every trial has one.
+/// The mean of figures of one kind, `cases`, and only if each has one.
+pub fn mean_of<'a>(kind: &str, figures: impl IntoIterator<Item = (&'a str, &'a Component)>) -> Component {
+    let figures: Vec<_> = figures.into_iter().collect();
+    match weighted_mean(figures.iter().map(|(label, component)| (Weight::ONE, *label, *component))) {
+        Component::Scored { score, .. } => Component::scored(score, format!("mean of {} {kind}", figures.len())),
+        other => other,
+    }
+}
+
+/// A case's figure: the mean of its conditions' figures, and only if each has one.
 pub fn mean_of_conditions<'a>(composites: impl IntoIterator<Item = (&'a str, &'a Component)>) -> Component {
     let composites: Vec<_> = composites.into_iter().collect();
     match weighted_mean(composites.iter().map(|(label, component)| (Weight::ONE, *label, *component))) {

@@ -10,7 +10,7 @@ mod scorecard;
 mod vacuity;
 
 pub use component::{Component, Score, Weight};
-pub use composite::{composite, mean_of_conditions, penalty, weighted_mean};
+pub use composite::{composite, mean_of, mean_of_conditions, penalty, weighted_mean};
 pub use outcome::Outcome;
 pub use scorecard::{Dimension, Item, Scorecard};
 pub use vacuity::{Vacuity, VacuousGate};

@@ -49,6 +49,9 @@ pub struct Dimension {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
+    /// What an assertion is known by, across trials and runs; none for a task, and in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What a reader knows it by.
     pub label: String,
     /// Its weight within the dimension.
@@ -58,4 +61,11 @@ pub struct Item {
     /// Of an assertion that holds: why that may say nothing of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vacuity: Option<Vacuity>,
+}
+
+impl Item {
+    /// What it is known by: its id, or its label where there is none.
+    pub fn key(&self) -> &str {
+        self.id.as_deref().unwrap_or(&self.label)
+    }
 }

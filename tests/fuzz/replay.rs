@@ -44,7 +44,7 @@ fn model_reply(bytes: &[u8]) {
     let _ = eval_job::llm::repair(&text);
     let _ = eval_job::conversation::read_persona_reply(&text, "So Long, and Thanks for All the Fish");
     for metric in metric::all() {
-        let case = metric::Case {
+        let input = metric::MetricInput {
             tasks: Vec::new(),
             condition: eval_job::evidence::Condition::WithFacts,
             transcript: eval_job::evidence::Transcript::default(),
@@ -53,7 +53,7 @@ fn model_reply(bytes: &[u8]) {
             times_first_token: false,
             aspirational_average_ms: None,
         };
-        let _ = metric.read(&case, &text);
+        let _ = metric.read(&input, &text);
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, TrialId};
 use eval_job::job::{self, Isolation};
-use eval_job::plan::{Plan, Surroundings, Wanted};
+use eval_job::plan::{Plan, Surroundings, Trial, Wanted};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
 use eval_job::run::{self, Credentials, Edges, Engine, Means};
@@ -53,9 +53,11 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
     let job = job::load("crowd.yml", &format!("{JOB}{more}"), &NoTemplates).unwrap();
     let mut plan = Plan::of(job, Wanted::default(), Surroundings::default()).unwrap();
     assert_eq!((plan.isolation, plan.lanes.len()), (isolation, 2));
+    let case = plan.job.cases[0].clone();
     let trial = |number: u32| {
         let condition = if number.is_multiple_of(2) { Condition::WithFacts } else { Condition::WithoutFacts };
-        TrialId { number, model: "demo-careful".to_owned(), condition, repeat: number.div_ceil(2) }
+        let (case, model, repeat) = (case.clone(), "demo-careful".to_owned(), number.div_ceil(2));
+        Trial { id: TrialId { number, case: case.id.clone(), model, condition, repeat }, case }
     };
     plan.lanes = (1..=CROWD).map(|number| vec![trial(number)]).collect();
     let (clock, drawn) = (Clock::system(), AtomicU64::new(1));

@@ -196,7 +196,7 @@ fn what_was_left_over_is_not_shown_by_an_agent_that_does_nothing() {
         let (output, record) = run(folder.path(), &job, (&lasting.env, &SCRIPTED));
         let page = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(if gate == "fail" { 100 } else { 102 }), "{page}");
-        assert_eq!(record.held_before_assertions(), [0, 1], "{page}");
+        assert_eq!(record.held_before_assertions().len(), 2, "{page}");
         for trial in &record.trials {
             let item = &trial.scorecard.as_ref().unwrap().dimension("assertions").unwrap().items[0];
             let words = "held before the first word and nothing that it looks at has changed since: this conversation didn't show it";

@@ -10,6 +10,8 @@ use crate::evidence::{Change, Entity, Moment, Node};
 /// `changes`: what the conversation may do to the graph, and must.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangesCheck {
+    /// As the job says it.
+    config: ChangesConfig,
     pub(super) created: Allowed,
     pub(super) deleted: Allowed,
     pub(super) changed: Allowed,
@@ -75,12 +77,19 @@ impl ChangesCheck {
     /// # Errors
     /// A sentence, if something slipped through the checks of the job file.
     pub fn of(config: ChangesConfig) -> Result<ChangesCheck, String> {
+        let written = config.clone();
         Ok(ChangesCheck {
+            config: written,
             created: allowed(config.created, entity)?,
             deleted: allowed(config.deleted, entity)?,
             changed: allowed(config.changed, changed)?,
             turn: config.turn.map(numbers),
         })
+    }
+
+    /// As the job says it.
+    pub fn config(&self) -> &ChangesConfig {
+        &self.config
     }
 
     /// Whether a change at this moment is in a turn that it may be in. What came after the last reply is in none.

@@ -15,10 +15,10 @@ pub use added::{holds_of_added_sides, holds_of_what_was_added};
 pub use config::CypherCheck;
 pub use sides::{Sides, sides};
 
-use crate::evidence::{Evidence, Observed};
+use crate::evidence::{AssertionId, Evidence, Observed};
 use crate::score::{Component, Score};
 
-/// Evaluates it on what a trial left behind. `index` is the assertion's place in the job, from 0.
+/// Evaluates it on what a trial left behind. `id` is what the assertion is known by in its case.
 ///
 /// # What `expected` says
 ///
@@ -35,9 +35,9 @@ use crate::score::{Component, Score};
 /// compared in any order, unless the last `RETURN` has an `ORDER BY`. The items of a list within a row are always
 /// compared in order. Dates and times are written as ISO 8601 strings, points as lists of their coordinates, and paths
 /// as lists of nodes and relationships in turn.
-pub fn evaluate(check: &CypherCheck, index: usize, evidence: &Evidence) -> Component {
-    let Some(observation) = evidence.queries.iter().find(|observation| observation.assertion == index) else {
-        return Component::missing(format!("the query of assertion {} was never run", index + 1));
+pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> Component {
+    let Some(observation) = evidence.queries.iter().find(|observation| observation.assertion == *id) else {
+        return Component::missing(format!("the query of assertion `{id}` was never run"));
     };
     let table = match &observation.result {
         Observed::Seen(table) => table,

@@ -4,8 +4,12 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::evidence::{Node, QueryObservation, Table, Value};
 
+fn id(number: u32) -> AssertionId {
+    AssertionId::new(number.to_string())
+}
+
 fn evidence(result: Observed<Table>) -> Evidence {
-    Evidence { queries: vec![QueryObservation { assertion: 2, result }], ..Evidence::sample() }
+    Evidence { queries: vec![QueryObservation { assertion: id(2), result, sides: None }], ..Evidence::sample() }
 }
 
 fn value(json: &Json) -> Value {
@@ -25,7 +29,7 @@ fn table(columns: &[&str], rows: Json) -> Table {
 }
 
 fn check(cypher: &str, expected: Json, table: Table) -> Component {
-    evaluate(&CypherCheck { cypher: cypher.into(), expected }, 2, &evidence(Observed::Seen(table)))
+    evaluate(&CypherCheck { cypher: cypher.into(), expected }, &id(2), &evidence(Observed::Seen(table)))
 }
 
 fn holds(expected: Json, columns: &[&str], rows: Json) -> bool {
@@ -179,10 +183,10 @@ fn a_long_result_is_cut() {
 #[test]
 fn what_was_not_seen_is_missing() {
     let wanted = CypherCheck { cypher: "RETURN 1".into(), expected: json!(1) };
-    let failed = evaluate(&wanted, 2, &evidence(Observed::Failed("the graph is down".into())));
+    let failed = evaluate(&wanted, &id(2), &evidence(Observed::Failed("the graph is down".into())));
     assert_eq!(failed, Component::missing("the query could not be run: the graph is down"));
-    let other = evaluate(&wanted, 1, &evidence(Observed::Seen(Table::default())));
-    assert_eq!(other, Component::missing("the query of assertion 2 was never run"));
+    let other = evaluate(&wanted, &id(1), &evidence(Observed::Seen(Table::default())));
+    assert_eq!(other, Component::missing("the query of assertion `1` was never run"));
 }
 
 fn scalar() -> impl Strategy<Value = Json> {

@@ -1,10 +1,13 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::assertion::cypher::CypherCheck;
 use crate::assertion::expression::ExpressionCheck;
+use crate::clock::Clock;
 use crate::evidence::{
-    Change, Ending, Entity, Moment, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
+    AssertionId, Change, Ending, Entity, Moment, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
 };
-use crate::job::{TemplateCheck, TemplateKind, TemplateProblem, load};
+use crate::job::{Job, TemplateCheck, TemplateKind, TemplateProblem, load};
 use crate::score::Weight;
 
 struct AnyTemplate;
@@ -21,7 +24,12 @@ fn job() -> Job {
 }
 
 fn assertion(check: AssertionCheck) -> Assertion {
-    Assertion { name: None, weight: Weight::ONE, when: None, holds_before: false, check }
+    let id = AssertionId::new("0");
+    Assertion { id, name: None, weight: Weight::ONE, when: None, holds_before: false, check }
+}
+
+fn input<'a>(job: &'a Job, evidence: &'a Evidence) -> GradeInput<'a> {
+    GradeInput { job, case: &job.cases[0], evidence, clock: Clock::system() }
 }
 
 fn cypher() -> Assertion {
@@ -37,7 +45,10 @@ fn expression(script: &str) -> Assertion {
 fn state(result: Result<i64, &str>) -> State {
     let table = |value| Table { columns: vec!["x".to_owned()], rows: vec![vec![Value::Int(value)]] };
     let result = result.map(table).map_or_else(|error| Observed::Failed(error.to_owned()), Observed::Seen);
-    State { queries: vec![QueryObservation { assertion: 0, result }], ..State::default() }
+    State {
+        queries: vec![QueryObservation { assertion: AssertionId::new("0"), result, sides: None }],
+        ..State::default()
+    }
 }
 
 fn holds() -> Component {
@@ -53,7 +64,7 @@ fn changes(labels: &[&str]) -> Option<Observed<Vec<Change>>> {
 
 fn of(assertion: &Assertion, before: Option<State>, empty: Option<State>) -> Option<Vacuity> {
     let evidence = Evidence { before, empty, changes: changes(&["A"]), ..Evidence::sample() };
-    let (component, vacuity) = weigh(assertion, 0, &job(), (&evidence, Clock::system()), holds());
+    let (component, vacuity) = weigh(assertion, input(&job(), &evidence), holds());
     assert_eq!(component.score(), Some(Score::ONE), "something has changed");
     vacuity
 }
@@ -77,7 +88,7 @@ fn what_holds_before_is_flagged_and_what_holds_everywhere_is_vacuous() {
 
 /// What an assertion that holds in the end is worth.
 fn worth(assertion: &Assertion, evidence: &Evidence) -> (String, Option<Vacuity>) {
-    let (component, vacuity) = weigh(assertion, 0, &job(), (evidence, Clock::system()), holds());
+    let (component, vacuity) = weigh(assertion, input(&job(), evidence), holds());
     let word = match &component {
         Component::Scored { score, .. } => format!("{}", score.get()),
         other => format!("missing: {}", other.why()),
@@ -118,7 +129,7 @@ fn where_the_graph_is_not_watched_the_queries_tell() {
         let with = |own: i64, other: i64| {
             let mut state = state(Ok(own));
             let mut second = self::state(Ok(other)).queries;
-            second[0].assertion = 1;
+            second[0].assertion = AssertionId::new("1");
             state.queries.extend(second);
             state
         };
@@ -132,16 +143,17 @@ fn where_the_graph_is_not_watched_the_queries_tell() {
         }
     };
     let mut job = job();
-    job.assertions = vec![cypher(), cypher()];
-    let weigh = |evidence: &Evidence| weigh(&cypher(), 0, &job, (evidence, Clock::system()), holds());
+    let second = Assertion { id: AssertionId::new("1"), ..cypher() };
+    Arc::make_mut(&mut job.cases[0]).assertions = vec![cypher(), second];
+    let weigh = |evidence: &Evidence| weigh(&cypher(), input(&job, evidence), holds());
     let (unknown, vacuity) = weigh(&evidence(0));
     assert!(unknown.is_missing() && unknown.why().contains("isn't known") && unknown.why().contains("too large"));
     assert_eq!(vacuity, Some(Vacuity::HeldBefore));
     assert_eq!(weigh(&evidence(1)), (holds(), Some(Vacuity::HeldBefore)));
     // A part is watched, and something outside of it has changed.
-    job.watch.labels = vec!["Kept".to_owned()];
+    job.graph.watch.labels = vec!["Kept".to_owned()];
     let partly = Evidence { changes: changes(&[]), ..evidence(1) };
-    let weigh = |evidence: &Evidence| super::weigh(&cypher(), 0, &job, (evidence, Clock::system()), holds());
+    let weigh = |evidence: &Evidence| super::weigh(&cypher(), input(&job, evidence), holds());
     assert_eq!(weigh(&partly), (holds(), Some(Vacuity::HeldBefore)));
     assert!(weigh(&Evidence { changes: changes(&[]), ..evidence(0) }).0.is_missing());
 }
@@ -200,7 +212,7 @@ fn an_agent_is_not_blamed_for_what_others_left() {
         ..Evidence::sample()
     };
     let fails = || Component::scored(Score::ZERO, "expected 1");
-    let of = |left, counts| weigh(&cypher(), 0, &job(), (&evidence(left, counts), Clock::system()), fails());
+    let of = |left, counts| weigh(&cypher(), input(&job(), &evidence(left, counts)), fails());
     let (component, vacuity) = of(true, (2, 3));
     assert!(component.is_missing() && component.why().contains("isolation: user"), "{component:?}");
     assert_eq!(vacuity, None);
@@ -209,7 +221,7 @@ fn an_agent_is_not_blamed_for_what_others_left() {
     }
     let ending = Ending::AgentFailed { error: "500".to_owned() };
     let failed = Evidence { ending, ..evidence(true, (2, 3)) };
-    assert_eq!(weigh(&cypher(), 0, &job(), (&failed, Clock::system()), fails()), (fails(), None));
+    assert_eq!(weigh(&cypher(), input(&job(), &failed), fails()), (fails(), None));
     // What the agent shows of itself.
     let resources = |ids: &[&str]| {
         let resources = ids.iter().map(|id| Resource { id: (*id).into(), ..Resource::default() }).collect();
@@ -219,7 +231,7 @@ fn an_agent_is_not_blamed_for_what_others_left() {
         let before = State { may_be_left_over: true, object_context: resources(before), ..State::default() };
         let evidence = Evidence { before: Some(before), object_context: resources(after), ..Evidence::sample() };
         let one = expression("objectContext.resources.size == 1");
-        weigh(&one, 0, &job(), (&evidence, Clock::system()), fails()).0.is_missing()
+        weigh(&one, input(&job(), &evidence), fails()).0.is_missing()
     };
     assert!(shown(&["a", "b"], &["a", "b", "c"]));
     assert!(!shown(&["a", "b"], &["a", "b"]) && !shown(&["a"], &["a", "b", "c"]) && !shown(&[], &["a", "b"]));
@@ -232,10 +244,9 @@ fn true_and_false_are_told_apart_by_what_is_compared() {
     let booked = assertion(AssertionCheck::Cypher(check));
     let seen = |count: i64| {
         let table = |rows| Observed::Seen(Table { columns: vec!["x".to_owned()], rows });
-        let sides = table(vec![vec![Value::Int(count), Value::Int(1)]]);
-        let place = QueryObservation::place_of_sides(0);
+        let Observed::Seen(sides) = table(vec![vec![Value::Int(count), Value::Int(1)]]) else { return Vec::new() };
         let result = table(vec![vec![Value::Bool(count == 1)]]);
-        vec![QueryObservation { assertion: 0, result }, QueryObservation { assertion: place, result: sides }]
+        vec![QueryObservation { assertion: AssertionId::new("0"), result, sides: Some(sides) }]
     };
     let is_excused = |before: i64, after: i64| {
         let evidence = Evidence {
@@ -245,7 +256,7 @@ fn true_and_false_are_told_apart_by_what_is_compared() {
             ..Evidence::sample()
         };
         let fails = Component::scored(Score::ZERO, "expected true");
-        weigh(&booked, 0, &job(), (&evidence, Clock::system()), fails).0.is_missing()
+        weigh(&booked, input(&job(), &evidence), fails).0.is_missing()
     };
     assert!(is_excused(1, 2) && is_excused(2, 3) && is_excused(7, 8), "each did it once");
     assert!(!is_excused(0, 2) && !is_excused(1, 3) && !is_excused(2, 4), "it was done twice");
@@ -258,7 +269,7 @@ fn an_honest_one_and_one_that_fails_are_never_flagged() {
     assert_eq!(of(&honest, Some(state(Ok(1))), Some(state(Ok(1)))), None);
     let evidence = Evidence { before: Some(state(Ok(1))), empty: Some(state(Ok(1))), ..Evidence::sample() };
     for component in [Component::scored(Score::ZERO, "fails"), Component::missing("down")] {
-        assert_eq!(weigh(&cypher(), 0, &job(), (&evidence, Clock::system()), component.clone()), (component, None));
+        assert_eq!(weigh(&cypher(), input(&job(), &evidence), component.clone()), (component, None));
     }
 }
 

@@ -73,7 +73,11 @@ impl<'r> Check<'r, '_> {
 
     fn required(&mut self, schema: &Value, node: &Node, place: &Place<'_>, at: Span, misspelt: &[&str]) {
         let is_missing = |name: &&str| node.get(name).is_none() && !misspelt.contains(name);
-        let missing: Vec<&str> = words(&schema["required"]).filter(is_missing).collect();
+        // `if` a key is not there, `then` others must be.
+        let without = schema["if"]["not"]["required"][0].as_str();
+        let beside = without.filter(|key| is_missing(key)).map(|_| words(&schema["then"]["required"]));
+        let required = words(&schema["required"]).chain(beside.into_iter().flatten());
+        let missing: Vec<&str> = required.filter(is_missing).collect();
         let names: Vec<String> = missing.iter().map(|name| quoted(name)).collect();
         let keys = match missing.len() {
             0 => return,

@@ -20,10 +20,12 @@ fn the_readme_job_of_embabel_loads_as_it_stands() {
     assert_eq!(job.name, "agent");
     assert_eq!(job.aspirational_average_ms, Some(3000));
     assert_eq!(job.greetings, ["Hello", "Hi", "Hey"]);
-    assert_eq!(job.tasks[1].kind, TaskKind::Question);
-    assert_eq!(job.facts.len(), 2);
-    assert_eq!(job.assertions[0].weight.get(), 2.0);
-    let AssertionCheck::Cypher(check) = &job.assertions[1].check else { panic!("{:?}", job.assertions[1]) };
+    assert_eq!(job.cases[0].tasks[1].kind, TaskKind::Question);
+    assert_eq!(job.cases[0].facts.len(), 2);
+    assert_eq!(job.cases[0].assertions[0].weight.get(), 2.0);
+    let AssertionCheck::Cypher(check) = &job.cases[0].assertions[1].check else {
+        panic!("{:?}", job.cases[0].assertions[1])
+    };
     assert_eq!(check.expected, serde_json::json!(1));
     assert!(matches!(job.target.transport, TransportConfig::Embabel(_)));
 }
@@ -37,18 +39,20 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
         prompt: "eval/socrates".to_owned(),
         temperature: 0.5,
         signoff: "So Long, and Thanks for All the Fish".to_owned(),
-        mind: Mind::Model(Model { is_named: false, ..Model::of(ModelName::openai("gpt-4.1-mini")) }),
+        model: Model { is_named: false, ..Model::new(ModelName::openai("gpt-4.1-mini")) },
+        script: None,
     };
-    let model = Model { is_named: false, ..Model::of(ModelName::openai("gpt-4.1-mini")) };
+    let model = Model { is_named: false, ..Model::new(ModelName::openai("gpt-4.1-mini")) };
     assert_eq!(job.name, "nightly.v2");
     assert_eq!(job.persona, persona);
     assert_eq!(job.judge, Judge { prompt: "eval/score".to_owned(), temperature: 0.0, model });
     assert_eq!(job.aspirational_average_ms, None);
     assert_eq!(job.max_turns, 20);
     assert_eq!(job.greetings, ["Hello", "Hi", "Greetings", "Yo", "Hey"]);
-    assert_eq!(job.tasks[0].kind, TaskKind::Task);
-    assert_eq!((job.seeds.len(), job.setups.len(), job.assertions.len(), job.facts.len()), (0, 0, 0, 0));
-    assert_eq!((job.graph, job.gate, job.limits), (None, Gate::default(), Limits::default()));
+    assert_eq!(job.cases[0].tasks[0].kind, TaskKind::Task);
+    let case = &job.cases[0];
+    assert_eq!((case.seeds.len(), case.setups.len(), case.assertions.len(), case.facts.len()), (0, 0, 0, 0));
+    assert_eq!((job.graph.backend(), job.gate, job.limits), (None, Gate::default(), Limits::default()));
     assert_eq!(job.target.transport, TransportConfig::Embabel(EmbabelConfig::default()));
 }
 
@@ -57,27 +61,28 @@ fn every_key_is_understood() {
     let job = load("full.yml", FULL, &AllTemplates).unwrap_or_else(|problems| panic!("{}", render_problems(&problems)));
     assert_eq!((job.name.as_str(), job.description.as_deref()), ("everything", Some("All keys at once")));
     assert_eq!(job.tags, ["nightly", "demo"]);
-    assert_eq!(job.persona.mind, Mind::Lines(vec!["First line".to_owned(), "2".to_owned()]));
-    assert_eq!(job.judge.model, Model::of(ModelName::Scripted));
+    let case = &job.cases[0];
+    assert_eq!(case.user, User::Lines(vec!["First line".to_owned(), "2".to_owned()]));
+    assert_eq!(job.judge.model, Model::new(ModelName::Scripted));
     assert_eq!(job.target.transport, TransportConfig::Demo(DemoConfig {}));
     let neo4j = Neo4jConfig { uri: Some("bolt://db:7687".to_owned()), ..Neo4jConfig::default() };
-    assert_eq!(job.graph, Some(GraphConfig::Neo4j(neo4j)));
+    assert_eq!(job.graph.backend(), Some(GraphConfig::Neo4j(neo4j)));
     let watch = WatchConfig {
         labels: vec!["Reminder".to_owned(), "User".to_owned()],
         predicate: Some("n.user = $user".to_owned()),
         max_nodes: Some(500),
     };
-    assert_eq!(job.watch, watch);
+    assert_eq!(job.graph.watch, watch);
     let conversation = vec![Message::new(Role::User, "Hi"), Message::new(Role::Assistant, "Hello")];
-    assert_eq!(job.seeds, [Seed::Text("Alice lives in Sydney.".to_owned()), Seed::Conversation(conversation)]);
-    assert_eq!(job.setups, [Setup { cypher: "CREATE (:A);\nCREATE (:B)\n".to_owned() }]);
+    assert_eq!(case.seeds, [Seed::Text("Alice lives in Sydney.".to_owned()), Seed::Conversation(conversation)]);
+    assert_eq!(case.setups, [Setup { cypher: "CREATE (:A);\nCREATE (:B)\n".to_owned() }]);
     assert_eq!(job.gate.min_score.map(Score::get), Some(0.8));
     let limits = &job.limits;
     assert_eq!((limits.turn_seconds, limits.trial_seconds, limits.query_seconds), (2.5, 1800.0, 7.0));
     let spend = SpendLimits { cost: Dollars::new(0.25), tokens: Some(200_000) };
-    assert_eq!(limits.run, RunLimits { spend, seconds: Some(900.0) });
+    assert_eq!((limits.spend(), limits.run_seconds), (spend, Some(900.0)));
     assert_eq!((job.max_turns, job.aspirational_average_ms), (30, Some(1500)));
-    let shown: Vec<_> = job.assertions.iter().map(|a| (a.label(), a.weight.get(), a.when)).collect();
+    let shown: Vec<_> = case.assertions.iter().map(|a| (a.label(), a.weight.get(), a.when)).collect();
     let expected = [
         ("one reminder".to_owned(), 3.0, None),
         ("RETURN 1".to_owned(), 0.0, Some(Condition::WithFacts)),
@@ -115,7 +120,9 @@ fn what_is_expected_keeps_its_type() {
     for (written, meant) in cases {
         let text = least_and(&format!("assertions:\n  - cypher: RETURN 1\n    expected: {written}\n"));
         let job = load("job.yml", &text, &AllTemplates).unwrap_or_else(|_| panic!("{written}: {}", rendered(&text)));
-        let AssertionCheck::Cypher(check) = &job.assertions[0].check else { panic!("{:?}", job.assertions[0]) };
+        let AssertionCheck::Cypher(check) = &job.cases[0].assertions[0].check else {
+            panic!("{:?}", job.cases[0].assertions[0])
+        };
         assert_eq!(check.expected, meant, "{written}");
     }
 }
@@ -125,7 +132,7 @@ fn a_kind_key_without_a_value_is_there_all_the_same() {
     let text = LEAST.replace("chatbot: c", "chatbot: c, demo: ") + "graph:\n  embedded:\n";
     let job = load("job.yml", &text, &AllTemplates).unwrap_or_else(|_| panic!("{}", rendered(&text)));
     assert_eq!(job.target.transport, TransportConfig::Demo(DemoConfig {}));
-    assert_eq!(job.graph, Some(GraphConfig::Embedded(EmbeddedConfig::default())));
+    assert_eq!(job.graph.backend(), Some(GraphConfig::Embedded(EmbeddedConfig::default())));
 }
 
 #[test]
@@ -138,8 +145,8 @@ tasks:
 facts: []
 ";
     let job = load("job.yml", text, &AllTemplates).unwrap_or_else(|_| panic!("{}", rendered(text)));
-    assert_eq!((job.target.chatbot.as_str(), job.tasks[1].task.as_str()), ("u", "other"));
-    assert_eq!(job.tasks[1].acceptance_criteria, "a");
+    assert_eq!((job.target.chatbot.as_str(), job.cases[0].tasks[1].task.as_str()), ("u", "other"));
+    assert_eq!(job.cases[0].tasks[1].acceptance_criteria, "a");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::*;
 
 mod agreement;
 mod beyond;
+mod cases;
 mod changes;
 mod good;
 mod kinds;
@@ -34,6 +35,9 @@ const HTTP: &str = include_str!("../../../tests/fixtures/job/http.yml");
 
 /// An agent behind a command, with every key of that.
 const COMMAND: &str = include_str!("../../../tests/fixtures/job/command.yml");
+
+/// A job of several cases, with every key of one.
+const CASES: &str = include_str!("../../../tests/fixtures/job/cases.yml");
 
 /// A job whose agent is started, with every key of that.
 const MANAGED: &str = include_str!("../../../tests/fixtures/job/managed.yml");

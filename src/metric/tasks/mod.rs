@@ -2,7 +2,7 @@
 
 mod verdict;
 
-use super::{Case, Metric};
+use super::{Metric, MetricInput};
 use crate::evidence::{Judgement, Observed, Question, ReplySchema};
 use crate::score::{Component, Dimension, Item, Score, Weight};
 use verdict::{Rating, Verdict};
@@ -26,22 +26,22 @@ impl Metric for Tasks {
     }
 
     /// One question for all tasks; none where the agent never replied, for which no judge is needed.
-    fn questions(&self, case: &Case) -> Vec<Question> {
-        let Some(prompt) = &case.judge_prompt else { return Vec::new() };
-        if case.tasks.is_empty() || !case.transcript.has_reply() {
+    fn questions(&self, input: &MetricInput) -> Vec<Question> {
+        let Some(prompt) = &input.judge_prompt else { return Vec::new() };
+        if input.tasks.is_empty() || !input.transcript.has_reply() {
             return Vec::new();
         }
         vec![Question {
             metric: self.name().to_owned(),
             prompt: prompt.clone(),
-            schema: ReplySchema { name: "verdict".to_owned(), schema: verdict::schema(case.tasks.len()) },
-            temperature: case.judge_temperature,
+            schema: ReplySchema { name: "verdict".to_owned(), schema: verdict::schema(input.tasks.len()) },
+            temperature: input.judge_temperature,
         }]
     }
 
-    fn read(&self, case: &Case, raw: &str) -> Result<(), String> {
-        Verdict::read(raw, case.tasks.len())?;
-        match case.judge_prompt.as_deref().is_some_and(|prompt| is_quoted_from(prompt, raw)) {
+    fn read(&self, input: &MetricInput, raw: &str) -> Result<(), String> {
+        Verdict::read(raw, input.tasks.len())?;
+        match input.judge_prompt.as_deref().is_some_and(|prompt| is_quoted_from(prompt, raw)) {
             true => Err("The verdict stands word for word in what you were given: as the example of its form, or as \
                          somebody's words in the conversation. Give your own."
                 .to_owned()),
@@ -49,30 +49,30 @@ impl Metric for Tasks {
         }
     }
 
-    fn score(&self, case: &Case, judgement: Option<&Judgement>) -> Vec<Dimension> {
+    fn score(&self, input: &MetricInput, judgement: Option<&Judgement>) -> Vec<Dimension> {
         let dimension =
             |name: &str, weight, component, items| Dimension { name: name.to_owned(), weight, component, items };
         let both = |tasks: Component, tone: Component| {
-            let items = case.tasks.iter().map(|task| item(&task.task, tasks.clone())).collect();
+            let items = input.tasks.iter().map(|task| item(&task.task, tasks.clone())).collect();
             vec![dimension("tasks", WEIGHT, tasks, items), dimension("tone", Weight::ZERO, tone, Vec::new())]
         };
-        if case.tasks.is_empty() {
+        if input.tasks.is_empty() {
             let none = Component::not_applicable("the job has no tasks");
             return both(none.clone(), none);
         }
-        if !case.transcript.has_reply() {
+        if !input.transcript.has_reply() {
             let silent = "the agent never replied";
             return both(Component::scored(Score::ZERO, silent), Component::not_applicable(silent));
         }
         let verdict = match judgement.map(|judgement| &judgement.reply) {
             None => Err("the judge was not asked".to_owned()),
             Some(Observed::Failed(error)) => Err(error.clone()),
-            Some(Observed::Seen(raw)) => Verdict::read(raw, case.tasks.len()),
+            Some(Observed::Seen(raw)) => Verdict::read(raw, input.tasks.len()),
         };
         match verdict {
             Ok(verdict) => {
                 let items =
-                    case.tasks.iter().zip(&verdict.tasks).map(|(task, rating)| item(&task.task, scored(rating)));
+                    input.tasks.iter().zip(&verdict.tasks).map(|(task, rating)| item(&task.task, scored(rating)));
                 let tone = verdict.tone.as_ref().map_or_else(|| Component::missing("the judge gave no tone"), scored);
                 vec![
                     dimension("tasks", WEIGHT, mean(&verdict.tasks), items.collect()),
@@ -91,7 +91,7 @@ fn is_quoted_from(prompt: &str, raw: &str) -> bool {
 }
 
 fn item(label: &str, component: Component) -> Item {
-    Item { label: label.to_owned(), weight: Weight::ONE, component, vacuity: None }
+    Item { id: None, label: label.to_owned(), weight: Weight::ONE, component, vacuity: None }
 }
 
 fn scored(rating: &Rating) -> Component {
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
     use crate::evidence::Usage;
-    use crate::metric::case::example;
+    use crate::metric::input::example;
 
     fn judgement(reply: Observed<String>) -> Judgement {
         Judgement {
@@ -140,13 +140,13 @@ mod tests {
     fn a_verdict_that_was_there_before_the_judge_was_asked_is_not_the_judges() {
         let verdict = r#"{"tasks": [{"index": 1, "reason": "one or two sentences", "score": 0.0}]}"#;
         let prompt = format!("Reply like this:\n{verdict}\nThe transcript: …");
-        let case = Case { judge_prompt: Some(prompt), ..example(1) };
+        let input = MetricInput { judge_prompt: Some(prompt), ..example(1) };
         for echo in [verdict.to_owned(), verdict.replace(' ', ""), verdict.replace(": ", ":\n")] {
-            let problem = Tasks.read(&case, &echo).unwrap_err();
+            let problem = Tasks.read(&input, &echo).unwrap_err();
             assert!(problem.starts_with("The verdict stands word for word in what you were given"), "{problem}");
         }
-        assert_eq!(Tasks.read(&case, &verdict.replace("0.0", "0.5")), Ok(()));
-        assert_eq!(Tasks.read(&Case { judge_prompt: None, ..example(1) }, verdict), Ok(()));
+        assert_eq!(Tasks.read(&input, &verdict.replace("0.0", "0.5")), Ok(()));
+        assert_eq!(Tasks.read(&MetricInput { judge_prompt: None, ..example(1) }, verdict), Ok(()));
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         assert!(dimensions[0].items.iter().all(|item| item.component.score() == Some(Score::ZERO)));
         assert_eq!(dimensions[0].items.len(), 2);
         assert!(matches!(dimensions[1].component, Component::NotApplicable { .. }));
-        assert!(Tasks.questions(&Case { judge_prompt: None, ..example(1) }).is_empty());
+        assert!(Tasks.questions(&MetricInput { judge_prompt: None, ..example(1) }).is_empty());
         assert!(Tasks.questions(&example(0)).is_empty());
         assert!(matches!(Tasks.score(&example(0), None)[0].component, Component::NotApplicable { .. }));
     }

@@ -2,7 +2,7 @@
 //!
 //! Embabel's formula: `min(1, aspirationalAverage / average latency of the replies)`.
 
-use super::{Case, Metric};
+use super::{Metric, MetricInput};
 use crate::evidence::{Judgement, Question};
 use crate::score::{Component, Dimension, Score, Weight};
 
@@ -15,30 +15,30 @@ impl Metric for Timing {
         "timing"
     }
 
-    fn questions(&self, _case: &Case) -> Vec<Question> {
+    fn questions(&self, _case: &MetricInput) -> Vec<Question> {
         Vec::new()
     }
 
-    fn read(&self, _case: &Case, _raw: &str) -> Result<(), String> {
+    fn read(&self, _case: &MetricInput, _raw: &str) -> Result<(), String> {
         Err("timing asks no judge".to_owned())
     }
 
-    fn score(&self, case: &Case, _judgement: Option<&Judgement>) -> Vec<Dimension> {
-        let component = component(case);
+    fn score(&self, input: &MetricInput, _judgement: Option<&Judgement>) -> Vec<Dimension> {
+        let component = component(input);
         vec![Dimension { name: self.name().to_owned(), weight: Weight::ONE, component, items: Vec::new() }]
     }
 }
 
-fn component(case: &Case) -> Component {
-    let Some(aspired) = case.aspirational_average_ms else {
+fn component(input: &MetricInput) -> Component {
+    let Some(aspired) = input.aspirational_average_ms else {
         return Component::not_applicable("the job has no aspirationalAverage");
     };
-    if !case.transcript.has_reply() {
+    if !input.transcript.has_reply() {
         return Component::scored(Score::ZERO, "the agent never replied");
     }
-    let (average, until) = match case.times_first_token {
-        true => (case.transcript.average_first_token_ms(), " to the first words"),
-        false => (case.transcript.average_latency_ms(), ""),
+    let (average, until) = match input.times_first_token {
+        true => (input.transcript.average_first_token_ms(), " to the first words"),
+        false => (input.transcript.average_latency_ms(), ""),
     };
     match average {
         Some(average) if average.is_finite() && average >= 0.0 => Component::scored(
@@ -59,13 +59,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::metric::case::example;
+    use crate::metric::input::example;
 
     fn scored(aspired: Option<u64>, latencies: &[Option<f64>]) -> Component {
-        let mut case = example(1);
-        case.aspirational_average_ms = aspired;
-        let turn = case.transcript.turns[0].clone();
-        case.transcript.turns = latencies
+        let mut input = example(1);
+        input.aspirational_average_ms = aspired;
+        let turn = input.transcript.turns[0].clone();
+        input.transcript.turns = latencies
             .iter()
             .map(|latency| {
                 let mut turn = turn.clone();
@@ -74,7 +74,7 @@ mod tests {
                 turn
             })
             .collect();
-        Timing.score(&case, None).remove(0).component
+        Timing.score(&input, None).remove(0).component
     }
 
     #[test]
@@ -95,16 +95,16 @@ mod tests {
 
     #[test]
     fn the_first_words_are_timed_where_the_job_asks_for_it() {
-        let mut case = example(1);
-        case.aspirational_average_ms = Some(100);
-        case.times_first_token = true;
-        let missing = Timing.score(&case, None).remove(0).component;
+        let mut input = example(1);
+        input.aspirational_average_ms = Some(100);
+        input.times_first_token = true;
+        let missing = Timing.score(&input, None).remove(0).component;
         assert_eq!(missing, Component::missing("the replies' times to the first words were not measured"));
-        for turn in &mut case.transcript.turns {
+        for turn in &mut input.transcript.turns {
             turn.first_token_ms = Some(50.0);
         }
         assert_eq!(
-            Timing.score(&case, None)[0].component.why(),
+            Timing.score(&input, None)[0].component.why(),
             "50 ms on average to the first words, the aim is 100 ms"
         );
     }
@@ -124,9 +124,9 @@ mod tests {
 
     #[test]
     fn times_that_were_not_measured_are_missing() {
-        let mut case = example(1);
-        case.transcript.turns[0].latency_ms = None;
-        assert!(Timing.score(&case, None)[0].component.is_missing());
+        let mut input = example(1);
+        input.transcript.turns[0].latency_ms = None;
+        assert!(Timing.score(&input, None)[0].component.is_missing());
         assert!(scored(Some(1), &[Some(f64::NAN)]).is_missing());
         assert!(scored(Some(1), &[Some(f64::INFINITY)]).is_missing());
     }

@@ -28,7 +28,12 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
         let _ = writeln!(page, "{name}{words}");
     }
     if several {
-        let _ = writeln!(page, "{}", ink.dim("One conversation a condition: differences are shown, not proven."));
+        let _ = writeln!(page, "{}", ink.dim(&few(record)));
+    }
+    let unscored = record.trials.iter().filter(|trial| trial.score().is_none()).count();
+    if unscored > 0 && record.figures.iter().any(|figure| figure.figure.score().is_some()) {
+        let words = format!("{unscored} of {} have no figure", count(record.trials.len(), "conversation"));
+        let _ = writeln!(page, "{}", ink.unsure(&words));
     }
     if let Some(words) = unshown(record) {
         let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 0)));
@@ -53,6 +58,16 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
     if is_graded && record.provenance.is_scripted() {
         let _ = write!(page, "\n{}", real_models(record, width));
     }
+}
+
+/// How little a difference between models rests on.
+fn few(record: &RunRecord) -> String {
+    let trials = record.trials.iter().map(|trial| trial.trial.repeat).max().unwrap_or_default();
+    let of = match trials {
+        1 => "One conversation a condition".to_owned(),
+        several => format!("{several} conversations a condition"),
+    };
+    format!("{of}: differences are shown, not proven.")
 }
 
 /// How many assertions may say nothing of the conversations, and what to do about it.

@@ -7,7 +7,7 @@ mod tokens;
 
 use std::fmt::Write;
 
-use super::{Ink, count, plain, two_decimals, wrapped};
+use super::{Ink, TrialNames, count, plain, two_decimals, wrapped};
 use crate::evidence::{Ending, Observed};
 use crate::record::{RunRecord, TrialRecord};
 use crate::score::Weight;
@@ -17,8 +17,7 @@ pub fn terminal(record: &RunRecord, ink: Ink, width: usize) -> String {
     let mut page = String::new();
     heading(&mut page, record, ink);
     table::table(&mut page, record, ink);
-    parts::parts(&mut page, record, "tasks", "Tasks", ink, width);
-    parts::parts(&mut page, record, "assertions", "Assertions", ink, width);
+    parts::parts(&mut page, record, ink, width);
     troubles(&mut page, record, ink, width);
     refused(&mut page, record, ink, width);
     unwatched(&mut page, record, ink, width);
@@ -66,21 +65,17 @@ fn mind(model: &str) -> String {
     }
 }
 
-/// What a trial is called: its condition, and its model where there are several.
-fn trial_name(record: &RunRecord, trial: &TrialRecord) -> String {
-    let condition = trial.trial.condition.words();
-    if record.provenance.models.len() > 1 {
-        format!("{} {condition}", plain(&trial.trial.model))
-    } else {
-        condition.to_owned()
-    }
+/// What the record's trials are called.
+fn names(record: &RunRecord) -> TrialNames {
+    TrialNames::new(record.trials.iter().map(|trial| &trial.trial))
 }
 
 /// What kept trials from saying something about the agent, or from coming to their own end: each once.
 fn troubles(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
+    let all_names = names(record);
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for trial in &record.trials {
-        let (name, words) = (trial_name(record, trial), trouble(trial));
+        let (name, words) = (all_names.name(&trial.trial), trouble(trial));
         match found.iter_mut().find(|(known, _)| *known == words) {
             _ if words.is_empty() => {}
             Some((_, names)) => names.push(name),
@@ -152,7 +147,7 @@ fn unwatched(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
     for trial in &record.trials {
         let changes = trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref());
         let Some(Observed::Failed(reason)) = changes else { continue };
-        let name = trial_name(record, trial);
+        let name = names(record).name(&trial.trial);
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, names)) => names.push(name),
             None => reasons.push((reason, vec![name])),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::{Ink, one_line, plain, two_decimals, wrapped};
-use super::trial_name;
+use super::names;
 use crate::record::RunRecord;
 use crate::score::{Component, Dimension, Item, Score, Vacuity, Weight};
 
@@ -13,14 +13,41 @@ const MARK: usize = 7;
 /// Above this a task counts as good: Embabel's line.
 const GOOD: f64 = 0.6;
 
-/// Writes the parts of one dimension under a title; nothing where there are none.
-pub(super) fn parts(page: &mut String, record: &RunRecord, dimension: &str, title: &str, ink: Ink, width: usize) {
+/// Writes the tasks and the assertions of each case.
+pub(super) fn parts(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
+    let names = names(record);
+    let mut cases: Vec<&str> = Vec::new();
+    for trial in &record.trials {
+        if !cases.contains(&trial.trial.case.as_str()) {
+            cases.push(&trial.trial.case);
+        }
+    }
+    for case in cases {
+        for (dimension, title) in [("tasks", "Tasks"), ("assertions", "Assertions")] {
+            let of = if names.tell_cases() { format!(" · {}", plain(case)) } else { String::new() };
+            part(page, record, (case, dimension), &format!("{title}{of}"), (ink, width));
+        }
+    }
+}
+
+/// Writes the parts of one dimension of one case under a title; nothing where there are none.
+fn part(
+    page: &mut String,
+    record: &RunRecord,
+    (case, dimension): (&str, &str),
+    title: &str,
+    (ink, width): (Ink, usize),
+) {
+    let all_names = names(record);
     let trials: Vec<(String, &Dimension)> = record
         .provenance
         .models
         .iter()
         .flat_map(|model| record.trials_of(model))
-        .filter_map(|trial| Some((trial_name(record, trial), trial.scorecard.as_ref()?.dimension(dimension)?)))
+        .filter(|trial| trial.trial.case == case)
+        .filter_map(|trial| {
+            Some((all_names.within_case(&trial.trial), trial.scorecard.as_ref()?.dimension(dimension)?))
+        })
         .collect();
     let longest = trials.iter().map(|(_, dimension)| *dimension).max_by_key(|dimension| dimension.items.len());
     let Some(longest) = longest.filter(|dimension| !dimension.items.is_empty()) else { return };
@@ -33,7 +60,7 @@ pub(super) fn parts(page: &mut String, record: &RunRecord, dimension: &str, titl
         let _ = writeln!(page, "  {}. {label}{}", index + 1, ink.dim(&weight));
         let holds = dimension == "assertions";
         let made_of_it: Vec<&Item> = trials.iter().filter_map(|(_, d)| d.items.get(index)).collect();
-        if let Some(words) = doubt(holds && vacuous.contains(&index), &made_of_it) {
+        if let Some(words) = doubt(holds && vacuous.contains(&(case, item.key())), &made_of_it) {
             let _ = writeln!(page, "     {}", ink.unsure(&wrapped(&words, width.saturating_sub(5).max(40), 5)));
         }
         for (name, component) in trials.iter().filter_map(|(name, d)| Some((name, &d.items.get(index)?.component))) {

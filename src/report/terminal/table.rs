@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::{Ink, plain, two_decimals};
-use super::trial_name;
+use super::names;
 use crate::record::{RunRecord, TrialRecord};
 use crate::score::{Component, Scorecard, Weight};
 
@@ -12,6 +12,9 @@ const COLUMN: usize = 15;
 
 /// Writes the table; a run of which nothing was graded has none.
 pub(super) fn table(page: &mut String, record: &RunRecord, ink: Ink) {
+    if names(record).are_grouped() {
+        return groups(page, record, ink);
+    }
     // In the order of the models, each with its trials side by side.
     let columns: Vec<&TrialRecord> =
         record.provenance.models.iter().flat_map(|model| record.trials_of(model)).collect();
@@ -49,6 +52,34 @@ pub(super) fn table(page: &mut String, record: &RunRecord, ink: Ink) {
     row(page, "composite", &composites, ink, |text| ink.bold(text));
 }
 
+/// Cases and conditions, each with how many trials have a figure and what those come to.
+fn groups(page: &mut String, record: &RunRecord, ink: Ink) {
+    let several_models = record.figures.len() > 1;
+    let cases = record.figures.iter().flat_map(|figure| &figure.cases);
+    let width = cases.map(|case| plain(&case.case).chars().count()).max().unwrap_or_default().max(4);
+    for figure in &record.figures {
+        page.push('\n');
+        if several_models {
+            let _ = writeln!(page, "{}", ink.bold(&plain(&figure.model)));
+        }
+        let _ =
+            writeln!(page, "{}", ink.dim(&format!("{:<width$}  {:<13}  trials  missing  score", "case", "condition")));
+        for case in &figure.cases {
+            let mut name = plain(&case.case);
+            for condition in &case.conditions {
+                let score = match condition.figure.score() {
+                    Some(score) => ink.bold(&format!("{:>5}", two_decimals(score.get()))),
+                    None => ink.unsure("    –"),
+                };
+                let all = condition.n + condition.missing;
+                let (words, missing) = (condition.condition.words(), condition.missing);
+                let _ = writeln!(page, "{name:<width$}  {words:<13}  {all:>6}  {missing:>7}  {score}");
+                name.clear();
+            }
+        }
+    }
+}
+
 /// What failed tries and the waits after them took, which no timing counts.
 fn apart(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: Ink) {
     for trial in columns {
@@ -59,7 +90,8 @@ fn apart(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: I
             waited += failure.waited_ms.unwrap_or_default();
         }
         if took + waited > 0.0 {
-            let name = if columns.len() == 1 { String::new() } else { format!("{}: ", trial_name(record, trial)) };
+            let name =
+                if columns.len() == 1 { String::new() } else { format!("{}: ", names(record).name(&trial.trial)) };
             let words =
                 format!("  {name}they took {took:.0} ms, and waiting after them {waited:.0} ms, beside the timing");
             let _ = writeln!(page, "{}", ink.dim(&words));
@@ -106,7 +138,7 @@ fn note(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], compone
     let whys: Vec<(String, &str)> = columns
         .iter()
         .zip(components)
-        .filter_map(|(trial, component)| Some((trial_name(record, trial), component.as_ref()?.why())))
+        .filter_map(|(trial, component)| Some((names(record).name(&trial.trial), component.as_ref()?.why())))
         .collect();
     let unused = components.iter().flatten().all(|component| matches!(component, Component::NotApplicable { .. }));
     let same = whys.len() == 1 || (unused && whys.windows(2).all(|pair| pair[0].1 == pair[1].1));

@@ -41,3 +41,10 @@ pub(super) fn present_or_empty<'de, T: Deserialize<'de> + Default, D: Deserializ
 ) -> Result<Option<T>, D::Error> {
     Option::<T>::deserialize(deserializer).map(|value| Some(value.unwrap_or_default()))
 }
+
+/// Reads a key that says nothing where it has no value.
+pub(super) fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}

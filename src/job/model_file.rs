@@ -1,4 +1,4 @@
-//! `evaluator.model` and `scorer.model`: a name, or a mapping with a name in it. What is written tells which.
+//! `evaluator.model` and `scorer.model` as they are written: a name, or a mapping with a name in it.
 
 use std::borrow::Cow;
 use std::fmt::{self, Formatter};
@@ -8,22 +8,52 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::job::model::ReasoningEffort;
+use super::{Model, ModelName, ReasoningEffort};
 
 /// One of our own models.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ModelFile {
+pub(super) enum ModelFile {
     /// `openai/gpt-4.1-mini`.
     Name(String),
     /// `{name: openai/qwen3, baseUrl: …}`.
     Mapping(Box<ModelMapping>),
 }
 
+impl TryFrom<ModelFile> for Model {
+    type Error = String;
+
+    fn try_from(file: ModelFile) -> Result<Model, String> {
+        match file {
+            ModelFile::Name(name) => Ok(Model::new(ModelName::parse(&name)?)),
+            ModelFile::Mapping(mapping) => {
+                let ModelMapping { name, base_url, api_key_env, max_tokens, reasoning_effort, rng_seed } = *mapping;
+                let name = ModelName::parse(&name)?;
+                Ok(Model { name, is_named: true, base_url, api_key_env, max_tokens, reasoning_effort, rng_seed })
+            }
+        }
+    }
+}
+
+impl From<Model> for ModelFile {
+    fn from(model: Model) -> ModelFile {
+        let Model { name, is_named: _, base_url, api_key_env, max_tokens, reasoning_effort, rng_seed } = model;
+        let name = name.spelled();
+        ModelFile::Mapping(Box::new(ModelMapping {
+            name,
+            base_url,
+            api_key_env,
+            max_tokens,
+            reasoning_effort,
+            rng_seed,
+        }))
+    }
+}
+
 /// A model that is reached or asked in a way of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "model")]
-pub struct ModelMapping {
+pub(super) struct ModelMapping {
     /// `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` or `scripted`.
     #[schemars(regex(pattern = r"\S"))]
     pub name: String,

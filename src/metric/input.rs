@@ -4,9 +4,9 @@ use crate::evidence::{Condition, Transcript};
 
 /// What a metric may look at: one conversation, and what the job says of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub struct MetricInput {
     /// What the persona was to bring about, in the job's order.
-    pub tasks: Vec<CaseTask>,
+    pub tasks: Vec<InputTask>,
     /// Whether the persona knew the facts.
     pub condition: Condition,
     /// The conversation.
@@ -21,9 +21,9 @@ pub struct Case {
     pub aspirational_average_ms: Option<u64>,
 }
 
-/// One task of a case.
+/// One task of a input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaseTask {
+pub struct InputTask {
     /// `task` or `question`, as the job spells it.
     pub kind: String,
     /// What the persona does.
@@ -34,12 +34,12 @@ pub struct CaseTask {
 
 /// A conversation of one turn, with this many tasks.
 #[cfg(test)]
-pub(super) fn example(tasks: usize) -> Case {
+pub(super) fn example(tasks: usize) -> MetricInput {
     use crate::evidence::Turn;
     let turn = Turn { latency_ms: Some(200.0), ..Turn::said(1, "Hi", "Hello") };
     let task =
-        |number| CaseTask { kind: "task".into(), task: format!("task {number}"), acceptance_criteria: "done".into() };
-    Case {
+        |number| InputTask { kind: "task".into(), task: format!("task {number}"), acceptance_criteria: "done".into() };
+    MetricInput {
         tasks: (1..=tasks).map(task).collect(),
         condition: Condition::WithFacts,
         transcript: Transcript { turns: vec![turn] },

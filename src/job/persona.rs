@@ -1,15 +1,16 @@
-//! `evaluator` and `scorer`.
+//! `evaluator` and `scorer`: the persona that poses as the user, and the judge.
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use super::{ModelFile, rules};
+use super::model_file::ModelFile;
+use super::{Model, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "evaluator", transform = model_or_script)]
-pub struct EvaluatorFile {
+pub struct Persona {
     /// Shown beside the persona's lines.
     #[schemars(regex(pattern = r"\S"))]
     pub name: String,
@@ -27,9 +28,9 @@ pub struct EvaluatorFile {
     /// What thinks for it: `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`,
     /// `watsonx/MODEL` or `scripted` (rules, no model); or a mapping that says how it is reached. Default:
     /// openai/gpt-4.1-mini
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "rules::or_default", skip_serializing_if = "Model::is_unnamed")]
     #[schemars(with = "ModelFile")]
-    pub model: Option<ModelFile>,
+    pub model: Model,
     /// Fixed lines, said one after the other, instead of a model.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
@@ -40,15 +41,15 @@ fn model_or_script(schema: &mut Schema) {
     rules::at_most_one(schema, &["model", "script"]);
 }
 
-impl Default for EvaluatorFile {
-    fn default() -> EvaluatorFile {
-        EvaluatorFile {
+impl Default for Persona {
+    fn default() -> Persona {
+        Persona {
             name: "Socrates".to_owned(),
             voice: "You speak like a friendly, relaxed human".to_owned(),
             prompt: "eval/socrates".to_owned(),
             temperature: 0.5,
             signoff: "So Long, and Thanks for All the Fish".to_owned(),
-            model: None,
+            model: Model::default(),
             script: None,
         }
     }
@@ -58,7 +59,7 @@ impl Default for EvaluatorFile {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "scorer")]
-pub struct ScorerFile {
+pub struct Judge {
     /// The template of its instructions: `eval/score` is `prompts/eval/score.jinja`.
     #[schemars(regex(pattern = r"\S"))]
     pub prompt: String,
@@ -67,13 +68,13 @@ pub struct ScorerFile {
     pub temperature: f64,
     /// `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` or `scripted`
     /// (rules, no model); or a mapping that says how it is reached. Default: openai/gpt-4.1-mini
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "rules::or_default", skip_serializing_if = "Model::is_unnamed")]
     #[schemars(with = "ModelFile")]
-    pub model: Option<ModelFile>,
+    pub model: Model,
 }
 
-impl Default for ScorerFile {
-    fn default() -> ScorerFile {
-        ScorerFile { prompt: "eval/score".to_owned(), temperature: 0.0, model: None }
+impl Default for Judge {
+    fn default() -> Judge {
+        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, model: Model::default() }
     }
 }

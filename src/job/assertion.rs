@@ -1,0 +1,174 @@
+//! `assertions`: what must hold after the conversation.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::rules;
+use crate::assertion::AssertionCheck;
+use crate::assertion::changes::{ChangesCheck, ChangesConfig};
+use crate::assertion::cypher::CypherCheck;
+use crate::assertion::expression::ExpressionCheck;
+use crate::evidence::{AssertionId, Condition};
+use crate::score::Weight;
+
+/// What must hold after the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "AssertionFile", into = "AssertionFile")]
+pub struct Assertion {
+    /// What it is known by, in evidence and across runs: its name, else a digest of what it checks. No two assertions of a
+    /// case have the same.
+    pub id: AssertionId,
+    /// What a reader knows it by, if the job says.
+    pub name: Option<String>,
+    /// How much it counts among the assertions.
+    pub weight: Weight,
+    /// The one condition in which it must hold; `None` means both.
+    pub when: Option<Condition>,
+    /// It is meant to hold before the conversation too.
+    pub holds_before: bool,
+    /// What is looked at and what must be seen.
+    pub check: AssertionCheck,
+}
+
+impl Assertion {
+    /// The name, or the check's own text.
+    pub fn label(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.check.label())
+    }
+
+    /// Whether it is checked in this condition.
+    pub fn applies_in(&self, condition: Condition) -> bool {
+        self.when.is_none_or(|when| when == condition)
+    }
+}
+
+/// What must hold after the conversation: `cypher` with `expected`, `expression`, or `changes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "assertion", rename = "Assertion", transform = one_assertion_kind)]
+struct AssertionFile {
+    /// What a reader knows it by. Without it, its own text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    name: Option<String>,
+    /// How much it counts among the assertions; 0 shows it and leaves it out of the score.
+    #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 1_000_000))]
+    weight: f64,
+    /// The one condition in which it must hold. Without it, both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    when: Option<Condition>,
+    /// It is meant to hold before the conversation too: something that must not come to be. Then it is no vacuous one.
+    #[serde(default)]
+    holds_before: bool,
+    /// A Cypher query that only reads. `$user`, `$sessionId`, `$trial` and `$model` are parameters.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", regex(pattern = r"\S"))]
+    cypher: Option<String>,
+    /// What the query must return: a value, a list for one row, a list of lists or of mappings for a table. 1 equals 1.0 but not "1".
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
+    expected: Option<Value>,
+    /// A Rhai script that must be true, over `objectContext`, `evaluation` and `changes`.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", regex(pattern = r"\S"))]
+    expression: Option<String>,
+    /// What the conversation may do to the graph, and must: whatever it does beyond that fails.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "ChangesConfig")]
+    changes: Option<ChangesConfig>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn one_assertion_kind(schema: &mut Schema) {
+    rules::exactly_one(schema, &["cypher", "expression", "changes"]);
+    schema.insert("dependentRequired".to_owned(), json!({ "cypher": ["expected"], "expected": ["cypher"] }));
+}
+
+impl TryFrom<AssertionFile> for Assertion {
+    type Error = String;
+
+    fn try_from(file: AssertionFile) -> Result<Assertion, String> {
+        let id = AssertionId::new(file.name.clone().unwrap_or_else(|| digest(&file)));
+        let weight = Weight::try_from(file.weight)?;
+        let AssertionFile { name, when, holds_before, .. } = file;
+        let check = match (file.cypher, file.expected, file.expression, file.changes) {
+            (Some(cypher), Some(expected), None, None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
+            (None, None, Some(expression), None) => AssertionCheck::Expression(ExpressionCheck { expression }),
+            (None, None, None, Some(changes)) => AssertionCheck::Changes(ChangesCheck::of(changes)?),
+            _ => return Err("an assertion is either `cypher` with `expected`, `expression` or `changes`".to_owned()),
+        };
+        Ok(Assertion { id, name, weight, when, holds_before, check })
+    }
+}
+
+impl From<Assertion> for AssertionFile {
+    fn from(assertion: Assertion) -> AssertionFile {
+        let Assertion { id: _, name, weight, when, holds_before, check } = assertion;
+        let (mut cypher, mut expected, mut expression, mut changes) = (None, None, None, None);
+        match check {
+            AssertionCheck::Cypher(check) => (cypher, expected) = (Some(check.cypher), Some(check.expected)),
+            AssertionCheck::Expression(check) => expression = Some(check.expression),
+            AssertionCheck::Changes(check) => changes = Some(check.config().clone()),
+        }
+        AssertionFile { name, weight: weight.get(), when, holds_before, cypher, expected, expression, changes }
+    }
+}
+
+/// Twelve hexadecimal digits that stand for what is checked, however much it counts.
+fn digest(file: &AssertionFile) -> String {
+    let checked = json!([file.cypher, file.expected, file.expression, file.changes]);
+    Sha256::digest(checked.to_string()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Gives those whose id another one has already an id of their own.
+pub(super) fn tell_apart(assertions: &mut [Assertion]) {
+    let mut taken = std::collections::BTreeSet::new();
+    for assertion in assertions {
+        let first = assertion.id.clone();
+        let mut copies = 1;
+        while !taken.insert(assertion.id.clone()) {
+            copies += 1;
+            assertion.id = AssertionId::new(format!("{first}#{copies}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(file: Value) -> Assertion {
+        serde_json::from_value(file).unwrap()
+    }
+
+    #[test]
+    fn an_id_is_the_name_or_what_is_checked_and_nothing_else() {
+        let query = json!({"cypher": "RETURN 1", "expected": 1});
+        let mut weighed = query.clone();
+        weighed["weight"] = json!(3);
+        assert_eq!(read(query.clone()).id, read(weighed).id);
+        assert_ne!(read(query).id, read(json!({"cypher": "RETURN 1", "expected": 2})).id);
+        assert_eq!(read(json!({"name": "booked", "expression": "true"})).id, AssertionId::new("booked"));
+    }
+
+    #[test]
+    fn two_of_one_id_are_told_apart() {
+        let mut three = [1, 2, 3].map(|_| read(json!({"name": "a", "expression": "true"})));
+        tell_apart(&mut three);
+        assert_eq!(three.map(|one| one.id.to_string()), ["a", "a#2", "a#3"]);
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again() {
+        let changes =
+            json!({"changes": {"created": [{"node": "Train", "count": 1}]}, "when": "withFacts", "weight": 2});
+        let assertion = read(changes);
+        assert_eq!(read(serde_json::to_value(&assertion).unwrap()), assertion);
+    }
+}

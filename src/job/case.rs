@@ -1,0 +1,234 @@
+//! What one conversation is about.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Assertion, rules};
+use crate::evidence::{Condition, Message, Role};
+
+/// What one conversation is about: who the user is, what is there before it, and what must hold afterwards. In the file it
+/// adds to what the file says for all cases; a loaded [`Job`](super::Job)'s cases are complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "case")]
+pub struct Case {
+    /// What it is known by, in reports and across runs; no two cases of a job have the same.
+    #[schemars(regex(pattern = r"\S"))]
+    pub id: String,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Words to pick cases by, beside the job's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub tags: Vec<String>,
+    /// Fixed lines, said one after the other, instead of the persona's.
+    #[serde(default, rename = "script", skip_serializing_if = "User::is_persona")]
+    #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
+    pub user: User,
+    /// What the persona is to bring about, after the job's own tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<Task>,
+    /// What is true of the user, beside the job's own facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub facts: Vec<String>,
+    /// What primes the agent's memory before the conversation, after the job's own seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<Seed>,
+    /// What prepares the graph before the conversation, after the job's own setups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setups: Vec<Setup>,
+    /// What must hold after the conversation, beside the job's own assertions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assertions: Vec<Assertion>,
+    /// The conditions in which it is held, instead of the job's. Default: both where there are facts, withoutFacts alone
+    /// where there are none
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+impl Case {
+    /// A case of which nothing is said.
+    pub(super) fn empty(id: String) -> Case {
+        Case {
+            id,
+            description: None,
+            tags: Vec::new(),
+            user: User::Persona,
+            tasks: Vec::new(),
+            facts: Vec::new(),
+            seeds: Vec::new(),
+            setups: Vec::new(),
+            assertions: Vec::new(),
+            conditions: Vec::new(),
+        }
+    }
+
+    /// The Cypher of its setups and assertions, each with its place: `setup 1`.
+    pub fn statements(&self) -> impl Iterator<Item = (String, &str)> {
+        let setups =
+            self.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
+        let assertions = self.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
+            assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
+        });
+        setups.chain(assertions)
+    }
+
+    /// The facts that the persona knows in this condition.
+    pub fn facts_known(&self, condition: Condition) -> &[String] {
+        match condition {
+            Condition::WithoutFacts => &[],
+            Condition::WithFacts => &self.facts,
+        }
+    }
+
+    /// Whether a setup or an assertion looks at the graph.
+    pub fn uses_graph(&self) -> bool {
+        !self.setups.is_empty() || self.assertions.iter().any(|assertion| assertion.check.needs_graph())
+    }
+}
+
+/// Who speaks with the agent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum User {
+    /// The persona, by its model.
+    #[default]
+    Persona,
+    /// Fixed lines, said one after the other.
+    Lines(Vec<String>),
+}
+
+impl User {
+    /// Whether the persona's model speaks.
+    pub fn is_persona(&self) -> bool {
+        *self == User::Persona
+    }
+}
+
+impl<'de> Deserialize<'de> for User {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<User, D::Error> {
+        Vec::<String>::deserialize(deserializer).map(User::Lines)
+    }
+}
+
+/// Something that primes the agent's memory: a text or a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "SeedFile", into = "SeedFile")]
+pub enum Seed {
+    /// A document that the agent is asked to remember.
+    Text(String),
+    /// An earlier conversation; only the user's lines are sent.
+    Conversation(Vec<Message>),
+}
+
+/// Something that primes the agent's memory: a text or a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "seed", rename = "Seed", transform = one_seed_kind)]
+struct SeedFile {
+    /// A document that the agent is asked to remember.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", regex(pattern = r"\S"))]
+    text: Option<String>,
+    /// An earlier conversation; only the user's lines are sent.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<MessageFile>", length(min = 1))]
+    conversation: Option<Vec<MessageFile>>,
+}
+
+fn one_seed_kind(schema: &mut Schema) {
+    rules::exactly_one(schema, &["text", "conversation"]);
+}
+
+/// One message of an earlier conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "message", rename = "Message")]
+struct MessageFile {
+    /// Who spoke.
+    #[serde(default = "by_user")]
+    role: Role,
+    /// The words.
+    #[schemars(regex(pattern = r"\S"))]
+    content: String,
+}
+
+fn by_user() -> Role {
+    Role::User
+}
+
+impl TryFrom<SeedFile> for Seed {
+    type Error = &'static str;
+
+    fn try_from(file: SeedFile) -> Result<Seed, &'static str> {
+        match (file.text, file.conversation) {
+            (Some(text), None) => Ok(Seed::Text(text)),
+            (None, Some(messages)) => {
+                let message = |MessageFile { role, content }| Message::new(role, content);
+                Ok(Seed::Conversation(messages.into_iter().map(message).collect()))
+            }
+            _ => Err("a seed is either a text or a conversation"),
+        }
+    }
+}
+
+impl From<Seed> for SeedFile {
+    fn from(seed: Seed) -> SeedFile {
+        match seed {
+            Seed::Text(text) => SeedFile { text: Some(text), conversation: None },
+            Seed::Conversation(messages) => {
+                let message = |Message { role, content }| MessageFile { role, content };
+                SeedFile { text: None, conversation: Some(messages.into_iter().map(message).collect()) }
+            }
+        }
+    }
+}
+
+/// Something that prepares the graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "setup")]
+pub struct Setup {
+    /// One Cypher statement, or several separated by semicolons.
+    #[schemars(regex(pattern = r"\S"))]
+    pub cypher: String,
+}
+
+/// What the persona is to bring about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "task")]
+pub struct Task {
+    /// Whether something is to be done or answered.
+    #[serde(default, rename = "type")]
+    pub kind: TaskKind,
+    /// What the persona does.
+    #[schemars(regex(pattern = r"\S"))]
+    pub task: String,
+    /// When it counts as done well.
+    #[schemars(regex(pattern = r"\S"))]
+    pub acceptance_criteria: String,
+}
+
+/// Whether something is to be done or answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskKind {
+    /// Something is to be done.
+    #[default]
+    Task,
+    /// Something is to be answered.
+    Question,
+}
+
+impl TaskKind {
+    /// As the job file spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskKind::Task => "task",
+            TaskKind::Question => "question",
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What no schema can say of `cases`: that each has an id of its own and something to do.
+
+use std::collections::BTreeMap;
+
+use super::problem::{Report, quoted};
+use super::source::Node;
+
+/// Reports cases that share an id or have no task.
+pub(super) fn check(report: &mut Report<'_>, root: &Node) {
+    let mut taken = BTreeMap::new();
+    for case in root.get("cases").map(Node::items).unwrap_or_default() {
+        let Some(id) = case.entry("id") else { continue };
+        let Some(text) = id.value.text() else { continue };
+        if let Some(line) = taken.insert(text.to_owned(), id.value.span.line) {
+            report
+                .add(id.value.span, format!("the case in line {line} has the id {} too", quoted(text)))
+                .try_this("give each case an id of its own: results are kept by it".to_owned());
+        }
+        if root.get("tasks").is_none() && case.get("tasks").is_none_or(|tasks| tasks.items().is_empty()) {
+            report
+                .add(id.key.span, format!("the case {} has no tasks", quoted(text)))
+                .try_this("give it `tasks`, or write tasks for all cases at the start of a line".to_owned());
+        }
+    }
+}

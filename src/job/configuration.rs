@@ -1,0 +1,224 @@
+//! The job: what is written in the file, completed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::assertion::tell_apart;
+use super::{Assertion, Case, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, Timing, User, rules};
+use crate::evidence::Condition;
+
+/// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
+///
+/// One type for the file and for what it means: [`Job::complete`] moves what the file says for all cases into the cases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "job", description = "A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.", transform = tasks_or_cases)]
+pub struct Job {
+    /// What a reader knows the job by. Without it, the file's name.
+    #[serde(default, deserialize_with = "rules::or_default", skip_serializing_if = "String::is_empty")]
+    #[schemars(with = "Option<String>", regex(pattern = r"\S"))]
+    pub name: String,
+    /// What the job is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Words to pick jobs by.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub tags: Vec<String>,
+    /// The persona that poses as the user.
+    #[serde(default, rename = "evaluator")]
+    pub persona: Persona,
+    /// The judge that scores the tasks.
+    #[serde(default, rename = "scorer")]
+    pub judge: Judge,
+    /// The agent under test.
+    pub target: Target,
+    /// The average reply time, in milliseconds, that earns the full timing score. Without it timing does not count.
+    #[serde(default, rename = "aspirationalAverage", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4_294_967_295_u64))]
+    pub aspirational_average_ms: Option<u64>,
+    /// What of a reply is timed.
+    #[serde(default)]
+    pub timing: Timing,
+    /// How many messages, of both sides, a conversation may have. A safeguard.
+    #[serde(default = "default_max_turns")]
+    #[schemars(range(min = 2, max = 4_294_967_295_u64))]
+    pub max_turns: u32,
+    /// The first user message: one of these, drawn at random.
+    #[serde(default = "default_greetings")]
+    #[schemars(length(min = 1), inner(regex(pattern = r"\S")))]
+    pub greetings: Vec<String>,
+    /// What primes the agent's memory before each conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) seeds: Vec<Seed>,
+    /// What prepares the graph before each conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) setups: Vec<Setup>,
+    /// What the persona is to bring about; with `cases`, in each of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub(super) tasks: Vec<Task>,
+    /// What is true of the user; may be empty. Told to the persona in the with-facts condition only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub(super) facts: Vec<String>,
+    /// What must hold after the conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) assertions: Vec<Assertion>,
+    /// What the conversations are about, where that is more than one thing: each case adds to what the file says for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub cases: Vec<Arc<Case>>,
+    /// The conditions in which each conversation is held. Default: both where there are facts, withoutFacts alone where
+    /// there are none
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub(super) conditions: Vec<Condition>,
+    /// How often each conversation is held.
+    #[serde(default = "once")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub repeat: u32,
+    /// The graph that assertions and setups look at: at most one backend.
+    #[serde(default, deserialize_with = "rules::or_default")]
+    #[schemars(with = "Option<JobGraph>")]
+    pub graph: JobGraph,
+    /// What keeps conversations apart. `shared`: one after the other on what all share. `user`: at once, each with a user
+    /// of its own. `database`: at once, each with a database of its own. `process`: each with an agent process of its own.
+    /// Default: process for an agent that eval-job starts on the embedded graph, database for the demo agent there,
+    /// else shared
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    /// When the run counts as failed.
+    #[serde(default, deserialize_with = "rules::or_default")]
+    #[schemars(with = "Option<Gate>")]
+    pub gate: Gate,
+    /// How long things may take.
+    #[serde(default)]
+    pub limits: Limits,
+    /// The folder of the file, as it was named; empty for the one that eval-job runs in.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// SHA-256 of the file's text, in hex.
+    #[serde(skip)]
+    pub digest: String,
+}
+
+/// Without cases a file is one case, and has to say what that is about.
+fn tasks_or_cases(schema: &mut Schema) {
+    schema.insert("if".to_owned(), json!({ "not": { "required": ["cases"] } }));
+    schema.insert("then".to_owned(), json!({ "required": ["tasks", "facts"] }));
+}
+
+fn default_max_turns() -> u32 {
+    20
+}
+
+fn default_greetings() -> Vec<String> {
+    ["Hello", "Hi", "Greetings", "Yo", "Hey"].map(str::to_owned).to_vec()
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl Job {
+    /// Fills in what the file leaves open: the name, and what it says for all cases in each of them. Complete jobs stay as
+    /// they are.
+    pub(super) fn complete(&mut self, file_name: &str) {
+        if self.name.is_empty() {
+            self.name = stem(file_name);
+        }
+        self.folder = Path::new(file_name).parent().map(Path::to_path_buf).unwrap_or_default();
+        if self.cases.is_empty() {
+            self.cases.push(Arc::new(Case::empty(self.name.clone())));
+        }
+        let user = self.persona.script.take().map_or(User::Persona, User::Lines);
+        let (tasks, facts) = (std::mem::take(&mut self.tasks), std::mem::take(&mut self.facts));
+        let (seeds, setups) = (std::mem::take(&mut self.seeds), std::mem::take(&mut self.setups));
+        let assertions = std::mem::take(&mut self.assertions);
+        let conditions = std::mem::take(&mut self.conditions);
+        for case in &mut self.cases {
+            let case = Arc::make_mut(case);
+            case.tasks = [tasks.as_slice(), &case.tasks].concat();
+            case.facts = [facts.as_slice(), &case.facts].concat();
+            case.seeds = [seeds.as_slice(), &case.seeds].concat();
+            case.setups = [setups.as_slice(), &case.setups].concat();
+            case.assertions = [assertions.as_slice(), &case.assertions].concat();
+            tell_apart(&mut case.assertions);
+            if case.user.is_persona() {
+                case.user = user.clone();
+            }
+            if case.conditions.is_empty() {
+                case.conditions.clone_from(&conditions);
+            }
+            if case.conditions.is_empty() {
+                let both = !case.facts.is_empty();
+                case.conditions = if both { Condition::ALL.to_vec() } else { vec![Condition::WithoutFacts] };
+            }
+            case.conditions.sort_unstable();
+            case.conditions.dedup();
+        }
+    }
+
+    /// Whether a setup or an assertion of a case looks at the graph.
+    pub fn uses_graph(&self) -> bool {
+        self.cases.iter().any(|case| case.uses_graph())
+    }
+
+    /// The assertions of all cases.
+    pub fn assertions(&self) -> impl Iterator<Item = &Assertion> {
+        self.cases.iter().flat_map(|case| &case.assertions)
+    }
+
+    /// The Cypher of all cases' setups and assertions, each with its place: `setup 1`, with several cases `setup 1 of case
+    /// booking`.
+    pub fn statements(&self) -> impl Iterator<Item = (String, &str)> {
+        let several = self.cases.len() > 1;
+        self.cases.iter().flat_map(move |case| {
+            case.statements().map(move |(place, cypher)| {
+                (if several { format!("{place} of case `{}`", case.id) } else { place }, cypher)
+            })
+        })
+    }
+
+    /// The persona's model; `None` where all its lines are fixed.
+    pub fn persona_model(&self) -> Option<&super::Model> {
+        self.cases.iter().any(|case| case.user.is_persona()).then_some(&self.persona.model)
+    }
+}
+
+/// The file's name without folders and extension.
+fn stem(file_name: &str) -> String {
+    let name = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
+
+/// What keeps conversations apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Isolation {
+    /// Nothing but time: one conversation after the other.
+    Shared,
+    /// Each has a user of its own.
+    User,
+    /// Each has a database of its own.
+    Database,
+    /// Each has an agent process of its own, and a graph of its own where that is the embedded one.
+    Process,
+}
+
+impl Isolation {
+    /// As the job file spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Isolation::Shared => "shared",
+            Isolation::User => "user",
+            Isolation::Database => "database",
+            Isolation::Process => "process",
+        }
+    }
+}

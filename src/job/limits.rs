@@ -1,0 +1,109 @@
+//! `limits`, `gate` and `timing`: how long things may take, when a run counts as failed, and what is timed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::money::{Dollars, SpendLimits};
+use crate::score::{Score, VacuousGate};
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "limits")]
+pub struct Limits {
+    /// Seconds for one try of one message to the agent.
+    #[serde(rename = "turn")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub turn_seconds: f64,
+    /// Seconds for one conversation; seeds and judging do not count.
+    #[serde(rename = "trial")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub trial_seconds: f64,
+    /// Seconds for one statement to the graph, tries included.
+    #[serde(rename = "query")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub query_seconds: f64,
+    /// US dollars for the whole run: what persona and judge cost never exceeds it, and once the agent's own cost does, no
+    /// further turn begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0, "maximum" = 1_000_000))]
+    pub cost: Option<Dollars>,
+    /// Tokens for the whole run, of requests and replies, counted like `cost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
+    pub tokens: Option<u64>,
+    /// Seconds for the whole run; what goes on then is cut off, and kept as far as it went.
+    #[serde(rename = "time", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub run_seconds: Option<f64>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            turn_seconds: 60.0,
+            trial_seconds: 1800.0,
+            query_seconds: 30.0,
+            cost: None,
+            tokens: None,
+            run_seconds: None,
+        }
+    }
+}
+
+impl Limits {
+    /// What the whole run may spend.
+    pub fn spend(&self) -> SpendLimits {
+        SpendLimits { cost: self.cost, tokens: self.tokens }
+    }
+
+    /// Puts limits of the whole run in the place of these, where there are some.
+    pub fn replace(&mut self, with: RunLimits) {
+        self.cost = with.spend.cost.or(self.cost);
+        self.tokens = with.spend.tokens.or(self.tokens);
+        self.run_seconds = with.seconds.or(self.run_seconds);
+    }
+}
+
+/// What a whole run may take; without a number there is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RunLimits {
+    /// Money and tokens.
+    pub spend: SpendLimits,
+    /// Seconds.
+    pub seconds: Option<f64>,
+}
+
+/// When the run counts as failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "gate")]
+pub struct Gate {
+    /// The job's figure must be at least this, 0 to 1.
+    #[serde(default)]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+    pub min_score: Option<Score>,
+    /// What an assertion that can't fail means: one that holds before the conversation, on an empty graph, and after.
+    #[serde(default)]
+    pub vacuous: VacuousGate,
+}
+
+/// What of a reply is timed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "timing")]
+pub struct Timing {
+    /// Until when: `complete` is the reply's last byte, `firstToken` its first words, where the transport streams.
+    pub on: TimingOn,
+}
+
+/// Until when a reply is timed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TimingOn {
+    /// Its last byte.
+    #[default]
+    Complete,
+    /// Its first words.
+    FirstToken,
+}

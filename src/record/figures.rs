@@ -1,0 +1,168 @@
+//! Figures of a run: of each condition of each case, of each case, and of each of the agent's models.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::TrialRecord;
+use crate::evidence::Condition;
+use crate::score::{Component, Score, mean_of, mean_of_conditions};
+
+/// The job's figure for one of the agent's models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFigure {
+    /// The agent's model.
+    pub model: String,
+    /// The mean of its cases' figures; missing if one of them has none.
+    pub figure: Component,
+    /// Its cases, in the order of the plan; empty in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<CaseFigure>,
+}
+
+/// One case's figure for one of the agent's models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaseFigure {
+    /// The case's id.
+    pub case: String,
+    /// The mean of its conditions' figures; missing if one of them has none.
+    pub figure: Component,
+    /// Its conditions, in the order of the plan.
+    pub conditions: Vec<ConditionFigure>,
+}
+
+/// The figure of one case in one condition, over its repetitions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConditionFigure {
+    /// Which condition.
+    pub condition: Condition,
+    /// How many trials have a figure.
+    pub n: u32,
+    /// How many have none.
+    pub missing: u32,
+    /// The mean of those that have one; missing where none has.
+    pub figure: Component,
+}
+
+/// The trials of one case and model in one condition.
+type Group<'a> = ((&'a str, Condition), Vec<&'a TrialRecord>);
+
+/// A model's figure, of its trials.
+pub(super) fn of_model<'a>(model: &str, trials: impl Iterator<Item = &'a TrialRecord>) -> ModelFigure {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut places: BTreeMap<(&str, Condition), usize> = BTreeMap::new();
+    for trial in trials {
+        let key = (trial.trial.case.as_str(), trial.trial.condition);
+        let place = *places.entry(key).or_insert_with(|| {
+            groups.push((key, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(trial);
+    }
+    let mut cases: Vec<CaseFigure> = Vec::new();
+    for ((case, condition), trials) in &groups {
+        let figure = of_condition(*condition, trials);
+        match cases.iter_mut().find(|known| known.case == *case) {
+            Some(known) => known.conditions.push(figure),
+            None => {
+                let figure =
+                    CaseFigure { case: (*case).to_owned(), figure: Component::missing(""), conditions: vec![figure] };
+                cases.push(figure);
+            }
+        }
+    }
+    for case in &mut cases {
+        let conditions = case.conditions.iter().map(|it| (it.condition.words(), &it.figure));
+        case.figure = mean_of_conditions(conditions);
+    }
+    let figure = match cases.as_slice() {
+        [only] => only.figure.clone(),
+        cases => mean_of("cases", cases.iter().map(|case| (case.case.as_str(), &case.figure))),
+    };
+    ModelFigure { model: model.to_owned(), figure, cases }
+}
+
+fn of_condition(condition: Condition, trials: &[&TrialRecord]) -> ConditionFigure {
+    let figures: Vec<Component> = trials.iter().map(|trial| figure(trial)).collect();
+    let scores: Vec<Score> = figures.iter().filter_map(Component::score).collect();
+    let (n, missing) = (scores.len() as u32, (figures.len() - scores.len()) as u32);
+    let figure = match (figures.as_slice(), scores.is_empty()) {
+        ([only], _) => only.clone(),
+        (all, true) => all.iter().find(|figure| figure.is_missing()).or(all.first()).cloned().unwrap_or_else(none),
+        (_, false) => {
+            let mean = scores.iter().map(|score| score.get()).sum::<f64>() / f64::from(n);
+            let without = if missing == 0 { String::new() } else { format!(", {missing} more have no figure") };
+            Component::scored(Score::clamped(mean), format!("mean of {n} trials{without}"))
+        }
+    };
+    ConditionFigure { condition, n, missing, figure }
+}
+
+fn none() -> Component {
+    Component::missing("no trials")
+}
+
+fn figure(trial: &TrialRecord) -> Component {
+    match (trial.why_no_score(), &trial.scorecard) {
+        (None, Some(scorecard)) => scorecard.composite.clone(),
+        (why, _) => Component::missing(why.unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::TrialId;
+    use crate::score::{Outcome, Scorecard};
+
+    fn trial(case: &str, condition: Condition, repeat: u32, score: Option<f64>) -> TrialRecord {
+        let id = TrialId { number: 0, case: case.to_owned(), model: "m".to_owned(), condition, repeat };
+        let at = Some("2026-01-01T00:00:00Z".parse().unwrap());
+        let composite = score.map(|score| Component::scored(Score::new(score).unwrap(), ""));
+        let card = |composite| Scorecard { dimensions: Vec::new(), failure_count: 0, penalty: 0.0, composite };
+        TrialRecord {
+            started_at: at,
+            finished_at: at,
+            outcome: Some(match score {
+                Some(_) => Outcome::Graded,
+                None => Outcome::Broken { error: "the graph is down".to_owned() },
+            }),
+            scorecard: composite.map(card),
+            ..TrialRecord::planned(id)
+        }
+    }
+
+    #[test]
+    fn a_conditions_figure_is_the_mean_of_its_valid_trials() {
+        use Condition::{WithFacts, WithoutFacts};
+        let trials = [
+            trial("a", WithoutFacts, 1, Some(0.5)),
+            trial("a", WithFacts, 1, Some(1.0)),
+            trial("a", WithoutFacts, 2, None),
+            trial("a", WithFacts, 2, Some(0.5)),
+            trial("b", WithoutFacts, 1, Some(0.25)),
+        ];
+        let figure = of_model("m", trials.iter());
+        let of_a: Vec<_> =
+            figure.cases[0].conditions.iter().map(|it| (it.n, it.missing, it.figure.score().unwrap().get())).collect();
+        assert_eq!(of_a, [(1, 1, 0.5), (2, 0, 0.75)]);
+        assert_eq!(figure.cases[0].figure.score(), Score::new(0.625));
+        assert_eq!(figure.figure, Component::scored(Score::new(0.4375).unwrap(), "mean of 2 cases"));
+    }
+
+    #[test]
+    fn a_case_has_a_figure_only_if_each_condition_has_one() {
+        let trials = [
+            trial("a", Condition::WithoutFacts, 1, Some(1.0)),
+            trial("a", Condition::WithFacts, 1, None),
+            trial("a", Condition::WithFacts, 2, None),
+            trial("b", Condition::WithoutFacts, 1, Some(1.0)),
+        ];
+        let figure = of_model("m", trials.iter());
+        assert_eq!(figure.cases[0].figure, Component::missing("with facts: broken: the graph is down"));
+        assert_eq!(figure.figure, Component::missing("a: with facts: broken: the graph is down"));
+    }
+}
