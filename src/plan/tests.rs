@@ -30,7 +30,8 @@ fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
 
 /// What keeps the conversations with and without facts apart, and in how many lanes they run.
 fn settled(target: &str, more: &str) -> (Isolation, usize) {
-    let plan = plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}")).unwrap_or_else(|refusals| panic!("{target}{more}{refusals:?}"));
+    let plan = plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}"))
+        .unwrap_or_else(|refusals| panic!("{target}{more}{refusals:?}"));
     (plan.isolation, plan.lanes.len())
 }
 
@@ -159,7 +160,8 @@ fn what_can_not_be_kept_apart_is_refused() {
             "that its agent can't write to",
         ),
     ] {
-        let refused = plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}")).map(|plan| plan.lanes).unwrap_err();
+        let refused =
+            plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}")).map(|plan| plan.lanes).unwrap_err();
         assert!(refused.len() == 1 && refused[0].contains(part), "{target}{more}: {refused:?}");
     }
     assert_eq!(settled(fixed, "isolation: shared").1, 1);

@@ -68,7 +68,7 @@ async fn the_same_job_comes_to_the_same_on_both_backends() {
 fn job(address: &str, more: &str) -> String {
     format!(
         "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\n\
-         target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\ngreetings: [Hello]\nfacts: []\n\
+         target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n"
     )
 }

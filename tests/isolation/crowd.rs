@@ -29,6 +29,7 @@ evaluator:
 scorer: {model: scripted}
 greetings: [Hello]
 facts: []
+conditions: [withoutFacts, withFacts]
 tasks: [{type: question, task: Ask how many reminders the user has, acceptanceCriteria: There are 2 reminders}]
 target: {user: ann, chatbot: c, demo: {}}
 setups:

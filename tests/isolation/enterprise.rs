@@ -13,6 +13,7 @@ evaluator: {script: [one]}
 scorer: {model: scripted}
 greetings: [Hello]
 facts: []
+conditions: [withoutFacts, withFacts]
 tasks: [{task: Ask for anything, acceptanceCriteria: Anything is said}]
 target: {user: u, chatbot: c, demo: {}}
 graph: {neo4j: {}}

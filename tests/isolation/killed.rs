@@ -75,7 +75,7 @@ fn commands_end_with_a_run_that_is_killed() {
     // Neither it nor its child hears a polite signal.
     let script = "trap '' TERM HUP; sleep 600 & echo \"pid $$\" >> diary; echo \"pid $!\" >> diary; read line; wait";
     std::fs::write(folder.path().join("agent.sh"), script).unwrap();
-    let job = "evaluator: {script: [one, two]}\nscorer: {model: scripted}\ngreetings: [Hello]\nfacts: []\n\
+    let job = "evaluator: {script: [one, two]}\nscorer: {model: scripted}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
                tasks: [{task: Ask for anything, acceptanceCriteria: Anything is said}]\n\
                target: {user: u, chatbot: c, command: {command: sh, args: [agent.sh], greeting: false}}\n";
     let child = start(folder.path(), job, &[]);
@@ -100,7 +100,7 @@ fn nothing_is_left_of_a_run_that_is_killed_while_it_starts_agents() {
         // Slow enough for the run to last longer than any moment of the kill.
         let script = "sleep 600 & while read line; do sleep 0.3; echo agent: hi; echo :DONE; done";
         let job = format!(
-            "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nisolation: user\n\
+            "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\nisolation: user\n\
              tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
              target: {{user: u, chatbot: c, command: {{command: sh, args: [-c, '{script}', {mark}, '{{{{model}}}}'], greeting: false}}}}\n"
         );
@@ -150,7 +150,7 @@ fn what_has_left_its_group_ends_with_a_run_that_is_killed_or_interrupted() {
         let script =
             "setsid sh -c 'echo \"pid $$\" >> diary; exec sleep 600' & echo \"pid $$\" >> diary; read line; wait";
         std::fs::write(folder.path().join("agent.sh"), script).unwrap();
-        let job = "evaluator: {script: [one, two]}\nscorer: {model: scripted}\ngreetings: [Hello]\nfacts: []\n\
+        let job = "evaluator: {script: [one, two]}\nscorer: {model: scripted}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
                    tasks: [{task: Ask for anything, acceptanceCriteria: Anything is said}]\n\
                    target: {user: u, chatbot: c, command: {command: sh, args: [agent.sh], greeting: false}}\n";
         let child = start(folder.path(), job, &["--condition", "with-facts"]);

@@ -34,7 +34,7 @@ fn an_agent_that_mixes_up_sessions_is_found_out() {
     let server = agent();
     let folder = tempfile::tempdir().unwrap();
     let job = format!(
-        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nisolation: user\n\
+        "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\nisolation: user\n\
          target: {{user: ann, chatbot: c, embabel: {{baseUrl: \"{}\"}}}}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n",
         server.address

@@ -22,7 +22,7 @@ use crate::program::eval_job;
 fn job(behaviour: &str, start: &str, more: &str) -> String {
     let script = root().join("tests/isolation/agents/agent.py");
     format!(
-        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\n\
+        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
          target:\n  user: u\n  chatbot: c\n  start:\n    command: python3\n    args: [{}, {behaviour}, diary]\n{start}\n{more}\n",
         script.display()

@@ -50,7 +50,7 @@ impl Ran {
 
 fn run(server: &Server, (target, limits): (&str, &str), args: &[&str]) -> Ran {
     let job = format!(
-        "evaluator: {{script: [two, three]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\n\
+        "evaluator: {{script: [two, three]}}\nscorer: {{model: scripted}}\nfacts: []\nconditions: [withoutFacts, withFacts]\nisolation: user\n\
          target: {{user: u, chatbot: c, {target} embabel: {{baseUrl: \"{}\"}}}}\nlimits: {{turn: 5, {limits}}}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n",
         server.url

@@ -15,7 +15,7 @@ use crate::servers::http::{Reply, Request, Server};
 
 fn job(address: &str) -> String {
     format!(
-        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\n\
+        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nconditions: [withoutFacts, withFacts]\nisolation: user\n\
          target: {{user: u, chatbot: c, embabel: {{baseUrl: {address}}}}}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n"
     )

@@ -73,7 +73,7 @@ fn run(graph: &Lasting, address: &str, assertions: &str) -> (Option<i32>, RunRec
 
 fn run_within(graph: &Lasting, address: &str, (assertions, limit): (&str, &str)) -> (Option<i32>, RunRecord, String) {
     let job = format!(
-        "evaluator: {{script: [two, three, four]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\n\
+        "evaluator: {{script: [two, three, four]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\ngraph: {{neo4j: {{}}}}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\nlimits: {{turn: 0.5, {limit}}}\n\
          gate: {{minScore: 0.9}}\nsetups: [{{cypher: 'MERGE (:Kept)'}}]\nassertions:{assertions}"

@@ -45,7 +45,7 @@ fn start(server: &Server) -> Running {
     let lines: Vec<String> = (1..MESSAGES / 2).map(|line| format!("    - line {line}")).collect();
     let job = format!(
         "evaluator:\n  script:\n{}\nscorer: {{model: scripted}}\n\
-         target: {{user: u, chatbot: c, embabel: {{baseUrl: {}}}}}\nmaxTurns: 100\nfacts: []\n\
+         target: {{user: u, chatbot: c, embabel: {{baseUrl: {}}}}}\nmaxTurns: 100\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n",
         lines.join("\n"),
         server.address

@@ -168,7 +168,7 @@ async fn the_demo_agent_takes_a_free_port_and_ends_in_order() {
 fn job(agent_address: &str, more: &str) -> String {
     format!(
         "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\n\
-         target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{agent_address}\"}}}}\ngreetings: [Hello]\nfacts: []\n\
+         target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{agent_address}\"}}}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n"
     )
 }
@@ -478,6 +478,7 @@ scorer: {model: scripted}
 greetings: [Hello]
 tasks: [{task: Ask for a reminder to call Bob, acceptanceCriteria: A reminder to call Bob is created}]
 facts: []
+conditions: [withoutFacts, withFacts]
 target: {user: u, chatbot: demo, demo: {}}
 setups: [{cypher: "MATCH (n) DETACH DELETE n; CREATE (:User {id: $user, timeZone: 'UTC'})-[:HAS_REMINDER]->(:Reminder {title: 'Feed Eve', at: '1'})"}]
 assertions:

@@ -132,7 +132,7 @@ const KEY: &[(&str, &str)] = &[("OPENAI_API_KEY", "sk-test")];
 fn typed(command: &str, row: &Row<'_>) -> Output {
     let (target, models, more, flags, variables, _) = row;
     let folder = tempfile::tempdir().unwrap();
-    let rest = "facts: []\ntasks: [{task: t, acceptanceCriteria: a}]\n";
+    let rest = "facts: []\nconditions: [withoutFacts, withFacts]\ntasks: [{task: t, acceptanceCriteria: a}]\n";
     let rest = if more.contains("assertions:") { rest.to_owned() } else { format!("{rest}assertions: []\n") };
     fs::write(folder.path().join("job.yml"), format!("{target}{models}{rest}{more}")).unwrap();
     let mut program = eval_job(folder.path());

@@ -15,6 +15,7 @@ evaluator: {script: [Hello, What is my key?]}
 scorer: {model: scripted}
 tasks: [{task: t, acceptanceCriteria: the agent says a word}]
 facts: []
+conditions: [withoutFacts, withFacts]
 ";
 
 /// All that a command wrote: both streams, and every file of its folder but the job.
@@ -200,7 +201,7 @@ fn a_key_that_the_agent_repeats_reaches_neither_the_judge_nor_the_persona() {
     let job = format!(
         "target:\n  user: u\n  chatbot: c\n  http:\n    say: {{url: '{0}/say', headers: {{Authorization: Bearer sk-canary-agent-1}}, \
          body: {{say: '{{{{ message }}}}'}}, reply: $.word}}\nevaluator: {{model: openai/x}}\nscorer: {{model: openai/x}}\n\
-         tasks: [{{task: say it, acceptanceCriteria: a word}}]\nfacts: []\n",
+         tasks: [{{task: say it, acceptanceCriteria: a word}}]\nfacts: []\nconditions: [withoutFacts, withFacts]\n",
         server.address
     );
     std::fs::write(folder.path().join("job.yml"), job).unwrap();
@@ -246,7 +247,7 @@ fn a_token_that_was_exchanged_for_a_key_is_a_secret_too() {
 #[test]
 fn a_job_with_problems_shows_no_secret_of_it() {
     let folder = tempfile::tempdir().unwrap();
-    let rest = "tasks: [{task: t, acceptanceCriteria: a}]\nfacts: []\n";
+    let rest = "tasks: [{task: t, acceptanceCriteria: a}]\nfacts: []\nconditions: [withoutFacts, withFacts]\n";
     let target = "target:\n  user: u\n  chatbot: c\n";
     let more = "  embabel:\n";
     for (number, lines) in [

@@ -34,7 +34,7 @@ fn start(folder: &Path, server: &Server, more: &str, args: &[&str]) -> Child {
 
 fn start_with(folder: &Path, target: &str, more: &str, args: &[&str]) -> Child {
     let job = format!(
-        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\n\
+        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nconditions: [withoutFacts, withFacts]\nisolation: user\n\
          target: {{user: u, chatbot: c, {target}}}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}\n"
     );

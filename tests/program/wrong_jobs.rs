@@ -9,7 +9,7 @@ use crate::servers::http::{Reply, Request, Server};
 
 fn run(target: &str, more: &str) -> (Output, String) {
     let job = format!(
-        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nisolation: user\nlimits: {{turn: 4}}\n\
+        "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\nfacts: []\nconditions: [withoutFacts, withFacts]\nisolation: user\nlimits: {{turn: 4}}\n\
          gate: {{minScore: 0.5}}\ntarget: {{user: u, chatbot: c, {target}}}\n{more}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n"
     );

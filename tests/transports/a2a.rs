@@ -11,7 +11,7 @@ use crate::house::root;
 fn job(version: &str, lines: &str) -> Option<String> {
     let (python, agent) = (peer("a2a", "python")?, root().join("tests/transports/peers/a2a/agent.py"));
     Some(format!(
-        "evaluator: {{script: {lines}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nmaxTurns: 20\n\
+        "evaluator: {{script: {lines}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\nmaxTurns: 20\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
          target:\n  user: ann\n  chatbot: repeats\n  a2a: {{}}\n  start:\n    command: {}\n    args: [{}, {version}]\n    \
          ready: {{http: /.well-known/agent-card.json}}\n",

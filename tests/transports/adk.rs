@@ -16,7 +16,7 @@ fn job(adk: &str, lines: &str, more: &str) -> Option<String> {
         agents.display()
     );
     Some(format!(
-        "evaluator: {{script: {lines}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nmaxTurns: 20\n\
+        "evaluator: {{script: {lines}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\nmaxTurns: 20\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
          target:\n  user: ann\n  chatbot: helper\n  adk: {adk}\n  start:\n    command: sh\n    args: [-c, '{serve}']\n    \
          ready: {{http: /health}}\n{more}"

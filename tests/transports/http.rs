@@ -13,7 +13,7 @@ use crate::house::root;
 fn job(program: &str, file: &str, stream: &str, key: &str) -> String {
     let agent = root().join("tests/transports/peers/http").join(file);
     format!(
-        "evaluator: {{script: ['Größer \"& 😀', Thanks]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nmaxTurns: 20\n\
+        "evaluator: {{script: ['Größer \"& 😀', Thanks]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\nmaxTurns: 20\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
          target:\n  user: ann\n  chatbot: helper\n  http:\n    \
          open: {{url: '{{{{ baseUrl }}}}/talks', headers: {{X-Key: {key}}}, sessionId: $.talk.id}}\n    \

@@ -19,7 +19,7 @@ fn proxy() -> Server {
 fn probe(agent: &str, environment: impl Fn(&mut Command)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let job = format!(
-        "target: {{user: u, chatbot: c, openai: {{baseUrl: '{agent}/v1'}}}}\nfacts: []\nscorer: {{model: scripted}}\n\
+        "target: {{user: u, chatbot: c, openai: {{baseUrl: '{agent}/v1'}}}}\nfacts: []\nconditions: [withoutFacts, withFacts]\nscorer: {{model: scripted}}\n\
          evaluator: {{script: [Thanks]}}\ntasks: [{{task: Ask, acceptanceCriteria: Anything}}]\n"
     );
     std::fs::write(folder.path().join("job.yml"), job).unwrap();

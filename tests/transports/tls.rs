@@ -22,7 +22,7 @@ fn server() -> Server {
 
 fn job(agent: &str, more: &str) -> String {
     format!(
-        "target: {{user: u, chatbot: c, openai: {{baseUrl: '{agent}/v1'}}}}\nfacts: []\nmaxTurns: 4\n\
+        "target: {{user: u, chatbot: c, openai: {{baseUrl: '{agent}/v1'}}}}\nfacts: []\nconditions: [withoutFacts, withFacts]\nmaxTurns: 4\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n{more}"
     )
 }
@@ -67,7 +67,7 @@ fn connecting_is_kept_apart_from_the_agents_time() {
     for transport in ["openai: {baseUrl: ADDRESS/v1}", &format!("http: {{{say}}}")] {
         let (_agent, address) = agent::start("slow-handshake");
         let job = format!(
-            "target: {{user: u, chatbot: c, {}}}\nfacts: []\n{OWN_LINES}\
+            "target: {{user: u, chatbot: c, {}}}\nfacts: []\nconditions: [withoutFacts, withFacts]\n{OWN_LINES}\
              tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n",
             transport.replace("ADDRESS", &address)
         );
@@ -103,7 +103,7 @@ fn a_graphs_certificate_is_named() {
     let graph = server();
     let uri = graph.address.replace("https:", "bolt+s:");
     let job = format!(
-        "target: {{user: u, chatbot: c, demo: {{}}}}\nfacts: []\ngraph: {{neo4j: {{uri: '{uri}', password: s3cret}}}}\n\
+        "target: {{user: u, chatbot: c, demo: {{}}}}\nfacts: []\nconditions: [withoutFacts, withFacts]\ngraph: {{neo4j: {{uri: '{uri}', password: s3cret}}}}\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
          assertions: [{{cypher: 'RETURN 1 AS n', expected: 1}}]\n{OWN_LINES}"
     );

@@ -15,7 +15,7 @@ use crate::servers::http;
 /// A job that talks in fixed lines.
 fn job(url: &str, trpc: &str, more: &str) -> String {
     format!(
-        "evaluator: {{script: [Please note the milk]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\n\
+        "evaluator: {{script: [Please note the milk]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\nmaxTurns: 20\n\
          target: {{user: ann, chatbot: helper, trpc: {{baseUrl: '{url}', {trpc}}}}}\n{more}"
     )

@@ -17,7 +17,7 @@ pub const THREAD: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 /// A job that talks in fixed lines.
 fn job(url: &str, watsonx: &str, more: &str) -> String {
     format!(
-        "evaluator: {{script: [Please note the milk]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\n\
+        "evaluator: {{script: [Please note the milk]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\nmaxTurns: 20\n\
          target: {{user: ann, chatbot: helper, watsonx: {{baseUrl: '{url}', apiKey: hush-hush-key, {watsonx}}}}}\n{more}"
     )

@@ -11,7 +11,7 @@ fn job(lines: &str, more: &str) -> Option<String> {
     // Google's ADK brings `websockets` along.
     let (python, agent) = (peer("adk", "python")?, root().join("tests/transports/peers/websocket/agent.py"));
     Some(format!(
-        "evaluator: {{script: {lines}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nmaxTurns: 20\n\
+        "evaluator: {{script: {lines}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\nmaxTurns: 20\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
          target:\n  user: ann\n  chatbot: helper\n  websocket:\n    url: '{{{{ baseUrl }}}}/talk?user={{{{ user }}}}'\n    \
          subprotocols: [talk.v1]\n    greeting: true\n    sessionId: $.session\n    say: {{say: '{{{{ message }}}}'}}\n    \

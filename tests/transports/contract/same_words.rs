@@ -24,7 +24,7 @@ pub fn job(target: &Value, turn: u32) -> String {
     let mut whole = json!({"user": "ann", "chatbot": "helper"});
     whole.as_object_mut().unwrap().extend(target.as_object().unwrap().clone());
     format!(
-        "evaluator: {{script: {}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nmaxTurns: 20\n\
+        "evaluator: {{script: {}}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\nconditions: [withoutFacts, withFacts]\nmaxTurns: 20\n\
          tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\nlimits: {{turn: {turn}}}\ntarget: {whole}\n",
         json!(LINES)
     )
