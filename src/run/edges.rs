@@ -200,7 +200,7 @@ impl Edges {
             folder: job.folder.clone(),
             variables: self.credentials.variables.clone(),
             redactor: self.credentials.redactor.clone(),
-            state_parts: job.assertions.iter().flat_map(|assertion| assertion.check.context_parts()).collect(),
+            state_parts: job.assertions().flat_map(|assertion| assertion.check.context_parts()).collect(),
             http: self.http.clone(),
             turn_limit: Duration::from_secs_f64(job.limits.turn_seconds),
             rng_seed: engine.rng_seed.wrapping_add(u64::from(id.number)),

@@ -70,7 +70,7 @@ pub async fn preflight(engine: &Engine, keys: KeyCheck, interrupt: &Cancellation
 
 /// The seconds of `limits.time`, when they have run out.
 async fn out_of_time(engine: &Engine) -> f64 {
-    let Some(seconds) = engine.plan.job.limits.run.seconds else { return std::future::pending().await };
+    let Some(seconds) = engine.plan.job.limits.run_seconds else { return std::future::pending().await };
     let left = seconds - engine.edges.since.elapsed_ms() / 1000.0;
     tokio::time::sleep(Duration::from_secs_f64(left.max(0.0))).await;
     seconds
