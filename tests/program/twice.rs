@@ -228,8 +228,10 @@ fn the_demo_jobs_are_passed_by_none_but_an_agent_that_works() {
     let mut jobs: Vec<(String, String)> = ["agent", "memory", "rescheduling"]
         .map(|name| (name.to_owned(), std::fs::read_to_string(root().join(format!("data/eval/{name}.yml"))).unwrap()))
         .into();
-    let changes = readme::blocks(&readme::readme(), "yaml").into_iter().find(|job| job.contains("demo: {}")).unwrap();
-    jobs.push(("the README's changes".to_owned(), changes));
+    let in_readme = readme::blocks(&readme::readme(), "yaml").into_iter().filter(|job| job.contains("demo: {}"));
+    jobs.extend(
+        in_readme.zip(1..).map(|(job, number)| (format!("the README's job {number} with the demo agent"), job)),
+    );
     for (name, job) in jobs {
         for agent in AGENTS {
             let model = if agent == "lies" { "demo-sloppy" } else { "demo-careful" };
