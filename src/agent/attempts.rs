@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::witness::excuse;
-use super::{AgentError, AgentErrorKind};
+use super::{AgentContext, AgentError, AgentErrorKind};
 use crate::clock::Clock;
 use crate::evidence::FailedTry;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
@@ -26,16 +26,16 @@ impl Attempts {
     }
 }
 
-/// One try that brought nothing.
+/// One attempt that brought nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Failure {
+pub(super) struct AttemptFailure {
     pub(super) error: AgentError,
     /// Whether the agent can have received the message all the same.
     pub(super) maybe_received: bool,
     pub(super) again: Again,
 }
 
-/// Whether a failed try is worth another.
+/// Whether a failed attempt is worth another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Again {
     /// The same request will fail the same way.
@@ -44,11 +44,15 @@ pub(super) enum Again {
     After(Option<Duration>),
     /// When the agent takes requests again: it said that there are too many, and the wait that it asks for.
     Slower(Option<Duration>),
+    /// At once, without what was refused; nothing of it is recorded.
+    AtOnce,
+    /// At once, in another way, of which this is recorded; or, after this long, by a look at what became of the message.
+    Instead { what: &'static str, look: Option<Duration> },
 }
 
-impl Failure {
-    /// No reply, or none that can be read.
-    pub(super) fn of_fault(fault: HttpFault) -> Failure {
+/// No reply, or none that can be read.
+impl From<HttpFault> for AttemptFailure {
+    fn from(fault: HttpFault) -> AttemptFailure {
         let usual = Again::After(None);
         let (kind, again) = match fault.kind {
             HttpFaultKind::Unsendable => (AgentErrorKind::Unsendable, Again::Never),
@@ -61,17 +65,24 @@ impl Failure {
             HttpFaultKind::Useless => (AgentErrorKind::BadReply, usual),
         };
         let error = AgentError { kind, message: fault.message };
-        Failure { error, maybe_received: fault.kind.maybe_received(), again }
+        AttemptFailure { error, maybe_received: fault.kind.maybe_received(), again }
+    }
+}
+
+impl AttemptFailure {
+    /// A failure that the agent itself reports: it is never tried again.
+    pub(super) fn reported(kind: AgentErrorKind, message: String) -> AttemptFailure {
+        AttemptFailure { error: AgentError { kind, message }, maybe_received: true, again: Again::Never }
     }
 
     /// A status that is not a success.
-    pub(super) fn of_status(reply: &HttpReply, clock: Clock) -> Failure {
+    pub(super) fn of_status(reply: &HttpReply, clock: Clock) -> AttemptFailure {
         let asked = reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
-        Failure::of_number(reply.status, reply.refusal(), asked)
+        AttemptFailure::of_number(reply.status, reply.refusal(), asked)
     }
 
     /// A status, as it came or as an error within a success names it.
-    pub(super) fn of_number(status: u16, message: String, asked: Option<Duration>) -> Failure {
+    pub(super) fn of_number(status: u16, message: String, asked: Option<Duration>) -> AttemptFailure {
         let (kind, maybe_received, again) = match status {
             401 | 403 => (AgentErrorKind::Unauthorized, false, Again::Never),
             404 => (AgentErrorKind::NotFound, false, Again::Never),
@@ -81,65 +92,99 @@ impl Failure {
             status @ 500.. => (AgentErrorKind::Status(status), true, Again::After(asked)),
             status => (AgentErrorKind::Status(status), false, Again::Never),
         };
-        Failure { error: AgentError { kind, message }, maybe_received, again }
-    }
-
-    /// The same with what to try, where there is something to try.
-    pub(super) fn with_hint<Hint: AsRef<str>>(mut self, hint: impl FnOnce(AgentErrorKind) -> Hint) -> Failure {
-        self.error.message.push_str(hint(self.error.kind).as_ref());
-        self
+        AttemptFailure { error: AgentError { kind, message }, maybe_received, again }
     }
 }
 
-/// One try, when the limiter that all conversations with the agent share lets it pass; again for as long as a refusal is
-/// nobody's fault.
-pub(super) async fn admitted<T, Try>(
-    place: &Place,
-    once: impl Fn() -> Try + Send + Sync,
-    (delays, attempts): (&mut Delays, &mut Attempts),
-) -> Result<T, Failure>
-where
-    Try: Future<Output = Result<T, Failure>> + Send,
-{
-    loop {
-        let permit = admission(place, (delays, attempts)).await?;
-        match once().await {
-            Ok(reply) => {
-                place.answered(permit);
-                return Ok(reply);
+/// The attempts at one call: the waits before them and between them, and what failed.
+pub(super) struct Retries<'a> {
+    pub(super) delays: Delays,
+    place: &'a Place,
+    attempts: &'a mut Attempts,
+}
+
+impl<'a> Retries<'a> {
+    /// Each call draws its own jitter.
+    pub(super) fn new(context: &'a AgentContext, nth_call: u64, attempts: &'a mut Attempts) -> Retries<'a> {
+        let delays = context.retry.delays(context.rng_seed.wrapping_add(nth_call)).timed_by(context.clock);
+        Retries { delays, place: &context.place, attempts }
+    }
+
+    /// Waits for the limiter that all conversations with the agent share. What was waited is told of the attempt before, and
+    /// is no part of the one that comes. The error is that nothing is let through.
+    pub(super) async fn admit(&mut self) -> Result<Option<Permit<'a>>, AgentError> {
+        loop {
+            let permit = self.place.admit().await;
+            if let (Some(waited_ms), Some(before)) = (self.delays.lap_ms(), self.attempts.failures.last_mut())
+                && (before.waited_ms.is_some() || waited_ms >= 1.0)
+            {
+                *before.waited_ms.get_or_insert(0.0) += waited_ms;
             }
-            Err(failure) => settled(place, permit, failure)?,
+            match permit {
+                Ok(permit) => return Ok(permit),
+                Err(_) => self.wait(crowded("the agent refuses every request (429)".to_owned())).await?,
+            }
         }
     }
-}
 
-/// Waits for the limiter; the failure is that it lets nothing through. What was waited is told of the try before, and is no
-/// part of the one that comes.
-pub(super) async fn admission<'a>(
-    place: &'a Place,
-    (delays, attempts): (&mut Delays, &mut Attempts),
-) -> Result<Option<Permit<'a>>, Failure> {
-    let permit = place.admit().await;
-    if let (Some(waited_ms), Some(before)) = (delays.lap_ms(), attempts.failures.last_mut())
-        && (before.waited_ms.is_some() || waited_ms >= 1.0)
-    {
-        *before.waited_ms.get_or_insert(0.0) += waited_ms;
+    /// Tells the limiter of a failure and waits for the next attempt; the error, when there is none left. Nothing is
+    /// recorded of a failure that was not the agent's fault.
+    pub(super) async fn failed(
+        &mut self,
+        permit: Option<Permit<'_>>,
+        failure: AttemptFailure,
+    ) -> Result<(), AgentError> {
+        match settled(self.place, permit, failure) {
+            Ok(()) => Ok(()),
+            Err(failure) => self.wait(failure).await,
+        }
     }
-    permit.map_err(|_| crowded("the agent refuses every request (429)".to_owned()))
+
+    /// Records a failed attempt, and what is done instead of saying the same again.
+    pub(super) fn instead(&mut self, failure: &AttemptFailure, what: &str) {
+        let error = format!("{}; {what}", failure.error.message);
+        let took_ms = self.delays.lap_ms();
+        self.attempts.failures.push(FailedTry { took_ms, ..FailedTry::untimed(error, failure.maybe_received) });
+    }
+
+    /// Records a failed attempt and waits for the next one; the error, when there is none left. Whether something else was
+    /// wrong is looked at meanwhile.
+    async fn wait(&mut self, failure: AttemptFailure) -> Result<(), AgentError> {
+        let AttemptFailure { error, maybe_received, again } = failure;
+        self.attempts.failed(&error, maybe_received, self.delays.lap_ms());
+        let delay = match again {
+            Again::After(asked) | Again::Slower(asked) => self.delays.next(asked),
+            Again::Never | Again::AtOnce | Again::Instead { .. } => None,
+        };
+        let Some(delay) = delay else {
+            let excuse = excuse(&error).await;
+            if let Some(failed) = self.attempts.failures.last_mut() {
+                failed.excuse = excuse;
+            }
+            return Err(error);
+        };
+        self.attempts.maybe_delivered |= maybe_received;
+        let ((), excuse) = tokio::join!(tokio::time::sleep(delay), excuse(&error));
+        if let Some(failed) = self.attempts.failures.last_mut() {
+            failed.excuse = excuse;
+            failed.waited_ms = self.delays.lap_ms();
+        }
+        Ok(())
+    }
 }
 
 /// That it can't be told whether the agent would serve a conversation alone.
-fn crowded(what: String) -> Failure {
+fn crowded(what: String) -> AttemptFailure {
     let message = format!(
         "{what} while other conversations of ours are open, so nobody can tell whether it would serve one alone; try \
          target.maxConcurrency, or -j 1"
     );
     let error = AgentError { kind: AgentErrorKind::Crowded, message };
-    Failure { error, maybe_received: false, again: Again::Never }
+    AttemptFailure { error, maybe_received: false, again: Again::Never }
 }
 
 /// Tells the limiter of a failure. Nothing is left of one that was not the agent's fault: then the same is tried again.
-pub(super) fn settled(place: &Place, permit: Option<Permit<'_>>, failure: Failure) -> Result<(), Failure> {
+fn settled(place: &Place, permit: Option<Permit<'_>>, failure: AttemptFailure) -> Result<(), AttemptFailure> {
     let Again::Slower(asked) = failure.again else { return Err(failure) };
     let again = match place.refused(permit, asked) {
         // The limiter makes the next one wait, and a limit that was honoured is no failure.
@@ -148,33 +193,7 @@ pub(super) fn settled(place: &Place, permit: Option<Permit<'_>>, failure: Failur
         Some(Blame::Enough) => Again::Never,
         None => Again::After(asked),
     };
-    Err(Failure { again, ..failure })
-}
-
-/// Keeps a failed try in mind and waits for the next one; the error, when there is none left. Whether something else was
-/// wrong is looked at meanwhile.
-pub(super) async fn fail(failure: Failure, delays: &mut Delays, attempts: &mut Attempts) -> Result<(), AgentError> {
-    let Failure { error, maybe_received, again } = failure;
-    attempts.failed(&error, maybe_received, delays.lap_ms());
-    let delay = match again {
-        Again::Never => None,
-        Again::After(asked) => delays.next(asked),
-        Again::Slower(_) => Some(Duration::ZERO),
-    };
-    let Some(delay) = delay else {
-        let excuse = excuse(&error).await;
-        if let Some(failed) = attempts.failures.last_mut() {
-            failed.excuse = excuse;
-        }
-        return Err(error);
-    };
-    attempts.maybe_delivered |= maybe_received;
-    let ((), excuse) = tokio::join!(tokio::time::sleep(delay), excuse(&error));
-    if let Some(failed) = attempts.failures.last_mut() {
-        failed.excuse = excuse;
-        failed.waited_ms = delays.lap_ms();
-    }
-    Ok(())
+    Err(AttemptFailure { again, ..failure })
 }
 
 /// An id for a conversation to which the agent gives none: 32 hex digits, the same in the same run of the same job.

@@ -22,7 +22,6 @@ pub mod openai;
 mod program;
 mod rest;
 pub mod responses;
-mod streamed;
 pub mod tools;
 mod transport;
 mod watchdog;
@@ -37,7 +36,6 @@ pub use config::TransportConfig;
 pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use launcher::{is_launcher, launch};
 pub use program::Missing;
-pub use rest::RestSettings;
 pub use transport::{AgentContext, Hosting, Transport};
 pub use watchdog::{Note, is_watchdog, watch};
 pub use witness::Witness;
@@ -102,7 +100,7 @@ pub trait Session: Send {
 }
 
 /// The agent's reply to one message.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     /// Its words.
     pub text: String,

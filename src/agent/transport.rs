@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Ability, Agent, AgentError, Missing, RestSettings};
+use super::{Ability, Agent, AgentError, AgentErrorKind, Missing};
 use crate::clock::Clock;
-use crate::http::{HttpClient, unfit_header};
+use crate::http::{BaseUrl, HttpClient, unfit_header};
 use crate::limiter::Place;
 use crate::retry::RetryPolicy;
 use crate::secret::{Redactor, Secret, Variables};
@@ -197,28 +197,16 @@ impl AgentContext {
     pub(super) fn address(&self, own: Option<&String>, default: &str) -> String {
         own.or(self.started_at.as_ref()).map_or(default, String::as_str).to_owned()
     }
+}
 
-    /// What a client over HTTP has to know, with the job's own headers and key.
-    pub(super) fn rest(&self, headers: &BTreeMap<String, String>, own: Option<&String>) -> RestSettings {
-        RestSettings {
-            headers: headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
-            api_key: own.map(Secret::new).or_else(|| self.api_key.clone()),
-            ..self.rest_without_key()
-        }
-    }
+/// Reads an address below `target` and names its key where that fails.
+pub(super) fn base_url(key: &str, address: &str) -> Result<BaseUrl, String> {
+    BaseUrl::parse(address).map_err(|error| format!("target.{key}: {error}"))
+}
 
-    /// The same for an agent without a protocol: keys are where its templates say, and nowhere else.
-    pub(super) fn rest_without_key(&self) -> RestSettings {
-        RestSettings {
-            headers: Vec::new(),
-            api_key: None,
-            turn_limit: self.turn_limit,
-            rng_seed: self.rng_seed,
-            clock: self.clock,
-            retry: self.retry,
-            place: self.place.clone(),
-        }
-    }
+/// The error of a client that can't be made.
+pub(super) fn unusable(message: String) -> AgentError {
+    AgentError { kind: AgentErrorKind::Unreachable, message }
 }
 
 /// The abilities that a configuration brings along.

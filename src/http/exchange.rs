@@ -1,17 +1,13 @@
 //! One request and its reply.
 
-use std::pin::Pin;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, Response, Url};
-use tokio::time::Sleep;
 
-use super::address::{password, shown};
-use super::arrival::Arrivals;
+use super::address::password;
 use super::sending::Timing;
-use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
-use crate::clock::Clock;
+use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, Opened};
 use crate::secret::Secret;
 
 /// How much of an error's body is read: enough for its words.
@@ -66,39 +62,11 @@ impl HttpClient {
 
     /// The same with what a request has beside the usual.
     pub async fn exchange_with(&self, call: Call<'_>, extra: Extra<'_>) -> Result<HttpReply, HttpFault> {
-        self.in_full(call, extra, Timing::Unwanted).await.map(|(reply, _)| reply)
-    }
-
-    /// The same with the milliseconds from the request's last byte to the reply's; the pieces of the reply are timed too.
-    pub async fn exchange_timed(
-        &self,
-        call: Call<'_>,
-        extra: Extra<'_>,
-        clock: Clock,
-    ) -> Result<(HttpReply, f64), HttpFault> {
-        self.in_full(call, extra, Timing::By(clock)).await
-    }
-
-    async fn in_full(&self, call: Call<'_>, extra: Extra<'_>, timing: Timing) -> Result<(HttpReply, f64), HttpFault> {
-        let place = format!("{} {}", call.method, shown(&call.url));
-        let mut headers = headers(&call, &place)?;
-        extra.add_to(&mut headers, &place)?;
-        let secrets = call.key.iter().map(|header| header.key.clone());
-        let secrets = secrets.chain(password(&call.url)).chain(extra.secrets()).collect();
-        self.learn(call.key.map(|header| header.key), &call.url, &extra);
-        let (cap, time_limit) = (call.body_cap, call.time_limit);
-        let mut deadline = std::pin::pin!(tokio::time::sleep(time_limit));
-        let (response, sent) = self.send(call, (headers, &place), timing, deadline.as_mut()).await?;
-        let mut reply = HttpReply::of_head(&response, place, (secrets, &self.redactor));
-        let mut arrivals = Arrivals::since(sent);
-        if reply.is_success() {
-            reply.body = read_all(response, &reply.place, (cap, deadline, time_limit), &mut arrivals).await?;
-        } else {
-            reply.body = read_start(response).await;
+        let cap = call.body_cap;
+        match self.begin(call, extra, Timing::Unwanted).await? {
+            Opened::Refused(reply) => Ok(*reply),
+            Opened::Streaming(stream) => Ok(stream.whole(cap).await?.0),
         }
-        let latency_ms = arrivals.last_ms();
-        reply.arrivals = arrivals;
-        Ok((reply, latency_ms))
     }
 }
 
@@ -128,40 +96,6 @@ pub(super) fn redirect(response: &Response, from: &Url, place: &str) -> HttpFaul
     let target = target.map_or_else(|| "without saying where to".to_owned(), |target| format!("to {target}"));
     let what = format!("answered {status}, a redirect {target}; redirects are not followed: name the final address");
     HttpFault::new(HttpFaultKind::Redirect(status), place, what)
-}
-
-/// The whole body, or why not; at most `cap` bytes and one network read are ever held.
-async fn read_all(
-    mut response: Response,
-    place: &str,
-    (cap, mut deadline, time_limit): (usize, Pin<&mut Sleep>, Duration),
-    arrivals: &mut Arrivals,
-) -> Result<Vec<u8>, HttpFault> {
-    let too_long = || {
-        let what = format!("the reply is longer than {}; reading stopped there", size(cap));
-        HttpFault::new(HttpFaultKind::Useless, place, what)
-    };
-    if response.content_length().is_some_and(|length| length > cap as u64) {
-        return Err(too_long());
-    }
-    let mut body = Vec::new();
-    loop {
-        let chunk = tokio::select! {
-            chunk = response.chunk() => chunk.map_err(|error| HttpFault::of_reading(error, place, body.len()))?,
-            () = &mut deadline => {
-                let what = format!("the reply was not complete within {time_limit:?}; {} bytes had come", body.len());
-                return Err(HttpFault::new(HttpFaultKind::Timeout, place, what));
-            }
-        };
-        match chunk {
-            None => return Ok(body),
-            Some(chunk) if body.len() + chunk.len() > cap => return Err(too_long()),
-            Some(chunk) => {
-                body.extend_from_slice(&chunk);
-                arrivals.note(body.len());
-            }
-        }
-    }
 }
 
 /// As much of an error's body as comes quickly: its words help, but nothing hangs on them.

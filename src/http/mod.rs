@@ -5,7 +5,6 @@
 //! moment at which the last byte of its request was given to the connection.
 
 mod address;
-mod arrival;
 mod certificate;
 mod client;
 mod excerpt;
@@ -24,7 +23,6 @@ mod sse;
 mod stream;
 
 pub use address::{BaseUrl, is_same_origin};
-pub use arrival::TimedEvent;
 pub use certificate::certificate_doubt;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;

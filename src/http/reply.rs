@@ -6,9 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::arrival::{Arrivals, TimedEvent};
 use super::json::read_json;
-use super::sse::TooLong;
 use super::{HttpFault, HttpFaultKind, excerpt};
 use crate::secret::{Redactor, Secret};
 
@@ -28,7 +26,6 @@ pub struct HttpReply {
     headers: HeaderMap,
     secrets: Vec<Secret>,
     redactor: Redactor,
-    pub(super) arrivals: Arrivals,
 }
 
 impl HttpReply {
@@ -50,7 +47,6 @@ impl HttpReply {
             headers: response.headers().clone(),
             secrets,
             redactor: redactor.clone(),
-            arrivals: Arrivals::default(),
         }
     }
 
@@ -103,15 +99,11 @@ impl HttpReply {
         self.is_of_type("text/event-stream")
     }
 
-    /// The server-sent events of the body, each with the time at which it was complete.
-    pub fn events(&self) -> Result<Vec<TimedEvent>, HttpFault> {
-        if !self.is_event_stream() {
-            let what = self.content_type.as_deref().map_or("no content type".to_owned(), |kind| self.hidden(kind));
-            let what = format!("answered {what} instead of text/event-stream: {}", self.start());
-            return Err(HttpFault::new(HttpFaultKind::WrongType, &self.place, what));
-        }
-        self.text()?;
-        self.arrivals.events(&self.body).map_err(|TooLong| self.amiss("an event of the stream is too long"))
+    /// That it is no stream of server-sent events, although one was asked for.
+    pub fn no_event_stream(&self) -> HttpFault {
+        let what = self.content_type.as_deref().map_or("no content type".to_owned(), |kind| self.hidden(kind));
+        let what = format!("answered {what} instead of text/event-stream: {}", self.start());
+        HttpFault::new(HttpFaultKind::WrongType, &self.place, what)
     }
 
     /// The data of a stream's event as JSON. A stream of lines may begin with a byte order mark.
@@ -164,7 +156,7 @@ impl HttpReply {
     }
 
     /// A reply that brings nothing, in words that say all there is to say.
-    pub fn amiss(&self, what: &str) -> HttpFault {
+    pub fn malformed(&self, what: &str) -> HttpFault {
         HttpFault::new(HttpFaultKind::Useless, &self.place, what)
     }
 
@@ -237,7 +229,6 @@ mod tests {
             headers: HeaderMap::new(),
             secrets: vec![Secret::new("hush")],
             redactor: Redactor::default(),
-            arrivals: Arrivals::default(),
         }
     }
 

@@ -41,6 +41,11 @@ impl HttpClient {
     /// Sends a request once and reads the reply's head. As with [`HttpClient::exchange`], redirects are faults, and the
     /// time limit is for the whole reply.
     pub async fn open(&self, call: Call<'_>, extra: Extra<'_>, clock: Clock) -> Result<Opened, HttpFault> {
+        self.begin(call, extra, Timing::By(clock)).await
+    }
+
+    /// The same, timed or not.
+    pub(super) async fn begin(&self, call: Call<'_>, extra: Extra<'_>, timing: Timing) -> Result<Opened, HttpFault> {
         let place = format!("{} {}", call.method, shown(&call.url));
         let mut headers = headers(&call, &place)?;
         extra.add_to(&mut headers, &place)?;
@@ -49,7 +54,7 @@ impl HttpClient {
         self.learn(call.key.map(|header| header.key), &call.url, &extra);
         let (time_limit, cap) = (call.time_limit, call.body_cap);
         let mut deadline = Box::pin(tokio::time::sleep(time_limit));
-        let (response, sent) = self.send(call, (headers, &place), Timing::By(clock), deadline.as_mut()).await?;
+        let (response, sent) = self.send(call, (headers, &place), timing, deadline.as_mut()).await?;
         let mut head = HttpReply::of_head(&response, place, (secrets, &self.redactor));
         if !head.is_success() {
             head.body = read_start(response).await;
@@ -81,7 +86,7 @@ impl HttpStream {
                 let quoted = self.head.quote(&String::from_utf8_lossy(&bytes));
                 let what =
                     format!("the reply is not valid UTF-8 (byte {}): {quoted}", before.saturating_add_signed(at));
-                Err(self.head.amiss(&what))
+                Err(self.head.malformed(&what))
             }
         }
     }
@@ -100,15 +105,22 @@ impl HttpStream {
         self.last_ms = self.sent.elapsed_ms();
         self.read += chunk.len();
         if self.read > self.cap {
-            let what = format!("the reply is longer than {}; reading stopped there", size(self.cap));
-            return Err(HttpFault::new(HttpFaultKind::Useless, place, what));
+            return Err(self.too_long());
         }
         Ok(Some(chunk.to_vec()))
+    }
+
+    fn too_long(&self) -> HttpFault {
+        let what = format!("the reply is longer than {}; reading stopped there", size(self.cap));
+        HttpFault::new(HttpFaultKind::Useless, &self.head.place, what)
     }
 
     /// The whole reply, of at most this many bytes, and the milliseconds to its last one.
     pub async fn whole(mut self, cap: usize) -> Result<(HttpReply, f64), HttpFault> {
         self.cap = self.cap.min(cap);
+        if self.response.content_length().is_some_and(|length| length > self.cap as u64) {
+            return Err(self.too_long());
+        }
         while let Some(bytes) = self.bytes().await? {
             self.head.body.extend_from_slice(&bytes);
         }

@@ -123,8 +123,9 @@ fn members_of_an_edge_do_not_know_each_other() {
             .filter(|entry| entry.path().is_dir())
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             // No members: the reading of Cypher text and the looking at graphs that all backends share; the functions of
-            // bare models, and the templates and picks of agents without a protocol, that several transports share.
-            .filter(|name| !["cypher", "photograph", "tools", "freeform"].contains(&name.as_str()))
+            // bare models, the templates and picks of agents without a protocol, and conversations over HTTP, that several
+            // transports share.
+            .filter(|name| !["cypher", "photograph", "tools", "freeform", "rest"].contains(&name.as_str()))
             .collect();
         for member in &members {
             // Tests may set one beside another.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::settings::check;
-use super::{A2aAgent, A2aSettings};
-use crate::agent::transport::{header_problems, key_and_headers, those};
+use super::calls::A2aWire;
+use crate::agent::rest::{Caller, HttpAgent};
+use crate::agent::transport::{base_url, header_problems, key_and_headers, those, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
 
 /// `target.a2a`.
@@ -53,7 +53,8 @@ impl Transport for A2aConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self).into_iter().chain(header_problems("a2a", &self.headers)).collect()
+        let address = base_url("a2a.baseUrl", self.base_url()).err();
+        address.into_iter().chain(header_problems("a2a", &self.headers)).collect()
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -73,12 +74,9 @@ impl Transport for A2aConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let settings = A2aSettings {
-            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
-            streaming: self.streaming,
-            user: Some(context.user.clone()),
-            rest: context.rest(&self.headers, self.api_key.as_ref()),
-        };
-        Ok(Box::new(A2aAgent::new(settings, context.http)?))
+        let address = context.address(self.base_url.as_ref(), Self::BASE_URL);
+        let base = base_url("a2a.baseUrl", &address).map_err(unusable)?;
+        let wire = A2aWire::new(base, self.streaming, context.user.clone(), context.turn_limit);
+        Ok(HttpAgent::boxed(wire, Caller::new(context, &self.headers, self.api_key.as_ref())))
     }
 }

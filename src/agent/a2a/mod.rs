@@ -4,11 +4,8 @@
 //! Invariants: the key goes to the host of `baseUrl` alone, whatever the card says; a message keeps its id when it is
 //! sent again; a task is asked for until it rests or the turn's time is up.
 
-mod client;
+mod calls;
 mod config;
-mod settings;
 pub mod wire;
 
-pub use client::A2aAgent;
 pub use config::A2aConfig;
-pub use settings::{A2aSettings, check};

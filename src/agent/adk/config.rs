@@ -6,10 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::AdkServer;
-use super::settings::check;
-use super::{AdkAgent, AdkSettings};
-use crate::agent::transport::{header_problems, key_and_headers, those};
+use super::calls::{API_SERVER, AdkWire, Talk};
+use crate::agent::rest::{Caller, HttpAgent};
+use crate::agent::transport::{base_url, header_problems, key_and_headers, those, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
 
 /// `target.adk`.
@@ -61,7 +60,8 @@ impl Transport for AdkConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self).into_iter().chain(header_problems("adk", &self.headers)).collect()
+        let address = base_url("adk.baseUrl", self.base_url()).err();
+        address.into_iter().chain(header_problems("adk", &self.headers)).collect()
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -85,15 +85,16 @@ impl Transport for AdkConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let settings = AdkSettings {
-            server: AdkServer::ApiServer,
-            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
+        let wire = AdkWire {
+            server: &API_SERVER,
+            base: base_url("adk.baseUrl", &context.address(self.base_url.as_ref(), Self::BASE_URL))
+                .map_err(unusable)?,
             app: self.app.as_ref().unwrap_or(&context.chatbot).clone(),
             user: context.user.clone(),
             state: self.state.clone(),
             streaming: self.streaming,
-            rest: context.rest(&self.headers, None),
+            talk: Talk::default(),
         };
-        Ok(Box::new(AdkAgent::new(settings, context.http)?))
+        Ok(HttpAgent::boxed(wire, Caller::new(context, &self.headers, None)))
     }
 }

@@ -4,11 +4,9 @@
 //! Invariants: the reply is the last final response by ADK's own rule (`Event.is_final_response`); what stands before it
 //! is carried as events; a failure that the agent reports in a reply of status 200 is a failure.
 
-mod client;
+mod calls;
 mod config;
-mod settings;
 pub mod wire;
 
-pub use client::AdkAgent;
+pub(in crate::agent) use calls::{AdkWire, TRPC_DEBUG, Talk};
 pub use config::AdkConfig;
-pub use settings::{AdkServer, AdkSettings, check};

@@ -172,11 +172,11 @@ impl CommandSession {
     async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
         let line = one_line(message);
         if line.is_empty() {
-            return Err(self.amiss("the user's message is blank, and a blank line gets no reply"));
+            return Err(self.malformed("the user's message is blank, and a blank line gets no reply"));
         }
         let mut reply = self.message(Some(&line)).await?;
         if reply.text.is_empty() {
-            return Err(self.amiss("the agent's message is empty"));
+            return Err(self.malformed("the agent's message is empty"));
         }
         if self.asks_tokens {
             let asked = timeout(self.shared.context.turn_limit, self.tokens()).await;
@@ -214,7 +214,7 @@ impl CommandSession {
                     }
                     (Some(_), true) => "",
                 };
-                let mut error = self.amiss(&format!("no complete message within {limit:?}; {what}{hint}"));
+                let mut error = self.malformed(&format!("no complete message within {limit:?}; {what}{hint}"));
                 // Words without their end: the job may name another end than the one that the agent prints.
                 let is_endless = !so_far.is_empty();
                 error.kind = if is_endless { AgentErrorKind::Unreadable } else { AgentErrorKind::Timeout };
@@ -240,7 +240,7 @@ impl CommandSession {
             };
             read += line.len();
             if read > BODY_CAP {
-                return Err(self.amiss("the agent's message is longer than 8 MiB; reading stopped there"));
+                return Err(self.malformed("the agent's message is longer than 8 MiB; reading stopped there"));
             }
             if let Some(text) = reader.take(&String::from_utf8_lossy(&line), &terminator) {
                 let latency_ms = said.elapsed_ms();
@@ -260,7 +260,7 @@ impl CommandSession {
         let mut line = Vec::new();
         let mut bounded = (&mut self.stdout).take(BODY_CAP as u64 + 1);
         let outcome = bounded.read_until(b'\n', &mut line).await;
-        outcome.map_err(|error| self.amiss(&format!("its output can't be read ({error})")))?;
+        outcome.map_err(|error| self.malformed(&format!("its output can't be read ({error})")))?;
         Ok((!line.is_empty()).then_some(line))
     }
 
@@ -307,10 +307,10 @@ impl CommandSession {
             }
             _ => String::new(),
         };
-        AgentError { kind, ..self.amiss(&format!("{what}{how}{unended}{last}")) }
+        AgentError { kind, ..self.malformed(&format!("{what}{how}{unended}{last}")) }
     }
 
-    fn amiss(&self, what: &str) -> AgentError {
+    fn malformed(&self, what: &str) -> AgentError {
         let message = format!("the command `{}`: {what}", self.shared.config.command);
         AgentError { kind: AgentErrorKind::BadReply, message }
     }

@@ -68,18 +68,6 @@ impl CommandConfig {
     }
 }
 
-/// Everything in the configuration that can't work, each in a sentence that names its key. Touches nothing.
-pub fn check(config: &CommandConfig) -> Vec<String> {
-    let mut problems = config.program().problems();
-    if config.terminator.contains(['\n', '\r', '\0']) {
-        problems.push("target.command.terminator: it must be a part of one line".to_owned());
-    }
-    if config.reset_conversation && !config.greeting {
-        problems.push("target.command: resetConversation needs an agent that speaks first (greeting: true)".to_owned());
-    }
-    problems
-}
-
 impl Transport for CommandConfig {
     fn key(&self) -> &'static str {
         "command"
@@ -91,7 +79,15 @@ impl Transport for CommandConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self)
+        let mut problems = self.program().problems();
+        if self.terminator.contains(['\n', '\r', '\0']) {
+            problems.push("target.command.terminator: it must be a part of one line".to_owned());
+        }
+        if self.reset_conversation && !self.greeting {
+            problems
+                .push("target.command: resetConversation needs an agent that speaks first (greeting: true)".to_owned());
+        }
+        problems
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {

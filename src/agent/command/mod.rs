@@ -9,5 +9,5 @@ mod client;
 mod config;
 mod wire;
 
-pub use client::CommandAgent;
-pub use config::{CommandConfig, check};
+use client::CommandAgent;
+pub use config::CommandConfig;

@@ -1,12 +1,15 @@
 //! What the YAML says of an agent that speaks Embabel's protocol.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::settings::check;
-use super::{EmbabelAgent, EmbabelSettings};
+use super::calls::EmbabelWire;
+use crate::agent::rest::{Caller, HttpAgent};
+use crate::agent::transport::{base_url, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
-use crate::secret::Secret;
+use crate::http::BaseUrl;
 
 /// `target.embabel`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +70,24 @@ impl EmbabelConfig {
     pub fn path(&self) -> &str {
         self.path.as_deref().unwrap_or(Self::PATH)
     }
+
+    /// The address of the chat: the agent's together with the path.
+    pub(super) fn chat_url(&self, address: &str) -> Result<BaseUrl, String> {
+        let base = base_url("embabel.baseUrl", address)?;
+        match self.path_problem() {
+            Some(problem) => Err(problem),
+            None => base_url("embabel.path", base.join(self.path().split('/')).as_str()),
+        }
+    }
+
+    fn path_problem(&self) -> Option<String> {
+        let path = self.path();
+        let unfit = path.contains(['?', '#', ' ']) || path.split('/').any(|segment| matches!(segment, "." | ".."));
+        unfit.then(|| {
+            "target.embabel.path: the path must be plain segments; write it like /api/v1/chat, without ?, #, spaces and dots"
+                .to_owned()
+        })
+    }
 }
 
 impl KnowledgeConfig {
@@ -81,6 +102,13 @@ impl KnowledgeConfig {
     }
 }
 
+impl KnowledgeConfig {
+    /// Where the service listens, as it is reached.
+    pub(super) fn address(&self) -> Result<BaseUrl, String> {
+        base_url("embabel.knowledge.baseUrl", self.base_url())
+    }
+}
+
 impl Transport for EmbabelConfig {
     fn key(&self) -> &'static str {
         "embabel"
@@ -91,7 +119,9 @@ impl Transport for EmbabelConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self)
+        let agent = base_url("embabel.baseUrl", self.base_url()).err();
+        let knowledge = self.knowledge.as_ref().and_then(|knowledge| knowledge.address().err());
+        agent.into_iter().chain(self.path_problem()).chain(knowledge).collect()
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -115,20 +145,54 @@ impl Transport for EmbabelConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let settings = EmbabelSettings {
-            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
-            path: self.path().to_owned(),
-            api_key: self.api_key.as_ref().map(Secret::new).or(context.api_key),
-            knowledge: self.knowledge.clone(),
-            user: context.user,
-            chatbot: context.chatbot,
-            model: context.model,
-            turn_limit: context.turn_limit,
-            rng_seed: context.rng_seed,
-            clock: context.clock,
-            retry: context.retry,
-            place: context.place,
+        let wire = EmbabelWire::new(self, &context).map_err(unusable)?;
+        Ok(HttpAgent::boxed(wire, Caller::new(context, &BTreeMap::new(), self.api_key.as_ref())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_embabels() {
+        let config = EmbabelConfig::default();
+        assert_eq!(config.check(), Vec::<String>::new());
+        let url = config.chat_url(config.base_url()).unwrap();
+        assert_eq!(url.join(["sessions"]).as_str(), "http://localhost:8081/api/v1/chat/sessions");
+    }
+
+    #[test]
+    fn slashes_at_either_side_are_never_doubled() {
+        let at = |path: &str| EmbabelConfig { path: Some(path.to_owned()), ..EmbabelConfig::default() };
+        for (base, path) in
+            [("http://h/", "/chat/"), ("http://h", "chat"), ("http://h/", "chat"), ("http://h", "//chat//")]
+        {
+            assert_eq!(at(path).chat_url(base).unwrap().join(["messages"]).as_str(), "http://h/chat/messages");
+        }
+        assert_eq!(at("").chat_url("http://h/a/").unwrap().join(["messages"]).as_str(), "http://h/a/messages");
+    }
+
+    #[test]
+    fn every_problem_is_named_with_its_key() {
+        let config = EmbabelConfig {
+            base_url: Some("localhost:8081".to_owned()),
+            path: Some("/chat?x=1".to_owned()),
+            api_key: None,
+            knowledge: Some(KnowledgeConfig {
+                name: "memory".to_owned(),
+                description: String::new(),
+                schema_name: None,
+                id: None,
+                base_url: Some("ftp://h".to_owned()),
+                api_key: None,
+            }),
         };
-        Ok(Box::new(EmbabelAgent::new(settings, context.http)?))
+        let problems = config.check();
+        let keys = ["target.embabel.baseUrl: ", "target.embabel.path: ", "target.embabel.knowledge.baseUrl: "];
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        for (problem, key) in problems.iter().zip(keys) {
+            assert!(problem.starts_with(key), "{problem}");
+        }
     }
 }

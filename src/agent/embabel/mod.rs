@@ -3,12 +3,8 @@
 //! Invariants: a message that may have arrived is only sent again with that being told; a reply's events are carried,
 //! never interpreted beyond their shape; the session's id is data, wherever it comes from.
 
-mod client;
+mod calls;
 mod config;
-mod fault;
-mod settings;
 pub mod wire;
 
-pub use client::EmbabelAgent;
 pub use config::{EmbabelConfig, KnowledgeConfig};
-pub use settings::{EmbabelSettings, check};

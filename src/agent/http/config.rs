@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::freeform::{Known, MethodConfig, Parts, UsageConfig};
+use crate::agent::freeform::{MethodConfig, Parts, Picks, StatePicks, UsageConfig, path};
 
-use super::client::check;
-use super::{HttpAgent, HttpAgentSettings};
-use crate::agent::transport::{is_of_tls, those};
+use super::calls::HttpWire;
+use crate::agent::rest::{Caller, HttpAgent};
+use crate::agent::transport::{is_of_tls, those, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
 
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
@@ -156,8 +156,16 @@ impl HttpConfig {
         })
     }
 
+    /// The paths of the agent's state; the error names the key of the first that is none.
+    pub(super) fn state_picks(&self) -> Result<StatePicks, String> {
+        let Some(state) = &self.state else { return Ok(StatePicks::default()) };
+        let StateConfig { context, entities, resources, functions, .. } = state;
+        let paths = [("context", context), ("entities", entities), ("resources", resources), ("functions", functions)];
+        StatePicks::of("target.http.state", paths.map(|(key, path)| (key, path.as_ref())))
+    }
+
     /// Whether a template tells the agent what the user says.
-    pub(super) fn tells_message(&self) -> bool {
+    fn tells_message(&self) -> bool {
         ["message", "history"].iter().any(|name| self.say.parts().names(name))
     }
 
@@ -182,6 +190,11 @@ impl OpenConfig {
 }
 
 impl SayConfig {
+    /// The paths of a reply; the error names the key of the first that is none.
+    pub(super) fn picks(&self) -> Result<Picks, String> {
+        Picks::of("target.http.say", ("reply", Some(&self.reply)), self.events.as_ref(), self.usage.as_ref())
+    }
+
     pub(super) fn parts(&self) -> Parts<'_> {
         Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
     }
@@ -209,7 +222,21 @@ impl Transport for HttpConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self)
+        let mut problems: Vec<String> = self.say.picks().err().into_iter().collect();
+        for (key, parts) in self.parts() {
+            problems.extend(parts.problem().map(|problem| format!("target.http.{key}.{problem}")));
+        }
+        if !self.tells_message() && problems.is_empty() {
+            problems.push(
+                "target.http.say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user"
+                    .to_owned(),
+            );
+        }
+        if let Some(open) = &self.open {
+            problems.extend(path("target.http.open.sessionId", &open.session_id).err());
+        }
+        problems.extend(self.state_picks().err());
+        problems
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -265,12 +292,7 @@ impl Transport for HttpConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let settings = HttpAgentSettings {
-            config: self.clone(),
-            known: Known::from(&context),
-            rest: context.rest_without_key(),
-            looked_at: context.state_parts,
-        };
-        Ok(Box::new(HttpAgent::new(settings, context.http)?))
+        let wire = HttpWire::new(self, &context).map_err(unusable)?;
+        Ok(HttpAgent::boxed(wire, Caller::without_key(context)))
     }
 }

@@ -3,8 +3,7 @@
 //! Invariants: what is filled in stays in its place, whatever it holds; header values count as secrets; a reply's events
 //! are carried and never interpreted beyond their shape.
 
-mod client;
+mod calls;
 mod config;
 
-pub use client::{HttpAgent, HttpAgentSettings, check};
 pub use config::{HttpConfig, OpenConfig, SayConfig, StateConfig, StreamConfig};

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::tools::{ToolConfig, tool_problems};
-use crate::http::BaseUrl;
 
-use super::{OpenAiAgent, OpenAiAgentSettings};
-use crate::agent::transport::bare_model;
+use super::calls::OpenAiWire;
+use crate::agent::rest::{Caller, HttpAgent};
+use crate::agent::transport::{bare_model, base_url, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
 use std::collections::BTreeMap;
 
@@ -58,16 +58,6 @@ impl OpenAiConfig {
     }
 }
 
-/// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
-pub fn check(config: &OpenAiConfig) -> Vec<String> {
-    let mut problems = Vec::new();
-    if let Err(problem) = BaseUrl::parse(config.base_url()) {
-        problems.push(format!("target.openai.baseUrl: {problem}"));
-    }
-    problems.extend(tool_problems("target.openai.tools", &config.tools));
-    problems
-}
-
 impl Transport for OpenAiConfig {
     fn key(&self) -> &'static str {
         "openai"
@@ -78,7 +68,9 @@ impl Transport for OpenAiConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self)
+        let mut problems: Vec<String> = base_url("openai.baseUrl", self.base_url()).err().into_iter().collect();
+        problems.extend(tool_problems("target.openai.tools", &self.tools));
+        problems
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -107,11 +99,9 @@ impl Transport for OpenAiConfig {
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
         let started_at = context.started_at.as_ref().map(|address| format!("{address}/v1"));
-        let settings = OpenAiAgentSettings {
-            config: OpenAiConfig { base_url: self.base_url.clone().or(started_at), ..self.clone() },
-            model: context.model.clone(),
-            rest: context.rest(&BTreeMap::new(), self.api_key.as_ref()),
-        };
-        Ok(Box::new(OpenAiAgent::new(settings, context.http)?))
+        let address = self.base_url.as_ref().or(started_at.as_ref()).map_or(Self::BASE_URL, String::as_str);
+        let base = base_url("openai.baseUrl", address).map_err(unusable)?;
+        let wire = OpenAiWire::new(self, base, context.model.clone());
+        Ok(HttpAgent::boxed(wire, Caller::new(context, &BTreeMap::new(), self.api_key.as_ref())))
     }
 }

@@ -4,9 +4,8 @@
 //! Invariants: the client keeps the history, and a turn that failed leaves nothing in it; no function is ever really
 //! called; the rounds of one turn are bounded.
 
-mod client;
+mod calls;
 mod config;
 mod wire;
 
-pub use client::{OpenAiAgent, OpenAiAgentSettings};
-pub use config::{OpenAiConfig, check};
+pub use config::OpenAiConfig;

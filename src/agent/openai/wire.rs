@@ -8,9 +8,9 @@ use super::OpenAiConfig;
 use crate::agent::tools::{Called, ToolConfig};
 use crate::evidence::{Event, EventKind, Usage};
 
-/// How a request is put to an endpoint of which something is known.
+/// What a request may hold, by what the endpoint has refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Manner {
+pub(super) struct RequestFeatures {
     /// Whether tokens are asked for: `stream_options`.
     pub(super) usage: bool,
     /// Whether the bound of tokens is called `max_completion_tokens`.
@@ -19,25 +19,46 @@ pub(super) struct Manner {
     pub(super) temperature: bool,
 }
 
+impl Default for RequestFeatures {
+    fn default() -> RequestFeatures {
+        RequestFeatures { usage: true, completion_tokens: false, temperature: true }
+    }
+}
+
+impl RequestFeatures {
+    /// Whether a refusal names something that was sent and can be left out or said otherwise; from now on it is.
+    pub(super) fn leave_out(&mut self, config: &OpenAiConfig, words: &str) -> bool {
+        let before = *self;
+        if self.usage && words.contains("stream_options") {
+            self.usage = false;
+        } else if config.max_tokens.is_some() && !self.completion_tokens && words.contains("max_completion_tokens") {
+            self.completion_tokens = true;
+        } else if config.temperature.is_some() && self.temperature && words.contains("temperature") {
+            self.temperature = false;
+        }
+        *self != before
+    }
+}
+
 /// The body of `POST /chat/completions`.
-pub(super) fn request(config: &OpenAiConfig, model: &str, history: &[Value], manner: Manner) -> Value {
+pub(super) fn request(config: &OpenAiConfig, model: &str, history: &[Value], features: RequestFeatures) -> Value {
     let system = config.system.iter().map(|system| json!({"role": "system", "content": system}));
     let messages: Vec<Value> = system.chain(history.iter().cloned()).collect();
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), messages.into());
-    if let Some(temperature) = config.temperature.filter(|_| manner.temperature) {
+    if let Some(temperature) = config.temperature.filter(|_| features.temperature) {
         body.insert("temperature".to_owned(), temperature.into());
     }
     if let Some(tokens) = config.max_tokens {
-        let key = if manner.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+        let key = if features.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body.insert(key.to_owned(), tokens.into());
     }
     if !config.tools.is_empty() {
         body.insert("tools".to_owned(), config.tools.iter().map(tool).collect());
     }
     body.insert("stream".to_owned(), config.streams().into());
-    if manner.usage && config.streams() {
+    if features.usage && config.streams() {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
     body.into()

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::tools::{ToolConfig, tool_problems};
-use crate::http::BaseUrl;
 
-use super::{ResponsesAgent, ResponsesAgentSettings};
-use crate::agent::transport::{bare_model, header_problems, key_and_headers};
+use super::calls::ResponsesWire;
+use crate::agent::rest::{Caller, HttpAgent};
+use crate::agent::transport::{bare_model, base_url, header_problems, key_and_headers, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
 
 /// `target.responses`: a model behind any endpoint that speaks OpenAI's Responses API and keeps the conversation. `--model`
@@ -89,13 +89,6 @@ impl ResponsesConfig {
     }
 }
 
-/// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
-pub fn check(config: &ResponsesConfig) -> Vec<String> {
-    let address = BaseUrl::parse(config.base_url()).err();
-    let address = address.map(|problem| format!("target.responses.baseUrl: {problem}"));
-    address.into_iter().chain(tool_problems("target.responses.tools", &config.tools)).collect()
-}
-
 impl Transport for ResponsesConfig {
     fn key(&self) -> &'static str {
         "responses"
@@ -106,7 +99,10 @@ impl Transport for ResponsesConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self).into_iter().chain(header_problems("responses", &self.headers)).collect()
+        let mut problems: Vec<String> = base_url("responses.baseUrl", self.base_url()).err().into_iter().collect();
+        problems.extend(tool_problems("target.responses.tools", &self.tools));
+        problems.extend(header_problems("responses", &self.headers));
+        problems
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -135,11 +131,9 @@ impl Transport for ResponsesConfig {
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
         let started_at = context.started_at.as_ref().map(|address| format!("{address}/v1"));
-        let settings = ResponsesAgentSettings {
-            config: ResponsesConfig { base_url: self.base_url.clone().or(started_at), ..self.clone() },
-            model: context.model.clone(),
-            rest: context.rest(&self.headers, self.api_key.as_ref()),
-        };
-        Ok(Box::new(ResponsesAgent::new(settings, context.http)?))
+        let address = self.base_url.as_ref().or(started_at.as_ref()).map_or(Self::BASE_URL, String::as_str);
+        let base = base_url("responses.baseUrl", address).map_err(unusable)?;
+        let wire = ResponsesWire::new(self, base, context.model.clone());
+        Ok(HttpAgent::boxed(wire, Caller::new(context, &self.headers, self.api_key.as_ref())))
     }
 }

@@ -4,9 +4,8 @@
 //! behind (but in a `conversation`, which only grows); no function of the job is ever really called; the rounds of one
 //! turn are bounded.
 
-mod client;
+mod calls;
 mod config;
 mod wire;
 
-pub use client::{ResponsesAgent, ResponsesAgentSettings};
-pub use config::{EffortConfig, ResponsesConfig, check};
+pub use config::{EffortConfig, ResponsesConfig};

@@ -7,7 +7,7 @@ mod item;
 use serde_json::{Map, Value, json};
 
 use super::ResponsesConfig;
-use crate::agent::streamed::Took;
+use crate::agent::rest::Took;
 use crate::agent::tools::{Called, ToolConfig};
 use crate::evidence::{Event, EventKind, Usage};
 

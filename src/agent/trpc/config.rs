@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::settings::check;
-use super::{TrpcAgent, TrpcSettings};
-use crate::agent::adk::{AdkAgent, AdkServer, AdkSettings};
-use crate::agent::transport::{header_problems, key_and_headers, those};
+use super::calls::TrpcWire;
+use crate::agent::adk::{AdkWire, TRPC_DEBUG, Talk};
+use crate::agent::rest::{Caller, HttpAgent};
+use crate::agent::transport::{base_url, header_problems, key_and_headers, those, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
 
 /// `target.trpc`.
@@ -78,7 +78,19 @@ impl Transport for TrpcConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self).into_iter().chain(header_problems("trpc", &self.headers)).collect()
+        let mut problems: Vec<String> = base_url("trpc.baseUrl", self.base_url()).err().into_iter().collect();
+        match self.server {
+            ServerConfig::Agent if self.streaming => problems.push(
+                "target.trpc.streaming: the agent server answers in one piece; only `server: debug` can stream"
+                    .to_owned(),
+            ),
+            ServerConfig::Debug if !self.runtime_state.is_empty() => problems.push(
+                "target.trpc.runtimeState: the debug server takes no state; only `server: agent` does".to_owned(),
+            ),
+            ServerConfig::Agent | ServerConfig::Debug => {}
+        }
+        problems.extend(header_problems("trpc", &self.headers));
+        problems
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -102,19 +114,41 @@ impl Transport for TrpcConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let base_url = context.address(self.base_url.as_ref(), Self::BASE_URL);
+        let address = context.address(self.base_url.as_ref(), Self::BASE_URL);
+        let base = base_url("trpc.baseUrl", &address).map_err(unusable)?;
         let app = self.app.as_ref().unwrap_or(&context.chatbot).clone();
-        let (user, rest) = (context.user.clone(), context.rest(&self.headers, self.api_key.as_ref()));
+        let user = context.user.clone();
+        let caller = Caller::new(context, &self.headers, self.api_key.as_ref());
         Ok(match self.server {
-            ServerConfig::Agent => {
-                let settings = TrpcSettings { base_url, app, user, runtime_state: self.runtime_state.clone(), rest };
-                Box::new(TrpcAgent::new(settings, context.http)?)
-            }
+            ServerConfig::Agent => HttpAgent::boxed(TrpcWire::new(base, app, user, self.runtime_state.clone()), caller),
             ServerConfig::Debug => {
-                let (server, state, streaming) = (AdkServer::TrpcDebug, Map::new(), self.streaming);
-                let settings = AdkSettings { server, base_url, app, user, state, streaming, rest };
-                Box::new(AdkAgent::new(settings, context.http)?)
+                let (state, streaming, talk) = (Map::new(), self.streaming, Talk::default());
+                HttpAgent::boxed(AdkWire { server: &TRPC_DEBUG, base, app, user, state, streaming, talk }, caller)
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_cant_do_is_named_with_its_key() {
+        let config = |json: Value| serde_json::from_value::<TrpcConfig>(json).unwrap();
+        for (json, words) in [
+            (json!({}), None),
+            (json!({"server": "debug", "streaming": true}), None),
+            (json!({"runtimeState": {"city": "Rome"}}), None),
+            (json!({"baseUrl": "localhost:8080"}), Some("target.trpc.baseUrl: the address must start with http://")),
+            (json!({"streaming": true}), Some("target.trpc.streaming: the agent server answers in one piece")),
+            (json!({"server": "debug", "runtimeState": {"a": 1}}), Some("target.trpc.runtimeState: the debug server")),
+        ] {
+            let problems = config(json.clone()).check();
+            assert_eq!(problems.len(), usize::from(words.is_some()), "{json}: {problems:?}");
+            assert!(problems.iter().all(|problem| problem.starts_with(words.unwrap_or_default())), "{problems:?}");
+        }
     }
 }

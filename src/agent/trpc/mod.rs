@@ -4,11 +4,8 @@
 //! Invariants: the reply is what the runner's completion says, else the last final response, by the rule of
 //! trpc-agent-go's own evaluation; a run that did not complete is the agent's failure, whatever the HTTP status.
 
-mod client;
+mod calls;
 mod config;
-mod settings;
 pub mod wire;
 
-pub use client::TrpcAgent;
 pub use config::{ServerConfig, TrpcConfig};
-pub use settings::{TrpcSettings, check};

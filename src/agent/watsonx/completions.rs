@@ -1,19 +1,14 @@
 //! A conversation by chat completions (v2). A transcript is kept in any case: it is what a lost thread is made anew of.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::gate::{Gate, Outgoing, Refused};
-use super::hear::{Heard, Step, hear};
-use super::runs::{reported, stateless, told_try};
-use super::wire::completions::{Beside, Completed, Turn, request};
-use super::{EditionConfig, ThreadsConfig};
-use crate::agent::attempts::{Again, Failure, admission, fail, settled};
-use crate::agent::{AgentError, Attempts, Reply, Session};
-use crate::evidence::ObjectContext;
-use crate::http::{Method, Pieces, Url};
+use super::ThreadsConfig;
+use super::instance::{HINTS, Instance, reported};
+use super::wire::completions::{Beside, Turn, request};
+use crate::agent::attempts::{Again, AttemptFailure};
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::{AgentError, Reply};
+use crate::http::{HttpReply, Method};
 use crate::secret::Secret;
 
 /// What asks the server for a thread.
@@ -30,116 +25,46 @@ enum Thread {
     Kept(String),
 }
 
-pub(super) struct CompletionsSession {
-    gate: Arc<Gate>,
-    agent: String,
+/// A conversation by chat completions.
+#[derive(Clone)]
+pub(super) struct CompletionsWire {
+    instance: Instance,
     /// Our own thread, and our name for the conversation.
     id: String,
     thread: Thread,
     history: Vec<Value>,
+    user: Value,
+    turn: Turn,
 }
 
-impl CompletionsSession {
-    pub(super) fn new(gate: Arc<Gate>, agent: String, id: String) -> CompletionsSession {
-        let thread = match gate.settings.config.threads.unwrap_or_default() {
+impl CompletionsWire {
+    pub(super) fn new(instance: Instance) -> CompletionsWire {
+        let thread = match instance.config.threads.unwrap_or_default() {
             ThreadsConfig::Client => Thread::Ours,
             ThreadsConfig::Server => Thread::Wanted,
         };
-        CompletionsSession { gate, agent, id, thread, history: Vec::new() }
+        let (history, turn) = (Vec::new(), Turn::default());
+        CompletionsWire { instance, id: String::new(), thread, history, user: Value::Null, turn }
+    }
+}
+
+impl Wire for CompletionsWire {
+    async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
+        self.id = self.instance.open(caller).await?;
+        Ok(self.id.clone())
     }
 
-    async fn turn(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
-        let user = json!({"role": "user", "content": message});
-        let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
-        loop {
-            let permit = match admission(&place, (&mut delays, attempts)).await {
-                Ok(permit) => permit,
-                Err(failure) => {
-                    fail(failure, &mut delays, attempts).await?;
-                    continue;
-                }
-            };
-            let failure = match self.once(&user).await {
-                Ok((completed, heard)) => {
-                    place.answered(permit);
-                    return Ok(self.take(user, completed, &heard));
-                }
-                Err(Refused { failure, said: Some((status, words)) }) if words.contains("thread") => {
-                    let instead = match (status, &self.thread) {
-                        (404, Thread::Kept(_)) => {
-                            Some((Thread::Wanted, "the thread is lost, and made again from the transcript"))
-                        }
-                        (503, Thread::Kept(_) | Thread::Wanted) => Some((
-                            Thread::Ours,
-                            "the deployment keeps no threads, so each message carries the conversation",
-                        )),
-                        _ => None,
-                    };
-                    if let Some((thread, words)) = instead {
-                        self.thread = thread;
-                        attempts.failures.push(told_try(&failure, words, delays.lap_ms()));
-                        continue;
-                    }
-                    failure
-                }
-                Err(Refused { failure, .. }) => failure,
-            };
-            if let Err(failure) = settled(&place, permit, failure) {
-                fail(failure, &mut delays, attempts).await?;
-            }
-        }
+    fn say(&mut self, message: &str) {
+        self.user = json!({"role": "user", "content": message});
     }
 
-    fn take(&mut self, user: Value, completed: Completed, heard: &Heard) -> Reply {
-        if self.thread == Thread::Wanted {
-            // A server that keeps none says `new` again: then all conversations would share that one.
-            self.thread = completed.thread.map_or(Thread::Ours, Thread::Kept);
-        }
-        self.history.push(user);
-        self.history.extend(completed.history);
-        Reply {
-            text: completed.told.text(),
-            events: completed.told.events,
-            latency_ms: heard.last_ms,
-            first_token_ms: heard.first_ms,
-            usage: completed.usage,
-        }
-    }
-
-    async fn once(&self, user: &Value) -> Result<(Completed, Heard), Refused> {
-        let stream = self.gate.open(&self.outgoing(user)).await?;
-        let place = stream.head.clone();
-        let mut turn = Turn::default();
-        let heard = hear(stream, Pieces::sse(), |frame| {
-            let has_words = turn.take(frame);
-            Step { has_words, is_last: turn.failure.is_some() }
-        })
-        .await;
-        if let Some(words) = &turn.failure {
-            let what = format!("the agent reported a failure: {}", place.quote(words).trim_matches('"'));
-            return Err(reported(format!("{}: {what}", place.place)).into());
-        }
-        match turn.completed() {
-            Some(completed) if !completed.told.is_silent() => Ok((completed, heard)),
-            Some(_) => Err(reported(format!("{}: the turn ended without a message", place.place)).into()),
-            None => {
-                let ended = || place.amiss("the stream ended before the message was complete");
-                let mut failure = Failure::of_fault(heard.fault.unwrap_or_else(ended));
-                if self.thread != Thread::Ours && heard.began {
-                    failure.error.message.push_str("; it is not sent again: the thread would hold the message twice");
-                    failure.again = Again::Never;
-                }
-                Err(failure.into())
-            }
-        }
-    }
-
-    fn outgoing(&self, user: &Value) -> Outgoing {
-        let config = &self.gate.settings.config;
+    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+        self.turn = Turn::default();
+        let (instance, config) = (&self.instance, &self.instance.config);
         let header = |name: &str, value: &str| (name.to_owned(), Secret::new(value));
-        let mut headers = vec![header("accept", "text/event-stream")];
         // There at all, it asks for what is live: the draft is asked for by its absence.
-        headers.extend(config.published().map(|environment| header("x-ibm-environment-id", environment)));
+        let mut headers: Vec<(String, Secret)> =
+            config.published().map(|environment| header("x-ibm-environment-id", environment)).into_iter().collect();
         let earlier = match &self.thread {
             Thread::Ours => self.history.as_slice(),
             Thread::Wanted => {
@@ -151,42 +76,72 @@ impl CompletionsSession {
                 &[]
             }
         };
-        let messages: Vec<Value> = earlier.iter().chain([user]).cloned().collect();
+        let messages: Vec<Value> = earlier.iter().chain([&self.user]).cloned().collect();
         let own_thread = (self.thread == Thread::Ours).then_some(self.id.as_str());
         let beside = Beside {
             context: &config.context,
             context_variables: &config.context_variables,
             additional_parameters: &config.additional_parameters,
         };
-        Outgoing {
-            method: Method::POST,
-            url: self.url(),
-            body: Some(request(&messages, own_thread, beside)),
-            headers,
-            if_not_found: "; does the instance have chat completions (v2), and is target.watsonx.edition right?",
+        let agent = instance.agent.as_str();
+        let saas = ["v2", "orchestrate", agent, "chat", "completions"];
+        let url = instance.url(&saas, &["api", "v2", agent, "chat", "completions"]);
+        let not_found = "; does the instance have chat completions (v2), and is target.watsonx.edition right?";
+        let request_to = Request { headers, ..Request::to(Method::POST, url, Hints { not_found, ..HINTS }) };
+        let body = request(&messages, own_thread, beside);
+        Ok(request_to.with_body(&body).in_form(Form::Events, Some("text/event-stream")))
+    }
+
+    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
+        Ok(match self.turn.take(&event) {
+            _ if self.turn.failure.is_some() => Took::End,
+            true => Took::Words,
+            false => Took::Nothing,
+        })
+    }
+
+    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        let (turn, head) = (std::mem::take(&mut self.turn), &received.reply);
+        if let Some(words) = &turn.failure {
+            let words = head.quote(words);
+            return Err(reported(head, &format!("the agent reported a failure: {}", words.trim_matches('"'))));
         }
-    }
-
-    fn url(&self) -> Url {
-        let agent = self.agent.as_str();
-        match self.gate.edition {
-            EditionConfig::Saas => self.gate.base.join(["v2", "orchestrate", agent, "chat", "completions"]),
-            EditionConfig::Developer => self.gate.base.join(["api", "v2", agent, "chat", "completions"]),
+        let Some(completed) = turn.completed() else {
+            let ended = || head.malformed("the stream ended before the message was complete");
+            let mut failure = AttemptFailure::from(received.fault.clone().unwrap_or_else(ended));
+            if self.thread != Thread::Ours && received.has_begun {
+                failure.error.message.push_str("; it is not sent again: the thread would hold the message twice");
+                failure.again = Again::Never;
+            }
+            return Err(failure);
+        };
+        if completed.content.is_silent() {
+            return Err(reported(head, "the turn ended without a message"));
         }
-    }
-}
-
-#[async_trait]
-impl Session for CompletionsSession {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
-        self.turn(message, attempts).await
+        if self.thread == Thread::Wanted {
+            // A server that keeps none says `new` again: then all conversations would share that one.
+            self.thread = completed.thread.map_or(Thread::Ours, Thread::Kept);
+        }
+        self.history.push(std::mem::take(&mut self.user));
+        self.history.extend(completed.history);
+        let text = completed.content.text();
+        Next::reply(Reply { events: completed.content.events, usage: completed.usage, ..received.words(text) })
     }
 
-    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        Err(stateless())
+    /// A thread that is lost is made again; a deployment that keeps none is told the conversation with each message.
+    fn failed(&mut self, failure: AttemptFailure, refusal: Option<&HttpReply>) -> AttemptFailure {
+        let Some(reply) = refusal else { return failure };
+        if !String::from_utf8_lossy(&reply.body).to_lowercase().contains("thread") {
+            return failure;
+        }
+        let (thread, what) = match (reply.status, &self.thread) {
+            (404, Thread::Kept(_)) => (Thread::Wanted, "the thread is lost, and made again from the transcript"),
+            (503, Thread::Kept(_) | Thread::Wanted) => {
+                (Thread::Ours, "the deployment keeps no threads, so each message carries the conversation")
+            }
+            _ => return failure,
+        };
+        self.thread = thread;
+        AttemptFailure { again: Again::Instead { what, look: None }, ..failure }
     }
 }

@@ -6,10 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::settings::check;
-use super::{WatsonxAgent, WatsonxSettings};
-use crate::agent::transport::{header_problems, key_and_headers};
+use super::completions::CompletionsWire;
+use super::instance::Instance;
+use super::runs::RunsWire;
+use super::wire::is_uuid;
+use crate::agent::rest::HttpAgent;
+use crate::agent::transport::{base_url, header_problems, key_and_headers, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use crate::http::{BaseUrl, IAM_URL};
 
 /// `target.watsonx`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -119,6 +123,18 @@ impl WatsonxConfig {
     }
 }
 
+impl WatsonxConfig {
+    /// The instance, as it is reached.
+    pub(super) fn address(&self, address: &str) -> Result<BaseUrl, String> {
+        base_url("watsonx.baseUrl", address)
+    }
+
+    /// The token service, as it is reached.
+    pub(super) fn iam_address(&self) -> Result<BaseUrl, String> {
+        base_url("watsonx.iamUrl", self.iam_url.as_deref().unwrap_or(IAM_URL))
+    }
+}
+
 impl Transport for WatsonxConfig {
     fn key(&self) -> &'static str {
         "watsonx"
@@ -129,7 +145,29 @@ impl Transport for WatsonxConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self).into_iter().chain(header_problems("watsonx", &self.headers)).collect()
+        let mut problems: Vec<String> = base_url("watsonx.baseUrl", self.base_url()).err().into_iter().collect();
+        problems.extend(self.iam_address().err());
+        if self.auth == AuthConfig::Bearer && self.iam_url.is_some() {
+            problems.push("target.watsonx.iamUrl: keys are exchanged only with `auth: iam`".to_owned());
+        }
+        if self.published().is_some_and(|environment| !is_uuid(environment)) {
+            problems.push(
+                "target.watsonx.environment: a published environment is named by its id, a UUID; the one being edited is `draft`"
+                    .to_owned(),
+            );
+        }
+        let only_v2 = [
+            ("environment", self.published().is_some()),
+            ("threads", self.threads.is_some()),
+            ("contextVariables", !self.context_variables.is_empty()),
+            ("additionalParameters", !self.additional_parameters.is_empty()),
+        ];
+        if self.api == ApiConfig::V1 {
+            let named = only_v2.iter().filter(|(_, is_there)| *is_there);
+            problems.extend(named.map(|(key, _)| format!("target.watsonx.{key}: only `api: v2` takes it")));
+        }
+        problems.extend(header_problems("watsonx", &self.headers));
+        problems
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -153,13 +191,46 @@ impl Transport for WatsonxConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let settings = WatsonxSettings {
-            config: self.clone(),
-            base_url: context.address(self.base_url.as_ref(), Self::BASE_URL),
-            agent: self.agent.as_ref().unwrap_or(&context.chatbot).clone(),
-            reading: context.reading,
-            rest: context.rest(&self.headers, self.api_key.as_ref()),
-        };
-        Ok(Box::new(WatsonxAgent::new(settings, context.http)?))
+        let instance = Instance::new(self, &context).map_err(unusable)?;
+        let caller = instance.caller(context).map_err(unusable)?;
+        Ok(match self.api {
+            ApiConfig::V1 => HttpAgent::boxed(RunsWire::new(instance, &caller.context), caller),
+            ApiConfig::V2 => HttpAgent::boxed(CompletionsWire::new(instance), caller),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_cant_work_is_named_with_its_key() {
+        let config = |json: Value| serde_json::from_value::<WatsonxConfig>(json).unwrap();
+        let id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        for (json, expected) in [
+            (json!({}), vec![]),
+            (json!({"environment": "draft", "context": {"a": 1}}), vec![]),
+            (json!({"api": "v2", "environment": id, "threads": "server", "contextVariables": {"a": 1}}), vec![]),
+            (json!({"auth": "iam", "iamUrl": "https://iam.test.cloud.ibm.com"}), vec![]),
+            (json!({"baseUrl": "localhost:4321"}), vec!["target.watsonx.baseUrl: the address must start"]),
+            (json!({"auth": "iam", "iamUrl": "x"}), vec!["target.watsonx.iamUrl: the address can't be read"]),
+            (json!({"iamUrl": "https://i"}), vec!["target.watsonx.iamUrl: keys are exchanged only with `auth: iam`"]),
+            (json!({"api": "v2", "environment": "live"}), vec!["target.watsonx.environment: a published environment"]),
+            (
+                json!({"environment": id, "threads": "client", "additionalParameters": {"a": 1}}),
+                vec![
+                    "target.watsonx.environment: only `api: v2`",
+                    "target.watsonx.threads: only `api: v2`",
+                    "target.watsonx.additionalParameters: only `api: v2`",
+                ],
+            ),
+        ] {
+            let problems = config(json.clone()).check();
+            assert_eq!(problems.len(), expected.len(), "{json}: {problems:?}");
+            assert!(problems.iter().zip(&expected).all(|(problem, start)| problem.starts_with(start)), "{problems:?}");
+        }
     }
 }

@@ -3,15 +3,10 @@
 //! Invariants: once a server that keeps the thread has begun to answer, the message is never sent to it again: runs read a
 //! reply that was cut off from the thread instead; an API key goes to IBM's token service and nowhere else.
 
-mod client;
 mod completions;
 mod config;
-mod gate;
-mod hear;
+mod instance;
 mod runs;
-mod settings;
 pub mod wire;
 
-pub use client::WatsonxAgent;
 pub use config::{ApiConfig, AuthConfig, EditionConfig, ThreadsConfig, WatsonxConfig};
-pub use settings::{WatsonxSettings, check};

@@ -1,190 +1,156 @@
-//! A conversation by runs (v1): the server keeps the thread.
+//! A conversation by runs (v1): the server keeps the thread. A reply that breaks off is read from the thread; the message is
+//! never said again.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::time::Duration;
 
-use async_trait::async_trait;
+use serde_json::Value;
 
-use super::EditionConfig;
-use super::gate::{Gate, Outgoing};
-use super::hear::{Heard, Step, hear};
-use super::wire::Told;
+use super::instance::{HINTS, Instance, reported};
+use super::wire::TurnContent;
 use super::wire::runs::{Run, answer_of, request};
-use crate::agent::attempts::{Again, Failure, admission, fail, settled};
-use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session};
-use crate::evidence::{FailedTry, ObjectContext};
-use crate::http::{Method, Pieces, Url};
+use crate::agent::attempts::{Again, AttemptFailure};
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::{AgentContext, AgentError, Reply};
+use crate::http::{HttpFault, HttpReply, Method};
 
-pub(super) struct RunsSession {
-    gate: Arc<Gate>,
-    agent: String,
-    /// Our own name for it: the server's, the thread, comes with its first event.
-    id: String,
+/// A conversation by runs.
+#[derive(Clone)]
+pub(super) struct RunsWire {
+    instance: Instance,
+    /// The waits between looks at a thread whose reply was cut off.
+    waits: Vec<Duration>,
     thread: Option<String>,
     /// How many messages the thread must hold of ours.
     said: usize,
+    message: String,
+    run: Run,
+    cut_off: Option<CutOff>,
 }
 
-impl RunsSession {
-    pub(super) fn new(gate: Arc<Gate>, agent: String, id: String) -> RunsSession {
-        RunsSession { gate, agent, id, thread: None, said: 0 }
+/// A reply that broke off.
+#[derive(Clone)]
+struct CutOff {
+    error: AgentError,
+    waits: VecDeque<Duration>,
+    messages: Value,
+}
+
+impl RunsWire {
+    pub(super) fn new(instance: Instance, context: &AgentContext) -> RunsWire {
+        let mut delays = context.reading.delays(context.rng_seed);
+        let waits = std::iter::from_fn(|| delays.next(None)).collect();
+        let (message, run) = (String::new(), Run::default());
+        RunsWire { instance, waits, thread: None, said: 0, message, run, cut_off: None }
     }
 
-    async fn turn(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
-        let (mut delays, place) = (self.gate.delays(), self.gate.settings.rest.place.clone());
-        loop {
-            let permit = match admission(&place, (&mut delays, attempts)).await {
-                Ok(permit) => permit,
-                Err(failure) => {
-                    fail(failure, &mut delays, attempts).await?;
-                    continue;
-                }
-            };
-            let stopwatch = self.gate.settings.rest.clock.start();
-            let failure = match self.once(message).await {
-                Ok((told, heard)) => {
-                    place.answered(permit);
-                    return Ok(reply(told, heard.first_ms, heard.last_ms));
-                }
-                Err(Missed::Failed(failure)) => match settled(&place, permit, failure) {
-                    Ok(()) => continue,
-                    Err(failure) => failure,
-                },
-                Err(Missed::CutOff(failure, thread)) => {
-                    drop(permit);
-                    attempts.failures.push(told_try(&failure, "its thread is read", delays.lap_ms()));
-                    let told = self.read_thread(&thread, message).await?;
-                    // The thread does not say when the answer was there: this is when it was seen.
-                    return match told {
-                        Some(told) => Ok(reply(told, None, stopwatch.elapsed_ms())),
-                        None => Err(AgentError {
-                            message: format!("{}; and its thread shows no answer", failure.error.message),
-                            ..failure.error
-                        }),
-                    };
-                }
-            };
-            fail(failure, &mut delays, attempts).await?;
+    /// The message has arrived in the thread, and the reply broke off there: the thread is read as often as the policy says.
+    fn look(&mut self, mut failure: AttemptFailure) -> AttemptFailure {
+        let mut cut =
+            CutOff { error: failure.error.clone(), waits: self.waits.iter().copied().collect(), messages: Value::Null };
+        let again = match cut.waits.pop_front() {
+            Some(wait) => Again::Instead { what: "its thread is read", look: Some(wait) },
+            None => Again::Never,
+        };
+        if again == Again::Never {
+            failure.error.message.push_str("; and its thread shows no answer");
         }
+        self.cut_off = Some(cut);
+        AttemptFailure { again, ..failure }
     }
 
-    async fn once(&mut self, message: &str) -> Result<(Told, Heard), Missed> {
-        let settings = &self.gate.settings;
-        let mut url = self.gate.base.join(["v1", "orchestrate", "runs"]);
-        url.query_pairs_mut().append_pair("stream", "true");
-        let outgoing = Outgoing {
-            method: Method::POST,
-            url,
-            body: Some(request(&self.agent, self.thread.as_deref(), message, &settings.config.context)),
-            headers: Vec::new(),
-            if_not_found: match self.thread {
-                Some(_) => "; the agent has forgotten the thread in mid-conversation, or it is there no more",
-                None => "; check target.watsonx.baseUrl: does this instance have the runs of v1?",
-            },
-        };
-        let stream = self.gate.open(&outgoing).await.map_err(|refused| Missed::Failed(refused.failure))?;
-        let place = stream.head.clone();
-        let mut run = Run::in_thread(self.thread.clone());
-        let heard = hear(stream, Pieces::lines(), |event| {
-            let has_words = run.take(event);
-            Step { has_words, is_last: run.failure.is_some() }
-        })
-        .await;
-        self.thread.clone_from(&run.thread);
-        if let Some(words) = &run.failure {
-            let what = format!("the agent reported a failure: {}", place.quote(words).trim_matches('"'));
-            return Err(Missed::Failed(reported(format!("{}: {what}", place.place))));
+    /// What the thread shows of the answer.
+    fn looked(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        let Some(cut) = &mut self.cut_off else { return Ok(Next::Send) };
+        if let Some(content) = answer_of(&cut.messages, self.said, &self.message) {
+            // The thread does not say when the answer was there: this is when it was seen.
+            return reply(received, content);
         }
-        let is_over = run.is_over;
-        let fault = match heard.fault.clone() {
-            None if is_over || !run.told.is_silent() => None,
-            None => Some(place.amiss("the stream ended in the middle of the run")),
-            // What broke after the run's end takes nothing away.
-            fault => fault.filter(|_| !is_over),
-        };
-        if let Some(fault) = fault {
-            let failure = Failure::of_fault(fault);
-            return Err(match run.thread.filter(|_| heard.began) {
-                Some(thread) => Missed::CutOff(failure, thread),
-                None => Missed::Failed(failure),
-            });
-        }
-        let told = run.finish();
-        match told.is_silent() {
-            true => Err(Missed::Failed(reported(format!("{}: the run ended without a message", place.place)))),
-            false => Ok((told, heard)),
-        }
-    }
-
-    /// Looks for the answer in the thread until it is there, as long as the policy says.
-    async fn read_thread(&self, thread: &str, message: &str) -> Result<Option<Told>, AgentError> {
-        let settings = &self.gate.settings;
-        let outgoing = Outgoing {
-            method: Method::GET,
-            url: self.messages(thread),
-            body: None,
-            headers: Vec::new(),
-            if_not_found: "; is target.watsonx.edition right?",
-        };
-        let mut waits = settings.reading.delays(settings.rest.rng_seed);
-        while let Some(wait) = waits.next(None) {
-            tokio::time::sleep(wait).await;
-            let messages = self.gate.document(&outgoing).await?;
-            if let Some(told) = answer_of(&messages, self.said, message) {
-                return Ok(Some(told));
+        match cut.waits.pop_front() {
+            Some(wait) => Ok(Next::Look(wait)),
+            None => {
+                let message = format!("{}; and its thread shows no answer", cut.error.message);
+                Err(AttemptFailure::reported(cut.error.kind, message))
             }
         }
-        Ok(None)
+    }
+}
+
+impl Wire for RunsWire {
+    async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
+        self.instance.open(caller).await
     }
 
-    fn messages(&self, thread: &str) -> Url {
-        match self.gate.edition {
-            EditionConfig::Saas => self.gate.base.join(["v1", "orchestrate", "threads", thread, "messages"]),
-            EditionConfig::Developer => self.gate.base.join(["v1", "threads", thread, "messages"]),
+    fn say(&mut self, message: &str) {
+        self.said += 1;
+        self.cut_off = None;
+        message.clone_into(&mut self.message);
+    }
+
+    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+        if let (Some(_), Some(thread)) = (&self.cut_off, &self.thread) {
+            let saas = ["v1", "orchestrate", "threads", thread, "messages"];
+            let url = self.instance.url(&saas, &["v1", "threads", thread, "messages"]);
+            let not_found = "; is target.watsonx.edition right?";
+            return Ok(Request::to(Method::GET, url, Hints { not_found, ..HINTS }));
+        }
+        self.run = Run::in_thread(self.thread.clone());
+        let mut url = self.instance.base.join(["v1", "orchestrate", "runs"]);
+        url.query_pairs_mut().append_pair("stream", "true");
+        let not_found = match self.thread {
+            Some(_) => "; the agent has forgotten the thread in mid-conversation, or it is there no more",
+            None => "; check target.watsonx.baseUrl: does this instance have the runs of v1?",
+        };
+        let body = request(&self.instance.agent, self.thread.as_deref(), &self.message, &self.instance.config.context);
+        let request = Request::to(Method::POST, url, Hints { not_found, ..HINTS });
+        Ok(request.with_body(&body).in_form(Form::Lines, None))
+    }
+
+    fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
+        reply.json()
+    }
+
+    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
+        if let Some(cut) = &mut self.cut_off {
+            cut.messages = event;
+            return Ok(Took::Nothing);
+        }
+        Ok(match self.run.take(&event) {
+            _ if self.run.failure.is_some() => Took::End,
+            true => Took::Words,
+            false => Took::Nothing,
+        })
+    }
+
+    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        if self.cut_off.is_some() {
+            return self.looked(received);
+        }
+        let (run, head) = (std::mem::take(&mut self.run), &received.reply);
+        self.thread.clone_from(&run.thread);
+        if let Some(words) = &run.failure {
+            let words = head.quote(words);
+            return Err(reported(head, &format!("the agent reported a failure: {}", words.trim_matches('"'))));
+        }
+        let fault = match received.fault.clone() {
+            None if run.is_over || !run.content.is_silent() => None,
+            None => Some(head.malformed("the stream ended in the middle of the run")),
+            // What broke after the run's end takes nothing away.
+            fault => fault.filter(|_| !run.is_over),
+        };
+        if let Some(fault) = fault {
+            let failure = AttemptFailure::from(fault);
+            let has_arrived = run.thread.is_some() && received.has_begun;
+            return Err(if has_arrived { self.look(failure) } else { failure });
+        }
+        match run.finish() {
+            content if content.is_silent() => Err(reported(head, "the run ended without a message")),
+            content => reply(received, content),
         }
     }
 }
 
-/// Why a try brought no reply.
-enum Missed {
-    Failed(Failure),
-    /// The message has arrived in this thread, and the reply broke off.
-    CutOff(Failure, String),
-}
-
-/// The agent's own failure, which is not tried again.
-pub(super) fn reported(message: String) -> Failure {
-    let error = AgentError { kind: AgentErrorKind::BadReply, message };
-    Failure { error, maybe_received: true, again: Again::Never }
-}
-
-/// A try that failed, and what is done instead of saying the same again.
-pub(super) fn told_try(failure: &Failure, instead: &str, took_ms: Option<f64>) -> FailedTry {
-    let error = format!("{}; {instead}", failure.error.message);
-    FailedTry { took_ms, ..FailedTry::untimed(error, failure.maybe_received) }
-}
-
-fn reply(told: Told, first_token_ms: Option<f64>, latency_ms: f64) -> Reply {
-    Reply { text: told.text(), events: told.events, latency_ms, first_token_ms, usage: None }
-}
-
-#[async_trait]
-impl Session for RunsSession {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
-        self.said += 1;
-        self.turn(message, attempts).await
-    }
-
-    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        Err(stateless())
-    }
-}
-
-/// Neither API shows what an agent knows.
-pub(super) fn stateless() -> AgentError {
-    let message = "watsonx Orchestrate has no way to show an agent's state".to_owned();
-    AgentError { kind: AgentErrorKind::NotFound, message }
+fn reply(received: &Received, content: TurnContent) -> Result<Next, AttemptFailure> {
+    let text = content.text();
+    Next::reply(Reply { events: content.events, ..received.words(text) })
 }

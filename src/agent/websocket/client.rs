@@ -9,24 +9,18 @@ use serde_json::{Value, json};
 
 use super::config::WebSocketConfig;
 use super::wire::{Heard, Reading};
-use crate::agent::attempts::{Again, Failure, own_session_id};
+use crate::agent::attempts::{Again, AttemptFailure, Retries, own_session_id};
 use crate::agent::freeform::{Known, Picked, Said, address, fill_all_apart, headers_of};
-use crate::agent::rest::Caller;
-use crate::agent::streamed::Took;
-use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, RestSettings, Session};
+use crate::agent::rest::{Hints, Took};
+use crate::agent::{Agent, AgentContext, AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
-use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpClient, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
+use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
 
-/// What the client has to know. It has no `Debug`: a header can hold a key.
-#[derive(Clone)]
-pub struct WebSocketAgentSettings {
-    /// What the job says.
-    pub config: WebSocketConfig,
-    /// What templates may name whatever is said.
-    pub known: Known,
-    /// What every client has to know. Headers and keys are those of the templates: these here stay empty.
-    pub rest: RestSettings,
-}
+const HINTS: Hints = Hints {
+    unreachable: "; target.websocket.url says where the agent is looked for",
+    unauthorized: "; check the keys in target.websocket.headers",
+    not_found: "; check the path in target.websocket.url",
+};
 
 /// An agent behind a WebSocket.
 #[derive(Clone)]
@@ -35,19 +29,18 @@ pub struct WebSocketAgent {
 }
 
 struct Shared {
-    settings: WebSocketAgentSettings,
+    config: WebSocketConfig,
+    known: Known,
+    context: AgentContext,
     reading: Reading,
-    caller: Caller,
     sessions: AtomicU64,
 }
 
 impl WebSocketAgent {
-    /// A client; nothing is sent yet. The error says which path is none; [`super::check`] finds the same.
-    pub fn new(settings: WebSocketAgentSettings, http: HttpClient) -> Result<WebSocketAgent, AgentError> {
-        let reading = Reading::of(&settings.config)
-            .map_err(|message| AgentError { kind: AgentErrorKind::Unreachable, message })?;
-        let caller = Caller::new(settings.rest.clone(), http, "websocket");
-        Ok(WebSocketAgent { shared: Arc::new(Shared { settings, reading, caller, sessions: AtomicU64::new(0) }) })
+    /// A client; nothing is sent yet. The error says which path is none.
+    pub(super) fn new(config: WebSocketConfig, context: AgentContext) -> Result<WebSocketAgent, String> {
+        let (reading, known) = (Reading::of(&config)?, Known::from(&context));
+        Ok(WebSocketAgent { shared: Arc::new(Shared { config, known, context, reading, sessions: AtomicU64::new(0) }) })
     }
 }
 
@@ -56,8 +49,8 @@ impl Agent for WebSocketAgent {
     async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
         let shared = Arc::clone(&self.shared);
         let nth = shared.sessions.fetch_add(1, Ordering::Relaxed);
-        let id = own_session_id(shared.settings.rest.rng_seed, nth);
-        let opened = shared.caller.retried(&mut Attempts::default(), || shared.open(&id)).await?;
+        let id = own_session_id(shared.context.rng_seed, nth);
+        let opened = shared.open_with_retries(&id, nth).await?;
         let Opened { socket, own_id, held } = opened;
         let is_over = None;
         let id = own_id.unwrap_or(id);
@@ -74,9 +67,24 @@ struct Opened {
 }
 
 impl Shared {
+    async fn open_with_retries(&self, id: &str, nth: u64) -> Result<Opened, AgentError> {
+        let mut attempts = Attempts::default();
+        let mut retries = Retries::new(&self.context, nth, &mut attempts);
+        loop {
+            let permit = retries.admit().await?;
+            match self.open(id).await {
+                Ok(opened) => {
+                    self.context.place.answered(permit);
+                    return Ok(opened);
+                }
+                Err(failure) => retries.failed(permit, failure).await?,
+            }
+        }
+    }
+
     /// One try to open a conversation: the connection, what is sent first, the session's id.
-    async fn open(&self, id: &str) -> Result<Opened, Failure> {
-        let WebSocketAgentSettings { config, known, rest } = &self.settings;
+    async fn open(&self, id: &str) -> Result<Opened, AttemptFailure> {
+        let Shared { config, known, context, .. } = self;
         let values = known.values(Said { session_id: id, message: "", turn: 0, history: &[] });
         let mut socket = self.connect(&values).await?;
         let told = async {
@@ -99,45 +107,42 @@ impl Shared {
             }
             Ok((None, held))
         };
-        let told = tokio::time::timeout(rest.turn_limit, told).await;
+        let told = tokio::time::timeout(context.turn_limit, told).await;
         let (own_id, held) = told
             .unwrap_or_else(|_| {
-                let what = format!("no session id within {:?} (target.websocket.sessionId)", rest.turn_limit);
+                let what = format!("no session id within {:?} (target.websocket.sessionId)", context.turn_limit);
                 Err(socket.fault(HttpFaultKind::Timeout, &what))
             })
-            .map_err(Failure::of_fault)?;
+            .map_err(AttemptFailure::from)?;
         // Who does not speak first has said nothing that counts.
         let held = if config.greeting { held } else { VecDeque::new() };
         Ok(Opened { socket, own_id, held })
     }
 
-    async fn connect(&self, values: &Value) -> Result<Box<Socket>, Failure> {
-        let WebSocketAgentSettings { config, rest, .. } = &self.settings;
-        let unfit = |problem: String| Failure::of_fault(unsendable(&problem));
+    async fn connect(&self, values: &Value) -> Result<Box<Socket>, AttemptFailure> {
+        let Shared { config, context, .. } = self;
+        let unfit = |problem: String| AttemptFailure::from(unsendable(&problem));
         let url = address(&config.url, values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
         let handshake = Handshake {
             url: url.map_err(|problem| unfit(format!("url: {problem}")))?,
             headers: &headers_of(&config.headers, values).map_err(unfit)?,
             subprotocols: &config.subprotocols,
-            time_limit: rest.turn_limit,
+            time_limit: context.turn_limit,
             cap: BODY_CAP,
         };
-        let failure = match self.caller.http.connect(handshake).await {
+        let failure = match context.http.connect(handshake).await {
             Ok(Connected::Open(socket)) => return Ok(socket),
             Ok(Connected::Refused(reply)) if reply.status == 403 => {
                 let hint = "; check the path in target.websocket.url, for many servers refuse an unknown one like that, and the \
                             keys in target.websocket.headers";
-                return Err(Failure::of_status(&reply, rest.clock).with_hint(|_| hint));
+                let mut failure = AttemptFailure::of_status(&reply, context.clock);
+                failure.error.message.push_str(hint);
+                return Err(failure);
             }
-            Ok(Connected::Refused(reply)) => Failure::of_status(&reply, rest.clock),
-            Err(fault) => Failure::of_fault(fault),
+            Ok(Connected::Refused(reply)) => AttemptFailure::of_status(&reply, context.clock),
+            Err(fault) => AttemptFailure::from(fault),
         };
-        Err(failure.with_hint(|kind| match kind {
-            AgentErrorKind::Unreachable => "; target.websocket.url says where the agent is looked for",
-            AgentErrorKind::Unauthorized => "; check the keys in target.websocket.headers",
-            AgentErrorKind::NotFound => "; check the path in target.websocket.url",
-            _ => "",
-        }))
+        Err(HINTS.on(failure))
     }
 
     /// The next text; the end of the connection is a fault.
@@ -193,18 +198,18 @@ impl Session for WebSocketSession {
     }
 
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
-        if !self.shared.settings.config.greeting {
+        if !self.shared.config.greeting {
             return Ok(None);
         }
-        let stopwatch = self.shared.settings.rest.clock.start();
+        let stopwatch = self.shared.context.clock.start();
         let reply = self.within_limit(None, stopwatch).await.map_err(|failure| failure.error)?;
         self.history.push(json!({"role": "assistant", "content": reply.text}));
         Ok(Some(reply))
     }
 
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
-        let began = self.shared.settings.rest.clock.start();
-        let reply = self.talk(message).await.map_err(|Failure { error, maybe_received, .. }| {
+        let began = self.shared.context.clock.start();
+        let reply = self.talk(message).await.map_err(|AttemptFailure { error, maybe_received, .. }| {
             attempts.failed(&error, maybe_received, Some(began.elapsed_ms()));
             error
         })?;
@@ -215,22 +220,22 @@ impl Session for WebSocketSession {
 }
 
 impl WebSocketSession {
-    async fn talk(&mut self, message: &str) -> Result<Reply, Failure> {
+    async fn talk(&mut self, message: &str) -> Result<Reply, AttemptFailure> {
         if let Some(error) = &self.is_over {
-            return Err(Failure { error: error.clone(), maybe_received: false, again: Again::Never });
+            return Err(AttemptFailure { error: error.clone(), maybe_received: false, again: Again::Never });
         }
         self.turn += 1;
         let said = Said { session_id: &self.id, message, turn: self.turn, history: &self.history };
-        let settings = &self.shared.settings;
+        let shared = &self.shared;
         let frame =
-            frame_of("say", &settings.config.say, &settings.known.values(said)).await.map_err(Failure::of_fault)?;
-        let stopwatch = settings.rest.clock.start();
+            frame_of("say", &shared.config.say, &shared.known.values(said)).await.map_err(AttemptFailure::from)?;
+        let stopwatch = shared.context.clock.start();
         self.within_limit(Some(frame), stopwatch).await
     }
 
     /// One reply. After a failure nobody can tell which frames would belong to which reply: the conversation is over.
-    async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, Failure> {
-        let limit = self.shared.settings.rest.turn_limit;
+    async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, AttemptFailure> {
+        let limit = self.shared.context.turn_limit;
         let mut heard = Heard::default();
         let reply = tokio::time::timeout(limit, self.exchange(frame, stopwatch, &mut heard)).await;
         let reply = reply.unwrap_or_else(|_| {
@@ -251,7 +256,7 @@ impl WebSocketSession {
             })
         });
         reply.map_err(|fault| {
-            let failure = Failure::of_fault(fault);
+            let failure = AttemptFailure::from(fault);
             let AgentError { kind, message } = &failure.error;
             let message = format!("the connection was given up after a failure: {message}");
             self.is_over = Some(AgentError { kind: *kind, message });
@@ -272,7 +277,7 @@ impl WebSocketSession {
                 return Err(shared.next(&mut self.socket, "before the message was sent").await.err().unwrap_or(broken));
             }
             // From here on the time is the agent's.
-            stopwatch = shared.settings.rest.clock.start();
+            stopwatch = shared.context.clock.start();
         }
         let (mut first_token_ms, mut size) = (None, 0);
         loop {
@@ -304,8 +309,8 @@ impl WebSocketSession {
 
     fn reply(&self, heard: Heard, first_token_ms: Option<f64>, latency_ms: f64) -> Result<Reply, HttpFault> {
         if let Some(error) = heard.error {
-            let amiss = |what: &str| self.socket.fault(HttpFaultKind::Useless, what);
-            return Err(amiss(&format!("answered with an error: {}", self.socket.quote(&error))));
+            let malformed = |what: &str| self.socket.fault(HttpFaultKind::Useless, what);
+            return Err(malformed(&format!("answered with an error: {}", self.socket.quote(&error))));
         }
         let Picked { text, events, usage, is_missed } = heard.picked;
         if text.trim().is_empty() {

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::wire::Reading;
 use crate::agent::freeform::{
-    Known, UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without,
+    UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without,
 };
 
-use super::{WebSocketAgent, WebSocketAgentSettings};
-use crate::agent::transport::{is_of_tls, those};
+use super::WebSocketAgent;
+use crate::agent::transport::{is_of_tls, those, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
 
 /// `target.websocket`: any agent that is talked to by frames of text. Every text of the address, a header or a message is a
@@ -115,11 +115,6 @@ impl WebSocketConfig {
     }
 }
 
-/// Everything in the configuration that can't work, each in a sentence that names its key. Touches no network.
-pub fn check(config: &WebSocketConfig) -> Vec<String> {
-    problems(config, &stand_in())
-}
-
 fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
     let url = address(&config.url, values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
     let messages = config.open.iter().map(|message| ("open", message)).chain([("say", &config.say)]);
@@ -157,7 +152,7 @@ impl Transport for WebSocketConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        check(self)
+        problems(self, &stand_in())
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -230,11 +225,6 @@ impl Transport for WebSocketConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let settings = WebSocketAgentSettings {
-            config: self.clone(),
-            known: Known::from(&context),
-            rest: context.rest_without_key(),
-        };
-        Ok(Box::new(WebSocketAgent::new(settings, context.http)?))
+        Ok(Box::new(WebSocketAgent::new(self.clone(), context).map_err(unusable)?))
     }
 }

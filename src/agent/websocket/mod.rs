@@ -7,5 +7,5 @@ mod client;
 mod config;
 mod wire;
 
-pub use client::{WebSocketAgent, WebSocketAgentSettings};
-pub use config::{DoneConfig, ReplyConfig, WebSocketConfig, check};
+use client::WebSocketAgent;
+pub use config::{DoneConfig, ReplyConfig, WebSocketConfig};

@@ -5,7 +5,7 @@ use serde_json_path::JsonPath;
 
 use super::config::WebSocketConfig;
 use crate::agent::freeform::{Picked, Picks, path, text};
-use crate::agent::streamed::Took;
+use crate::agent::rest::Took;
 use crate::http::read_json;
 
 /// How frames are read.

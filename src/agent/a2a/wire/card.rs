@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Version;
 
 /// What of a card is used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Card {
     /// Where JSON-RPC is spoken, as the card says it.
     pub url: String,

@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 use crate::evidence::{Event, EventKind};
 
 /// A version of the protocol, as far as the two differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Version {
     /// 0.3 and what came before.
     V0_3,
     /// 1.0 and what follows it.
+    #[default]
     V1,
 }
 
@@ -36,8 +37,8 @@ impl Version {
     }
 
     /// The request that sends a message.
-    pub fn send(self, message: &Outgoing<'_>, streaming: bool) -> Value {
-        let Outgoing { text, message_id, context_id, task_id } = message;
+    pub fn send(self, message: &UserMessage<'_>, streaming: bool) -> Value {
+        let UserMessage { text, message_id, context_id, task_id } = message;
         let (method, role, part) = match (self, streaming) {
             (Version::V1, false) => ("SendMessage", "ROLE_USER", json!({"text": text})),
             (Version::V1, true) => ("SendStreamingMessage", "ROLE_USER", json!({"text": text})),
@@ -76,7 +77,7 @@ fn rpc(method: &str, id: &str, params: Value) -> Value {
 
 /// A message to send.
 #[derive(Debug, Clone, Copy)]
-pub struct Outgoing<'a> {
+pub struct UserMessage<'a> {
     /// The words.
     pub text: &'a str,
     /// Its id, the same at every try.

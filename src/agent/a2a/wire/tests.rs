@@ -12,8 +12,8 @@ fn fold(results: &[Value]) -> Progress {
     progress
 }
 
-fn outgoing<'a>(context_id: Option<&'a str>, task_id: Option<&'a str>) -> Outgoing<'a> {
-    Outgoing { text: "Hi", message_id: "m", context_id, task_id }
+fn outgoing<'a>(context_id: Option<&'a str>, task_id: Option<&'a str>) -> UserMessage<'a> {
+    UserMessage { text: "Hi", message_id: "m", context_id, task_id }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{Told, is_uuid};
+use super::{TurnContent, is_uuid};
 use crate::evidence::{EventKind, Usage};
 
 /// What a request holds beside its messages.
@@ -35,7 +35,7 @@ pub fn request(messages: &[Value], own_thread: Option<&str>, beside: Beside<'_>)
     body
 }
 
-/// What the frames of a turn have told so far.
+/// What the frames of a turn have brought so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turn {
     completed: Option<Value>,
@@ -79,25 +79,27 @@ impl Turn {
     pub fn completed(&self) -> Option<Completed> {
         let frame = self.completed.as_ref()?;
         let message = &frame["data"]["message"];
-        let mut told = Told::default();
+        let mut content = TurnContent::default();
         // A deployment may leave the steps out of its stream, and it repeats in the end what it has streamed.
         match message["step_details"].as_array().filter(|steps| !steps.is_empty()) {
-            Some(steps) => told.take_steps(&Value::Array(steps.clone())),
-            None => told.take_steps(&Value::Array(self.steps.clone())),
+            Some(steps) => content.take_steps(&Value::Array(steps.clone())),
+            None => content.take_steps(&Value::Array(self.steps.clone())),
         }
-        told.take_content(&message["content"]);
+        content.take_content(&message["content"]);
         let choice = &frame["choices"][0]["message"];
-        if told.is_silent() {
-            told.say(choice["content"].as_str().unwrap_or_default());
+        if content.is_silent() {
+            content.say(choice["content"].as_str().unwrap_or_default());
         }
         if let Some(reason @ ("length" | "content_filter")) = frame["choices"][0]["finish_reason"].as_str() {
-            told.events.push(EventKind::Other { data: json!({"finish_reason": reason, "incomplete": reason}) }.into());
+            content
+                .events
+                .push(EventKind::Other { data: json!({"finish_reason": reason, "incomplete": reason}) }.into());
         }
         let usage = &frame["usage"];
         let tokens = |key: &str| usage[key].as_u64();
         let usage = usage.is_object().then(|| Usage::of_call(tokens("prompt_tokens"), tokens("completion_tokens")));
         Some(Completed {
-            told,
+            content,
             thread: frame["thread_id"].as_str().filter(|thread| is_uuid(thread)).map(str::to_owned),
             history: history(message, choice["reasoning_content"].as_str().unwrap_or_default()),
             usage,
@@ -109,7 +111,7 @@ impl Turn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completed {
     /// What was said and done.
-    pub told: Told,
+    pub content: TurnContent,
     /// The server's thread; a server that keeps none says `new` again.
     pub thread: Option<String>,
     /// The messages by which the turn is told to the server again.

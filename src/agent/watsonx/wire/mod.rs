@@ -4,11 +4,11 @@
 pub mod completions;
 mod content;
 pub mod runs;
-mod told;
+mod turn_content;
 
 use serde_json::Value;
 
-pub use told::Told;
+pub use turn_content::TurnContent;
 
 /// The id of the agent of this name, or of this id, in the reply of `GET /v1/orchestrate/agents`; else the names that
 /// there are. `None` where the reply is no list.

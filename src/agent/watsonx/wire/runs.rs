@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Told;
+use super::TurnContent;
 
 /// The body of `POST /v1/orchestrate/runs`.
 pub fn request(agent_id: &str, thread: Option<&str>, message: &str, context: &Map<String, Value>) -> Value {
@@ -16,13 +16,13 @@ pub fn request(agent_id: &str, thread: Option<&str>, message: &str, context: &Ma
     body
 }
 
-/// What the events of a run have told so far.
+/// What the events of a run have brought so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     /// The thread, once it is known.
     pub thread: Option<String>,
     /// What was said and done.
-    pub told: Told,
+    pub content: TurnContent,
     /// The run says that it has ended.
     pub is_over: bool,
     /// What the run reports as its failure.
@@ -49,12 +49,12 @@ impl Run {
             _ => {}
         }
         if let Some(steps) = data["delta"].get("step_details") {
-            self.told.take_steps(steps);
+            self.content.take_steps(steps);
         }
         let words = |content: &Value| {
-            let mut told = Told::default();
-            told.take_content(content);
-            told.text()
+            let mut taken = TurnContent::default();
+            taken.take_content(content);
+            taken.text()
         };
         match name {
             "message.delta" => {
@@ -65,43 +65,43 @@ impl Run {
             // A message without a role says that one has begun.
             "message.created" if data["message"]["role"] == "assistant" => {
                 let content = &data["message"]["content"];
-                self.told.take_content(content);
+                self.content.take_content(content);
                 !words(content).trim().is_empty()
             }
             _ => false,
         }
     }
 
-    /// What the run has told when no more comes: where no message was whole, the pieces together.
-    pub fn finish(mut self) -> Told {
-        if self.told.is_silent() {
+    /// What the run has brought when no more comes: where no message was whole, the pieces together.
+    pub fn finish(mut self) -> TurnContent {
+        if self.content.is_silent() {
             let pieces = std::mem::take(&mut self.pieces);
-            self.told.say(&pieces);
+            self.content.say(&pieces);
         }
-        self.told
+        self.content
     }
 }
 
 /// What a thread's messages tell of the answer to our last message; `None` while there is none. `said` is how many
 /// messages of ours there must be.
-pub fn answer_of(messages: &Value, said: usize, message: &str) -> Option<Told> {
+pub fn answer_of(messages: &Value, said: usize, message: &str) -> Option<TurnContent> {
     let messages = messages.as_array()?;
     let is_ours = |entry: &Value| entry["role"] == "user";
     let last = messages.iter().rposition(is_ours)?;
-    let mut words = Told::default();
+    let mut words = TurnContent::default();
     words.take_content(&messages[last]["content"]);
     // Else it is the answer to an earlier message that stands there.
     if words.text().trim() != message.trim() || messages.iter().filter(|entry| is_ours(entry)).count() < said {
         return None;
     }
-    let mut told = Told::default();
+    let mut content = TurnContent::default();
     for entry in messages[last + 1..].iter().filter(|entry| entry["role"] == "assistant") {
         for step in entry["step_history"].as_array().into_iter().flatten() {
-            told.take_steps(&step["step_details"]);
+            content.take_steps(&step["step_details"]);
         }
-        told.take_content(&entry["content"]);
+        content.take_content(&entry["content"]);
     }
-    (!told.is_silent()).then_some(told)
+    (!content.is_silent()).then_some(content)
 }
 
 fn pieces(content: &Value) -> String {

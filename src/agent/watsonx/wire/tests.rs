@@ -65,11 +65,11 @@ fn a_run_tells_calls_results_and_messages_in_order() {
     ]);
     assert!(run.is_over && run.failure.is_none());
     assert_eq!(run.thread.as_deref(), Some("t1"));
-    let told = run.finish();
-    assert_eq!(told.text(), "You have 12 days.");
+    let content = run.finish();
+    assert_eq!(content.text(), "You have 12 days.");
     let routing = json!({"type": "tool_response", "name": "hr_agent", "content": "ok", "tool_call_id": "c2"});
     assert_eq!(
-        kinds(&told.events),
+        kinds(&content.events),
         [
             call("get_leave", json!({"who": "ann"})),
             EventKind::FunctionResponse { output: json!({"days": 12}) },
@@ -107,11 +107,14 @@ fn widgets_are_text_that_a_person_can_read() {
     let search = json!({"response_type": "conversational_search", "text": "Twelve days.", "citations_title": "Sources",
         "citations": [{"title": "Handbook", "text": "12 days", "body": "…", "range_start": 0, "range_end": 6, "search_result_idx": 0}],
         "search_results": [{"title": "Handbook", "body": "…"}]});
-    let mut told = Told::default();
-    told.take_content(&json!([options, form, search]));
-    assert_eq!(told.text(), "Which city?\n- Rome\n- Oslo\n\nLeave\nTell us when.\n- First day\n- to\n\nTwelve days.");
+    let mut content = TurnContent::default();
+    content.take_content(&json!([options, form, search]));
+    assert_eq!(
+        content.text(),
+        "Which city?\n- Rome\n- Oslo\n\nLeave\nTell us when.\n- First day\n- to\n\nTwelve days."
+    );
     let kept = [options, form, search].map(|data| EventKind::Other { data });
-    assert_eq!(kinds(&told.events), kept);
+    assert_eq!(kinds(&content.events), kept);
 }
 
 #[test]
@@ -123,10 +126,10 @@ fn a_thread_tells_the_answer_to_our_own_last_message_only() {
         {"type": "tool_response", "name": "note", "content": "ok", "tool_call_id": "c1"}]}]);
     let earlier = [text("user", "yes"), text("assistant", "First.")];
     let both = json!([earlier[0], earlier[1], text("user", " yes"), answer]);
-    let told = answer_of(&both, 2, "yes").unwrap();
-    assert_eq!(told.text(), "Done.");
+    let content = answer_of(&both, 2, "yes").unwrap();
+    assert_eq!(content.text(), "Done.");
     assert_eq!(
-        kinds(&told.events),
+        kinds(&content.events),
         [call("note", json!({"thing": "tea"})), EventKind::FunctionResponse { output: json!("ok") }]
     );
     assert_eq!(answer_of(&json!(earlier), 2, "yes"), None, "the same words, said before");
@@ -156,9 +159,9 @@ fn a_completed_turn_tells_all_and_how_it_is_told_again() {
     assert!(turn.take(&json!({"object": "thread.message.delta", "choices": [{"delta": {"content": "You"}}]})));
     turn.take(&completed_frame());
     let completed = turn.completed().unwrap();
-    assert_eq!(completed.told.text(), "You have 12 days.");
-    assert_eq!(completed.told.events.len(), 3);
-    assert_eq!(completed.told.events[0].kind, call("get_leave", json!({"who": "ann"})));
+    assert_eq!(completed.content.text(), "You have 12 days.");
+    assert_eq!(completed.content.events.len(), 3);
+    assert_eq!(completed.content.events[0].kind, call("get_leave", json!({"who": "ann"})));
     assert_eq!(completed.thread.as_deref(), Some(THREAD));
     assert_eq!(completed.usage, None);
     assert_eq!(
@@ -180,7 +183,7 @@ fn a_picker_without_words_is_told_by_its_choice_and_an_error_frame_is_a_failure(
     let mut turn = Turn::default();
     turn.take(&frame);
     let completed = turn.completed().unwrap();
-    assert_eq!(completed.told.text(), "You have 12 days.");
+    assert_eq!(completed.content.text(), "You have 12 days.");
     assert_eq!(completed.thread, None, "a server that says `new` again keeps no threads");
     turn.take(&json!({"object": "error", "choices": [{"delta": {"content": "tool crashed"}}]}));
     assert_eq!(turn.failure.as_deref(), Some("tool crashed"));

@@ -1,4 +1,4 @@
-//! What a turn has told so far.
+//! What a turn has brought so far.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::evidence::{Event, EventKind, ToolCall};
 
 /// Words and events of one turn.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
+pub struct TurnContent {
     texts: Vec<String>,
     /// What the agent reported about its work, in order.
     pub events: Vec<Event>,
     calls: BTreeSet<String>,
 }
 
-impl Told {
+impl TurnContent {
     /// The words for the user; messages stand apart.
     pub fn text(&self) -> String {
         self.texts.join("\n\n")
@@ -48,7 +48,7 @@ impl Told {
         }
     }
 
-    /// Takes the steps of a run. The same call is often told twice, alone and in a list.
+    /// Takes the steps of a run. The same call often comes twice, alone and in a list.
     pub fn take_steps(&mut self, steps: &Value) {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         for step in steps.as_array().into_iter().flatten() {

@@ -1,0 +1,270 @@
+//! The requests of a conversation, and what their replies bring.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::wire::{Card, Progress, UserMessage, Version, card_of, result_of};
+use crate::agent::attempts::AttemptFailure;
+use crate::agent::rest::{BEARER, Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::{AgentError, AgentErrorKind, Reply};
+use crate::http::{BaseUrl, HttpReply, Method, Url, is_same_origin};
+use crate::secret::Secret;
+
+/// The waits between looks at a task: the first and the longest.
+const LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// By which trpc-agent-go's server tells users apart (`server/a2a`, `WithUserIDHeader`).
+const USER_HEADER: &str = "X-User-ID";
+
+/// JSON-RPC's code for a task that is not there (A2A, "A2A-specific errors").
+const TASK_NOT_FOUND: i64 = -32001;
+
+/// The codes of a request that the agent does not take, which is what 4xx says elsewhere: JSON-RPC's four (it can't be read,
+/// is none, calls for what is not there, in a wrong way), and A2A's for what it does not support.
+const REFUSALS: [i64; 6] = [-32700, -32600, -32601, -32602, -32004, -32005];
+
+const HINTS: Hints = Hints {
+    unreachable: "; is the agent running? target.a2a.baseUrl says where it is looked for",
+    unauthorized: "; check the agent's key (target.a2a.headers or EVAL_JOB_AGENT_API_KEY)",
+    not_found: "; the agent card points there: is its address right?",
+};
+
+const CARD: Hints = Hints { not_found: "; no agent card is there: check target.a2a.baseUrl", ..HINTS };
+
+/// A conversation by A2A.
+#[derive(Clone)]
+pub(super) struct A2aWire {
+    base: BaseUrl,
+    /// Whether replies are asked for piece by piece; `None` leaves it to the card.
+    streaming: Option<bool>,
+    /// Told as `X-User-ID`: without it, trpc-agent-go's server forgets a conversation after each message.
+    user: String,
+    limit: Duration,
+    card: Card,
+    /// Where the card says that the agent is.
+    url: Url,
+    /// Our own name for the conversation: the agent's own, the `contextId`, comes with its first reply.
+    id: String,
+    /// How many messages were said.
+    said: u32,
+    context: Option<String>,
+    /// The task that waits for the next message.
+    task: Option<String>,
+    message: String,
+    progress: Progress,
+    first_ms: Option<f64>,
+    /// The task that is looked at, and the wait before the next look.
+    looked_at: Option<(String, Duration)>,
+}
+
+impl A2aWire {
+    pub(super) fn new(base: BaseUrl, streaming: Option<bool>, user: String, limit: Duration) -> A2aWire {
+        A2aWire {
+            url: base.join([]),
+            base,
+            streaming,
+            user,
+            limit,
+            card: Card::default(),
+            id: String::new(),
+            said: 0,
+            context: None,
+            task: None,
+            message: String::new(),
+            progress: Progress::default(),
+            first_ms: None,
+            looked_at: None,
+        }
+    }
+
+    /// The agent card, from where it is today or from where it was.
+    async fn card(&self, caller: &Caller) -> Result<Card, AgentError> {
+        let request = |file: &str| Request::to(Method::GET, self.base.join([".well-known", file]), CARD);
+        let read = |reply: &HttpReply| {
+            let card: Value = reply.object()?;
+            card_of(&card).map_err(|what| reported(reply, AgentErrorKind::BadReply, &what))
+        };
+        match caller.call(&request("agent-card.json"), read).await {
+            Err(error) if error.kind == AgentErrorKind::NotFound => {
+                caller.call(&request("agent.json"), read).await.map_err(|_| error)
+            }
+            card => card,
+        }
+    }
+
+    /// Where the card says that the agent is; the key goes to no other host, and nowhere in the clear that TLS led to.
+    fn address(&self, card: &Card, has_secrets: bool) -> Result<Url, String> {
+        let named = BaseUrl::parse(&card.url).map_err(|what| format!("the agent card's address: {what}"))?;
+        let (mut url, own) = (Url::parse(card.url.trim()).unwrap_or_else(|_| named.join([])), self.base.join([]));
+        if matches!(url.host_str(), Some("0.0.0.0" | "[::]")) {
+            // Where a server listens, and no address: the card was read from a host that is one.
+            let _ = url.set_host(own.host_str());
+        }
+        if has_secrets && !is_same_origin(&url, &own) {
+            let why = match () {
+                () if own.scheme() == "https" && url.scheme() != "https" => format!("{named}, which is not encrypted"),
+                () if url.host_str() != own.host_str() => format!("another host, {named}"),
+                () => format!("{named}, which is another scheme or port"),
+            };
+            return Err(format!(
+                "the agent card points to {why}, and key and headers are not sent there; if that is right, set \
+                 target.a2a.baseUrl to it"
+            ));
+        }
+        Ok(url)
+    }
+
+    fn streams(&self) -> bool {
+        self.streaming.unwrap_or(self.card.streaming)
+    }
+
+    /// What becomes of a message that is not answered yet: its task is looked at.
+    fn look(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        let Some(task) = self.progress.task_id.clone() else {
+            // A stream may have ended before it said anything.
+            let kind = if self.streams() { AgentErrorKind::BadReply } else { AgentErrorKind::Unreadable };
+            return Err(failure(kind, "the agent answered with neither a message nor a task".to_owned()));
+        };
+        if received.turn_ms >= self.limit.as_secs_f64() * 1000.0 {
+            let state = self.progress.state.as_deref().unwrap_or("without a state");
+            let what = format!("the agent's task is still {state} when the turn's time is up (limits.turn)");
+            return Err(failure(AgentErrorKind::Timeout, what));
+        }
+        let wait = self.looked_at.as_ref().map_or(LOOKS.0, |(_, wait)| (*wait * 2).min(LOOKS.1));
+        self.looked_at = Some((task, wait));
+        Ok(Next::Look(wait))
+    }
+}
+
+impl Wire for A2aWire {
+    async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
+        let unfit = |message| AgentError { kind: AgentErrorKind::BadReply, message };
+        self.card = self.card(caller).await?;
+        self.url = self.address(&self.card, caller.has_secrets()).map_err(unfit)?;
+        if self.streaming == Some(true) && !self.card.streaming {
+            let what = "target.a2a.streaming is true, and the agent card says that the agent can't stream";
+            return Err(unfit(what.to_owned()));
+        }
+        self.id = format!("a2a-{}", caller.unique_session_id());
+        Ok(self.id.clone())
+    }
+
+    /// A card that points elsewhere says nothing about who is there.
+    fn is_met(&self) -> bool {
+        self.url.origin() == self.base.join([]).origin()
+    }
+
+    fn say(&mut self, message: &str) {
+        self.said += 1;
+        message.clone_into(&mut self.message);
+        (self.looked_at, self.first_ms) = (None, None);
+    }
+
+    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+        let mut headers = vec![("A2A-Version".to_owned(), Secret::new(self.card.version.header()))];
+        // What no header can carry is left out.
+        if self.user.bytes().all(|byte| byte.is_ascii_graphic()) {
+            headers.push((USER_HEADER.to_owned(), Secret::new(&self.user)));
+        }
+        let key_header = if self.card.wants_api_key_header { ("x-api-key", "") } else { BEARER };
+        let request = Request { headers, key_header, ..Request::to(Method::POST, self.url.clone(), HINTS) };
+        let version: Version = self.card.version;
+        if let Some((task, _)) = &self.looked_at {
+            return Ok(request.with_body(&version.task(task)));
+        }
+        self.progress = Progress::default();
+        let message_id = format!("{}-{}", self.id, self.said);
+        let message = UserMessage {
+            text: &self.message,
+            message_id: &message_id,
+            context_id: self.context.as_deref(),
+            task_id: self.task.as_deref(),
+        };
+        let accept = self.streams().then_some("text/event-stream");
+        Ok(request.with_body(&version.send(&message, self.streams())).in_form(Form::EventsOrDocument, accept))
+    }
+
+    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure> {
+        let result = result_of(&event).map_err(|(code, words)| {
+            let Some(code) = code else { return reply.unreadable(&words).into() };
+            let (kind, what) = match code {
+                TASK_NOT_FOUND => (
+                    AgentErrorKind::NotFound,
+                    format!("the agent has forgotten the task in mid-conversation ({words})"),
+                ),
+                code => {
+                    let kind =
+                        if REFUSALS.contains(&code) { AgentErrorKind::Status(400) } else { AgentErrorKind::BadReply };
+                    (kind, format!("the agent reported error {code}: {words}"))
+                }
+            };
+            reported(reply, kind, &what)
+        })?;
+        let has_words = self.progress.take_in(result).map_err(|what| reply.unreadable(&what))?;
+        Ok(if has_words { Took::Words } else { Took::Nothing })
+    }
+
+    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        received.broken()?;
+        if self.looked_at.is_none() {
+            self.first_ms = received.first_ms;
+        }
+        if !self.progress.rests() {
+            return self.look(received);
+        }
+        let progress = std::mem::take(&mut self.progress);
+        self.context = progress.context_id.clone().or(self.context.take());
+        self.task = progress.waiting_task();
+        let text = progress.reply().map_err(|what| failure(AgentErrorKind::BadReply, what))?;
+        let events = progress.events_beside(&text);
+        Next::reply(Reply { events, first_token_ms: self.first_ms, ..received.words(text) })
+    }
+}
+
+fn reported(reply: &HttpReply, kind: AgentErrorKind, what: &str) -> AttemptFailure {
+    failure(kind, format!("{}: {}", reply.place, reply.quote(what).trim_matches('"')))
+}
+
+fn failure(kind: AgentErrorKind, message: String) -> AttemptFailure {
+    AttemptFailure::reported(kind, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(base_url: &str, card_url: &str, has_secrets: bool) -> Result<Url, String> {
+        let base = BaseUrl::parse(base_url).unwrap();
+        let card = serde_json::json!({"name": "a", "url": card_url, "protocolVersion": "0.3.0"});
+        let wire = A2aWire::new(base, None, String::new(), Duration::from_secs(1));
+        wire.address(&card_of(&card).unwrap(), has_secrets)
+    }
+
+    #[test]
+    fn a_key_goes_to_its_own_origin_only() {
+        for (base, card) in [
+            ("http://127.0.0.1:1/", "http://127.0.0.1:2/"),
+            ("http://agent.example/", "http://agent.example:8080/"),
+            ("http://agent.example/", "https://agent.example/"),
+            ("http://agent.example/", "http://other.example/"),
+        ] {
+            let error = address(base, card, true).unwrap_err();
+            assert!(error.contains("are not sent there"), "{base} {card}: {error}");
+        }
+        assert!(address("http://127.0.0.1:1/", "http://localhost:1/a2a", true).is_ok());
+        assert!(address("http://127.0.0.1:1/", "http://0.0.0.0:1/a2a", true).is_ok());
+    }
+
+    #[test]
+    fn a_key_that_went_over_tls_is_not_sent_in_the_clear() {
+        let (https, http) = ("https://agent.example/a2a", "http://agent.example/a2a");
+        let error = address(https, http, true).unwrap_err();
+        assert!(error.contains("not encrypted") && error.contains("baseUrl"), "{error}");
+        for (base, card, has_secrets) in
+            [(https, http, false), (http, https, false), (http, http, true), (https, https, true)]
+        {
+            assert_eq!(address(base, card, has_secrets).unwrap().as_str(), card);
+        }
+    }
+}

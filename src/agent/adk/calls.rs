@@ -1,0 +1,204 @@
+//! The requests of a conversation, and what their replies bring.
+
+use serde_json::{Map, Value};
+
+use super::wire::{AdkEvent, run_of, run_request, session_request, took_body_for_state};
+use crate::agent::attempts::AttemptFailure;
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::{AgentError, AgentErrorKind, Reply};
+use crate::evidence::ObjectContext;
+use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
+
+/// Whose server it is: its key in a job file, and what to try.
+#[derive(Debug)]
+pub(in crate::agent) struct AdkServer {
+    key: &'static str,
+    opening: Hints,
+    talking: Hints,
+}
+
+/// Google ADK's `api_server`.
+pub(super) static API_SERVER: AdkServer = AdkServer {
+    key: "adk",
+    opening: Hints { not_found: "; check target.adk.baseUrl and target.adk.app: is this an `adk api_server`?", ..ADK },
+    talking: ADK,
+};
+
+const ADK: Hints = Hints {
+    unreachable: "; is the agent running? target.adk.baseUrl says where it is looked for",
+    unauthorized: "; check the agent's key (target.adk.headers or EVAL_JOB_AGENT_API_KEY)",
+    not_found: "; does the server know the app of target.adk.app?",
+};
+
+/// The debug server of trpc-agent-go (`server/debug`, until December 2025), made after ADK's.
+pub(in crate::agent) static TRPC_DEBUG: AdkServer = AdkServer {
+    key: "trpc",
+    opening: Hints {
+        not_found: "; check target.trpc.baseUrl: is this trpc-agent-go's debug server? Newer ones have `server: agent`",
+        ..TRPC
+    },
+    talking: TRPC,
+};
+
+const TRPC: Hints = Hints {
+    unreachable: "; is the agent running? target.trpc.baseUrl says where it is looked for",
+    unauthorized: "; check the agent's key (target.trpc.headers or EVAL_JOB_AGENT_API_KEY)",
+    not_found: "; does the server know the app of target.trpc.app?",
+};
+
+/// A conversation by ADK's protocol.
+#[derive(Clone)]
+pub(in crate::agent) struct AdkWire {
+    pub(in crate::agent) server: &'static AdkServer,
+    pub(in crate::agent) base: BaseUrl,
+    pub(in crate::agent) app: String,
+    pub(in crate::agent) user: String,
+    /// The state that each session begins with.
+    pub(in crate::agent) state: Map<String, Value>,
+    pub(in crate::agent) streaming: bool,
+    pub(in crate::agent) talk: Talk,
+}
+
+/// What is known of one conversation.
+#[derive(Clone, Default)]
+pub(in crate::agent) struct Talk {
+    session: String,
+    has_answered: bool,
+    message: String,
+    events: Vec<AdkEvent>,
+}
+
+impl AdkWire {
+    async fn create(&self, caller: &Caller, body: Option<Value>) -> Result<Value, AgentError> {
+        let request = Request::to(Method::POST, self.session_url(None), self.server.opening);
+        let request = match &body {
+            Some(body) => request.with_body(body),
+            None => request,
+        };
+        let read = |reply: &HttpReply| {
+            let session: Value = reply.object()?;
+            match session.get("id").and_then(Value::as_str) {
+                None | Some("") => Err(reply.unreadable("the reply holds no session id").into()),
+                // No encoding keeps these two apart from the steps of a path.
+                Some("." | "..") => Err(reply.unreadable("the session id can't stand in an address").into()),
+                Some(_) => Ok(session),
+            }
+        };
+        caller.call(&request, read).await
+    }
+
+    /// That the server does not have the app, where it says which ones it has.
+    async fn unknown_app(&self, caller: &Caller) -> Option<String> {
+        let request = Request::to(Method::GET, self.base.join(["list-apps"]), self.server.talking);
+        let list = caller.document(&request).await.ok()?.json().ok()?;
+        let apps: Vec<&str> = list.as_array()?.iter().filter_map(Value::as_str).collect();
+        let (app, key) = (&self.app, self.server.key);
+        (!apps.contains(&app.as_str()))
+            .then(|| format!("the server has no app `{app}` (target.{key}.app), it has: {}", apps.join(", ")))
+    }
+
+    fn session_url(&self, id: Option<&str>) -> Url {
+        self.base.join(["apps", &self.app, "users", &self.user, "sessions"].into_iter().chain(id))
+    }
+}
+
+impl Wire for AdkWire {
+    async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
+        let mut session = self.create(caller, session_request(&self.state, false)).await?;
+        if !self.state.is_empty() && took_body_for_state(&session, &self.state) {
+            session = self.create(caller, session_request(&self.state, true)).await?;
+        }
+        self.talk.session = session.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(self.talk.session.clone())
+    }
+
+    fn say(&mut self, message: &str) {
+        message.clone_into(&mut self.talk.message);
+    }
+
+    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+        self.talk.events.clear();
+        let body = run_request(&self.app, &self.user, &self.talk.session, &self.talk.message, self.streaming);
+        let url = self.base.join([if self.streaming { "run_sse" } else { "run" }]);
+        let request = Request::to(Method::POST, url, self.server.talking).with_body(&body);
+        Ok(match self.streaming {
+            true => request.in_form(Form::EventsOrDocument, Some("text/event-stream")),
+            false => request,
+        })
+    }
+
+    fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
+        if self.streaming {
+            return Err(reply.no_event_stream());
+        }
+        match reply.json()? {
+            // Go's way to write an empty list.
+            Value::Null => Ok(Value::Array(Vec::new())),
+            list @ Value::Array(_) => Ok(list),
+            _ => Err(reply.unreadable("the reply is no list of events")),
+        }
+    }
+
+    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure> {
+        if let Value::Array(events) = event {
+            let events = events.into_iter().map(AdkEvent::read).collect::<Result<Vec<_>, _>>();
+            self.talk.events = events.map_err(|error| {
+                reply.unreadable(&format!("the events can't be read ({})", reply.quote(&error.to_string())))
+            })?;
+            return Ok(Took::Nothing);
+        }
+        let read = AdkEvent::read(event).map_err(|error| {
+            reply.unreadable(&format!("an event can't be read ({})", reply.quote(&error.to_string())))
+        })?;
+        let took = if read.words().trim().is_empty() { Took::Nothing } else { Took::Words };
+        self.talk.events.push(read);
+        Ok(took)
+    }
+
+    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        received.broken()?;
+        let run = run_of(&self.talk.events).map_err(|what| received.reported(&what))?;
+        self.talk.has_answered = true;
+        Next::reply(Reply { events: run.events, usage: run.usage, ..received.words(run.text) })
+    }
+
+    /// A session that the agent has forgotten says so in its own words, and so does an app that it never knew.
+    fn failed(&mut self, mut failure: AttemptFailure, _: Option<&HttpReply>) -> AttemptFailure {
+        let error = &mut failure.error;
+        if error.kind == AgentErrorKind::Status(400) && error.message.contains("agent not found") {
+            error.message.push_str(self.server.talking.not_found);
+        }
+        if error.kind == AgentErrorKind::NotFound && error.message.contains("Session not found") {
+            error.message = format!(
+                "the agent has forgotten the session in mid-conversation (did it restart, or does the session expire?): {}",
+                error.message
+            );
+        }
+        failure
+    }
+
+    /// ADK 1 takes sessions of any app, and then fails at each message.
+    async fn diagnose(&self, caller: &Caller, error: AgentError) -> AgentError {
+        if self.talk.has_answered || error.kind != AgentErrorKind::Status(500) {
+            return error;
+        }
+        match self.unknown_app(caller).await {
+            Some(words) => {
+                AgentError { kind: AgentErrorKind::NotFound, message: format!("{}; {words}", error.message) }
+            }
+            None => error,
+        }
+    }
+
+    /// The session's state is the context; ADK has no resources and no functions to show.
+    async fn state(&mut self, caller: &Caller) -> Result<ObjectContext, AgentError> {
+        let request = Request::to(
+            Method::GET,
+            self.session_url(Some(&self.talk.session)),
+            Hints { not_found: "", ..self.server.talking },
+        );
+        let mut session = caller.call(&request, |reply| Ok(reply.object::<Value>()?)).await?;
+        let context = session.get_mut("state").map(Value::take).unwrap_or_default();
+        Ok(ObjectContext { context, ..ObjectContext::default() })
+    }
+}

@@ -1,0 +1,131 @@
+//! The requests of a conversation, and what their replies bring.
+
+use serde_json::Value;
+
+use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, object_context_of};
+use super::{EmbabelConfig, KnowledgeConfig};
+use crate::agent::attempts::AttemptFailure;
+use crate::agent::rest::{Caller, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
+use crate::evidence::ObjectContext;
+use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url, is_same_origin};
+use crate::secret::Secret;
+
+const OPENING: Hints = Hints {
+    unreachable: "; is the agent running? target.embabel.baseUrl says where it is looked for",
+    unauthorized: "; check the agent's API key (target.embabel.apiKey or EVAL_JOB_AGENT_API_KEY)",
+    not_found: "; check target.embabel.baseUrl and target.embabel.path, and that the agent knows the chatbot (target.chatbot)",
+};
+
+const TALKING: Hints =
+    Hints { not_found: "; the agent does not know the session any more, or has no such path", ..OPENING };
+
+const KNOWLEDGE: Hints = Hints {
+    unreachable: "; is the knowledge-graph service running? target.embabel.knowledge.baseUrl says where it is looked for",
+    unauthorized: "; the agent's key goes to the agent's own scheme, host and port only: check target.embabel.knowledge.apiKey",
+    not_found: "",
+};
+
+/// A conversation by Embabel's protocol.
+#[derive(Clone)]
+pub(super) struct EmbabelWire {
+    chat: BaseUrl,
+    knowledge: Option<(KnowledgeConfig, BaseUrl)>,
+    user: String,
+    chatbot: String,
+    model: String,
+    session: String,
+    message: String,
+    reply: MessageReply,
+}
+
+impl EmbabelWire {
+    /// The error names the address that can't work.
+    pub(super) fn new(config: &EmbabelConfig, context: &AgentContext) -> Result<EmbabelWire, String> {
+        let chat = config.chat_url(&context.address(config.base_url.as_ref(), EmbabelConfig::BASE_URL))?;
+        let knowledge = config.knowledge.as_ref().map(|own| own.address().map(|address| (own.clone(), address)));
+        Ok(EmbabelWire {
+            chat,
+            knowledge: knowledge.transpose()?,
+            user: context.user.clone(),
+            chatbot: context.chatbot.clone(),
+            model: context.model.clone(),
+            session: String::new(),
+            message: String::new(),
+            reply: MessageReply::default(),
+        })
+    }
+}
+
+fn request(method: Method, url: Url, hints: Hints) -> Request {
+    Request { key_header: ("x-api-key", ""), ..Request::to(method, url, hints) }
+}
+
+impl Wire for EmbabelWire {
+    /// Creates the knowledge context that the job names; one that is there already (409) is as good.
+    async fn prepare_memory(&self, caller: &Caller) -> Result<(), AgentError> {
+        let Some((config, base)) = &self.knowledge else { return Ok(()) };
+        let url = base.join(["api", "v1", "graphs"]);
+        // The agent's key is for the agent.
+        let is_for_agent = is_same_origin(&url, &self.chat.join([]));
+        let key = config.api_key.as_ref().map(Secret::new).or(caller.api_key.clone().filter(|_| is_for_agent));
+        let request = Request { own_key: Some(key), ..request(Method::PUT, url, KNOWLEDGE) };
+        match caller.call(&request.with_body(&KnowledgeRequest::of(config)), |_| Ok(())).await {
+            Err(error) if error.kind == AgentErrorKind::Status(409) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
+        let body = SessionRequest { user: self.user.clone(), chatbot: self.chatbot.clone() };
+        let request = request(Method::PUT, self.chat.join(["sessions"]), OPENING).with_body(&body);
+        self.session = caller.call(&request, session_id).await?;
+        Ok(self.session.clone())
+    }
+
+    fn say(&mut self, message: &str) {
+        message.clone_into(&mut self.message);
+    }
+
+    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+        let body = MessageRequest::of_user(&self.session, &self.message, &self.model);
+        Ok(request(Method::PUT, self.chat.join(["messages"]), TALKING).with_body(&body))
+    }
+
+    fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
+        self.reply = reply.object()?;
+        Ok(Value::Null)
+    }
+
+    fn feed(&mut self, _: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
+        Ok(Took::Nothing)
+    }
+
+    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        let reply = std::mem::take(&mut self.reply);
+        if reply.message.content.trim().is_empty() {
+            return Err(received.reply.useless("the agent's message is empty").into());
+        }
+        Next::reply(Reply { events: reply.events(), ..received.words(reply.message.content) })
+    }
+
+    async fn state(&mut self, caller: &Caller) -> Result<ObjectContext, AgentError> {
+        let url = self.chat.join(["objectContexts", self.session.as_str()]);
+        let read = |reply: &HttpReply| {
+            object_context_of(reply.object()?).map_err(|error| {
+                reply.unreadable(&format!("the object context can't be read ({})", reply.quote(&error))).into()
+            })
+        };
+        caller.call(&request(Method::GET, url, TALKING), read).await
+    }
+}
+
+fn session_id(reply: &HttpReply) -> Result<String, AttemptFailure> {
+    let id = reply.object::<SessionReply>()?.session_id;
+    match id.as_str() {
+        "" => Err(reply.unreadable("the reply holds no sessionId").into()),
+        // No encoding keeps these two apart from the steps of a path.
+        "." | ".." => Err(reply.unreadable("the sessionId can't stand in an address").into()),
+        _ => Ok(id),
+    }
+}

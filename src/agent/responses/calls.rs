@@ -1,0 +1,172 @@
+//! The rounds of a conversation. The endpoint keeps what was said; what a message goes on from only moves on when it has
+//! its reply.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ResponsesConfig;
+use super::wire::{Before, Response, message, request, returned, status_of, tells_of_loss};
+use crate::agent::attempts::{Again, AttemptFailure};
+use crate::agent::history::earlier;
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::tools::{ROUNDS, Rounds};
+use crate::agent::{AgentError, AgentErrorKind};
+use crate::evidence::Message;
+use crate::http::{BaseUrl, HttpFault, HttpFaultKind, HttpReply, Method};
+
+const HINTS: Hints = Hints {
+    unreachable: "; target.responses.baseUrl says where the agent is looked for",
+    unauthorized: "; check the agent's API key (target.responses.apiKey or EVAL_JOB_AGENT_API_KEY)",
+    not_found: "; check target.responses.baseUrl, and the model's name (--model)",
+};
+
+const CONVERSATIONS: Hints =
+    Hints { not_found: "; this endpoint has no conversations: leave target.responses.conversation out", ..HINTS };
+
+/// A conversation by the Responses API.
+#[derive(Clone)]
+pub(super) struct ResponsesWire {
+    config: Arc<ResponsesConfig>,
+    model: String,
+    base: BaseUrl,
+    /// What is told before the first message, until the endpoint keeps it.
+    earlier: Vec<Value>,
+    /// What the next message goes on from, and what the next round of this one does.
+    before: Before,
+    round_before: Before,
+    input: Vec<Value>,
+    rounds: Rounds,
+    response: Response,
+}
+
+impl ResponsesWire {
+    pub(super) fn new(config: &ResponsesConfig, base: BaseUrl, model: String) -> ResponsesWire {
+        ResponsesWire {
+            config: Arc::new(config.clone()),
+            model,
+            base,
+            earlier: Vec::new(),
+            before: Before::Nothing,
+            round_before: Before::Nothing,
+            input: Vec::new(),
+            rounds: Rounds::default(),
+            response: Response::default(),
+        }
+    }
+}
+
+impl Wire for ResponsesWire {
+    fn take_history(&mut self, history: &[Message]) -> bool {
+        self.earlier = earlier(history);
+        true
+    }
+
+    async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
+        if !self.config.conversation {
+            return Ok(caller.session_id());
+        }
+        let request = Request::to(Method::POST, self.base.join(["conversations"]), CONVERSATIONS).with_body(&json!({}));
+        let read = |reply: &HttpReply| {
+            let conversation: Value = reply.object()?;
+            let id = conversation.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+            id.map(str::to_owned).ok_or_else(|| reply.unreadable("the reply holds no conversation id").into())
+        };
+        let id = caller.call(&request, read).await?;
+        self.before = Before::Conversation(id.clone());
+        Ok(id)
+    }
+
+    fn is_met(&self) -> bool {
+        self.config.conversation
+    }
+
+    fn say(&mut self, text: &str) {
+        self.input = self.earlier.iter().cloned().chain([message(text)]).collect();
+        self.round_before = self.before.clone();
+        self.rounds = Rounds::default();
+    }
+
+    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+        self.response = Response::default();
+        let body = request(&self.config, &self.model, &self.round_before, &self.input);
+        let request = Request::to(Method::POST, self.base.join(["responses"]), Hints::default());
+        Ok(request.with_body(&body).in_form(Form::EventsOrDocument, None))
+    }
+
+    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
+        Ok(self.response.take(&event))
+    }
+
+    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+        received.broken()?;
+        let response = std::mem::take(&mut self.response);
+        let is_open = !received.is_document && !response.has_ended && response.error.is_none();
+        if is_open && response.is_other != Some(true) {
+            return Err(received
+                .reply
+                .malformed("the stream ended in the middle: no response.completed had come")
+                .into());
+        }
+        let response = usable(response, &received.reply)?;
+        self.rounds.take(&response.words(), received, response.usage);
+        self.rounds.reply.events.extend(response.events());
+        if !matches!(self.round_before, Before::Conversation(_)) {
+            self.round_before = Before::Response(response.id.clone());
+        }
+        let calls = response.calls();
+        if calls.is_empty() {
+            self.before = self.round_before.clone();
+            self.earlier.clear();
+            return self.rounds.finish();
+        }
+        if self.rounds.count() > ROUNDS {
+            return Err(Rounds::endless());
+        }
+        self.input = calls.iter().map(|call| returned(call, &self.rounds.call(&self.config.tools, call))).collect();
+        Ok(Next::Send)
+    }
+
+    fn failed(&mut self, failure: AttemptFailure, _: Option<&HttpReply>) -> AttemptFailure {
+        let AttemptFailure { error, .. } = &failure;
+        let is_loss = matches!(error.kind, AgentErrorKind::NotFound | AgentErrorKind::Status(400))
+            && tells_of_loss(&error.message);
+        if self.round_before == Before::Nothing || !is_loss {
+            return HINTS.on(failure);
+        }
+        // Nothing can be said in it any more.
+        let message = format!(
+            "the endpoint has forgotten the session in mid-conversation (did it expire, or does the endpoint store no \
+             responses?): {}",
+            error.message
+        );
+        let error = AgentError { kind: AgentErrorKind::NotFound, message };
+        AttemptFailure { error, maybe_received: false, again: Again::Never }
+    }
+}
+
+/// What can be used as a reply, or why not.
+fn usable(response: Response, reply: &HttpReply) -> Result<Response, AttemptFailure> {
+    if let Some(error) = &response.error {
+        let words = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
+        let code = error.get("code").and_then(Value::as_str).map(|code| format!(" ({})", reply.quote(code)));
+        let (place, words) = (&reply.place, reply.quote(&words));
+        let message = format!("{place}: answered with an error: {words}{}", code.unwrap_or_default());
+        return Err(AttemptFailure::of_number(status_of(error), message, None));
+    }
+    if !response.words().trim().is_empty() || !response.calls().is_empty() {
+        return Ok(response);
+    }
+    if response.is_other == Some(true) {
+        let fault = reply.malformed("what came is no response: it holds no output");
+        return Err(HttpFault { kind: HttpFaultKind::Unreadable, ..fault }.into());
+    }
+    let what = match response.incomplete.as_deref() {
+        Some("content_filter") => "the provider's content filter took the reply away",
+        Some("max_output_tokens") => {
+            "the response hit the bound of tokens before its first word; raise target.responses.maxTokens"
+        }
+        _ => "the agent's message is empty",
+    };
+    Err(reply.malformed(what).into())
+}

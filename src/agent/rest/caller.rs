@@ -1,0 +1,165 @@
+//! How requests get to an agent: with its key, with the user's own headers, and again where that is worth it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::Request;
+use crate::agent::attempts::{Again, AttemptFailure, Attempts, Retries, own_session_id};
+use crate::agent::{AgentContext, AgentError};
+use crate::http::{BODY_CAP, Call, Extra, HttpReply, IamDenial, IamTokens, KeyHeader, Opened, STREAM_CAP};
+use crate::secret::Secret;
+
+/// What all calls of an agent share. It has no `Debug`: headers can hold keys.
+pub(in crate::agent) struct Caller {
+    pub(in crate::agent) context: AgentContext,
+    /// Headers of the user's own, with every request.
+    headers: Vec<(String, Secret)>,
+    /// The agent's key; without one nothing is sent.
+    pub(in crate::agent) api_key: Option<Secret>,
+    /// Where the key is exchanged for tokens.
+    tokens: Option<IamTokens>,
+    /// How many calls there were: each draws its own jitter.
+    calls: AtomicU64,
+    sessions: AtomicU64,
+}
+
+impl Caller {
+    /// With the job's own headers, and its key or that of the environment.
+    pub(in crate::agent) fn new(
+        context: AgentContext,
+        headers: &BTreeMap<String, String>,
+        own_key: Option<&String>,
+    ) -> Caller {
+        let api_key = own_key.map(Secret::new).or_else(|| context.api_key.clone());
+        let headers = headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect();
+        Caller { headers, api_key, ..Caller::without_key(context) }
+    }
+
+    /// For an agent without a protocol: keys are where its templates say, and nowhere else.
+    pub(in crate::agent) fn without_key(context: AgentContext) -> Caller {
+        let (calls, sessions) = (AtomicU64::new(0), AtomicU64::new(0));
+        Caller { context, headers: Vec::new(), api_key: None, tokens: None, calls, sessions }
+    }
+
+    /// The same whose key is exchanged for tokens.
+    pub(in crate::agent) fn with_tokens(self, tokens: Option<IamTokens>) -> Caller {
+        Caller { tokens, ..self }
+    }
+
+    /// Whether anything is sent that is for the agent alone.
+    pub(in crate::agent) fn has_secrets(&self) -> bool {
+        self.api_key.is_some() || !self.headers.is_empty()
+    }
+
+    /// An id for a conversation to which the agent gives none, the same in the same run of the same job.
+    pub(in crate::agent) fn session_id(&self) -> String {
+        own_session_id(self.context.rng_seed, self.sessions.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The same that no other run has, whatever its `--rng-seed`.
+    pub(in crate::agent) fn unique_session_id(&self) -> String {
+        let now = self.context.clock.wall().timestamp_micros().cast_unsigned();
+        let nth = self.sessions.fetch_add(1, Ordering::Relaxed);
+        own_session_id(self.context.rng_seed ^ now.rotate_left(32), nth)
+    }
+
+    /// The attempts of one call.
+    pub(super) fn retries<'a>(&'a self, attempts: &'a mut Attempts) -> Retries<'a> {
+        let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
+        Retries::new(&self.context, nth_call, attempts)
+    }
+
+    /// A request that is no message and whose reply is one document, to the end of the retries.
+    pub(in crate::agent) async fn call<T>(
+        &self,
+        request: &Request,
+        read: impl Fn(&HttpReply) -> Result<T, AttemptFailure> + Send + Sync,
+    ) -> Result<T, AgentError> {
+        let mut attempts = Attempts::default();
+        let mut retries = self.retries(&mut attempts);
+        loop {
+            let permit = retries.admit().await?;
+            match self.document(request).await.and_then(|reply| read(&reply)) {
+                Ok(read) => {
+                    self.context.place.answered(permit);
+                    return Ok(read);
+                }
+                Err(failure) => retries.failed(permit, failure).await?,
+            }
+        }
+    }
+
+    /// The same once.
+    pub(in crate::agent) async fn document(&self, request: &Request) -> Result<HttpReply, AttemptFailure> {
+        match self.open(request).await? {
+            Opened::Refused(reply) => Err(request.hints.on(AttemptFailure::of_status(&reply, self.context.clock))),
+            Opened::Streaming(stream) => Ok(stream.whole(BODY_CAP).await?.0),
+        }
+    }
+
+    /// Sends a request once; what comes back is read while it comes, or is a refusal. A token that is refused is asked for
+    /// again once.
+    pub(super) async fn open(&self, request: &Request) -> Result<Opened, AttemptFailure> {
+        let own = match &request.own_key {
+            Some(own) => own.clone(),
+            None => self.key(None, request).await?,
+        };
+        match self.send(request, own.as_ref()).await? {
+            Opened::Refused(reply) if reply.status == 401 && self.tokens.is_some() => {
+                let fresh = self.key(own.as_ref(), request).await?;
+                self.send(request, fresh.as_ref()).await
+            }
+            opened => Ok(opened),
+        }
+    }
+
+    async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Opened, AttemptFailure> {
+        let (name, before) = request.key_header;
+        let headers = [request.headers.as_slice(), &self.headers].concat();
+        // A header that the user names is the user's own.
+        let is_named = headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+        let key = key.filter(|key| !is_named && !key.expose().is_empty());
+        let call = Call {
+            method: request.method.clone(),
+            url: request.url.clone(),
+            key: key.map(|key| KeyHeader { name, before, key }),
+            body: request.body.clone(),
+            time_limit: self.context.turn_limit,
+            body_cap: STREAM_CAP,
+        };
+        let extra = Extra { headers: &headers, accept: request.accept, ..Extra::default() };
+        let opened = self.context.http.open(call, extra, self.context.clock).await;
+        opened.map_err(|fault| request.hints.on_fault(fault))
+    }
+
+    /// The key that goes along: the job's, or a token for it.
+    async fn key(&self, refused: Option<&Secret>, request: &Request) -> Result<Option<Secret>, AttemptFailure> {
+        let Some(tokens) = &self.tokens else { return Ok(self.api_key.clone()) };
+        let mut attempts = Attempts::default();
+        let mut retries = self.retries(&mut attempts);
+        let failed = |denial: IamDenial| -> Result<Duration, AttemptFailure> {
+            let failure = self.denied(denial, request);
+            let (Again::After(asked) | Again::Slower(asked)) = failure.again else { return Err(failure) };
+            retries.delays.next(asked).ok_or(AttemptFailure { again: Again::Never, ..failure })
+        };
+        tokens.current(refused, failed).await.map(Some)
+    }
+
+    fn denied(&self, denial: IamDenial, request: &Request) -> AttemptFailure {
+        let is_of_the_key = denial.is_of_the_key();
+        let failure = match denial {
+            IamDenial::Fault(fault) => {
+                let mut failure = AttemptFailure::from(fault);
+                failure.error.message.push_str("; target.watsonx.iamUrl says where it is");
+                failure
+            }
+            IamDenial::Refused(reply) if is_of_the_key => {
+                request.hints.on(AttemptFailure::of_number(401, reply.refusal(), None))
+            }
+            IamDenial::Refused(reply) => request.hints.on(AttemptFailure::of_status(&reply, self.context.clock)),
+        };
+        // No message has left yet.
+        AttemptFailure { maybe_received: false, ..failure }
+    }
+}

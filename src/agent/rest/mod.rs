@@ -1,0 +1,17 @@
+//! Conversations over HTTP: one session, one caller and one reader for every transport whose requests and replies a
+//! [`Wire`] can tell.
+//!
+//! Invariants: a message that may have arrived is only sent again with that being recorded; what the agent itself reports
+//! as its failure is never tried again; the time of a reply is that of the successful attempt alone.
+
+mod caller;
+mod reader;
+mod request;
+mod session;
+mod wire;
+
+pub(super) use caller::Caller;
+pub(super) use reader::{Received, Took};
+pub(super) use request::{BEARER, Form, Hints, Request};
+pub(super) use session::HttpAgent;
+pub(super) use wire::{Next, Wire};

@@ -1,0 +1,162 @@
+//! A reply that is read while it comes, event by event, and timed.
+
+use super::{Form, Wire};
+use crate::agent::attempts::AttemptFailure;
+use crate::agent::{AgentErrorKind, Reply};
+use crate::http::{BODY_CAP, HttpFault, HttpFaultKind, HttpReply, HttpStream, Pieces};
+
+/// What an event brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::agent) enum Took {
+    Nothing,
+    /// Words for the user.
+    Words,
+    /// The end: nothing that follows is read.
+    End,
+}
+
+/// A reply that has come, whole or in part. Times are milliseconds from the request's last byte.
+pub(in crate::agent) struct Received {
+    /// The reply; of a stream its head, without a body.
+    pub(in crate::agent) reply: HttpReply,
+    /// Whether it came as one document.
+    pub(in crate::agent) is_document: bool,
+    /// Whether anything came.
+    pub(in crate::agent) has_begun: bool,
+    /// Whether the stream said that it is over.
+    pub(in crate::agent) is_over: bool,
+    /// Why it broke off.
+    pub(in crate::agent) fault: Option<HttpFault>,
+    /// To the first words, where they came alone.
+    pub(in crate::agent) first_ms: Option<f64>,
+    /// To the last byte that was read.
+    pub(in crate::agent) last_ms: f64,
+    /// Since the message was sent, the replies that came before this one included.
+    pub(in crate::agent) turn_ms: f64,
+}
+
+impl Received {
+    /// Why it broke off, if it did.
+    pub(in crate::agent) fn broken(&self) -> Result<(), AttemptFailure> {
+        self.fault.clone().map_or(Ok(()), |fault| Err(fault.into()))
+    }
+
+    /// A reply of these words, in the time that it took.
+    pub(in crate::agent) fn words(&self, text: String) -> Reply {
+        let (latency_ms, first_token_ms) = (self.last_ms, self.first_ms);
+        Reply { text, events: Vec::new(), latency_ms, first_token_ms, usage: None }
+    }
+
+    /// What the agent itself reports as its failure, or leaves out: it is never tried again.
+    pub(in crate::agent) fn reported(&self, what: &str) -> AttemptFailure {
+        let words = self.reply.quote(what);
+        let message = format!("{}: {}", self.reply.place, words.trim_matches('"'));
+        AttemptFailure::reported(AgentErrorKind::BadReply, message)
+    }
+
+    fn took(&mut self, took: Took) {
+        if took == Took::Words {
+            self.first_ms = self.first_ms.or(Some(self.last_ms));
+        }
+        self.is_over |= took == Took::End;
+    }
+
+    /// Reads a reply to its end, to the event that is it, or to where it breaks. The wire is fed with each event as it is
+    /// complete; the error is the wire's.
+    pub(super) async fn read<W: Wire>(
+        stream: HttpStream,
+        form: Form,
+        wire: &mut W,
+    ) -> Result<Received, AttemptFailure> {
+        let mut received = Received {
+            reply: stream.head.clone(),
+            is_document: false,
+            has_begun: false,
+            is_over: false,
+            fault: None,
+            first_ms: None,
+            last_ms: 0.0,
+            turn_ms: 0.0,
+        };
+        let pieces = match form {
+            Form::Document => None,
+            Form::EventsOrDocument if !stream.head.is_event_stream() => None,
+            Form::Events | Form::EventsOrDocument => Some(Pieces::sse()),
+            Form::Lines => Some(Pieces::lines()),
+        };
+        match pieces {
+            None => received.document(stream, wire).await?,
+            Some(pieces) => received.stream(stream, pieces, wire).await?,
+        }
+        received.turn_ms = received.last_ms;
+        Ok(received)
+    }
+
+    async fn document<W: Wire>(&mut self, stream: HttpStream, wire: &mut W) -> Result<(), AttemptFailure> {
+        let (reply, last_ms) = stream.whole(BODY_CAP).await?;
+        let document = wire.document(&reply)?;
+        (self.reply, self.last_ms, self.is_document) = (reply, last_ms, true);
+        (self.has_begun, self.is_over) = (true, true);
+        wire.feed(document, &self.reply).map(drop)
+    }
+
+    async fn stream<W: Wire>(
+        &mut self,
+        mut stream: HttpStream,
+        mut pieces: Pieces,
+        wire: &mut W,
+    ) -> Result<(), AttemptFailure> {
+        if stream.head.is_page() {
+            let page = stream.whole(BODY_CAP).await;
+            self.fault = Some(
+                page.map_or_else(|fault| fault, |(page, _)| page.unreadable("answered a web page instead of a stream")),
+            );
+            return Ok(());
+        }
+        loop {
+            let chunk = stream.chunk().await;
+            self.last_ms = stream.elapsed_ms();
+            let chunk = match chunk {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break,
+                Err(fault) => {
+                    // Bytes that can't be read have come all the same.
+                    self.has_begun |= fault.kind == HttpFaultKind::Useless;
+                    self.fault = Some(fault);
+                    return Ok(());
+                }
+            };
+            self.has_begun = true;
+            let Some(events) = pieces.push(&chunk) else {
+                let what = "an event of the stream is longer than 64 MiB; reading stopped there";
+                self.fault = Some(stream.head.malformed(what));
+                return Ok(());
+            };
+            for data in &events {
+                self.event(data, wire)?;
+                if self.is_over || self.fault.is_some() {
+                    return Ok(());
+                }
+            }
+        }
+        match pieces.finish() {
+            Some(data) => self.event(&data, wire),
+            None => Ok(()),
+        }
+    }
+
+    fn event<W: Wire>(&mut self, data: &str, wire: &mut W) -> Result<(), AttemptFailure> {
+        match data.trim() {
+            "" => {}
+            "[DONE]" => self.is_over = true,
+            _ => match wire.event(data, &self.reply) {
+                Ok(event) => {
+                    let took = wire.feed(event, &self.reply)?;
+                    self.took(took);
+                }
+                Err(fault) => self.fault = Some(fault),
+            },
+        }
+        Ok(())
+    }
+}

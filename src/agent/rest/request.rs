@@ -1,0 +1,102 @@
+//! What is sent, the same at every attempt.
+
+use serde::Serialize;
+
+use crate::agent::AgentErrorKind;
+use crate::agent::attempts::AttemptFailure;
+use crate::http::{HttpFault, HttpFaultKind, Method, Url};
+use crate::secret::Secret;
+
+/// A request and how its reply comes.
+#[derive(Clone)]
+pub(in crate::agent) struct Request {
+    pub(in crate::agent) method: Method,
+    pub(in crate::agent) url: Url,
+    /// JSON.
+    pub(in crate::agent) body: Option<Vec<u8>>,
+    pub(in crate::agent) form: Form,
+    /// What is accepted instead of JSON alone.
+    pub(in crate::agent) accept: Option<&'static str>,
+    /// Headers of this request alone.
+    pub(in crate::agent) headers: Vec<(String, Secret)>,
+    /// The header that carries the key, and what stands before it there.
+    pub(in crate::agent) key_header: (&'static str, &'static str),
+    /// The key of this request, where it is not the agent's; `Some(None)` sends none.
+    pub(in crate::agent) own_key: Option<Option<Secret>>,
+    pub(in crate::agent) hints: Hints,
+}
+
+/// How a reply comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::agent) enum Form {
+    /// As one JSON document.
+    Document,
+    /// As server-sent events.
+    Events,
+    /// As server-sent events where its content type says so, else as one JSON document.
+    EventsOrDocument,
+    /// As one JSON document a line.
+    Lines,
+}
+
+/// What there is to try when a request fails; empty where there is nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::agent) struct Hints {
+    /// Nobody listens.
+    pub(in crate::agent) unreachable: &'static str,
+    /// 401 or 403.
+    pub(in crate::agent) unauthorized: &'static str,
+    /// 404.
+    pub(in crate::agent) not_found: &'static str,
+}
+
+/// `Authorization: Bearer`, where nothing else is said.
+pub(in crate::agent) const BEARER: (&str, &str) = ("authorization", "Bearer ");
+
+impl Request {
+    /// A request for a document, with a bearer key and nothing beside.
+    pub(in crate::agent) fn to(method: Method, url: Url, hints: Hints) -> Request {
+        Request {
+            method,
+            url,
+            body: None,
+            form: Form::Document,
+            accept: None,
+            headers: Vec::new(),
+            key_header: BEARER,
+            own_key: None,
+            hints,
+        }
+    }
+
+    /// The same with a body.
+    pub(in crate::agent) fn with_body(self, body: &impl Serialize) -> Request {
+        // No body of ours has a map with other keys than strings, the one thing that could fail.
+        Request { body: serde_json::to_vec(body).ok(), ..self }
+    }
+
+    /// The same whose reply comes in another form.
+    pub(in crate::agent) fn in_form(self, form: Form, accept: Option<&'static str>) -> Request {
+        Request { form, accept, ..self }
+    }
+}
+
+impl Hints {
+    /// A fault as a failure with what to try.
+    pub(super) fn on_fault(&self, fault: HttpFault) -> AttemptFailure {
+        let is_refused = matches!(fault.kind, HttpFaultKind::Unsendable | HttpFaultKind::Untrusted);
+        let failure = AttemptFailure::from(fault);
+        if is_refused { failure } else { self.on(failure) }
+    }
+
+    /// A failure with what to try.
+    pub(in crate::agent) fn on(&self, mut failure: AttemptFailure) -> AttemptFailure {
+        failure.error.message.push_str(match failure.error.kind {
+            AgentErrorKind::Unreachable => self.unreachable,
+            AgentErrorKind::Unauthorized => self.unauthorized,
+            AgentErrorKind::NotFound => self.not_found,
+            _ => "",
+        });
+        failure
+    }
+}

@@ -1,0 +1,181 @@
+//! The agent and its sessions, whatever the wire.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Caller, Next, Received, Wire};
+use crate::agent::attempts::{Again, AttemptFailure};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
+use crate::clock::Stopwatch;
+use crate::evidence::{Message, ObjectContext};
+use crate::http::Opened;
+
+/// An agent that is reached over HTTP.
+pub(in crate::agent) struct HttpAgent<W> {
+    wire: W,
+    caller: Arc<Caller>,
+}
+
+impl<W: Wire> HttpAgent<W> {
+    /// A client; nothing is sent yet.
+    pub(in crate::agent) fn boxed(wire: W, caller: Caller) -> Box<dyn Agent> {
+        Box::new(HttpAgent { wire, caller: Arc::new(caller) })
+    }
+}
+
+#[async_trait]
+impl<W: Wire> Agent for HttpAgent<W> {
+    async fn prepare_memory(&self) -> Result<(), AgentError> {
+        self.wire.prepare_memory(&self.caller).await
+    }
+
+    async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
+        self.open_after(&[]).await
+    }
+
+    async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
+        let (mut wire, caller) = (self.wire.clone(), Arc::clone(&self.caller));
+        if !history.is_empty() && !wire.take_history(history) {
+            let message = "its conversations can't begin with an earlier one".to_owned();
+            return Err(AgentError { kind: AgentErrorKind::BadReply, message });
+        }
+        let id = wire.open(&caller).await?;
+        Ok(Box::new(HttpSession { wire, caller, id }))
+    }
+}
+
+/// One conversation with such an agent.
+struct HttpSession<W> {
+    wire: W,
+    caller: Arc<Caller>,
+    id: String,
+}
+
+#[async_trait]
+impl<W: Wire> Session for HttpSession<W> {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_met(&self) -> bool {
+        self.wire.is_met()
+    }
+
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
+        self.wire.say(message);
+        match self.turn(attempts).await {
+            Err(error) => Err(self.wire.diagnose(&self.caller, error).await),
+            reply => reply,
+        }
+    }
+
+    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+        self.wire.state(&self.caller).await
+    }
+}
+
+/// Since when it is only looked what has become of a message.
+#[derive(Clone, Copy)]
+struct Looking {
+    /// Milliseconds from the message to the first look.
+    before_ms: f64,
+    since: Stopwatch,
+}
+
+impl Looking {
+    fn turn_ms(self) -> f64 {
+        self.before_ms + self.since.elapsed_ms()
+    }
+}
+
+impl<W: Wire> HttpSession<W> {
+    async fn turn(&mut self, attempts: &mut Attempts) -> Result<Reply, AgentError> {
+        let clock = self.caller.context.clock;
+        let mut looking: Option<Looking> = None;
+        let recorded = attempts.failures.len();
+        loop {
+            let (next, last_ms) = match looking {
+                None => self.exchange(attempts, None).await?,
+                Some(_) => {
+                    let looked = self.exchange(&mut Attempts::default(), looking).await;
+                    looked.inspect_err(|error| {
+                        // Where the reply broke off, the attempt is recorded already.
+                        if attempts.failures[recorded..].is_empty() {
+                            attempts.failed(error, true, None);
+                        }
+                    })?
+                }
+            };
+            match next {
+                Next::Reply(mut reply) => {
+                    reply.latency_ms = looking.map_or(reply.latency_ms, Looking::turn_ms);
+                    return Ok(*reply);
+                }
+                Next::Send => {}
+                Next::Look(after) => {
+                    looking.get_or_insert(Looking { before_ms: last_ms, since: clock.start() });
+                    tokio::time::sleep(after).await;
+                }
+            }
+        }
+    }
+
+    /// A request of the message, to the end of the retries; and the milliseconds to its reply's last byte.
+    async fn exchange(&mut self, attempts: &mut Attempts, looking: Option<Looking>) -> Result<(Next, f64), AgentError> {
+        let caller = Arc::clone(&self.caller);
+        let mut retries = caller.retries(attempts);
+        loop {
+            let permit = retries.admit().await?;
+            let began = caller.context.clock.start();
+            let failure = match self.once(looking).await {
+                Ok(answered) => {
+                    caller.context.place.answered(permit);
+                    return Ok(answered);
+                }
+                Err(failure) => failure,
+            };
+            match failure.again {
+                Again::Instead { what, look } => {
+                    drop(permit);
+                    retries.instead(&failure, what);
+                    if let Some(after) = look {
+                        return Ok((Next::Look(after), began.elapsed_ms()));
+                    }
+                }
+                _ => retries.failed(permit, failure).await?,
+            }
+        }
+    }
+
+    /// One attempt; where the agent refused what can be left out or said otherwise, at once without it.
+    async fn once(&mut self, looking: Option<Looking>) -> Result<(Next, f64), AttemptFailure> {
+        loop {
+            match self.send(looking).await {
+                Err(AttemptFailure { again: Again::AtOnce, .. }) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn send(&mut self, looking: Option<Looking>) -> Result<(Next, f64), AttemptFailure> {
+        let request = self.wire.send().await?;
+        let stream = match self.caller.open(&request).await {
+            Ok(Opened::Streaming(stream)) => *stream,
+            Ok(Opened::Refused(reply)) => {
+                let failure = request.hints.on(AttemptFailure::of_status(&reply, self.caller.context.clock));
+                return Err(self.wire.failed(failure, Some(&reply)));
+            }
+            Err(failure) => return Err(self.wire.failed(failure, None)),
+        };
+        let read = match Received::read(stream, request.form, &mut self.wire).await {
+            Ok(mut received) => {
+                received.turn_ms = looking.map_or(received.turn_ms, Looking::turn_ms);
+                let last_ms = received.last_ms;
+                self.wire.finish(&received).await.map(|next| (next, last_ms))
+            }
+            Err(failure) => Err(failure),
+        };
+        read.map_err(|failure| self.wire.failed(failure, None))
+    }
+}

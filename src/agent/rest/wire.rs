@@ -1,0 +1,90 @@
+//! What tells the transports over HTTP apart: what they send and how they read what comes.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Caller, Received, Request, Took};
+use crate::agent::attempts::AttemptFailure;
+use crate::agent::{AgentError, AgentErrorKind, Reply};
+use crate::evidence::{Message, ObjectContext};
+use crate::http::{HttpFault, HttpReply};
+
+/// One conversation's requests and replies. It is made once for an agent and cloned for each conversation.
+pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
+    /// Whether a conversation can go on after an earlier one, which is taken in here.
+    fn take_history(&mut self, _history: &[Message]) -> bool {
+        false
+    }
+
+    /// Makes ready what the agent's memory needs before seeds are delivered.
+    fn prepare_memory(&self, _caller: &Caller) -> impl Future<Output = Result<(), AgentError>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Opens the conversation and returns its id.
+    fn open(&mut self, caller: &Caller) -> impl Future<Output = Result<String, AgentError>> + Send {
+        async { Ok(caller.session_id()) }
+    }
+
+    /// Whether the agent was there when the conversation was opened.
+    fn is_met(&self) -> bool {
+        true
+    }
+
+    /// Takes in what the user says; what an earlier message left behind that failed is forgotten.
+    fn say(&mut self, message: &str);
+
+    /// The next request of the message. What was read of an earlier attempt is forgotten.
+    fn send(&mut self) -> impl Future<Output = Result<Request, AttemptFailure>> + Send;
+
+    /// A reply that came whole, as JSON.
+    fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
+        reply.object()
+    }
+
+    /// An event of a stream, as JSON.
+    fn event(&self, data: &str, head: &HttpReply) -> Result<Value, HttpFault> {
+        head.event_json(data)
+    }
+
+    /// Takes in an event, or the document.
+    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure>;
+
+    /// What has come of the request, now that nothing more comes.
+    fn finish(&mut self, received: &Received) -> impl Future<Output = Result<Next, AttemptFailure>> + Send;
+
+    /// What an attempt that failed means in this conversation; `refusal` is the reply, where its status was no success.
+    fn failed(&mut self, failure: AttemptFailure, _refusal: Option<&HttpReply>) -> AttemptFailure {
+        failure
+    }
+
+    /// The error of a message that failed, with what else can be found out about it.
+    fn diagnose(&self, _caller: &Caller, error: AgentError) -> impl Future<Output = AgentError> + Send {
+        async { error }
+    }
+
+    /// The agent's observable state.
+    fn state(&mut self, _caller: &Caller) -> impl Future<Output = Result<ObjectContext, AgentError>> + Send {
+        let message = "the transport has no way to show the agent's state".to_owned();
+        async { Err(AgentError { kind: AgentErrorKind::NotFound, message }) }
+    }
+}
+
+/// What comes after a request that was answered.
+pub(in crate::agent) enum Next {
+    /// Nothing: this is the reply to the message.
+    Reply(Box<Reply>),
+    /// Another request of the same message, which can fail like the first.
+    Send,
+    /// After this long, a look at what has become of the message. Looking changes nothing, so its failures are no doubt
+    /// about the message.
+    Look(Duration),
+}
+
+impl Next {
+    /// The reply.
+    pub(in crate::agent) fn reply(reply: Reply) -> Result<Next, AttemptFailure> {
+        Ok(Next::Reply(Box::new(reply)))
+    }
+}

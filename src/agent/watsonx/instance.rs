@@ -1,0 +1,116 @@
+//! An instance of watsonx Orchestrate: its agents, and what both of its APIs share.
+
+use super::wire::{agent_id, uuid_of};
+use super::{AuthConfig, EditionConfig, WatsonxConfig};
+use crate::agent::attempts::AttemptFailure;
+use crate::agent::rest::{Caller, Hints, Request};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind};
+use crate::http::{BaseUrl, HttpReply, IamSettings, IamTokens, Method, Url};
+
+/// How many names of other agents an error tells.
+const NAMES: usize = 20;
+
+/// What to try, but for what is not found.
+pub(super) const HINTS: Hints = Hints {
+    unreachable: "; is it running? target.watsonx.baseUrl says where it is looked for",
+    unauthorized: "; check the key (target.watsonx.apiKey or EVAL_JOB_AGENT_API_KEY), and whether it is a token or, with \
+                   `auth: iam`, an API key",
+    not_found: "",
+};
+
+/// An instance, and one of its agents.
+#[derive(Clone)]
+pub(super) struct Instance {
+    pub(super) config: WatsonxConfig,
+    pub(super) base: BaseUrl,
+    name: String,
+    /// The agent's id, once it is known.
+    pub(super) agent: String,
+}
+
+impl Instance {
+    /// The error names the address that can't work.
+    pub(super) fn new(config: &WatsonxConfig, context: &AgentContext) -> Result<Instance, String> {
+        let base = config.address(&context.address(config.base_url.as_ref(), WatsonxConfig::BASE_URL))?;
+        let name = config.agent.as_ref().unwrap_or(&context.chatbot).clone();
+        Ok(Instance { config: config.clone(), base, name, agent: String::new() })
+    }
+
+    /// Sends requests with the key, or with tokens for it.
+    pub(super) fn caller(&self, context: AgentContext) -> Result<Caller, String> {
+        let (url, http, clock) = (self.config.iam_address()?, context.http.clone(), context.clock);
+        let time_limit = context.turn_limit;
+        let caller = Caller::new(context, &self.config.headers, self.config.api_key.as_ref());
+        let key = caller.api_key.clone().filter(|_| self.config.auth == AuthConfig::Iam);
+        let tokens = key.map(|key| IamTokens::new(IamSettings { url, key, time_limit, clock }, http));
+        Ok(caller.with_tokens(tokens))
+    }
+
+    /// Finds the agent by its name. Returns an id for a conversation.
+    pub(super) async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
+        let not_found = "; check target.watsonx.baseUrl: is this an instance of watsonx Orchestrate?";
+        let url = self.base.join(["v1", "orchestrate", "agents"]);
+        let request = Request::to(Method::GET, url, Hints { not_found, ..HINTS });
+        let agents = caller.call(&request, |reply: &HttpReply| Ok(reply.json()?)).await?;
+        self.agent = match agent_id(&agents, &self.name) {
+            Some(Ok(id)) => id,
+            Some(Err(names)) => {
+                let message = format!(
+                    "no agent is called {:?}; there are {}; check target.watsonx.agent",
+                    self.name,
+                    shown(&names)
+                );
+                return Err(AgentError { kind: AgentErrorKind::NotFound, message });
+            }
+            None => {
+                let message =
+                    "the reply to GET /v1/orchestrate/agents is no list of agents; check target.watsonx.baseUrl";
+                return Err(AgentError { kind: AgentErrorKind::BadReply, message: message.to_owned() });
+            }
+        };
+        Ok(uuid_of(&caller.unique_session_id()))
+    }
+
+    /// The address of this path in the SaaS, or in the developer edition.
+    pub(super) fn url(&self, saas: &[&str], developer: &[&str]) -> Url {
+        self.base.join(match self.edition() {
+            EditionConfig::Saas => saas.iter().copied(),
+            EditionConfig::Developer => developer.iter().copied(),
+        })
+    }
+
+    /// Whose paths the address has, unless the job says so. As IBM's own evaluation framework tells them apart.
+    fn edition(&self) -> EditionConfig {
+        let by_address = if self.base.is_loopback() { EditionConfig::Developer } else { EditionConfig::Saas };
+        self.config.edition.unwrap_or(by_address)
+    }
+}
+
+fn shown(names: &[String]) -> String {
+    let more = if names.len() > NAMES { format!(" and {} more", names.len() - NAMES) } else { String::new() };
+    let shown: Vec<String> = names.iter().take(NAMES).map(|name| crate::http::excerpt(name, &[])).collect();
+    if names.is_empty() { "none".to_owned() } else { format!("{}{more}", shown.join(", ")) }
+}
+
+/// A failure of the agent's own, at this call.
+pub(super) fn reported(reply: &HttpReply, what: &str) -> AttemptFailure {
+    AttemptFailure::reported(AgentErrorKind::BadReply, format!("{}: {what}", reply.place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_tells_the_edition_unless_the_job_does() {
+        let at = |address: &str, edition| {
+            let base = BaseUrl::parse(address).unwrap();
+            let config = WatsonxConfig { edition, ..WatsonxConfig::default() };
+            Instance { config, base, name: String::new(), agent: String::new() }.edition()
+        };
+        let saas = "https://api.us-south.watson-orchestrate.cloud.ibm.com/instances/1";
+        assert_eq!(at(saas, None), EditionConfig::Saas);
+        assert_eq!(at("http://127.0.0.1:4321", None), EditionConfig::Developer);
+        assert_eq!(at(saas, Some(EditionConfig::Developer)), EditionConfig::Developer);
+    }
+}
