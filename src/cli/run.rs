@@ -17,10 +17,11 @@ use super::show::{check_outputs, write_outputs};
 use super::signals::Signals;
 use crate::limiter::{Awaited, Telling};
 use crate::plan::{Plan, Refusal};
-use crate::record::{Entry, RunRecord, Verdict};
-use crate::report;
+use crate::record::{Entry, Overview, RunSummary, Verdict};
+use crate::report::{self, Gathered};
 use crate::run::{self, AtOnce, Durability, Engine};
-use crate::store::folder::{Journal, NewRun, RunsFolder, StoreError};
+use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder};
+use crate::store::{Store, StoreError, StoredRun};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
 pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
@@ -92,7 +93,7 @@ async fn run_one(
     let NewRun { id, folder, journal } =
         RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
 
-    let path = folder.path.display().to_string();
+    let path = folder.display().to_string();
     signals.kept_at(format!(
         "ended at once: what was finished is kept in {path}\n{}",
         show_words(&id, "show what there is", args)
@@ -127,32 +128,35 @@ async fn run_one(
         keeper.progress().mute();
         run::refuse(engine, provenance, &found.troubles).await
     };
-    finished.map_err(|source| CliError::Journal { folder: folder.path.clone(), source })?;
+    finished.map_err(|source| CliError::Journal { folder: folder.clone(), source })?;
 
     // The journal is the truth: nothing of the conversations was held in memory while they went on.
-    let record = folder.read_back(&keeper.journal)?.record;
-    let kept = folder.write_record(&record);
-    let written = write_outputs(&args.output, &record);
-    if record.verdict != Verdict::Interrupted {
+    let mut stored = JournalFile::of(&folder, &keeper.journal);
+    let mut gathered = Gathered::default();
+    let overview = stored.read(|group, trial| gathered.add(group, trial))?;
+    let kept = stored.write_summary(&overview.summary);
+    let written = write_outputs(&args.output, &stored, &overview);
+    let verdict = overview.summary.verdict;
+    if verdict != Verdict::Interrupted {
         if context.stderr_is_tty && !args.no_progress {
             // Where both streams meet on one screen, a blank line parts the progress from the report.
             printer.note("");
         }
-        printer.data(&report::terminal(&record, context.stdout_ink, context.width))?;
+        printer.data(&report::terminal(&overview, &gathered, context.stdout_ink, context.width))?;
     }
     match kept {
-        Ok(()) => printer.note(&kept_words(&record, args, &path)),
+        Ok(()) => printer.note(&kept_words(&overview, args, &path)),
         // What was shown is whole, and whoever moved the folder has the journal.
         Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => printer.note(&format!(
             "note: {path} is not there any more: it was moved or removed while the run went on. The report is whole; \
-             run.json was not written, and the journal is where the folder is now"
+             summary.json was not written, and the journal is where the folder is now"
         )),
-        Err(error) if record.verdict == Verdict::Passed => return Err(error.into()),
+        Err(error) if verdict == Verdict::Passed => return Err(error.into()),
         // What the run came to says more.
         Err(error) => printer.error(&error.into()),
     }
     written?;
-    Ok(record.verdict)
+    Ok(verdict)
 }
 
 /// Tells that fewer conversations are held at once than were asked for, or refuses where not even one can be.
@@ -246,15 +250,14 @@ impl run::Sink for Keeper {
     }
 }
 
-fn kept_words(record: &RunRecord, args: &RunArgs, folder: &str) -> String {
-    let turns: usize =
-        record.trials.iter().filter_map(|trial| trial.evidence.as_ref()).map(|e| e.transcript.turns.len()).sum();
-    match record.verdict {
+fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
+    let RunSummary { id, verdict, .. } = &overview.summary;
+    match verdict {
         Verdict::Interrupted => {
-            let turns = report::count(turns, "finished turn");
-            format!("interrupted: {turns} kept in {folder}\n{}", show_words(&record.id, "show what there is", args))
+            let turns = report::count(overview.turns, "finished turn");
+            format!("interrupted: {turns} kept in {folder}\n{}", show_words(id, "show what there is", args))
         }
-        _ => format!("kept in {folder}\n{}", show_words(&record.id, "show it again", args)),
+        _ => format!("kept in {folder}\n{}", show_words(id, "show it again", args)),
     }
 }
 

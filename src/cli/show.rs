@@ -1,36 +1,37 @@
 //! `eval-job show [ID]`
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use super::args::ShowArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use crate::record::RunRecord;
-use crate::report;
+use crate::record::{DocumentError, Overview, write_document};
+use crate::report::{self, Gathered};
 use crate::store::folder::RunsFolder;
+use crate::store::{Store, StoredRun};
 
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
 pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     check_outputs(&args.output)?;
-    let mut found = RunsFolder::at(&args.runs.runs_dir).find(args.id.as_deref())?.read()?;
-    // Of a run that was kept before keys were cleared from it.
-    let internal = |error: serde_json::Error| CliError::Internal(error.to_string());
-    let json = serde_json::to_vec(&found.record).map_err(internal)?;
-    if let Some(cleared) = context.redactor().cleared(&found.record, &json).map_err(internal)? {
-        found.record = cleared;
-    }
-    if let Some(note) = &found.note {
+    // A run may have been kept before keys were cleared from it.
+    let mut run =
+        RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());
+    let mut gathered = Gathered::default();
+    let overview = run.read(|group, trial| gathered.add(group, trial))?;
+    if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
     }
     if args.verbose {
-        printer.data(&report::conversations(&found.record, context.stdout_ink))?;
+        for trial in run.trials() {
+            printer.data(&report::conversation(&overview, &trial?, context.stdout_ink))?;
+        }
     }
-    printer.data(&report::terminal(&found.record, context.stdout_ink, context.width))?;
-    write_outputs(&args.output, &found.record)?;
-    Ok(found.record.verdict.exit_status())
+    printer.data(&report::terminal(&overview, &gathered, context.stdout_ink, context.width))?;
+    write_outputs(&args.output, &run, &overview)?;
+    Ok(overview.summary.verdict.exit_status())
 }
 
 /// Refuses endings that tell no format and folders that are not there, before anything else happens.
@@ -48,14 +49,20 @@ pub(super) fn check_outputs(outputs: &[PathBuf]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes the record to every file that was asked for.
-pub(super) fn write_outputs(outputs: &[PathBuf], record: &RunRecord) -> Result<(), CliError> {
+/// Writes the run to every file that was asked for.
+pub(super) fn write_outputs(outputs: &[PathBuf], run: &impl StoredRun, overview: &Overview) -> Result<(), CliError> {
     for path in outputs {
         let unwritable = |source| CliError::Unwritable { path: path.clone(), source };
         let is_tokens = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tokens.json"));
-        let json = if is_tokens { report::token_file(record) } else { record.to_json() };
-        let json = json.map_err(|error| CliError::Internal(error.to_string()))?;
-        fs::write(path, json).map_err(unwritable)?;
+        let file = BufWriter::new(File::create(path).map_err(unwritable)?);
+        let written = match is_tokens {
+            true => report::write_token_file(overview, run.trials(), file),
+            false => write_document(&overview.summary, run.trials(), file),
+        };
+        written.map_err(|error| match error {
+            DocumentError::Read(error) => error.into(),
+            DocumentError::Write(source) => unwritable(source),
+        })?;
     }
     Ok(())
 }

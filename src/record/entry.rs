@@ -158,6 +158,26 @@ pub enum Entry {
 }
 
 impl Entry {
+    /// The number of the trial that it is about; `None` for one of the whole run.
+    pub fn trial(&self) -> Option<u32> {
+        match self {
+            Entry::RunStarted { .. } | Entry::LimitReached { .. } | Entry::RunFinished { .. } => None,
+            Entry::TrialStarted { trial, .. }
+            | Entry::SessionOpened { trial, .. }
+            | Entry::LookedBefore { trial, .. }
+            | Entry::UserSaid { trial, .. }
+            | Entry::TurnFinished { trial, .. }
+            | Entry::GraphChanged { trial, .. }
+            | Entry::ConversationEnded { trial, .. }
+            | Entry::Primed { trial, .. }
+            | Entry::ModelAsked { trial, .. }
+            | Entry::Judged { trial, .. }
+            | Entry::AgentOutput { trial, .. }
+            | Entry::AgentRefused { trial, .. }
+            | Entry::TrialFinished { trial, .. } => Some(*trial),
+        }
+    }
+
     /// A conversation that somebody else than the agent brought to a stop: what the persona cost is still known.
     pub fn conversation_cut_off(trial: u32, persona_usage: Usage) -> Entry {
         Entry::ConversationEnded {

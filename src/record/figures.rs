@@ -1,12 +1,10 @@
 //! Figures of a run: of each condition of each case, of each case, and of each of the agent's models.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::TrialRecord;
+use super::Group;
 use crate::evidence::Condition;
-use crate::score::{Component, Score, mean_of, mean_of_conditions};
+use crate::score::{Component, mean_of, mean_of_conditions};
 
 /// The job's figure for one of the agent's models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,30 +45,16 @@ pub struct ConditionFigure {
     pub figure: Component,
 }
 
-/// The trials of one case and model in one condition.
-type Group<'a> = ((&'a str, Condition), Vec<&'a TrialRecord>);
-
-/// A model's figure, of its trials.
-pub(super) fn of_model<'a>(model: &str, trials: impl Iterator<Item = &'a TrialRecord>) -> ModelFigure {
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut places: BTreeMap<(&str, Condition), usize> = BTreeMap::new();
-    for trial in trials {
-        let key = (trial.trial.case.as_str(), trial.trial.condition);
-        let place = *places.entry(key).or_insert_with(|| {
-            groups.push((key, Vec::new()));
-            groups.len() - 1
-        });
-        groups[place].1.push(trial);
-    }
+/// A model's figure, of its groups.
+pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a Group>) -> ModelFigure {
     let mut cases: Vec<CaseFigure> = Vec::new();
-    for ((case, condition), trials) in &groups {
-        let figure = of_condition(*condition, trials);
-        match cases.iter_mut().find(|known| known.case == *case) {
+    for group in groups {
+        let figure = of_group(group);
+        match cases.iter_mut().find(|known| known.case == group.case) {
             Some(known) => known.conditions.push(figure),
             None => {
-                let figure =
-                    CaseFigure { case: (*case).to_owned(), figure: Component::missing(""), conditions: vec![figure] };
-                cases.push(figure);
+                let (case, unknown) = (group.case.clone(), Component::missing(""));
+                cases.push(CaseFigure { case, figure: unknown, conditions: vec![figure] });
             }
         }
     }
@@ -85,38 +69,18 @@ pub(super) fn of_model<'a>(model: &str, trials: impl Iterator<Item = &'a TrialRe
     ModelFigure { model: model.to_owned(), figure, cases }
 }
 
-fn of_condition(condition: Condition, trials: &[&TrialRecord]) -> ConditionFigure {
-    let figures: Vec<Component> = trials.iter().map(|trial| figure(trial)).collect();
-    let scores: Vec<Score> = figures.iter().filter_map(Component::score).collect();
-    let (n, missing) = (scores.len() as u32, (figures.len() - scores.len()) as u32);
-    let figure = match (figures.as_slice(), scores.is_empty()) {
-        ([only], _) => only.clone(),
-        (all, true) => all.iter().find(|figure| figure.is_missing()).or(all.first()).cloned().unwrap_or_else(none),
-        (_, false) => {
-            let mean = scores.iter().map(|score| score.get()).sum::<f64>() / f64::from(n);
-            let without = if missing == 0 { String::new() } else { format!(", {missing} more have no figure") };
-            Component::scored(Score::clamped(mean), format!("mean of {n} trials{without}"))
-        }
-    };
-    ConditionFigure { condition, n, missing, figure }
-}
-
-fn none() -> Component {
-    Component::missing("no trials")
-}
-
-fn figure(trial: &TrialRecord) -> Component {
-    match (trial.why_no_score(), &trial.scorecard) {
-        (None, Some(scorecard)) => scorecard.composite.clone(),
-        (why, _) => Component::missing(why.unwrap_or_default()),
-    }
+fn of_group(group: &Group) -> ConditionFigure {
+    let n = group.composite.scored;
+    let figure = group.composite.component().unwrap_or_else(|| Component::missing("no trials"));
+    ConditionFigure { condition: group.condition, n: n as u32, missing: (group.planned - n) as u32, figure }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::TrialId;
-    use crate::score::{Outcome, Scorecard};
+    use crate::record::TrialRecord;
+    use crate::score::{Outcome, Score, Scorecard};
 
     fn trial(case: &str, condition: Condition, repeat: u32, score: Option<f64>) -> TrialRecord {
         let id = TrialId { number: 0, case: case.to_owned(), model: "m".to_owned(), condition, repeat };
@@ -135,6 +99,15 @@ mod tests {
         }
     }
 
+    fn groups(trials: &[TrialRecord]) -> Vec<Group> {
+        let mut groups = Group::planned(trials.iter().map(|trial| &trial.trial));
+        for trial in trials {
+            let group = groups.iter_mut().find(|group| group.has(&trial.trial));
+            group.unwrap().add(trial);
+        }
+        groups
+    }
+
     #[test]
     fn a_conditions_figure_is_the_mean_of_its_valid_trials() {
         use Condition::{WithFacts, WithoutFacts};
@@ -145,7 +118,7 @@ mod tests {
             trial("a", WithFacts, 2, Some(0.5)),
             trial("b", WithoutFacts, 1, Some(0.25)),
         ];
-        let figure = of_model("m", trials.iter());
+        let figure = of_model("m", groups(&trials).iter());
         let of_a: Vec<_> =
             figure.cases[0].conditions.iter().map(|it| (it.n, it.missing, it.figure.score().unwrap().get())).collect();
         assert_eq!(of_a, [(1, 1, 0.5), (2, 0, 0.75)]);
@@ -161,7 +134,7 @@ mod tests {
             trial("a", Condition::WithFacts, 2, None),
             trial("b", Condition::WithoutFacts, 1, Some(1.0)),
         ];
-        let figure = of_model("m", trials.iter());
+        let figure = of_model("m", groups(&trials).iter());
         assert_eq!(figure.cases[0].figure, Component::missing("with facts: broken: the graph is down"));
         assert_eq!(figure.figure, Component::missing("a: with facts: broken: the graph is down"));
     }

@@ -1,25 +1,35 @@
-//! What is stored of a run: the journal's entries and the one document that they add up to.
+//! What is stored of a run: the journal's entries and what they add up to.
 //!
-//! Invariants: the record is nothing but the fold of the journal ([`RunRecord::of`]), so a run that was killed reads
-//! like one that ended; every document carries [`FORMAT_VERSION`]; nothing in here is secret.
+//! Invariants: everything that is known of a run is a fold of its journal ([`Fold`]), so a run that was killed reads like
+//! one that ended; the fold holds a trial from its first entry to its last; every document carries [`FORMAT_VERSION`];
+//! nothing in here is secret.
 
 mod call;
+mod document;
 mod entry;
 mod figures;
+mod fold;
+mod group;
+mod overview;
 mod provenance;
-mod run;
 mod spending;
+mod summary;
 mod trial;
 mod vacuous;
 mod verdict;
 
 pub use call::{Asker, ModelCall};
+pub use document::{DocumentError, RunRecord, Sequence, write_document, write_streamed};
 pub use entry::Entry;
 pub use figures::{CaseFigure, ConditionFigure, ModelFigure};
+pub use fold::Fold;
+pub use group::{DimensionTally, Group, Tally};
+pub use overview::Overview;
 pub use provenance::{PromptDigest, Provenance};
-pub use run::RunRecord;
 pub use spending::{Spender, Spending, Stage, total};
+pub use summary::RunSummary;
 pub use trial::TrialRecord;
+pub use vacuous::{AssertionKey, Doubts};
 pub use verdict::Verdict;
 
 /// The version of the journal's and the record's format. A reader refuses what is newer than itself.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Asker, RunRecord, TrialRecord};
+use super::{Asker, Provenance, TrialRecord};
 use crate::evidence::{Turn, Usage};
 use crate::money::{Cost, Price};
 
@@ -62,6 +62,8 @@ pub struct Spending {
     pub stage: Stage,
     /// The model's name.
     pub model: String,
+    /// How many replies, those included of which nothing was reported.
+    pub calls: u64,
     /// What it took; `None` where nobody says.
     pub usage: Option<Usage>,
     /// What that cost, by the prices of the record.
@@ -76,66 +78,87 @@ impl Display for Spending {
     }
 }
 
-impl RunRecord {
-    /// What the run took, a row for each who, when and model, in that order. Who took nothing has no row.
-    pub fn spending(&self) -> Vec<Spending> {
-        let mut parts: Vec<Part<'_>> = Vec::new();
-        let mut add = |spender, stage, model, usage| {
-            let key = (spender, stage, model);
-            match parts.iter_mut().find(|part| part.key == key) {
-                Some(part) => part.told.push(usage),
-                None => parts.push(Part { key, told: vec![usage] }),
+/// Adds up what a run took, trial by trial.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ledger {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone)]
+struct Row {
+    spending: Spending,
+    price: Option<Price>,
+}
+
+impl Row {
+    /// Each reply has its own price: a long request makes no other one dear. One that reports nothing among others that
+    /// do is one that is known to be missing.
+    fn add(&mut self, reported: Option<Usage>) {
+        let cost = self.price.zip(reported).map_or(Cost::Unknown, |(price, usage)| price.of(&usage));
+        let row = &mut self.spending;
+        let is_first = row.calls == 0;
+        row.calls += 1;
+        row.cost = if is_first { cost } else { row.cost.plus(cost) };
+        row.usage = match (row.usage, reported) {
+            (None, None) => None,
+            (None, Some(usage)) => {
+                let unreported = Usage::of_call(None, None);
+                Some((1..row.calls).fold(usage, |sum, _| sum.plus(unreported)))
             }
+            (Some(sum), reported) => Some(sum.plus(reported.unwrap_or(Usage::of_call(None, None)))),
         };
-        for trial in &self.trials {
-            let model = trial.trial.model.as_str();
-            if trial.was_primed {
-                add(Spender::Agent, Stage::Priming, model, trial.priming_usage);
-            }
-            for usage in agent_usage(trial) {
-                add(Spender::Agent, Stage::Conversation, model, usage);
-            }
-            for call in &trial.calls {
-                let (spender, stage) = match call.asker {
-                    Asker::Persona => (Spender::Persona, Stage::Conversation),
-                    Asker::Judge => (Spender::Judge, Stage::Judging),
-                };
-                add(spender, stage, &call.model, Some(call.usage));
-            }
-            // What an earlier version kept.
-            if trial.calls.is_empty() {
-                let persona = trial.evidence.as_ref().map(|evidence| evidence.persona_usage);
-                if let Some(usage) = persona.filter(|usage| usage.calls > 0) {
-                    add(Spender::Persona, Stage::Conversation, &self.provenance.persona_model, Some(usage));
-                }
-                for judgement in trial.judgements.iter().filter(|judgement| judgement.usage.calls > 0) {
-                    add(Spender::Judge, Stage::Judging, &judgement.model, Some(judgement.usage));
-                }
-            }
-        }
-        let mut rows: Vec<Spending> =
-            parts.iter().map(|part| part.spending(self.provenance.prices.get(part.key.2))).collect();
-        rows.sort_by_key(|row| (row.spender, row.stage));
-        rows
     }
 }
 
-/// What one row is made of.
-struct Part<'a> {
-    /// Who, when and which model.
-    key: (Spender, Stage, &'a str),
-    /// Each reply's tokens.
-    told: Vec<Option<Usage>>,
-}
+impl Ledger {
+    /// Takes in a trial.
+    pub(super) fn add(&mut self, trial: &TrialRecord, provenance: &Provenance) {
+        let model = trial.trial.model.as_str();
+        if trial.was_primed {
+            self.row((Spender::Agent, Stage::Priming, model), provenance).add(trial.priming_usage);
+        }
+        for usage in agent_usage(trial) {
+            self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
+        }
+        for call in &trial.calls {
+            let (spender, stage) = match call.asker {
+                Asker::Persona => (Spender::Persona, Stage::Conversation),
+                Asker::Judge => (Spender::Judge, Stage::Judging),
+            };
+            self.row((spender, stage, &call.model), provenance).add(Some(call.usage));
+        }
+        // What an earlier version kept.
+        if trial.calls.is_empty() {
+            let persona = trial.evidence.as_ref().map(|evidence| evidence.persona_usage);
+            if let Some(usage) = persona.filter(|usage| usage.calls > 0) {
+                let key = (Spender::Persona, Stage::Conversation, provenance.persona_model.as_str());
+                self.row(key, provenance).add(Some(usage));
+            }
+            for judgement in trial.judgements.iter().filter(|judgement| judgement.usage.calls > 0) {
+                self.row((Spender::Judge, Stage::Judging, &judgement.model), provenance).add(Some(judgement.usage));
+            }
+        }
+    }
 
-impl Part<'_> {
-    /// Each reply has its own price: a long request makes no other one dear.
-    fn spending(&self, price: Option<&Price>) -> Spending {
-        let (spender, stage, model) = self.key;
-        let usage = Usage::of_replies(self.told.iter().copied());
-        let of_reply = |told: &Option<Usage>| price.zip(*told).map_or(Cost::Unknown, |(price, usage)| price.of(&usage));
-        let cost = self.told.iter().map(of_reply).reduce(Cost::plus).unwrap_or(Cost::NOTHING);
-        Spending { spender, stage, model: model.to_owned(), usage, cost }
+    /// A row for each who, when and model, in that order.
+    pub(super) fn rows(&self, provenance: &Provenance) -> Vec<Spending> {
+        let mut rows: Vec<Spending> = self.rows.iter().map(|row| row.spending.clone()).collect();
+        let place = |model: &String| provenance.models.iter().position(|known| known == model);
+        rows.sort_by_key(|row| (row.spender, row.stage, place(&row.model)));
+        rows
+    }
+
+    fn row(&mut self, (spender, stage, model): (Spender, Stage, &str), provenance: &Provenance) -> &mut Row {
+        let is_it = |row: &Row| {
+            (row.spending.spender, row.spending.stage, row.spending.model.as_str()) == (spender, stage, model)
+        };
+        let place = self.rows.iter().position(is_it).unwrap_or_else(|| {
+            let (model, price) = (model.to_owned(), provenance.prices.get(model).copied());
+            let spending = Spending { spender, stage, model, calls: 0, usage: None, cost: Cost::NOTHING };
+            self.rows.push(Row { spending, price });
+            self.rows.len() - 1
+        });
+        &mut self.rows[place]
     }
 }
 
@@ -196,8 +219,13 @@ mod tests {
         let long = LongContext { above: 100, input: 1e6, cached_input: None, output: 1e6 };
         let price = Price { input: 1.0, cached_input: None, output: 1.0, long_context: Some(long) };
         let reply = Some(Usage { largest_input_tokens: None, ..Usage::of_call(Some(90), Some(10)) });
-        let row = |told: Vec<Option<Usage>>| {
-            Part { key: (Spender::Agent, Stage::Conversation, "m"), told }.spending(Some(&price))
+        let provenance =
+            Provenance { prices: [("m".to_owned(), price)].into_iter().collect(), ..Provenance::default() };
+        let row = |reported: Vec<Option<Usage>>| {
+            let mut ledger = Ledger::default();
+            let row = ledger.row((Spender::Agent, Stage::Conversation, "m"), &provenance);
+            reported.into_iter().for_each(|reported| row.add(reported));
+            row.spending.clone()
         };
         let dollars = Dollars::new(0.0002).unwrap();
         assert_eq!(row(vec![reply, reply]).cost, Cost::Exactly(dollars));

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::ModelCall;
-use crate::evidence::{AgentOutput, Evidence, Judgement, TrialId, Usage};
+use super::{Entry, ModelCall};
+use crate::evidence::{AgentOutput, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Score, Scorecard};
 
@@ -63,6 +63,57 @@ impl TrialRecord {
             refusals: None,
             judgements: Vec::new(),
             scorecard: None,
+        }
+    }
+
+    /// Takes in the next of its entries in the journal.
+    pub fn apply(&mut self, entry: Entry) {
+        match (entry, &mut self.evidence) {
+            (Entry::TrialStarted { at, .. }, _) => self.started_at = Some(at),
+            (Entry::SessionOpened { session_id, user, .. }, _) => {
+                self.evidence = Some(Evidence::of_session(session_id, user, &self.trial));
+            }
+            (Entry::LookedBefore { before, empty, .. }, Some(evidence)) => {
+                (evidence.before, evidence.empty) = (Some(before), Some(empty));
+            }
+            (Entry::UserSaid { text, .. }, _) => self.pending = Some(text),
+            (Entry::TurnFinished { turn, .. }, evidence) => {
+                self.pending = None;
+                if let Some(evidence) = evidence {
+                    evidence.transcript.turns.push(turn);
+                }
+            }
+            (Entry::GraphChanged { changes, .. }, Some(evidence)) => match &mut evidence.changes {
+                Some(Observed::Seen(seen)) => seen.extend(changes),
+                unseen => *unseen = Some(Observed::Seen(changes)),
+            },
+            (
+                Entry::ConversationEnded {
+                    ending, object_context, queries, changes, persona_usage, persona_notes, ..
+                },
+                Some(evidence),
+            ) => {
+                evidence.ending = ending;
+                evidence.object_context = object_context;
+                evidence.queries = queries;
+                // A conversation that was cut off keeps what was seen while it went on.
+                evidence.changes = changes.or(evidence.changes.take());
+                evidence.persona_usage = persona_usage;
+                evidence.persona_notes = persona_notes;
+            }
+            (Entry::Primed { usage, .. }, _) => (self.was_primed, self.priming_usage) = (true, usage),
+            (Entry::ModelAsked { call, .. }, _) => self.calls.push(call),
+            (Entry::Judged { judgement, .. }, _) => self.judgements.push(judgement),
+            (Entry::AgentOutput { output, .. }, _) => self.agent_output = Some(output),
+            (Entry::AgentRefused { refusals, .. }, _) => self.refusals = Some(refusals),
+            (Entry::TrialFinished { at, outcome, scorecard, .. }, _) => {
+                self.finished_at = Some(at);
+                self.outcome = Some(outcome);
+                self.scorecard = scorecard;
+            }
+            // Of a conversation without a session, and what is not a trial's.
+            (Entry::LookedBefore { .. } | Entry::GraphChanged { .. } | Entry::ConversationEnded { .. }, None)
+            | (Entry::RunStarted { .. } | Entry::LimitReached { .. } | Entry::RunFinished { .. }, _) => {}
         }
     }
 

@@ -2,51 +2,68 @@
 
 use std::collections::BTreeMap;
 
-use super::{RunRecord, TrialRecord};
+use super::TrialRecord;
 use crate::score::{Item, Vacuity, Weight};
 
 /// An assertion of a run: its case, and what it is known by there.
 pub type AssertionKey<'a> = (&'a str, &'a str);
 
-impl RunRecord {
+/// Which assertions may say nothing of the conversations: what all trials of its case made of each.
+#[derive(Debug, Clone, Default)]
+pub struct Doubts {
+    cases: BTreeMap<String, Vec<(String, Doubt)>>,
+    /// Whether what held before the first word can be what earlier conversations left.
+    pub may_be_left_over: bool,
+}
+
+/// What all trials made of one assertion.
+#[derive(Debug, Clone, Default)]
+struct Doubt {
+    /// It was checked, and could have failed.
+    can_fail: bool,
+    /// It was checked, and could not have failed.
+    is_vacuous: bool,
+    /// It held before the first word of some conversation already.
+    held_before: bool,
+}
+
+impl Doubts {
+    /// Takes in a trial.
+    pub(super) fn add(&mut self, trial: &TrialRecord) {
+        let before = trial.evidence.as_ref().and_then(|evidence| evidence.before.as_ref());
+        self.may_be_left_over |= before.is_some_and(|before| before.may_be_left_over);
+        let items = trial.scorecard.as_ref().and_then(|card| card.dimension("assertions"));
+        let Some(items) = items.map(|dimension| &dimension.items).filter(|items| !items.is_empty()) else { return };
+        let case = match self.cases.get_mut(&trial.trial.case) {
+            Some(case) => case,
+            None => self.cases.entry(trial.trial.case.clone()).or_default(),
+        };
+        for (place, item) in items.iter().enumerate() {
+            if case.get(place).is_none_or(|(key, _)| key != item.key()) {
+                case.insert(place.min(case.len()), (item.key().to_owned(), Doubt::default()));
+            }
+            let doubt = &mut case[place].1;
+            let is_vacuous = item.vacuity == Some(Vacuity::Vacuous);
+            doubt.held_before |= is_unshown(item);
+            doubt.is_vacuous |= is_vacuous;
+            // One that is missing for another reason says nothing of what it can do.
+            doubt.can_fail |= !is_vacuous && (item.component.score().is_some() || is_unshown(item));
+        }
+    }
+
     /// The assertions that held wherever they were checked and could not have failed anywhere.
-    pub fn vacuous_assertions(&self) -> Vec<AssertionKey<'_>> {
-        self.assertions(|items| {
-            // One that is missing for another reason tells nothing of what it can do.
-            let tells = |item: &&&Item| item.component.score().is_some() || is_unshown(item);
-            let checked: Vec<&&Item> = items.iter().filter(tells).collect();
-            !checked.is_empty() && checked.iter().all(|item| item.vacuity == Some(Vacuity::Vacuous))
-        })
+    pub fn vacuous(&self) -> Vec<AssertionKey<'_>> {
+        self.keys(|doubt| doubt.is_vacuous && !doubt.can_fail)
     }
 
     /// The other assertions that held before the first word of some conversation already.
-    pub fn held_before_assertions(&self) -> Vec<AssertionKey<'_>> {
-        let vacuous = self.vacuous_assertions();
-        let held = self.assertions(|items| items.iter().any(|item| is_unshown(item)));
-        held.into_iter().filter(|key| !vacuous.contains(key)).collect()
+    pub fn held_before(&self) -> Vec<AssertionKey<'_>> {
+        self.keys(|doubt| doubt.held_before && (doubt.can_fail || !doubt.is_vacuous))
     }
 
-    /// Whether what held before the first word can be what earlier conversations left.
-    pub fn may_be_left_over(&self) -> bool {
-        let before = self.trials.iter().filter_map(|trial| trial.evidence.as_ref()?.before.as_ref());
-        before.into_iter().any(|before| before.may_be_left_over)
-    }
-
-    /// The assertions of which this is true: what all trials of the case made of each.
-    fn assertions(&self, is_one: impl Fn(&[&Item]) -> bool) -> Vec<AssertionKey<'_>> {
-        let mut all: Vec<(AssertionKey<'_>, Vec<&Item>)> = Vec::new();
-        let mut places: BTreeMap<AssertionKey<'_>, usize> = BTreeMap::new();
-        for trial in &self.trials {
-            for item in assertions_of(trial).unwrap_or_default() {
-                let key = (trial.trial.case.as_str(), item.key());
-                let place = *places.entry(key).or_insert_with(|| {
-                    all.push((key, Vec::new()));
-                    all.len() - 1
-                });
-                all[place].1.push(item);
-            }
-        }
-        all.into_iter().filter(|(_, items)| is_one(items)).map(|(key, _)| key).collect()
+    fn keys(&self, is_one: impl Fn(&Doubt) -> bool) -> Vec<AssertionKey<'_>> {
+        let all = self.cases.iter().flat_map(|(case, keys)| keys.iter().map(move |(key, doubt)| ((case, key), doubt)));
+        all.filter(|(_, doubt)| is_one(doubt)).map(|((case, key), _)| (case.as_str(), key.as_str())).collect()
     }
 }
 
@@ -64,10 +81,6 @@ impl TrialRecord {
                 dimension.name == "assertions" && items.into_iter().all(is_unshown)
             })
     }
-}
-
-fn assertions_of(trial: &TrialRecord) -> Option<&[Item]> {
-    Some(trial.scorecard.as_ref()?.dimension("assertions")?.items.as_slice())
 }
 
 /// Whether it held before the first word.

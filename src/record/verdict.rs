@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunRecord, TrialRecord};
+use super::{Group, Overview};
 use crate::score::VacuousGate;
 
 /// What a run means.
@@ -22,22 +22,21 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict on a run.
-    pub fn of(record: &RunRecord) -> Verdict {
-        if record.interrupted {
+    pub(super) fn of(run: &Overview) -> Verdict {
+        let summary = &run.summary;
+        if summary.interrupted {
             return Verdict::Interrupted;
         }
-        let unfinished = record.trials.iter().any(|trial| trial.finished_at.is_none());
-        let vacuous = record.provenance.vacuous == VacuousGate::Fail
-            && !(record.vacuous_assertions().is_empty() && record.held_before_assertions().is_empty());
+        let vacuous = summary.provenance.vacuous == VacuousGate::Fail
+            && !(run.doubts.vacuous().is_empty() && run.doubts.held_before().is_empty());
         // What is missing only for what the gate is about fails the gate.
-        let is_missing =
-            |trial: &TrialRecord| trial.score().is_none() && !(vacuous && trial.is_unscored_for_what_held_before());
-        let has_none = |trial: &TrialRecord| is_missing(trial) && !record.is_scored_elsewhere(trial);
-        if unfinished || record.trials.iter().any(has_none) || record.figures.is_empty() {
+        let excused = |group: &Group| if vacuous { group.held_before } else { 0 };
+        let is_missing = |group: &Group| group.composite.scored == 0 && group.planned > excused(group);
+        if run.unfinished > 0 || run.groups.iter().any(is_missing) || summary.figures.is_empty() {
             return Verdict::Incomplete;
         }
-        let gate = record.provenance.min_score;
-        let below = record.figures.iter().any(|figure| figure.figure.score() < gate);
+        let gate = summary.provenance.min_score;
+        let below = summary.figures.iter().any(|figure| figure.figure.score() < gate);
         if below || vacuous { Verdict::GateFailed } else { Verdict::Passed }
     }
 

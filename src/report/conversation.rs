@@ -4,64 +4,61 @@ use std::fmt::Write;
 
 use super::{Ink, TrialNames, count, plain};
 use crate::evidence::{AgentOutput, Change, Event, EventKind, FailedTry, Observed};
-use crate::record::RunRecord;
+use crate::record::{Overview, TrialRecord};
 
-/// Every conversation of a run.
-pub fn conversations(record: &RunRecord, ink: Ink) -> String {
+/// A trial's conversation; empty where there was none.
+pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     let mut page = String::new();
-    let names = TrialNames::new(record.trials.iter().map(|trial| &trial.trial));
-    for trial in &record.trials {
-        if trial.evidence.is_none() && trial.agent_output.is_none() {
-            continue;
-        }
-        let id = &trial.trial;
-        let case = if names.tell_cases() { format!("{} · ", plain(&id.case)) } else { String::new() };
-        let repeat = if names.are_grouped() { format!(" · {}", id.repeat) } else { String::new() };
-        let title = format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.words());
-        let _ = writeln!(page, "{}", ink.bold(&title));
-        let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
-            Some(Observed::Seen(changes)) => changes.as_slice(),
-            _ => &[],
-        };
-        let of_turn = |page: &mut String, turn: u32, late: bool| {
-            for change in changes.iter().filter(|change| (change.when().turn, change.when().late) == (turn, late)) {
-                let _ = writeln!(page, "   {}", self::change(change, ink));
-            }
-        };
-        for turn in trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns) {
-            if !turn.is_greeting() {
-                let _ = writeln!(
-                    page,
-                    "{} {}",
-                    ink.bold(&format!("{}. {}:", turn.number, plain(&record.provenance.persona))),
-                    indented(&turn.user)
-                );
-            }
-            for failure in &turn.failures {
-                let _ = writeln!(
-                    page,
-                    "   {}",
-                    ink.unsure(&format!("a try failed{}: {}{}", time(failure), plain(&failure.error), excuse(failure)))
-                );
-            }
-            for event in &turn.events {
-                let _ = writeln!(page, "   {}", self::event(event, ink).replace('\n', "\n   "));
-            }
-            if let Some(text) = &turn.agent {
-                let latency = turn.latency_ms.unwrap_or_default();
-                let _ = writeln!(page, "   {} {}", ink.bold(&format!("agent ({latency:.0} ms):")), indented(text));
-            }
-            of_turn(&mut page, turn.number, false);
-            of_turn(&mut page, turn.number, true);
-        }
-        if let Some(pending) = &trial.pending {
-            let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
-        }
-        if let Some(output) = &trial.agent_output {
-            page.push_str(&printed(output, ink));
-        }
-        page.push('\n');
+    if trial.evidence.is_none() && trial.agent_output.is_none() {
+        return page;
     }
+    let (names, id) = (TrialNames::of_run(run), &trial.trial);
+    let case = if names.tell_cases() { format!("{} · ", plain(&id.case)) } else { String::new() };
+    let repeat = if names.are_grouped() { format!(" · {}", id.repeat) } else { String::new() };
+    let title = format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.words());
+    let _ = writeln!(page, "{}", ink.bold(&title));
+    let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
+        Some(Observed::Seen(changes)) => changes.as_slice(),
+        _ => &[],
+    };
+    let of_turn = |page: &mut String, turn: u32, late: bool| {
+        for change in changes.iter().filter(|change| (change.when().turn, change.when().late) == (turn, late)) {
+            let _ = writeln!(page, "   {}", self::change(change, ink));
+        }
+    };
+    for turn in trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns) {
+        if !turn.is_greeting() {
+            let _ = writeln!(
+                page,
+                "{} {}",
+                ink.bold(&format!("{}. {}:", turn.number, plain(&run.summary.provenance.persona))),
+                indented(&turn.user)
+            );
+        }
+        for failure in &turn.failures {
+            let _ = writeln!(
+                page,
+                "   {}",
+                ink.unsure(&format!("a try failed{}: {}{}", time(failure), plain(&failure.error), excuse(failure)))
+            );
+        }
+        for event in &turn.events {
+            let _ = writeln!(page, "   {}", self::event(event, ink).replace('\n', "\n   "));
+        }
+        if let Some(text) = &turn.agent {
+            let latency = turn.latency_ms.unwrap_or_default();
+            let _ = writeln!(page, "   {} {}", ink.bold(&format!("agent ({latency:.0} ms):")), indented(text));
+        }
+        of_turn(&mut page, turn.number, false);
+        of_turn(&mut page, turn.number, true);
+    }
+    if let Some(pending) = &trial.pending {
+        let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
+    }
+    if let Some(output) = &trial.agent_output {
+        page.push_str(&printed(output, ink));
+    }
+    page.push('\n');
     page
 }
 

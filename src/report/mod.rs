@@ -1,8 +1,9 @@
-//! A record as text. Pure functions: whoever prints decides where it goes.
+//! A run as text. Pure functions: whoever prints decides where it goes.
 //!
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
 mod conversation;
+mod gathered;
 mod ink;
 mod numbers;
 mod plain;
@@ -10,10 +11,11 @@ mod terminal;
 mod token_file;
 mod trial_names;
 
-pub use conversation::{change, conversations, event, excuse};
+pub use conversation::{change, conversation, event, excuse};
+pub use gathered::Gathered;
 pub use ink::Ink;
 pub use numbers::{count, thousands, two_decimals};
 pub use plain::{one_line, plain, wrapped};
 pub use terminal::{listing, terminal};
-pub use token_file::token_file;
+pub use token_file::write_token_file;
 pub use trial_names::TrialNames;

@@ -2,25 +2,47 @@
 //! (`results/token_usage/pipeline_aggregated_*.json` of its self-service agent quickstart), so that what reads those reads
 //! this. The agent is its "app". What is not known is null, never 0.
 
+use std::io::Write;
+
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::record::{Asker, RunRecord, Spender, Spending, Stage, total};
+use crate::record::{
+    Asker, DocumentError, ModelCall, Overview, Sequence, Spender, Spending, Stage, TrialRecord, total, write_streamed,
+};
 
-/// The token file of a run: indented JSON with a newline at its end.
+/// Writes the token file of a run, indented and with a newline at its end, while its trials are being read.
 ///
 /// # Errors
-/// Never, in practice: every key is a string.
-pub fn token_file(record: &RunRecord) -> serde_json::Result<Vec<u8>> {
-    let rows = record.spending();
+/// What the trials or the writer say.
+pub fn write_token_file<E>(
+    overview: &Overview,
+    trials: impl Iterator<Item = Result<TrialRecord, E>>,
+    to: impl Write,
+) -> Result<(), DocumentError<E>> {
+    #[derive(Serialize)]
+    struct File<T: Serialize> {
+        #[serde(flatten)]
+        sums: Value,
+        detailed_calls: T,
+    }
+    let rows = &overview.spending;
     let all: Vec<&Spending> = rows.iter().collect();
-    let mut file = part(&all);
+    let mut sums = part(&all);
     let scripts = Stage::ALL.into_iter().filter_map(|stage| {
         let of_stage: Vec<&Spending> = rows.iter().filter(|row| row.stage == stage).collect();
         (!of_stage.is_empty()).then(|| (stage.word().to_owned(), part(&of_stage)))
     });
-    file["scripts"] = Value::Object(scripts.collect());
-    let calls = record.trials.iter().flat_map(|trial| trial.calls.iter().map(move |call| (trial, call)));
-    let calls = calls.map(|(trial, call)| {
+    sums["scripts"] = Value::Object(scripts.collect());
+    write_streamed(trials.map(|trial| trial.map(|trial| calls(&trial))), to, |trials| File {
+        sums,
+        detailed_calls: Sequence::new(trials.flatten()),
+    })
+}
+
+/// Every call of our own models in a trial.
+fn calls(trial: &TrialRecord) -> Vec<Value> {
+    let call = |call: &ModelCall| {
         json!({
             "input_tokens": call.usage.input_tokens,
             "output_tokens": call.usage.output_tokens,
@@ -32,11 +54,8 @@ pub fn token_file(record: &RunRecord) -> serde_json::Result<Vec<u8>> {
             }),
             "timestamp": call.at.to_rfc3339(),
         })
-    });
-    file["detailed_calls"] = calls.collect();
-    let mut json = serde_json::to_vec_pretty(&file)?;
-    json.push(b'\n');
-    Ok(json)
+    };
+    trial.calls.iter().map(call).collect()
 }
 
 /// How the files call the agent's sums: input, output, both, calls, and the largest three.

@@ -2,6 +2,7 @@
 
 use super::plain;
 use crate::evidence::TrialId;
+use crate::record::{Group, Overview};
 
 /// Names trials by what tells those of a run apart: their condition, and whatever else there is more than one of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,9 +24,26 @@ impl TrialNames {
         })
     }
 
+    /// The names of a run's groups of trials, and of their trials.
+    pub fn of_run(run: &Overview) -> TrialNames {
+        let others = |is_other: fn(&Group, &Group) -> bool| {
+            run.groups.first().is_some_and(|first| run.groups.iter().any(|group| is_other(first, group)))
+        };
+        TrialNames {
+            cases: others(|first, group| first.case != group.case),
+            models: others(|first, group| first.model != group.model),
+            repeats: run.groups.iter().any(|group| group.planned > 1),
+        }
+    }
+
     /// Whether there are several trials of a condition and model.
     pub fn are_grouped(self) -> bool {
         self.cases || self.repeats
+    }
+
+    /// Whether there are several models.
+    pub fn tell_models(self) -> bool {
+        self.models
     }
 
     /// Whether there are several cases.
@@ -37,6 +55,18 @@ impl TrialNames {
     pub fn name(self, trial: &TrialId) -> String {
         let case = if self.cases { format!("{} ", plain(&trial.case)) } else { String::new() };
         format!("{case}{}", self.within_case(trial))
+    }
+
+    /// A group's name.
+    pub fn group(self, group: &Group) -> String {
+        let case = if self.cases { format!("{} ", plain(&group.case)) } else { String::new() };
+        format!("{case}{}", self.group_within_case(group))
+    }
+
+    /// A group's name among those of its case.
+    pub fn group_within_case(self, group: &Group) -> String {
+        let model = if self.models { format!("{} ", plain(&group.model)) } else { String::new() };
+        format!("{model}{}", group.condition.words())
     }
 
     /// The trial's name among those of its case.

@@ -1,3 +1,50 @@
 //! Where runs are kept: one folder a kind of store.
+//!
+//! A run comes in entry by entry and goes out as a summary, or trial by trial: nobody holds all of its conversations.
 
 pub mod folder;
+
+use chrono::{DateTime, Utc};
+
+use crate::record::{Overview, RunSummary, TrialRecord};
+
+pub use folder::StoreError;
+
+/// A place where runs are kept.
+pub trait Store {
+    /// A run to which entries can be appended.
+    type NewRun;
+    /// A run that can be read.
+    type Run: StoredRun;
+
+    /// Starts a run.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being stored.
+    fn create(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<Self::NewRun, StoreError>;
+
+    /// What each run came to, oldest first; why, where one can't be read.
+    ///
+    /// # Errors
+    /// That there are none, or that the store can't be read.
+    fn runs(&self) -> Result<impl Iterator<Item = Result<RunSummary, StoreError>>, StoreError>;
+
+    /// The run with this id; the newest without one.
+    ///
+    /// # Errors
+    /// When none or several fit, or when it can't be read.
+    fn open(&self, id: Option<&str>) -> Result<Self::Run, StoreError>;
+}
+
+/// A run that can be read.
+pub trait StoredRun {
+    /// Reads it once, trial by trial in the order in which they ended; `each` is handed the trial and the place of its
+    /// group.
+    ///
+    /// # Errors
+    /// When it can't be read, is newer than this eval-job, or has no beginning.
+    fn read(&mut self, each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError>;
+
+    /// Its trials in the order of the plan, each read when it is asked for. [`StoredRun::read`] comes first.
+    fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>>;
+}

@@ -8,7 +8,8 @@ use eval_job::clock::Clock;
 use eval_job::graph::bolt::fuzz_bolt_reader;
 use eval_job::job::{self, TemplateCheck, TemplateKind, TemplateProblem};
 use eval_job::metric;
-use eval_job::record::RunRecord;
+use eval_job::record::Fold;
+use eval_job::report::{Gathered, Ink};
 use eval_job::store::folder::read_journal;
 
 use crate::house::{files, root};
@@ -59,10 +60,16 @@ fn model_reply(bytes: &[u8]) {
 
 /// A journal, whole, cut off or damaged: read, summed up, and shown.
 fn journal(bytes: &[u8]) {
-    if let Some(record) = RunRecord::of(read_journal(bytes).entries) {
-        assert!(!eval_job::report::terminal(&record, eval_job::report::Ink::None, 100).is_empty());
-        let _ = eval_job::report::conversations(&record, eval_job::report::Ink::None);
+    let mut entries = read_journal(bytes).entries.into_iter();
+    let Some(mut fold) = entries.next().and_then(|first| Fold::begin(&first)) else { return };
+    let mut trials: Vec<_> = entries.filter_map(|entry| fold.take(entry)).collect();
+    let overview = fold.end(|group, trial| trials.push((group, trial)));
+    let mut gathered = Gathered::default();
+    for (group, trial) in &trials {
+        gathered.add(*group, trial);
+        let _ = eval_job::report::conversation(&overview, trial, Ink::None);
     }
+    assert!(!eval_job::report::terminal(&overview, &gathered, Ink::None, 100).is_empty());
 }
 
 fn all(folder: &Path) -> Vec<PathBuf> {

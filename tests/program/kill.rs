@@ -93,7 +93,7 @@ impl Running {
         let output = eval_job(self.folder.path()).args(["show", "-o"]).arg(&record).output().unwrap();
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         let whole =
-            self.folder.path().join("runs").read_dir().unwrap().flatten().next().unwrap().path().join("run.json");
+            self.folder.path().join("runs").read_dir().unwrap().flatten().next().unwrap().path().join("summary.json");
         let Ok(bytes) = std::fs::read(&record) else {
             assert!(words.contains("cut off"), "{moment}: {words}");
             return;
@@ -109,7 +109,7 @@ impl Running {
         // A run that was killed after its last trial's end lacks nothing but its last line.
         let finished = record["trials"].as_array().unwrap().iter().all(|trial| !trial["finishedAt"].is_null());
         assert_eq!(output.status.code(), Some(if finished { 0 } else { 102 }), "{moment}: {words}");
-        assert!(!whole.exists() || !record["finishedAt"].is_null(), "{moment}: a run that was killed has no run.json");
+        assert!(!whole.exists() || !record["finishedAt"].is_null(), "{moment}: a run that was killed has no summary");
     }
 }
 

@@ -458,7 +458,7 @@ async fn what_held_before_is_told_and_what_the_embedded_graph_can_not_run_is_nev
     let page = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(100), "{page}");
     assert!(page.contains("gate failed: 1 vacuous assertion and 2 that held before the first word, and "), "{page}");
-    assert_eq!((record.vacuous_assertions().len(), record.held_before_assertions().len()), (1, 2));
+    assert_eq!((record.doubts().vacuous().len(), record.doubts().held_before().len()), (1, 2));
     let mut live = eval_job(folder.path());
     let live = database.server.tell(live.args(["validate", "--live", "job.yml"])).output().unwrap();
     let words = String::from_utf8(live.stdout).unwrap();
@@ -506,7 +506,7 @@ assertions:
         let holds: Vec<bool> = items.iter().map(|item| item.component.score() == Some(Score::ONE)).collect();
         assert_eq!(holds, [true, false, true, true, true, true, false, true, true, false, true], "{items:?}");
     }
-    assert_eq!(embedded.vacuous_assertions(), on_neo4j.vacuous_assertions());
+    assert_eq!(embedded.doubts().vacuous(), on_neo4j.doubts().vacuous());
     let labels: Vec<&str> = vacuous(&embedded).iter().map(|item| item.label.as_str()).collect();
     let nothing = "created anything; deleted anything; changed anything";
     assert_eq!(labels, ["MATCH (n:Note) RETURN count(n)", "objectContext.resources.size >= 0", nothing]);
@@ -514,7 +514,8 @@ assertions:
 
 /// The items of a run's vacuous assertions, as its first trial has them.
 fn vacuous(record: &RunRecord) -> Vec<&Item> {
-    let keys = record.vacuous_assertions();
+    let doubts = record.doubts();
+    let keys = doubts.vacuous();
     let card = record.trials[0].scorecard.as_ref().unwrap();
     let items = &card.dimension("assertions").unwrap().items;
     items.iter().filter(|item| keys.iter().any(|(_, key)| *key == item.key())).collect()

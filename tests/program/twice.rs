@@ -144,7 +144,7 @@ fn the_readmes_own_job_is_passed_by_none_but_an_agent_that_works() {
         let desk = travel_desk(agent, lasting.server());
         let (output, record) = run(folder.path(), &travel_job(&desk.address), (&lasting.env, &SCRIPTED));
         expect(&output, agent, "the README's own job");
-        assert!(record.held_before_assertions().is_empty(), "each conversation has a user of its own");
+        assert!(record.doubts().held_before().is_empty(), "each conversation has a user of its own");
         assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{output:?}");
     }
 }
@@ -196,7 +196,7 @@ fn what_was_left_over_is_not_shown_by_an_agent_that_does_nothing() {
         let (output, record) = run(folder.path(), &job, (&lasting.env, &SCRIPTED));
         let page = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(if gate == "fail" { 100 } else { 102 }), "{page}");
-        assert_eq!(record.held_before_assertions().len(), 2, "{page}");
+        assert_eq!(record.doubts().held_before().len(), 2, "{page}");
         for trial in &record.trials {
             let item = &trial.scorecard.as_ref().unwrap().dimension("assertions").unwrap().items[0];
             let words = "held before the first word and nothing that it looks at has changed since: this conversation didn't show it";
@@ -212,7 +212,7 @@ fn what_was_left_over_is_not_shown_by_an_agent_that_does_nothing() {
             .replace("    when: withFacts\n", "    when: withFacts\n    holdsBefore: true\n");
         let (output, record) = run(folder.path(), &meant, (&lasting.env, &SCRIPTED));
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
-        assert!(record.held_before_assertions().is_empty());
+        assert!(record.doubts().held_before().is_empty());
     }
 }
 

@@ -1,6 +1,6 @@
 //! What leaves the program: to whom which words go, and to whom nothing goes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::Value;
@@ -114,18 +114,57 @@ fn the_environments_database_never_replaces_the_graph_that_a_job_uses() {
     assert_eq!(listener.accept().map(|_| ()).unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "someone connected");
 }
 
-#[test]
-fn the_record_is_what_the_journal_adds_up_to() {
+/// Runs a job; its folder and the run's own.
+fn kept_run() -> (tempfile::TempDir, PathBuf) {
     let (_agent, agent_address) = agent::start("good");
     let (_model, base) = model::start("good");
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &job(&agent_address, FACTS), &base, &["-o", "record.json"]);
     let run = std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    (folder, run)
+}
+
+#[test]
+fn the_record_is_what_the_journal_adds_up_to() {
+    let (folder, run) = kept_run();
     let journal = eval_job::store::folder::read_journal(&std::fs::read(run.join("journal.ndjson")).unwrap());
     let folded = eval_job::record::RunRecord::of(journal.entries).unwrap();
-    let stored = std::fs::read(run.join("run.json")).unwrap();
-    assert_eq!(folded, serde_json::from_slice(&stored).unwrap());
-    assert_eq!(stored, std::fs::read(folder.path().join("record.json")).unwrap());
+    let written = std::fs::read(folder.path().join("record.json")).unwrap();
+    assert_eq!(folded, serde_json::from_slice(&written).unwrap());
+    let summary: Value = serde_json::from_slice(&std::fs::read(run.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["verdict"], "passed");
+    assert_eq!(summary["figures"][0]["cases"][0]["conditions"][1]["n"], 1);
+    assert!(summary.get("trials").is_none());
+    let list = || eval_job(folder.path()).arg("list").output().unwrap().stdout;
+    let listed = list();
+    std::fs::remove_file(run.join("summary.json")).unwrap();
+    assert_eq!(list(), listed, "without it the journal is read");
+}
+
+#[test]
+fn show_says_which_line_of_the_journal_is_not_what_was_written() {
+    let (folder, run) = kept_run();
+    let path = run.join("journal.ndjson");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let shown = |lines: &[&str]| {
+        std::fs::write(&path, lines.concat()).unwrap();
+        let output = eval_job(folder.path()).arg("show").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(shown(&lines), (Some(0), String::new()));
+    let scored = lines.iter().position(|line| line.contains("trialFinished")).unwrap();
+    let better = lines[scored].replacen("0.", "1.", 1);
+    let altered = [&lines[..scored], &[better.as_str()], &lines[scored + 1..]].concat();
+    let (status, words) = shown(&altered);
+    assert_eq!(status, Some(102));
+    assert!(words.contains(&format!("line {} of the journal is damaged (it was altered", scored + 1)), "{words}");
+    let (status, words) = shown(&[&lines[..4], &lines[5..]].concat());
+    assert_eq!(status, Some(102));
+    assert!(words.contains("line 5 of the journal is damaged (entry 5 was deleted before it)"), "{words}");
+    let (status, words) = shown(&lines[..lines.len() - 1]);
+    assert_eq!(status, Some(0));
+    assert!(words.contains(&format!("and had {} when the run ended", lines.len())), "{words}");
 }
 
 #[test]

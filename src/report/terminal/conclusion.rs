@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::super::{Ink, count, plain, two_decimals, wrapped};
-use crate::record::{ModelFigure, RunRecord, Spender, Verdict};
+use crate::record::{ModelFigure, Overview, RunSummary, Spender, Verdict};
 use crate::score::Component;
 
 /// Writes the figures and the verdict.
-pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width: usize) {
+pub(super) fn conclusion(page: &mut String, overview: &Overview, ink: Ink, width: usize) {
+    let record = &overview.summary;
     page.push('\n');
     let several = record.figures.len() > 1;
     let names = record.figures.iter().map(|figure| figure.model.chars().count()).max().unwrap_or_default();
@@ -19,8 +20,9 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
                 format!("{}{difference}  {}", ink.bold(&format!("Score {}", two_decimals(score.get()))), ink.dim(why))
             }
             _ => {
-                let without = record.trials_of(&figure.model).filter(|trial| trial.score().is_none()).count();
-                let all = record.trials_of(&figure.model).count();
+                let all: usize = overview.groups_of(&figure.model).map(|group| group.planned).sum();
+                let without =
+                    all - overview.groups_of(&figure.model).map(|group| group.composite.scored).sum::<usize>();
                 let conversations = count(all, "conversation");
                 format!("{}  {without} of {conversations} could not be scored", ink.unsure("No score"))
             }
@@ -28,25 +30,25 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
         let _ = writeln!(page, "{name}{words}");
     }
     if several {
-        let _ = writeln!(page, "{}", ink.dim(&few(record)));
+        let _ = writeln!(page, "{}", ink.dim(&few(overview)));
     }
-    let unscored = record.trials.iter().filter(|trial| trial.score().is_none()).count();
+    let unscored = overview.planned() - overview.groups.iter().map(|group| group.composite.scored).sum::<usize>();
     if unscored > 0 && record.figures.iter().any(|figure| figure.figure.score().is_some()) {
-        let words = format!("{unscored} of {} have no figure", count(record.trials.len(), "conversation"));
+        let words = format!("{unscored} of {} have no figure", count(overview.planned(), "conversation"));
         let _ = writeln!(page, "{}", ink.unsure(&words));
     }
-    if let Some(words) = unshown(record) {
+    if let Some(words) = unshown(overview) {
         let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 0)));
     }
-    if let Some(words) = uncounted(record) {
+    if let Some(words) = uncounted(overview) {
         let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 2)));
     }
     if let Some(why) = &record.limit_reached {
-        let begun = record.trials.iter().filter(|trial| trial.started_at.is_some()).count();
-        let words = format!("stopped: {why}; {begun} of {} begun", count(record.trials.len(), "conversation"));
+        let conversations = count(overview.planned(), "conversation");
+        let words = format!("stopped: {why}; {} of {conversations} begun", overview.begun);
         let _ = writeln!(page, "{}", ink.unsure(&wrapped(&words, width, 2)));
     }
-    let words = verdict(record);
+    let words = verdict(overview);
     let words = match record.verdict {
         Verdict::Passed => ink.good(&words),
         Verdict::GateFailed => ink.bad(&words),
@@ -61,19 +63,18 @@ pub(super) fn conclusion(page: &mut String, record: &RunRecord, ink: Ink, width:
 }
 
 /// How little a difference between models rests on.
-fn few(record: &RunRecord) -> String {
-    let trials = record.trials.iter().map(|trial| trial.trial.repeat).max().unwrap_or_default();
-    let of = match trials {
-        1 => "One conversation a condition".to_owned(),
+fn few(overview: &Overview) -> String {
+    let of = match overview.groups.iter().map(|group| group.planned).max().unwrap_or_default() {
+        0 | 1 => "One conversation a condition".to_owned(),
         several => format!("{several} conversations a condition"),
     };
     format!("{of}: differences are shown, not proven.")
 }
 
 /// How many assertions may say nothing of the conversations, and what to do about it.
-fn unshown(record: &RunRecord) -> Option<String> {
+fn unshown(overview: &Overview) -> Option<String> {
     let held = |count: usize, others: &str| format!("{count}{others} held before the first word already");
-    let words = match (record.vacuous_assertions().len(), record.held_before_assertions().len()) {
+    let words = match (overview.doubts.vacuous().len(), overview.doubts.held_before().len()) {
         (0, 0) => return None,
         (0, 1) => held(1, " assertion"),
         (0, several) => held(several, " assertions"),
@@ -83,31 +84,32 @@ fn unshown(record: &RunRecord) -> Option<String> {
         }
     };
     let left = "; where earlier conversations may have left it, isolation: user or a setup that clears it away";
-    let left = if record.may_be_left_over() { left } else { "" };
+    let left = if overview.doubts.may_be_left_over { left } else { "" };
     Some(format!("{words}. Where that is meant, say `holdsBefore: true`{left}"))
 }
 
 /// What a limit of the run could not hold: an agent that tells no tokens.
-fn uncounted(record: &RunRecord) -> Option<String> {
-    let provenance = &record.provenance;
+fn uncounted(overview: &Overview) -> Option<String> {
+    let provenance = &overview.summary.provenance;
     let limit = match (provenance.cost_limit, provenance.token_limit) {
         (Some(_), _) => "limits.cost",
         (None, Some(_)) => "limits.tokens",
         (None, None) => return None,
     };
-    let silent = record.spending().iter().any(|row| row.spender == Spender::Agent && row.usage.is_none());
+    let silent = overview.spending.iter().any(|row| row.spender == Spender::Agent && row.usage.is_none());
     silent.then(|| format!("{limit} holds for persona and judge only: what the agent takes of its own, nobody tells"))
 }
 
 /// How far a model's figure is from the first one's.
-fn difference(record: &RunRecord, figure: &ModelFigure) -> Option<String> {
+fn difference(record: &RunSummary, figure: &ModelFigure) -> Option<String> {
     let first = record.figures.first().filter(|first| first.model != figure.model)?;
     let difference = figure.figure.score()?.get() - first.figure.score()?.get();
     let sign = if difference < 0.0 { '−' } else { '+' };
     Some(format!("({sign}{} to {})", two_decimals(difference.abs()), plain(&first.model)))
 }
 
-fn verdict(record: &RunRecord) -> String {
+fn verdict(overview: &Overview) -> String {
+    let record = &overview.summary;
     let gate = record.provenance.min_score.map(|gate| two_decimals(gate.get()));
     let is_below = |score| record.provenance.min_score.is_some_and(|gate| score < gate);
     let below = record.figures.iter().any(|figure| figure.figure.score().is_some_and(is_below));
@@ -116,7 +118,7 @@ fn verdict(record: &RunRecord) -> String {
         (Verdict::Passed, None) => "passed: no gate is set".to_owned(),
         (Verdict::GateFailed, Some(gate)) if below => format!("gate failed: the gate is {gate}"),
         (Verdict::GateFailed, _) => {
-            let (vacuous, held) = (record.vacuous_assertions().len(), record.held_before_assertions().len());
+            let (vacuous, held) = (overview.doubts.vacuous().len(), overview.doubts.held_before().len());
             let words = match (count(vacuous, "vacuous assertion"), held) {
                 (vacuous, 0) => vacuous,
                 (_, held) if vacuous == 0 => format!("{} held before the first word", count(held, "assertion")),
@@ -129,7 +131,7 @@ fn verdict(record: &RunRecord) -> String {
 }
 
 /// What a reader of a scripted run must know, and the change that uses real models.
-fn real_models(record: &RunRecord, width: usize) -> String {
+fn real_models(record: &RunSummary, width: usize) -> String {
     let provenance = &record.provenance;
     let (persona, judge) = (provenance.persona_model == "scripted", provenance.judge_model == "scripted");
     let who = match (persona, judge) {

@@ -2,62 +2,58 @@
 
 use std::fmt::Write;
 
-use super::super::{Ink, plain, two_decimals};
-use super::names;
-use crate::record::{RunRecord, TrialRecord};
-use crate::score::{Component, Scorecard, Weight};
+use super::super::{Ink, TrialNames, plain, two_decimals};
+use crate::record::{Group, Overview, RunSummary};
+use crate::score::{Component, Weight};
 
 const NAMES: usize = 22;
 const COLUMN: usize = 15;
 
 /// Writes the table; a run of which nothing was graded has none.
-pub(super) fn table(page: &mut String, record: &RunRecord, ink: Ink) {
-    if names(record).are_grouped() {
-        return groups(page, record, ink);
+pub(super) fn table(page: &mut String, (overview, names): (&Overview, TrialNames), ink: Ink) {
+    let groups = &overview.groups;
+    let Some(first) = groups.iter().find(|group| group.graded > 0) else { return };
+    if names.are_grouped() {
+        return of_groups(page, &overview.summary, ink);
     }
-    // In the order of the models, each with its trials side by side.
-    let columns: Vec<&TrialRecord> =
-        record.provenance.models.iter().flat_map(|model| record.trials_of(model)).collect();
-    let cards: Vec<Option<&Scorecard>> = columns.iter().map(|trial| trial.scorecard.as_ref()).collect();
-    let Some(first) = cards.iter().flatten().next() else { return };
     page.push('\n');
-    head(page, record, &columns, ink);
+    head(page, (overview, names), ink);
     for dimension in &first.dimensions {
         let name = if dimension.weight == Weight::ZERO {
             format!("{} (not counted)", dimension.name)
         } else {
             format!("{} × {}", dimension.name, dimension.weight.get())
         };
-        let components: Vec<Option<&Component>> =
-            cards.iter().map(|card| Some(&card.as_ref()?.dimension(&dimension.name)?.component)).collect();
+        let components: Vec<Option<Component>> =
+            groups.iter().map(|group| group.dimension(&dimension.name)?.tally.component()).collect();
         row(page, &name, &components, ink, |text| text.to_owned());
-        if dimension.items.is_empty() && dimension.weight > Weight::ZERO {
-            note(page, record, &columns, &components, ink);
+        if !dimension.has_items && dimension.weight > Weight::ZERO {
+            note(page, (overview, names), &components, ink);
         }
     }
-    if cards.iter().flatten().any(|card| card.failure_count > 0) {
+    if groups.iter().any(|group| group.failure_count > 0) {
         let _ = write!(page, "{:<NAMES$}", "failed tries");
-        for card in &cards {
-            let cell = match card {
-                Some(card) if card.failure_count > 0 => format!("−{}", two_decimals(card.penalty)),
-                Some(_) => two_decimals(0.0),
-                None => "–".to_owned(),
+        for group in groups {
+            let cell = match group.graded {
+                0 => "–".to_owned(),
+                graded if group.failure_count > 0 => format!("−{}", two_decimals(group.penalties / graded as f64)),
+                _ => two_decimals(0.0),
             };
             let _ = write!(page, "{cell:>COLUMN$}");
         }
         page.push('\n');
-        apart(page, record, &columns, ink);
+        apart(page, (overview, names), ink);
     }
-    let composites: Vec<Option<&Component>> = cards.iter().map(|card| Some(&card.as_ref()?.composite)).collect();
+    let composites: Vec<Option<Component>> = groups.iter().map(composite).collect();
     row(page, "composite", &composites, ink, |text| ink.bold(text));
 }
 
 /// Cases and conditions, each with how many trials have a figure and what those come to.
-fn groups(page: &mut String, record: &RunRecord, ink: Ink) {
-    let several_models = record.figures.len() > 1;
-    let cases = record.figures.iter().flat_map(|figure| &figure.cases);
+fn of_groups(page: &mut String, run: &RunSummary, ink: Ink) {
+    let several_models = run.figures.len() > 1;
+    let cases = run.figures.iter().flat_map(|figure| &figure.cases);
     let width = cases.map(|case| plain(&case.case).chars().count()).max().unwrap_or_default().max(4);
-    for figure in &record.figures {
+    for figure in &run.figures {
         page.push('\n');
         if several_models {
             let _ = writeln!(page, "{}", ink.bold(&plain(&figure.model)));
@@ -80,18 +76,18 @@ fn groups(page: &mut String, record: &RunRecord, ink: Ink) {
     }
 }
 
+/// What a group's trials came to; a single one also where it does not count.
+fn composite(group: &Group) -> Option<Component> {
+    if group.graded == 0 { None } else { group.composite.component() }
+}
+
 /// What failed tries and the waits after them took, which no timing counts.
-fn apart(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: Ink) {
-    for trial in columns {
-        let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
-        let (mut took, mut waited) = (0.0, 0.0);
-        for failure in turns.flat_map(|turn| &turn.failures) {
-            took += failure.took_ms.unwrap_or_default();
-            waited += failure.waited_ms.unwrap_or_default();
-        }
+fn apart(page: &mut String, (overview, names): (&Overview, TrialNames), ink: Ink) {
+    for group in &overview.groups {
+        let (took, waited) = (group.failed_ms, group.waited_ms);
         if took + waited > 0.0 {
-            let name =
-                if columns.len() == 1 { String::new() } else { format!("{}: ", names(record).name(&trial.trial)) };
+            let is_only = overview.groups.len() == 1;
+            let name = if is_only { String::new() } else { format!("{}: ", names.group(group)) };
             let words =
                 format!("  {name}they took {took:.0} ms, and waiting after them {waited:.0} ms, beside the timing");
             let _ = writeln!(page, "{}", ink.dim(&words));
@@ -99,24 +95,24 @@ fn apart(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: I
     }
 }
 
-fn head(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], ink: Ink) {
-    if record.provenance.models.len() > 1 {
+fn head(page: &mut String, (overview, names): (&Overview, TrialNames), ink: Ink) {
+    if names.tell_models() {
         let _ = write!(page, "{:<NAMES$}", "");
-        for model in &record.provenance.models {
-            let width = COLUMN * record.trials_of(model).count();
+        for model in &overview.summary.provenance.models {
+            let width = COLUMN * overview.groups_of(model).count();
             let name: String = plain(model).chars().take(width.saturating_sub(2)).collect();
             let _ = write!(page, "{}{}", " ".repeat(width.saturating_sub(name.chars().count())), ink.bold(&name));
         }
         page.push('\n');
     }
     let _ = write!(page, "{:<NAMES$}", "");
-    for trial in columns {
-        let _ = write!(page, "{:>COLUMN$}", trial.trial.condition.words());
+    for group in &overview.groups {
+        let _ = write!(page, "{:>COLUMN$}", group.condition.words());
     }
     page.push('\n');
 }
 
-fn row(page: &mut String, name: &str, components: &[Option<&Component>], ink: Ink, paint: impl Fn(&str) -> String) {
+fn row(page: &mut String, name: &str, components: &[Option<Component>], ink: Ink, paint: impl Fn(&str) -> String) {
     let _ = write!(page, "{name:<NAMES$}");
     for component in components {
         let (text, painted) = match component {
@@ -134,11 +130,11 @@ fn row(page: &mut String, name: &str, components: &[Option<&Component>], ink: In
 }
 
 /// Why a dimension that has no parts of its own came out as it did: once where it is the same for all.
-fn note(page: &mut String, record: &RunRecord, columns: &[&TrialRecord], components: &[Option<&Component>], ink: Ink) {
-    let whys: Vec<(String, &str)> = columns
+fn note(page: &mut String, (overview, names): (&Overview, TrialNames), components: &[Option<Component>], ink: Ink) {
+    let whys: Vec<(String, &str)> = components
         .iter()
-        .zip(components)
-        .filter_map(|(trial, component)| Some((names(record).name(&trial.trial), component.as_ref()?.why())))
+        .zip(&overview.groups)
+        .filter_map(|(component, group)| Some((names.group(group), component.as_ref()?.why())))
         .collect();
     let unused = components.iter().flatten().all(|component| matches!(component, Component::NotApplicable { .. }));
     let same = whys.len() == 1 || (unused && whys.windows(2).all(|pair| pair[0].1 == pair[1].1));

@@ -5,21 +5,21 @@ use std::fmt::Write;
 use super::super::{Ink, one_line, thousands};
 use crate::evidence::Usage;
 use crate::money::Cost;
-use crate::record::{RunRecord, Spender, Spending, Stage, total};
+use crate::record::{Overview, Spender, Spending, Stage, total};
 
 const NAMES: usize = 26;
 const COLUMN: usize = 12;
 
 /// Writes the tables; nothing where no model is known to have taken anything.
-pub(super) fn tokens(page: &mut String, record: &RunRecord, ink: Ink) {
-    let rows = record.spending();
+pub(super) fn tokens(page: &mut String, overview: &Overview, ink: Ink) {
+    let rows = &overview.spending;
     if rows.iter().all(|row| row.usage.is_none()) {
         return;
     }
     page.push('\n');
     head(page, "Tokens", &["calls", "input", "cached", "output", "reasoning", "cost"], ink);
     let several = |row: &Spending| rows.iter().filter(|other| other.to_string() == row.to_string()).count() > 1;
-    for row in &rows {
+    for row in rows {
         let model = if several(row) { format!(" {}", row.model) } else { String::new() };
         write_row(page, &format!("{row}{model}"), &cells(row.usage.as_ref(), row.cost), ink);
     }
@@ -37,9 +37,10 @@ pub(super) fn tokens(page: &mut String, record: &RunRecord, ink: Ink) {
     if let Some([input, output, _]) = averages(&usage) {
         write_row(page, "average of a call", &[String::new(), input, String::new(), output], ink);
     }
-    stages(page, &rows, ink);
+    stages(page, rows, ink);
     if cost.known() > crate::money::Dollars::ZERO {
-        let _ = writeln!(page, "{}", ink.dim(&format!("by the prices of {}", record.provenance.prices_dated)));
+        let _ =
+            writeln!(page, "{}", ink.dim(&format!("by the prices of {}", overview.summary.provenance.prices_dated)));
     }
 }
 

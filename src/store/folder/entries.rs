@@ -6,15 +6,21 @@ use serde::Deserialize;
 
 use super::line;
 use crate::record::Entry;
+use crate::secret::Redactor;
 
 /// The entries of a journal, one after the other: no more than one line is held.
 #[derive(Debug)]
 pub(super) struct Entries<R> {
     journal: R,
     line: Vec<u8>,
-    read: usize,
+    /// How many lines were read, the last one included.
+    pub(super) read: usize,
+    /// Where the last line stands.
+    pub(super) span: Span,
     /// Whether each line has a number and a checksum.
     is_numbered: bool,
+    /// What it knows is cleared from every entry.
+    pub(super) redactor: Option<Redactor>,
     /// Bytes of a last line that was cut off.
     pub(super) cut_off: usize,
     /// The first whole line that is not as it was written, counted from 1, and why.
@@ -25,7 +31,9 @@ pub(super) struct Entries<R> {
 
 impl<R: BufRead> Entries<R> {
     pub(super) fn new(journal: R) -> Entries<R> {
-        Entries { journal, line: Vec::new(), read: 0, is_numbered: false, cut_off: 0, damaged: None, failure: None }
+        let span = Span { start: 0, length: 0 };
+        let (line, is_numbered, redactor) = (Vec::new(), false, None);
+        Entries { journal, line, read: 0, span, is_numbered, redactor, cut_off: 0, damaged: None, failure: None }
     }
 
     /// Whether the line just read is what was written. Version 1 of the format had no numbers.
@@ -54,10 +62,25 @@ impl<R: BufRead> Iterator for Entries<R> {
             return None;
         }
         self.read += 1;
+        self.span = Span { start: self.span.start + u64::from(self.span.length), length: self.line.len() as u32 };
         let checked = self.check();
-        let read = checked.and_then(|()| serde_json::from_slice(&self.line).map_err(|error| error.to_string()));
+        let read = checked.and_then(|()| entry(&self.line, self.redactor.as_ref()).map_err(|error| error.to_string()));
         read.map_err(|why| self.damaged = Some((self.read, why))).ok()
     }
+}
+
+/// Where a line stands in a journal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) start: u64,
+    pub(super) length: u32,
+}
+
+/// The entry of a line, without what the redactor knows.
+pub(super) fn entry(line: &[u8], redactor: Option<&Redactor>) -> serde_json::Result<Entry> {
+    let entry: Entry = serde_json::from_slice(line)?;
+    let cleared = redactor.map(|redactor| redactor.cleared(&entry, line)).transpose()?.flatten();
+    Ok(cleared.unwrap_or(entry))
 }
 
 fn is_of_version_1(line: &[u8]) -> bool {

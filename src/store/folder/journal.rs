@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::entries::Entries;
 use super::{line, private};
 use crate::record::Entry;
 use crate::secret::Redactor;
@@ -140,15 +139,9 @@ impl Journal {
         Ok(())
     }
 
-    /// What was written, from its beginning, by the descriptor that is open already: no other is needed, and it does not
-    /// matter where the file is by now.
-    ///
-    /// # Errors
-    /// Whatever the file system says.
-    pub(super) fn read_back(&self) -> io::Result<Entries<impl BufRead>> {
-        let mut file = &*self.file;
-        file.seek(SeekFrom::Start(0))?;
-        Ok(Entries::new(BufReader::with_capacity(1 << 16, file)))
+    /// The file, open for reading too: no other descriptor is needed, and it does not matter where the file is by now.
+    pub(super) fn file(&self) -> Arc<File> {
+        self.file.clone()
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {

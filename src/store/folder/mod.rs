@@ -1,16 +1,21 @@
-//! Runs as folders: `runs/20261120-214512-agent-k3f9qz/{journal.ndjson, run.json}`.
+//! Runs as folders: `runs/20261120-214512-agent-k3f9qz/{journal.ndjson, summary.json}`.
 //!
 //! Invariants: a folder is created anew and never reused; the journal is only appended to, by one writer at a time, and
-//! synced to disk at each trial's end; nobody but the user can read any of it; `run.json` appears whole or not at all; a
+//! synced to disk at each trial's end; nobody but the user can read any of it; `summary.json` appears whole or not at all; a
 //! reader recognises a half-written last line, an altered one and a missing one.
 
 mod checksum;
 mod entries;
+mod error;
 mod journal;
+mod journal_file;
 mod line;
 mod private;
 mod runs;
+mod summary;
 
 pub use entries::{JournalText, read_journal};
+pub use error::StoreError;
 pub use journal::Journal;
-pub use runs::{Found, NewRun, RunFolder, RunsFolder, StoreError};
+pub use journal_file::JournalFile;
+pub use runs::{NewRun, RunsFolder};

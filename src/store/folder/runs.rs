@@ -1,18 +1,18 @@
 //! The folder of all runs.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, BufWriter};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
-use super::entries::Entries;
-use super::{Journal, private};
-use crate::record::{FORMAT_VERSION, RunRecord};
+use super::{Journal, JournalFile, StoreError, private, summary};
+use crate::record::RunSummary;
+use crate::store::{Store, StoredRun};
 
-const JOURNAL: &str = "journal.ndjson";
-const RECORD: &str = "run.json";
+/// The journal's name in a run's folder.
+pub(super) const JOURNAL: &str = "journal.ndjson";
 /// How much of a folder's name is the time: `20261120-214512`.
 const SECOND: usize = 15;
 
@@ -22,76 +22,15 @@ pub struct RunsFolder {
     path: PathBuf,
 }
 
-/// One run's folder.
-#[derive(Debug, Clone)]
-pub struct RunFolder {
-    /// Where it is.
-    pub path: PathBuf,
-}
-
 /// A run that has just been given its folder.
 #[derive(Debug)]
 pub struct NewRun {
     /// Six letters and digits, unique within the runs folder.
     pub id: String,
     /// Its folder.
-    pub folder: RunFolder,
+    pub folder: PathBuf,
     /// Its journal, still empty.
     pub journal: Journal,
-}
-
-/// A run that was found again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Its record: what its journal adds up to.
-    pub record: RunRecord,
-    /// What was wrong with the journal, if something was.
-    pub note: Option<String>,
-}
-
-/// Why a run could not be stored or found.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The file system refused.
-    #[error("{doing} {path}: {source}", path = .path.display())]
-    Io {
-        /// What was being done.
-        doing: &'static str,
-        /// To which file or folder.
-        path: PathBuf,
-        /// Why it failed.
-        source: io::Error,
-    },
-    /// There is no such run.
-    #[error("there is no run `{id}` in {path}", path = .path.display())]
-    NoSuchRun {
-        /// What was asked for.
-        id: String,
-        /// Where it was looked for.
-        path: PathBuf,
-    },
-    /// There are no runs at all.
-    #[error("there are no runs in {path} yet", path = .path.display())]
-    NoRuns {
-        /// Where they were looked for.
-        path: PathBuf,
-    },
-    /// Several runs fit.
-    #[error("several runs fit `{id}`: {names}", names = .names.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        id: String,
-        /// The folders that fit.
-        names: Vec<String>,
-    },
-    /// It can't be read.
-    #[error("{path} can't be read: {why}", path = .path.display())]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
 }
 
 impl RunsFolder {
@@ -100,11 +39,8 @@ impl RunsFolder {
         RunsFolder { path: path.into() }
     }
 
-    /// Creates a folder for a new run, named by time, job and id.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`] when the folder or its journal can't be created.
-    pub fn create(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<NewRun, StoreError> {
+    /// A folder for a new run, named by time, job and id.
+    pub(super) fn new_run(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<NewRun, StoreError> {
         fs::create_dir_all(&self.path).map_err(|source| self.io("could not create the runs folder", source))?;
         loop {
             let id: String = (0..6)
@@ -119,7 +55,7 @@ impl RunsFolder {
                         path: file,
                         source,
                     })?;
-                    return Ok(NewRun { id, folder: RunFolder { path }, journal });
+                    return Ok(NewRun { id, folder: path, journal });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(StoreError::Io { doing: "could not create the run's folder", path, source }),
@@ -157,9 +93,9 @@ impl RunsFolder {
     ///
     /// # Errors
     /// When none or several fit.
-    pub fn find(&self, id: Option<&str>) -> Result<RunFolder, StoreError> {
+    pub fn find(&self, id: Option<&str>) -> Result<PathBuf, StoreError> {
         let names = self.names()?;
-        let folder = |name: &String| RunFolder { path: self.path.join(name) };
+        let folder = |name: &String| self.path.join(name);
         let Some(id) = id else {
             return names.last().map(folder).ok_or_else(|| StoreError::NoRuns { path: self.path.clone() });
         };
@@ -179,69 +115,29 @@ impl RunsFolder {
     }
 }
 
-impl RunFolder {
-    /// Writes `run.json`: to a file beside it first, synced, then renamed.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
-    pub fn write_record(&self, record: &RunRecord) -> Result<(), StoreError> {
-        let path = self.path.join(RECORD);
-        let beside = self.path.join("run.json.partial");
-        let write = || -> io::Result<()> {
-            // One that is left over from a kill keeps its own mode.
-            let _ = fs::remove_file(&beside);
-            let mut file = BufWriter::new(private::options().write(true).create_new(true).open(&beside)?);
-            record.write_json(&mut file)?;
-            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
-            fs::rename(&beside, &path)
-        };
-        write().map_err(|source| StoreError::Io { doing: "could not write", path: path.clone(), source })
+impl Store for RunsFolder {
+    type NewRun = NewRun;
+    type Run = JournalFile;
+
+    fn create(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<NewRun, StoreError> {
+        self.new_run(job, at, rng)
     }
 
-    /// Reads the run from its journal, which is there whatever happened to the run.
-    ///
-    /// # Errors
-    /// When the journal can't be read, is newer than this eval-job, or has no beginning.
-    pub fn read(&self) -> Result<Found, StoreError> {
-        let path = self.path.join(JOURNAL);
-        let unreadable = |source| StoreError::Io { doing: "could not read", path: path.clone(), source };
-        let file = fs::File::open(&path).map_err(unreadable)?;
-        found(&path, Entries::new(BufReader::with_capacity(1 << 16, file)))
+    fn runs(&self) -> Result<impl Iterator<Item = Result<RunSummary, StoreError>>, StoreError> {
+        let names = self.names()?;
+        Ok(names.into_iter().map(|name| {
+            let folder = self.path.join(name);
+            match summary::read(&folder) {
+                Some(summary) => Ok(summary),
+                // It goes on, was killed, or is of an earlier version.
+                None => Ok(JournalFile::open(&folder)?.read(|_, _| ())?.summary),
+            }
+        }))
     }
 
-    /// The same from the journal that was just written: by the descriptor that is open, wherever the folder is by now.
-    ///
-    /// # Errors
-    /// The same.
-    pub fn read_back(&self, journal: &Journal) -> Result<Found, StoreError> {
-        let path = self.path.join(JOURNAL);
-        let unreadable = |source| StoreError::Io { doing: "could not read", path: path.clone(), source };
-        found(&path, journal.read_back().map_err(unreadable)?)
+    fn open(&self, id: Option<&str>) -> Result<JournalFile, StoreError> {
+        JournalFile::open(&self.find(id)?)
     }
-}
-
-/// What a journal adds up to, entry by entry.
-fn found(path: &Path, mut entries: Entries<impl BufRead>) -> Result<Found, StoreError> {
-    let record = RunRecord::of(entries.by_ref());
-    if let Some(source) = entries.failure {
-        return Err(StoreError::Io { doing: "could not read", path: path.to_path_buf(), source });
-    }
-    let note = match (&entries.damaged, entries.cut_off) {
-        (Some((line, why)), _) => {
-            Some(format!("line {line} of the journal is damaged ({why}); what follows it is left out"))
-        }
-        (None, 0) => None,
-        (None, bytes) => Some(format!("the journal's last line was cut off after {bytes} bytes; it is left out")),
-    };
-    let record = record.ok_or_else(|| StoreError::Unreadable {
-        path: path.to_path_buf(),
-        why: note.clone().unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
-    })?;
-    if !record.is_readable() {
-        let why = format!("it has format {}, this eval-job reads up to {FORMAT_VERSION}", record.version);
-        return Err(StoreError::Unreadable { path: path.to_path_buf(), why });
-    }
-    Ok(Found { record, note })
 }
 
 /// A job's name as part of a folder's name: a job's name is anybody's text.
@@ -255,6 +151,7 @@ fn slug(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Entry, FORMAT_VERSION};
 
     #[test]
     fn a_name_from_anywhere_makes_a_harmless_folder() {
@@ -271,9 +168,9 @@ mod tests {
         let at = DateTime::UNIX_EPOCH;
         let first = runs.create("job", at, &mut fastrand::Rng::with_seed(1)).unwrap();
         let second = runs.create("job", at, &mut fastrand::Rng::with_seed(1)).unwrap();
-        assert_ne!(first.folder.path, second.folder.path);
+        assert_ne!(first.folder, second.folder);
         assert_eq!(runs.names().unwrap().len(), 2);
-        assert_eq!(runs.find(Some(&first.id)).unwrap().path, first.folder.path);
+        assert_eq!(runs.find(Some(&first.id)).unwrap(), first.folder);
         assert!(matches!(runs.find(Some("19700101")), Err(StoreError::Ambiguous { .. })));
         assert!(matches!(runs.find(Some("nope")), Err(StoreError::NoSuchRun { .. })));
     }
@@ -285,10 +182,10 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(1);
         for (job, age) in [("zebra", 2), ("ape", 1)] {
             let run = runs.create(job, DateTime::UNIX_EPOCH, &mut rng).unwrap();
-            let journal = fs::File::options().append(true).open(run.folder.path.join(JOURNAL)).unwrap();
+            let journal = fs::File::options().append(true).open(run.folder.join(JOURNAL)).unwrap();
             journal.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(10 - age)).unwrap();
         }
-        let newest = runs.find(None).unwrap().path;
+        let newest = runs.find(None).unwrap();
         assert!(newest.to_string_lossy().contains("-ape-"), "{newest:?}");
         assert!(runs.names().unwrap()[0].contains("-zebra-"));
     }
@@ -298,14 +195,25 @@ mod tests {
     fn a_run_is_the_users_alone() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
-        let run =
-            RunsFolder::at(dir.path()).create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
-        let mut file = private::options().write(true).create_new(true).open(run.folder.path.join(RECORD)).unwrap();
-        io::Write::write_all(&mut file, b"{}").unwrap();
+        let runs = RunsFolder::at(dir.path());
+        let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
+        let entry = Entry::RunStarted {
+            version: FORMAT_VERSION,
+            id: run.id.clone(),
+            at: DateTime::UNIX_EPOCH,
+            provenance: Box::default(),
+            trials: Vec::new(),
+        };
+        run.journal.append(&entry).unwrap();
+        drop(run.journal);
+        let mut stored = runs.open(None).unwrap();
+        let summary = stored.read(|_, _| ()).unwrap().summary;
+        stored.write_summary(&summary).unwrap();
+        assert_eq!(runs.runs().unwrap().next().unwrap().unwrap(), summary);
         let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&run.folder.path), 0o700);
-        assert_eq!(mode(&run.folder.path.join(JOURNAL)), 0o600);
-        assert_eq!(mode(&run.folder.path.join(RECORD)), 0o600);
+        assert_eq!(mode(&run.folder), 0o700);
+        assert_eq!(mode(&run.folder.join(JOURNAL)), 0o600);
+        assert_eq!(mode(&run.folder.join("summary.json")), 0o600);
     }
 
     #[test]
@@ -314,7 +222,7 @@ mod tests {
         let runs = RunsFolder::at(dir.path());
         assert!(matches!(runs.find(None), Err(StoreError::NoRuns { .. })));
         let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
-        let error = run.folder.read().unwrap_err().to_string();
+        let error = runs.open(Some(&run.id)).unwrap().read(|_, _| ()).unwrap_err().to_string();
         assert!(error.contains("cut off before it began"), "{error}");
     }
 }

@@ -1,0 +1,112 @@
+//! The one document that a run comes to.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{Doubts, Entry, Fold, RunSummary, TrialRecord};
+
+/// Everything about a run, in one document: as much memory as all its conversations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// What it came to.
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// Its trials, in the order of the plan.
+    pub trials: Vec<TrialRecord>,
+}
+
+impl RunRecord {
+    /// The record that a journal adds up to; `None` if it has no beginning.
+    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
+        let mut entries = entries.into_iter();
+        let mut fold = Fold::begin(&entries.next()?)?;
+        let mut trials: Vec<TrialRecord> = entries.filter_map(|entry| Some(fold.take(entry)?.1)).collect();
+        let overview = fold.end(|_, trial| trials.push(trial));
+        trials.sort_by_key(|trial| trial.trial.number);
+        Some(RunRecord { summary: overview.summary, trials })
+    }
+}
+
+impl RunRecord {
+    /// Which assertions may say nothing of the conversations.
+    pub fn doubts(&self) -> Doubts {
+        let mut doubts = Doubts::default();
+        self.trials.iter().for_each(|trial| doubts.add(trial));
+        doubts
+    }
+}
+
+impl Deref for RunRecord {
+    type Target = RunSummary;
+
+    fn deref(&self) -> &RunSummary {
+        &self.summary
+    }
+}
+
+/// Writes that document, indented and with a newline at its end, while its trials are being read.
+///
+/// # Errors
+/// What the trials or the writer say.
+pub fn write_document<E>(
+    summary: &RunSummary,
+    trials: impl Iterator<Item = Result<TrialRecord, E>>,
+    to: impl Write,
+) -> Result<(), DocumentError<E>> {
+    #[derive(Serialize)]
+    struct Document<'a, T: Serialize> {
+        #[serde(flatten)]
+        summary: &'a RunSummary,
+        trials: T,
+    }
+    write_streamed(trials, to, |trials| Document { summary, trials: Sequence::new(trials) })
+}
+
+/// Writes a document with a sequence in it that is read meanwhile, up to its first failure.
+///
+/// # Errors
+/// What the items or the writer say.
+pub fn write_streamed<'i, T: 'i, E: 'i, D: Serialize>(
+    items: impl Iterator<Item = Result<T, E>> + 'i,
+    mut to: impl Write,
+    document: impl FnOnce(Box<dyn Iterator<Item = T> + 'i>) -> D,
+) -> Result<(), DocumentError<E>> {
+    let failure = Rc::new(RefCell::new(None));
+    let seen = failure.clone();
+    let until_failure = items.map_while(move |item| item.map_err(|error| *seen.borrow_mut() = Some(error)).ok());
+    let document = document(Box::new(until_failure));
+    let written = serde_json::to_writer_pretty(&mut to, &document).map_err(io::Error::from);
+    match failure.take() {
+        Some(error) => Err(DocumentError::Read(error)),
+        None => written.and_then(|()| to.write_all(b"\n")).and_then(|()| to.flush()).map_err(DocumentError::Write),
+    }
+}
+
+/// Why a document could not be written.
+#[derive(Debug)]
+pub enum DocumentError<E> {
+    /// The trials could not be read.
+    Read(E),
+    /// The writer failed.
+    Write(io::Error),
+}
+
+/// An iterator as a JSON array.
+pub struct Sequence<I>(RefCell<I>);
+
+impl<I> Sequence<I> {
+    /// Of an iterator that is used up when it is written.
+    pub fn new(items: I) -> Sequence<I> {
+        Sequence(RefCell::new(items))
+    }
+}
+
+impl<I: Iterator<Item: Serialize>> Serialize for Sequence<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&mut *self.0.borrow_mut())
+    }
+}

@@ -1,0 +1,50 @@
+//! Puts a journal's entries together, trial by trial.
+
+use std::collections::BTreeMap;
+
+use super::{Entry, Overview, TrialRecord};
+use crate::evidence::TrialId;
+
+/// Puts a journal's entries together: a trial is held from its first entry to its last, and nothing of it after that.
+#[derive(Debug)]
+pub struct Fold {
+    overview: Overview,
+    /// Those of which nothing has come yet, by number.
+    to_come: BTreeMap<u32, TrialId>,
+    open: BTreeMap<u32, TrialRecord>,
+}
+
+impl Fold {
+    /// Of a journal that begins with this entry; `None` if it is not a beginning.
+    pub fn begin(entry: &Entry) -> Option<Fold> {
+        let (overview, trials) = Overview::begin(entry)?;
+        let to_come = trials.into_iter().map(|trial| (trial.number, trial)).collect();
+        Some(Fold { overview, to_come, open: BTreeMap::new() })
+    }
+
+    /// Takes in the next entry; returns the trial that is over with it, and the place of its group. An entry of a trial
+    /// that the run does not have is passed over.
+    pub fn take(&mut self, entry: Entry) -> Option<(usize, TrialRecord)> {
+        let Some(number) = entry.trial() else {
+            self.overview.apply(entry);
+            return None;
+        };
+        if let Some(trial) = self.to_come.remove(&number) {
+            self.open.insert(number, TrialRecord::planned(trial));
+        }
+        let is_last = matches!(entry, Entry::TrialFinished { .. });
+        self.open.get_mut(&number)?.apply(entry);
+        let over = if is_last { self.open.remove(&number) } else { None }?;
+        Some((self.overview.add(&over), over))
+    }
+
+    /// The journal has ended. The trials that are not over are handed out, in the order of the plan.
+    pub fn end(mut self, mut each: impl FnMut(usize, TrialRecord)) -> Overview {
+        self.open.extend(self.to_come.into_iter().map(|(number, trial)| (number, TrialRecord::planned(trial))));
+        for trial in self.open.into_values() {
+            each(self.overview.add(&trial), trial);
+        }
+        self.overview.conclude();
+        self.overview
+    }
+}

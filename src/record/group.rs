@@ -1,0 +1,176 @@
+//! The trials of one case and model in one condition, added up.
+
+use std::collections::BTreeMap;
+
+use super::TrialRecord;
+use crate::evidence::{Condition, TrialId};
+use crate::score::{Component, Score, Weight};
+
+/// The trials of one case and model in one condition, added up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The case's id.
+    pub case: String,
+    /// The agent's model.
+    pub model: String,
+    /// The condition.
+    pub condition: Condition,
+    /// How many trials it has.
+    pub planned: usize,
+    /// How many of them have no figure, and only for assertions that held before the first word.
+    pub(super) held_before: usize,
+    /// How many of them have a scorecard.
+    pub graded: usize,
+    /// The trials' figures.
+    pub composite: Tally,
+    /// The dimensions in the order of the scorecards.
+    pub dimensions: Vec<DimensionTally>,
+    /// How many tries of messages failed, in all trials.
+    pub failure_count: u32,
+    /// What was subtracted for them, added up.
+    pub penalties: f64,
+    /// Milliseconds of failed tries.
+    pub failed_ms: f64,
+    /// Milliseconds of the waits after them.
+    pub waited_ms: f64,
+}
+
+/// One dimension of several trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DimensionTally {
+    /// Its name.
+    pub name: String,
+    /// Its weight.
+    pub weight: Weight,
+    /// Whether it has parts: tasks, assertions.
+    pub has_items: bool,
+    /// What it came to.
+    pub tally: Tally,
+}
+
+/// Components of several trials, added up.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// How many are scored.
+    pub scored: usize,
+    /// How many are missing.
+    pub missing: usize,
+    /// How many don't apply.
+    pub not_applicable: usize,
+    sum: f64,
+    first: Option<Component>,
+    missing_one: Option<Component>,
+}
+
+impl Tally {
+    /// Takes in one more.
+    pub fn add(&mut self, component: &Component) {
+        match component {
+            Component::Scored { score, .. } => {
+                self.scored += 1;
+                self.sum += score.get();
+            }
+            Component::NotApplicable { .. } => self.not_applicable += 1,
+            Component::Missing { .. } => {
+                self.missing += 1;
+                self.missing_one.get_or_insert_with(|| component.clone());
+            }
+        }
+        self.first.get_or_insert_with(|| component.clone());
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.scored + self.missing + self.not_applicable
+    }
+
+    /// The mean of those that are scored.
+    pub fn mean(&self) -> Option<Score> {
+        (self.scored > 0).then(|| Score::clamped(self.sum / self.scored as f64))
+    }
+
+    /// What they come to together: a single one is itself; `None` where there is none.
+    pub fn component(&self) -> Option<Component> {
+        let first = self.first.as_ref()?;
+        Some(match self.mean() {
+            _ if self.count() == 1 => first.clone(),
+            Some(mean) => {
+                let missing = self.missing;
+                let without = if missing == 0 { String::new() } else { format!(", {missing} more have no figure") };
+                Component::scored(mean, format!("mean of {} trials{without}", self.scored))
+            }
+            None => self.missing_one.clone().unwrap_or_else(|| first.clone()),
+        })
+    }
+}
+
+impl Group {
+    /// The groups of these trials, in the order in which they come.
+    pub(super) fn planned<'a>(trials: impl IntoIterator<Item = &'a TrialId>) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut places: BTreeMap<(&str, &str, Condition), usize> = BTreeMap::new();
+        for trial in trials {
+            let place = *places.entry((&trial.case, &trial.model, trial.condition)).or_insert_with(|| {
+                groups.push(Group::new(trial));
+                groups.len() - 1
+            });
+            groups[place].planned += 1;
+        }
+        groups
+    }
+
+    /// Without any trial: the group that this one is in.
+    fn new(trial: &TrialId) -> Group {
+        Group {
+            case: trial.case.clone(),
+            model: trial.model.clone(),
+            condition: trial.condition,
+            planned: 0,
+            held_before: 0,
+            graded: 0,
+            composite: Tally::default(),
+            dimensions: Vec::new(),
+            failure_count: 0,
+            penalties: 0.0,
+            failed_ms: 0.0,
+            waited_ms: 0.0,
+        }
+    }
+
+    /// Whether this is one of its trials.
+    pub(super) fn has(&self, trial: &TrialId) -> bool {
+        (self.condition, &self.model, &self.case) == (trial.condition, &trial.model, &trial.case)
+    }
+
+    /// Takes in one of its trials.
+    pub(super) fn add(&mut self, trial: &TrialRecord) {
+        self.composite.add(&match (trial.why_no_score(), &trial.scorecard) {
+            (None, Some(scorecard)) => scorecard.composite.clone(),
+            (why, _) => Component::missing(why.unwrap_or_default()),
+        });
+        self.held_before += usize::from(trial.is_unscored_for_what_held_before());
+        let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+        for failure in turns.flat_map(|turn| &turn.failures) {
+            self.failed_ms += failure.took_ms.unwrap_or_default();
+            self.waited_ms += failure.waited_ms.unwrap_or_default();
+        }
+        let Some(card) = &trial.scorecard else { return };
+        self.graded += 1;
+        self.failure_count += card.failure_count;
+        self.penalties += card.penalty;
+        for dimension in &card.dimensions {
+            let place = self.dimensions.iter().position(|known| known.name == dimension.name).unwrap_or_else(|| {
+                let (name, tally) = (dimension.name.clone(), Tally::default());
+                self.dimensions.push(DimensionTally { name, weight: dimension.weight, has_items: false, tally });
+                self.dimensions.len() - 1
+            });
+            self.dimensions[place].has_items |= !dimension.items.is_empty();
+            self.dimensions[place].tally.add(&dimension.component);
+        }
+    }
+
+    /// One of its dimensions.
+    pub fn dimension(&self, name: &str) -> Option<&DimensionTally> {
+        self.dimensions.iter().find(|dimension| dimension.name == name)
+    }
+}

@@ -1,0 +1,100 @@
+//! A run added up trial by trial: everything that is known of all of it, without its conversations.
+
+use super::spending::Ledger;
+use super::{Doubts, Entry, Group, RunSummary, Spending, TrialRecord, Verdict, figures};
+use crate::evidence::TrialId;
+
+/// Everything that is known of a run without its conversations.
+#[derive(Debug, Clone)]
+pub struct Overview {
+    /// What it came to.
+    pub summary: RunSummary,
+    /// The trials of each case and model in each condition, added up, in the order of the plan.
+    pub groups: Vec<Group>,
+    /// How many trials have begun.
+    pub begun: usize,
+    /// How many turns are over.
+    pub turns: usize,
+    /// What it took, a row for each who, when and model, in that order. Who took nothing has no row.
+    pub spending: Vec<Spending>,
+    /// Which assertions may say nothing of the conversations.
+    pub doubts: Doubts,
+    /// How many trials did not come to their end.
+    pub(super) unfinished: usize,
+    ledger: Ledger,
+}
+
+impl Overview {
+    /// Of a run whose journal begins with this entry; `None` if it is not a beginning.
+    pub(super) fn begin(entry: &Entry) -> Option<(Overview, Vec<TrialId>)> {
+        let Entry::RunStarted { version, id, at, provenance, trials } = entry else { return None };
+        let summary = RunSummary {
+            version: *version,
+            id: id.clone(),
+            started_at: *at,
+            finished_at: None,
+            interrupted: false,
+            limit_reached: None,
+            provenance: (**provenance).clone(),
+            figures: Vec::new(),
+            verdict: Verdict::Incomplete,
+        };
+        let mut groups = Group::planned(trials);
+        let place = |model: &str| provenance.models.iter().position(|known| known == model);
+        groups.sort_by_key(|group| place(&group.model));
+        let overview = Overview {
+            summary,
+            groups,
+            begun: 0,
+            turns: 0,
+            spending: Vec::new(),
+            doubts: Doubts::default(),
+            ledger: Ledger::default(),
+            unfinished: 0,
+        };
+        Some((overview, trials.clone()))
+    }
+
+    /// How many trials there are.
+    pub fn planned(&self) -> usize {
+        self.groups.iter().map(|group| group.planned).sum()
+    }
+
+    /// The groups of one of the agent's models.
+    pub fn groups_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a Group> {
+        self.groups.iter().filter(move |group| group.model == model)
+    }
+
+    /// Takes in an entry that is about the whole run.
+    pub(super) fn apply(&mut self, entry: Entry) {
+        match entry {
+            Entry::LimitReached { why, .. } => self.summary.limit_reached = Some(why),
+            Entry::RunFinished { at, interrupted } => {
+                (self.summary.finished_at, self.summary.interrupted) = (Some(at), interrupted);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in a trial, of which nothing more will come; returns the place of its group.
+    pub(super) fn add(&mut self, trial: &TrialRecord) -> usize {
+        self.begun += usize::from(trial.started_at.is_some());
+        self.turns += trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
+        self.ledger.add(trial, &self.summary.provenance);
+        self.doubts.add(trial);
+        self.unfinished += usize::from(trial.finished_at.is_none());
+        let place = self.groups.iter().position(|group| group.has(&trial.trial)).unwrap_or_default();
+        if let Some(group) = self.groups.get_mut(place) {
+            group.add(trial);
+        }
+        place
+    }
+
+    /// All trials are taken in.
+    pub(super) fn conclude(&mut self) {
+        let models = self.summary.provenance.models.iter();
+        self.summary.figures = models.map(|model| figures::of_model(model, self.groups_of(model))).collect();
+        self.spending = self.ledger.rows(&self.summary.provenance);
+        self.summary.verdict = Verdict::of(self);
+    }
+}

@@ -1,0 +1,194 @@
+//! What the report says of single trials, gathered while they are read one by one.
+//!
+//! Invariant: what is kept is bounded by the tasks, assertions and groups of a job, not by its trials.
+
+use std::collections::BTreeMap;
+
+use super::count;
+use crate::evidence::{Ending, Observed};
+use crate::record::{Tally, TrialRecord};
+use crate::score::{Component, Item, Score, Vacuity, Weight};
+
+/// How many different sentences of a kind are kept.
+const MOST: usize = 20;
+
+/// How many different reasons are kept for a task or an assertion with a group's trials.
+const REASONS: usize = 3;
+
+/// What the report says of single trials.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// What kept trials from saying something about the agent, or from coming to their own end.
+    pub(super) troubles: Sentences,
+    /// Why the graph could not be watched.
+    pub(super) unwatched: Sentences,
+    /// What the models of persona and judge were asked for and refuse.
+    pub(super) notes: Sentences,
+    /// How many requests the agent refused because of our own other conversations.
+    pub(super) refused: u32,
+    /// The most conversations that were open meanwhile.
+    pub(super) open: u32,
+    /// By case and dimension.
+    parts: BTreeMap<(String, String), Vec<Part>>,
+}
+
+/// Sentences, each with the groups whose trials it is about, and how many trials of each.
+#[derive(Debug, Default)]
+pub(super) struct Sentences {
+    found: Vec<(String, BTreeMap<usize, usize>)>,
+    /// Of how many trials a sentence was left out.
+    pub(super) left_out: usize,
+}
+
+impl Sentences {
+    fn add(&mut self, group: usize, sentence: String) {
+        let place = self.found.iter().position(|(known, _)| *known == sentence);
+        match place {
+            Some(place) => *self.found[place].1.entry(group).or_default() += 1,
+            None if self.found.len() == MOST => self.left_out += 1,
+            None => self.found.push((sentence, BTreeMap::from([(group, 1)]))),
+        }
+    }
+
+    /// In the order of the groups.
+    pub(super) fn in_order(&self) -> Vec<&(String, BTreeMap<usize, usize>)> {
+        let mut found: Vec<_> = self.found.iter().collect();
+        found.sort_by_key(|(_, groups)| groups.keys().next().copied());
+        found
+    }
+}
+
+/// One task or assertion, with what the trials made of it.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// What it is known by within its case.
+    pub(super) key: String,
+    pub(super) label: String,
+    pub(super) weight: Weight,
+    /// What each group made of it.
+    pub(super) groups: BTreeMap<usize, Made>,
+    /// It held before the first word of some trial, and counts in all of those.
+    pub(super) held_before: Option<bool>,
+    /// Why it was not checked whether it can fail.
+    pub(super) not_checked: Option<String>,
+}
+
+/// What a group made of a task or an assertion.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) tally: Tally,
+    /// How many trials scored it 1.
+    pub(super) whole: usize,
+    /// Why, where it was not; each reason once.
+    pub(super) reasons: Vec<String>,
+}
+
+impl Part {
+    fn add(&mut self, group: usize, item: &Item) {
+        let made = self.groups.entry(group).or_default();
+        made.tally.add(&item.component);
+        let is_whole = item.component.score() == Some(Score::ONE);
+        made.whole += usize::from(is_whole);
+        let why = item.component.why();
+        let is_known = || made.reasons.iter().any(|known| known == why);
+        if !is_whole
+            && !matches!(item.component, Component::NotApplicable { .. })
+            && made.reasons.len() < REASONS
+            && !is_known()
+        {
+            made.reasons.push(why.to_owned());
+        }
+        match &item.vacuity {
+            Some(Vacuity::Vacuous | Vacuity::HeldBefore) => {
+                self.held_before = Some(self.held_before.unwrap_or(true) && is_whole);
+            }
+            Some(Vacuity::NotChecked { why }) => {
+                self.not_checked.get_or_insert_with(|| why.clone());
+            }
+            None => {}
+        }
+    }
+}
+
+impl Gathered {
+    /// Takes in a trial; `group` is the place of its group.
+    pub fn add(&mut self, group: usize, trial: &TrialRecord) {
+        let trouble = trouble(trial);
+        if !trouble.is_empty() {
+            self.troubles.add(group, trouble);
+        }
+        if let Some(refusals) = trial.refusals {
+            self.refused += refusals.requests;
+            self.open = self.open.max(refusals.conversations);
+        }
+        if let Some(Observed::Failed(why)) = trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
+            self.unwatched.add(group, why.clone());
+        }
+        let persona = trial.evidence.iter().flat_map(|evidence| &evidence.persona_notes);
+        let judge = trial.judgements.iter().flat_map(|judgement| &judgement.notes);
+        for (who, note) in persona.map(|note| ("persona", note)).chain(judge.map(|note| ("judge", note))) {
+            self.notes.add(group, format!("The {who}'s model: {note}"));
+        }
+        for dimension in trial.scorecard.iter().flat_map(|card| &card.dimensions) {
+            let key = (trial.trial.case.clone(), dimension.name.clone());
+            let parts = self.parts.entry(key).or_default();
+            for (place, item) in dimension.items.iter().enumerate() {
+                if place == parts.len() {
+                    let (key, label, weight) = (item.key().to_owned(), item.label.clone(), item.weight);
+                    parts.push(Part {
+                        key,
+                        label,
+                        weight,
+                        groups: BTreeMap::new(),
+                        held_before: None,
+                        not_checked: None,
+                    });
+                }
+                parts[place].add(group, item);
+            }
+        }
+    }
+
+    /// The tasks or assertions of a dimension of a case.
+    pub(super) fn parts(&self, case: &str, dimension: &str) -> &[Part] {
+        self.parts.get(&(case.to_owned(), dimension.to_owned())).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What kept a trial from saying something about the agent, or from coming to its own end; empty where nothing did.
+fn trouble(trial: &TrialRecord) -> String {
+    let turns = trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
+    let mut words = match &trial.outcome {
+        Some(outcome) if outcome.error().is_some() => {
+            vec![format!("{}: {}", outcome.word(), outcome.error().unwrap_or_default())]
+        }
+        // Why a part is missing stands beside the part.
+        Some(_) if !missing(trial).is_empty() => {
+            vec![format!("no score, for the {} could not be told", missing(trial))]
+        }
+        _ => trial.why_no_score().into_iter().collect(),
+    };
+    if trial.outcome.is_none() && trial.started_at.is_some() {
+        let pending = if trial.pending.is_some() { ", one message was on its way" } else { "" };
+        words.push(format!("{} kept{pending}", count(turns, "turn")));
+    }
+    let turns = count(turns, "turn");
+    match trial.evidence.as_ref().map(|evidence| &evidence.ending) {
+        Some(Ending::MaxTurns) => words.push(format!("the conversation was ended by maxTurns after {turns}")),
+        Some(Ending::TimeLimit { seconds }) => {
+            words.push(format!("the conversation was ended by limits.trial after {seconds} s and {turns}"));
+        }
+        _ => {}
+    }
+    words.join("; ")
+}
+
+/// The counted dimensions of a trial that could not be told.
+fn missing(trial: &TrialRecord) -> String {
+    let dimensions = trial.scorecard.iter().flat_map(|card| &card.dimensions);
+    let missing: Vec<&str> = dimensions
+        .filter(|dimension| dimension.weight > Weight::ZERO && dimension.component.is_missing())
+        .map(|dimension| dimension.name.as_str())
+        .collect();
+    missing.join(" and ")
+}

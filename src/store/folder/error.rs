@@ -1,0 +1,49 @@
+//! Why a run could not be stored or found.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a run could not be stored or found.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file system refused.
+    #[error("{doing} {path}: {source}", path = .path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// There is no such run.
+    #[error("there is no run `{id}` in {path}", path = .path.display())]
+    NoSuchRun {
+        /// What was asked for.
+        id: String,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// There are no runs at all.
+    #[error("there are no runs in {path} yet", path = .path.display())]
+    NoRuns {
+        /// Where they were looked for.
+        path: PathBuf,
+    },
+    /// Several runs fit.
+    #[error("several runs fit `{id}`: {names}", names = .names.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// The folders that fit.
+        names: Vec<String>,
+    },
+    /// It can't be read.
+    #[error("{path} can't be read: {why}", path = .path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}

@@ -1,0 +1,146 @@
+//! A run that is read from its journal: once from end to end, then trial by trial.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::entries::{Entries, Span, entry};
+use super::runs::JOURNAL;
+use super::{Journal, StoreError, summary};
+use crate::record::{Entry, FORMAT_VERSION, Fold, Overview, RunSummary, TrialRecord};
+use crate::secret::Redactor;
+use crate::store::StoredRun;
+
+/// A run that is read from its journal, which is there whatever happened to the run.
+#[derive(Debug)]
+pub struct JournalFile {
+    folder: PathBuf,
+    path: PathBuf,
+    file: Arc<File>,
+    redactor: Option<Redactor>,
+    /// The trials as they were planned, each with its lines.
+    trials: BTreeMap<u32, (TrialRecord, Vec<Span>)>,
+    lines: usize,
+    /// What was wrong with the journal, if something was.
+    pub note: Option<String>,
+}
+
+impl JournalFile {
+    /// The journal in a run's folder.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub(super) fn open(folder: &Path) -> Result<JournalFile, StoreError> {
+        let path = folder.join(JOURNAL);
+        let file = File::open(&path).map_err(|source| unreadable(&path, source))?;
+        Ok(JournalFile::new(folder, Arc::new(file)))
+    }
+
+    /// The journal that was just written: by the descriptor that is open, wherever the folder is by now.
+    pub fn of(folder: &Path, journal: &Journal) -> JournalFile {
+        JournalFile::new(folder, journal.file())
+    }
+
+    fn new(folder: &Path, file: Arc<File>) -> JournalFile {
+        let (folder, path) = (folder.to_path_buf(), folder.join(JOURNAL));
+        JournalFile { folder, path, file, redactor: None, trials: BTreeMap::new(), lines: 0, note: None }
+    }
+
+    /// The same; what this redactor knows is cleared from all that is read: from runs that were kept before keys were
+    /// cleared.
+    pub fn with_redactor(self, redactor: Redactor) -> JournalFile {
+        JournalFile { redactor: Some(redactor), ..self }
+    }
+
+    /// Writes `summary.json` beside the journal.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn write_summary(&self, summary: &RunSummary) -> Result<(), StoreError> {
+        summary::write(&self.folder, summary, self.lines)
+    }
+
+    fn trial(&self, planned: &TrialRecord, spans: &[Span]) -> io::Result<TrialRecord> {
+        let (mut trial, mut line) = (planned.clone(), Vec::new());
+        for span in spans {
+            line.resize(span.length as usize, 0);
+            (&*self.file).seek(SeekFrom::Start(span.start))?;
+            (&*self.file).read_exact(&mut line)?;
+            trial.apply(entry(&line, self.redactor.as_ref())?);
+        }
+        Ok(trial)
+    }
+
+    /// What is wrong with a journal of which these lines were read.
+    fn trouble<R>(&self, entries: &Entries<R>) -> Option<String> {
+        let before = summary::journal_lines(&self.folder);
+        match (&entries.damaged, entries.cut_off, before) {
+            (Some((line, why)), _, _) => {
+                Some(format!("line {line} of the journal is damaged ({why}); what follows it is left out"))
+            }
+            (None, 0, Some(before)) if before > entries.read => Some(format!(
+                "the journal ends with line {}, and had {before} when the run ended: what followed was deleted",
+                entries.read
+            )),
+            (None, 0, _) => None,
+            (None, bytes, _) => {
+                Some(format!("the journal's last line was cut off after {bytes} bytes; it is left out"))
+            }
+        }
+    }
+}
+
+impl StoredRun for JournalFile {
+    fn read(&mut self, mut each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
+        let file = self.file.clone();
+        (&*file).seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;
+        let mut entries = Entries::new(BufReader::with_capacity(1 << 16, &*file));
+        entries.redactor = self.redactor.clone();
+        let mut fold = None;
+        if let Some(first) = entries.next() {
+            if let Entry::RunStarted { trials, .. } = &first {
+                let planned = |trial: &_| TrialRecord::planned(Clone::clone(trial));
+                self.trials = trials.iter().map(|trial| (trial.number, (planned(trial), Vec::new()))).collect();
+            }
+            fold = Fold::begin(&first);
+        }
+        if let Some(fold) = &mut fold {
+            while let Some(entry) = entries.next() {
+                if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
+                    spans.push(entries.span);
+                }
+                if let Some((group, trial)) = fold.take(entry) {
+                    each(group, &trial);
+                }
+            }
+        }
+        if let Some(source) = entries.failure.take() {
+            return Err(unreadable(&self.path, source));
+        }
+        self.lines = entries.read;
+        self.note = self.trouble(&entries);
+        let overview = fold.map(|fold| fold.end(|group, trial| each(group, &trial)));
+        let overview = overview.ok_or_else(|| StoreError::Unreadable {
+            path: self.path.clone(),
+            why: (self.note.clone())
+                .unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
+        })?;
+        if !overview.summary.is_readable() {
+            let why = format!("it has format {}, this eval-job reads up to {FORMAT_VERSION}", overview.summary.version);
+            return Err(StoreError::Unreadable { path: self.path.clone(), why });
+        }
+        Ok(overview)
+    }
+
+    fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
+        self.trials
+            .values()
+            .map(|(planned, spans)| self.trial(planned, spans).map_err(|source| unreadable(&self.path, source)))
+    }
+}
+
+fn unreadable(path: &Path, source: io::Error) -> StoreError {
+    StoreError::Io { doing: "could not read", path: path.to_path_buf(), source }
+}

@@ -1,0 +1,55 @@
+//! `summary.json` beside a journal: what the run came to, for whoever lists runs.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{StoreError, private};
+use crate::record::RunSummary;
+
+const SUMMARY: &str = "summary.json";
+
+/// What the file holds.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<S> {
+    #[serde(flatten)]
+    summary: S,
+    /// How many lines the journal had.
+    journal_lines: usize,
+}
+
+/// What the run came to, if that is known and this version can read it.
+pub(super) fn read(folder: &Path) -> Option<RunSummary> {
+    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
+    let kept: Summary<RunSummary> = serde_json::from_slice(&bytes).ok()?;
+    Some(kept.summary).filter(RunSummary::is_readable)
+}
+
+/// How many lines the journal had when the run ended.
+pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
+    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
+    let kept: Summary<serde_json::Value> = serde_json::from_slice(&bytes).ok()?;
+    Some(kept.journal_lines)
+}
+
+/// Writes it: to a file beside it first, synced, then renamed.
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub(super) fn write(folder: &Path, summary: &RunSummary, journal_lines: usize) -> Result<(), StoreError> {
+    let (path, beside) = (folder.join(SUMMARY), folder.join("summary.json.partial"));
+    let write = || -> io::Result<()> {
+        let mut json = serde_json::to_vec_pretty(&Summary { summary, journal_lines })?;
+        json.push(b'\n');
+        // One that is left over from a kill keeps its own mode.
+        let _ = fs::remove_file(&beside);
+        let mut file = private::options().write(true).create_new(true).open(&beside)?;
+        file.write_all(&json)?;
+        file.sync_data()?;
+        fs::rename(&beside, &path)
+    };
+    write().map_err(|source| StoreError::Io { doing: "could not write", path: path.clone(), source })
+}
