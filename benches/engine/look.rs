@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use eval_job::graph::embedded::EmbeddedGraph;
-use eval_job::graph::photograph::{Photograph, Window, difference};
+use eval_job::graph::snapshot::{GraphSnapshot, Window, difference};
 use eval_job::graph::{Graph, Parameters, WatchConfig};
 
 const LOOKS: u32 = 30;
@@ -23,10 +23,10 @@ async fn size(nodes: u32) {
         format!("UNWIND range(1, {}) AS x CREATE (:A {{x: x, name: 'some name'}})-[:R]->(:B {{x: x}})", nodes / 2);
     graph.write(&fill, &none).await.unwrap();
     let window = Window::of(&WatchConfig::default(), 100_000);
-    let mut last = Photograph::take(&graph, &window, &none, None).await.unwrap().unwrap();
+    let mut last = GraphSnapshot::take(&graph, &window, &none, None).await.unwrap().unwrap();
     let started = Instant::now();
     for _ in 0..LOOKS {
-        assert!(Photograph::take(&graph, &window, &none, Some(&last)).await.unwrap().is_none());
+        assert!(GraphSnapshot::take(&graph, &window, &none, Some(&last)).await.unwrap().is_none());
     }
     let unchanged = started.elapsed() / LOOKS;
     let (mut writing, mut looking) = (std::time::Duration::ZERO, std::time::Duration::ZERO);
@@ -35,8 +35,8 @@ async fn size(nodes: u32) {
         graph.write("CREATE (:C)-[:S]->(:D)", &none).await.unwrap();
         writing += started.elapsed();
         let started = Instant::now();
-        let next = Photograph::take(&graph, &window, &none, Some(&last)).await.unwrap().unwrap();
-        assert_eq!(difference(&last, &next, eval_job::evidence::Moment { turn: 1, late: false }).len(), 3);
+        let next = GraphSnapshot::take(&graph, &window, &none, Some(&last)).await.unwrap().unwrap();
+        assert_eq!(difference(&last, &next, eval_job::evidence::ChangeTime { turn: 1, late: false }).len(), 3);
         last = next;
         looking += started.elapsed();
     }

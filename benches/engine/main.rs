@@ -35,7 +35,7 @@ watched  the same as graph, photographed after each turn; nothing is written
 writes   the demo agent, which writes to its graph in each of 8 turns, not watched; its ratio is to itself
 + watch  the same, photographed after each turn; its ratio is to writes
 redact   one entry of the journal without secrets, searched for them
-look     one photograph of an embedded graph, by its nodes: when nothing was written, and after one write";
+look     one snapshot of an embedded graph, by its nodes: when nothing was written, and after one write";
 
 /// Rounds of each row; the medians are shown.
 const ROUNDS: usize = 3;

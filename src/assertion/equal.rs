@@ -77,7 +77,8 @@ pub(in crate::assertion) fn order(value: &Value, bound: &Number) -> Option<Order
     }
 }
 
-fn order_of_whole(whole: i128, float: f64) -> Option<Ordering> {
+/// How a whole number stands to a float, exactly; nothing for NaN.
+pub(in crate::assertion) fn order_of_whole(whole: i128, float: f64) -> Option<Ordering> {
     let floor = whole_float(float.floor());
     match floor {
         Some(floor) => {

@@ -142,11 +142,19 @@ impl AssertionCheck {
     }
 }
 
+/// A text of so many characters at most, with an ellipsis where it was longer.
+fn cut(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::{
-        Change, Ending, Entity, Moment, Node, ObjectContext, QueryObservation, State, Table, Transcript, Turn,
+        Change, ChangeTime, Ending, Entity, Node, ObjectContext, QueryObservation, State, Table, Transcript, Turn,
     };
 
     fn evaluate(check: &AssertionCheck, evidence: &Evidence) -> Component {
@@ -168,7 +176,7 @@ mod tests {
 
     fn created_in(turn: u32) -> Change {
         let node = Node { id: "1".into(), labels: vec!["A".into()], properties: Default::default() };
-        Change::Created { when: Moment { turn, late: false }, entity: Entity::Node(node) }
+        Change::Created { when: ChangeTime { turn, late: false }, entity: Entity::Node(node) }
     }
 
     /// After a conversation in which the second message may have come twice.

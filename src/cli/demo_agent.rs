@@ -10,7 +10,7 @@ use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use crate::agent::demo::DemoAgent;
-use crate::graph::neo4j::{self, Limits, Neo4jConfig, Neo4jGraph};
+use crate::graph::neo4j::{self, Neo4jConfig, Neo4jGraph, Neo4jLimits};
 use crate::graph::{Graph, Parameters};
 use crate::plan::Refusal;
 use crate::run::neo4j_connection;
@@ -43,5 +43,5 @@ fn database(context: &Context) -> Result<Neo4jGraph, CliError> {
     };
     neo4j::check(uri).map_err(|problem| refused(format!("NEO_URI: {problem}"), "correct it in the environment"))?;
     let connection = neo4j_connection(&Neo4jConfig::default(), &context.credentials);
-    Neo4jGraph::connect(connection, Limits::default()).map_err(CliError::Database)
+    Neo4jGraph::connect(connection, Neo4jLimits::default()).map_err(CliError::Database)
 }

@@ -9,14 +9,14 @@ use super::error::CliError;
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
-use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
-use crate::graph::embedded::{EmbeddedGraph, Limits};
+use crate::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
+use crate::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
 use crate::secret::Secret;
 
 /// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn
 /// and told.
 pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    let limits = Limits { memory: args.memory.bytes(), ..Limits::default() };
+    let limits = EmbeddedLimits { memory: args.memory.bytes(), ..EmbeddedLimits::default() };
     let graph = EmbeddedGraph::shareable(limits).map_err(CliError::Database)?;
     let own = context.credentials.neo4j_password.clone();
     let password = own.clone().unwrap_or_else(drawn);
@@ -31,7 +31,8 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Prin
     let signals = Signals::listen(printer.clone())?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     runtime.block_on(async {
-        let door = BoltDoor::open(&graph, settings).await.map_err(|source| CliError::Unservable { address, source })?;
+        let door =
+            BoltServer::open(&graph, settings).await.map_err(|source| CliError::Unservable { address, source })?;
         let uri = door.uri();
         // The one place that shows a password: one that was drawn for this graph alone. The user's own is not shown.
         let shown = if own.is_none() { format!("NEO_PASSWORD={}\n", password.expose()) } else { String::new() };

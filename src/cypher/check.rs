@@ -4,6 +4,7 @@
 use super::split::split;
 use super::statement::Statement;
 use super::token::{Kind, Token, is_one_of, significant};
+use crate::text::nearest;
 
 /// The parameters that every statement is given.
 const PARAMETERS: &str = "user sessionId trial model";
@@ -70,7 +71,7 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
     for statement in split(text) {
         let first = significant(statement).first().map(|token| token.text).unwrap_or_default();
         let known = is_one_of(first, FIRST);
-        let near = nearest(&first.to_uppercase(), FIRST).filter(|_| !known && first.len() > 2);
+        let near = nearest(&first.to_uppercase(), FIRST.split(' ')).filter(|_| !known && first.len() > 2);
         if let Some(near) = near {
             let byte = statement.as_ptr() as usize - text.as_ptr() as usize;
             let byte = byte + statement.find(first).unwrap_or(0);
@@ -81,7 +82,7 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
         let name = token.text.trim_matches(['$', '`']);
         // A label that is computed: `:$all(…)`.
         if !PARAMETERS.split(' ').any(|known| known == name) && !whole.is(place + 1, "(") {
-            let help = match nearest(name, PARAMETERS) {
+            let help = match nearest(name, PARAMETERS.split(' ')) {
                 Some(near) => format!("did you mean `${near}`?"),
                 None => "the parameters are $user, $sessionId, $trial and $model".to_owned(),
             };
@@ -152,16 +153,6 @@ fn unclosed(tokens: &[Token<'_>]) -> Option<(usize, String)> {
         }
     }
     open.pop().map(|token| (token.at, format!("this `{}` is never closed", token.text)))
-}
-
-fn nearest<'a>(wrong: &str, known: &'a str) -> Option<&'a str> {
-    let lower = wrong.to_lowercase();
-    known
-        .split(' ')
-        .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= (name.len().max(wrong.len()) / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -243,11 +243,103 @@ impl<'a> Statement<'a> {
         (written || item.len() == 1 && self.named(last)).then_some(last)
     }
 
+    /// The labels and relationship types that patterns and predicates name; `true` for types.
+    pub fn labels_and_types(&self) -> Vec<(&'a str, bool)> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        while at < self.len() {
+            let open = self.open(at).unwrap_or(usize::MAX);
+            let is_type = self.is(open, "[") && self.is(open.wrapping_sub(1), "-");
+            let begins = self.is(at, ":") && !self.is(open, "{");
+            at += 1;
+            while begins && self.named(at) {
+                found.push((self.at(at).trim_matches('`'), is_type));
+                at += 1;
+                // `:A:B`, `:A|B`, `:R|:S`
+                if !self.symbol(at, ":|&") {
+                    break;
+                }
+                at += if self.is(at + 1, ":") { 2 } else { 1 };
+            }
+        }
+        found
+    }
+
     /// An item without its AS and alias.
     pub fn expression(&self, item: &Span) -> Span {
         match item.len() > 2 && self.word(item.end - 2, "AS") {
             true => item.start..item.end - 2,
             false => item.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn brackets_and_cases_close_where_they_should() {
+        let s = Statement::parse("RETURN f(a, [b, {c: ')'}]) + CASE x WHEN 1 THEN n.end END AS end, (d");
+        assert_eq!(s.close(2).map(|at| s.at(at + 1)), Some("+"));
+        let case = (0..s.len()).find(|at| s.word(*at, "CASE")).unwrap();
+        assert_eq!(s.close(case).map(|at| s.at(at + 2)), Some("end"));
+        assert_eq!(s.close(s.len() - 2), None, "never closed");
+        let b = (0..s.len()).find(|at| s.at(*at) == "b").unwrap();
+        assert_eq!(s.open(b).map(|at| s.at(at)), Some("["));
+        assert_eq!((s.at(99), s.is(usize::MAX, "("), s.past(99)), ("", false, 100));
+    }
+
+    #[test]
+    fn projections_have_all_their_parts() {
+        let s = Statement::parse(
+            "MATCH (n) WITH DISTINCT n, n.with AS x WHERE x > 1 CALL { RETURN 1 } RETURN x, count(*) ORDER BY x DESC, n SKIP 1 \
+             LIMIT 2 UNION RETURN 1;",
+        );
+        let parts = |projection: &Projection| {
+            let texts = |spans: &[Span]| spans.iter().map(|span| s.text(span)).collect::<Vec<_>>();
+            let (items, sorts) = (texts(&projection.items), texts(&projection.sorts));
+            (projection.returns, projection.distinct, items, sorts, s.text(&projection.cut), s.text(&projection.filter))
+        };
+        assert_eq!(
+            s.projections.iter().map(parts).collect::<Vec<_>>(),
+            [
+                (false, true, vec!["n", "n.with AS x"], vec![], "", "WHERE x > 1"),
+                (true, false, vec!["x", "count(*)"], vec!["x DESC", "n"], "SKIP 1 LIMIT 2", ""),
+                (true, false, vec!["1"], vec![], "", ""),
+            ]
+        );
+        assert!(s.has_union());
+    }
+
+    #[test]
+    fn labels_and_types_are_found_where_they_are_named() {
+        let names = |text: &'static str| Statement::parse(text).labels_and_types();
+        assert_eq!(
+            names("MATCH (a:A:`B`)-[r:R|S|:T {x: b}]->(:C|D {k: v}) WHERE a:E AND NOT a.x = 'y:z' RETURN {m: a}"),
+            [
+                ("A", false),
+                ("B", false),
+                ("R", true),
+                ("S", true),
+                ("T", true),
+                ("C", false),
+                ("D", false),
+                ("E", false)
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "(RETURN |WITH |CASE |END |ORDER BY |UNION |[a-z_$ ;:`'*.,|&0-9\\[\\]{}()=-]){0,25}") {
+            let statement = Statement::parse(&text);
+            statement.labels_and_types();
+            for at in 0..statement.len() {
+                statement.projection(at);
+                prop_assert!(statement.past(at) > at);
+            }
         }
     }
 }

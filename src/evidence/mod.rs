@@ -19,7 +19,7 @@ mod usage;
 mod value;
 
 pub use agent_output::AgentOutput;
-pub use change::{Change, Entity, Moment, PropertyChange};
+pub use change::{Change, ChangeTime, Entity, PropertyChange};
 pub use ending::Ending;
 pub use event::{Event, EventKind, ToolCall};
 pub use judgement::{Judgement, Question, ReplySchema};

@@ -41,6 +41,11 @@ impl AssertionId {
         AssertionId(text.into())
     }
 
+    /// The id under which the labels and relationship types of the graph are kept beside the assertions' rows.
+    pub fn labels() -> AssertionId {
+        AssertionId::new("(labels)")
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -125,14 +125,14 @@ fn has_any_node(cypher: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Moment, Node, Relationship};
+    use crate::evidence::{ChangeTime, Node, Relationship};
 
     fn node(label: &str) -> Node {
         Node { id: label.to_owned(), labels: vec![label.to_owned()], properties: Default::default() }
     }
 
     fn created(entity: Entity) -> Change {
-        Change::Created { when: Moment { turn: 1, late: false }, entity }
+        Change::Created { when: ChangeTime { turn: 1, late: false }, entity }
     }
 
     fn joined(from: &str, kind: &str, to: &str) -> Change {

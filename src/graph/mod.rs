@@ -7,11 +7,11 @@ pub mod bolt;
 mod config;
 pub mod embedded;
 pub mod neo4j;
-pub mod photograph;
+pub mod snapshot;
 
 pub use crate::cypher::{CypherProblem, assertion_problem, setup_problem, unscoped_problem};
 pub use config::GraphConfig;
-pub use photograph::WatchConfig;
+pub use snapshot::WatchConfig;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -157,7 +157,7 @@ pub struct JobGraph {
     /// A Neo4j database: the default for every other job with Cypher.
     #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
     neo4j: Option<Neo4jConfig>,
-    /// Which part of it is photographed before the conversation, after each turn and at the end, to tell what has changed.
+    /// Which part of it is captured before the conversation, after each turn and at the end, to tell what has changed.
     #[serde(default)]
     pub watch: WatchConfig,
 }

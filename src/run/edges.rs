@@ -160,8 +160,12 @@ impl Edges {
         self.empty_graph.get_or_init(fresh).clone()
     }
 
-    pub(super) fn graph_limits(&self) -> embedded::Limits {
-        embedded::Limits { time: self.query_limit, memory: self.graph_memory.bytes(), ..embedded::Limits::default() }
+    pub(super) fn graph_limits(&self) -> embedded::EmbeddedLimits {
+        embedded::EmbeddedLimits {
+            time: self.query_limit,
+            memory: self.graph_memory.bytes(),
+            ..embedded::EmbeddedLimits::default()
+        }
     }
 
     /// A conversation's place: among all that are held with the agent, or alone where it has one of its own.

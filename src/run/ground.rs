@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::edges::{Edges, neo4j_connection};
 use crate::agent::managed::GraphAccess;
 use crate::evidence::TrialId;
-use crate::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
+use crate::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
 use crate::graph::embedded::{EmbeddedConfig, EmbeddedGraph};
-use crate::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+use crate::graph::neo4j::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use crate::graph::{Graph, GraphConfig};
 use crate::job::Isolation;
 use crate::plan::Plan;
@@ -20,7 +20,7 @@ pub(super) struct Ground {
     /// What an agent that eval-job starts is told of it.
     pub(super) access: Option<GraphAccess>,
     /// The embedded graph's door, where an agent needs one.
-    pub(super) door: Option<BoltDoor>,
+    pub(super) door: Option<BoltServer>,
     /// The database that was made for it.
     pub(super) database: Option<String>,
 }
@@ -78,7 +78,7 @@ impl Edges {
             limits: BoltLimits::default(),
             clock: self.clock,
         };
-        let door = BoltDoor::open(&graph, settings).await.map_err(|error| error.to_string())?;
+        let door = BoltServer::open(&graph, settings).await.map_err(|error| error.to_string())?;
         let access = GraphAccess { uri: door.uri(), username, password, database: Some("neo4j".to_owned()) };
         Ok(Ground { access: Some(access), door: Some(door), ..Ground::of(Arc::new(graph)) })
     }
@@ -120,7 +120,7 @@ impl Edges {
 
 /// A way to a database.
 pub(super) fn neo4j_graph(connection: Neo4jConnection, time: Duration) -> Result<Neo4jGraph, String> {
-    Neo4jGraph::connect(connection, Limits { time, ..Limits::default() }).map_err(|error| error.message)
+    Neo4jGraph::connect(connection, Neo4jLimits { time, ..Neo4jLimits::default() }).map_err(|error| error.message)
 }
 
 fn access(connection: Neo4jConnection) -> GraphAccess {

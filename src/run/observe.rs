@@ -10,7 +10,7 @@ use crate::agent::{AgentErrorKind, Session, Witness};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
 use crate::clock::Stopwatch;
-use crate::evidence::{Evidence, ObjectContext, Observed, QueryObservation, State, Table};
+use crate::evidence::{AssertionId, Evidence, ObjectContext, Observed, QueryObservation, State, Table};
 use crate::grade::{self, GradeInput};
 use crate::graph::{Graph, GraphErrorKind, Parameters};
 use crate::job::Case;
@@ -41,6 +41,14 @@ pub(super) async fn observe(
             }
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
+    }
+    // Where a query returned something else, a label in it may be misspelled.
+    let fails = trial.case.assertions.iter().any(|assertion| match &assertion.check {
+        AssertionCheck::Cypher(check) => cypher::evaluate(check, &assertion.id, evidence).score() == Some(Score::ZERO),
+        _ => false,
+    });
+    if fails && let result @ Observed::Seen(_) = rows(stage.graph.as_deref(), cypher::LABELS, &parameters).await {
+        evidence.queries.push(QueryObservation { assertion: AssertionId::labels(), result, sides: None });
     }
 }
 

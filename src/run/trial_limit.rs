@@ -11,7 +11,7 @@ pub(super) struct TrialLimit {
     pub(super) since: Stopwatch,
     /// How much of it the agent took.
     pub(super) agent_ms: f64,
-    /// How long it stood still: while the graph was photographed, and while a request waited for our other conversations.
+    /// How long it stood still: while the graph was captured, and while a request waited for our other conversations.
     pub(super) watching_ms: f64,
     /// The conversation's place, which knows how long it waited for others.
     pub(super) place: Place,

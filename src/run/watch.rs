@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::Engine;
 use super::prepare::{Stage, parameters};
 use crate::clock::Stopwatch;
-use crate::evidence::{Change, Moment, Observed, TrialId};
-use crate::graph::photograph::{Photograph, Window, difference};
+use crate::evidence::{Change, ChangeTime, Observed, TrialId};
+use crate::graph::snapshot::{GraphSnapshot, Window, difference};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Isolation;
 use crate::record::Entry;
@@ -24,21 +24,21 @@ pub(super) struct Watch<'a> {
     engine: &'a Engine,
     trial: u32,
     /// `None` where there is nothing to watch, and after the first trouble.
-    camera: Option<Camera>,
+    snapshotter: Option<Snapshotter>,
     changes: Option<Observed<Vec<Change>>>,
 }
 
-struct Camera {
+struct Snapshotter {
     graph: Arc<dyn Graph>,
     window: Window,
     parameters: Parameters,
-    last: Photograph,
+    last: GraphSnapshot,
 }
 
 impl<'a> Watch<'a> {
-    /// Photographs the graph before the first turn.
+    /// Takes a snapshot of the graph before the first turn.
     pub(super) async fn before(engine: &'a Engine, id: &TrialId, stage: &Stage, session_id: &str) -> Watch<'a> {
-        let mut watch = Watch { engine, trial: id.number, camera: None, changes: None };
+        let mut watch = Watch { engine, trial: id.number, snapshotter: None, changes: None };
         let config = &engine.plan.job.graph.watch;
         let Some(graph) = stage.graph.clone().filter(|_| config.is_on()) else { return watch };
         let most = match &engine.plan.graph {
@@ -52,9 +52,9 @@ impl<'a> Watch<'a> {
             return watch;
         }
         watch.changes = Some(Observed::Seen(Vec::new()));
-        match watch.in_time(Photograph::take(graph.as_ref(), &window, &parameters, None)).await {
+        match watch.in_time(GraphSnapshot::take(graph.as_ref(), &window, &parameters, None)).await {
             Ok(first) => {
-                watch.camera = Some(Camera { graph, window, parameters, last: first.unwrap_or_default() });
+                watch.snapshotter = Some(Snapshotter { graph, window, parameters, last: first.unwrap_or_default() });
             }
             Err(trouble) => watch.give_up(trouble),
         }
@@ -66,21 +66,26 @@ impl<'a> Watch<'a> {
         self.changes
     }
 
-    /// Photographs the graph after a turn and tells the sink what has changed.
+    /// Takes a snapshot of the graph after a turn and tells the sink what has changed.
     pub(super) async fn after_turn(&mut self, turn: u32) -> io::Result<()> {
-        self.look(Moment { turn, late: false }).await
+        self.look(ChangeTime { turn, late: false }).await
     }
 
-    /// Photographs the graph once more when everything is over. Returns all changes of the conversation, or why they
+    /// Takes a snapshot of the graph once more when everything is over. Returns all changes of the conversation, or why they
     /// can't be told; nothing where there is no graph or nobody wants it watched.
     pub(super) async fn at_end(mut self, last_turn: u32) -> io::Result<Option<Observed<Vec<Change>>>> {
-        self.look(Moment { turn: last_turn, late: true }).await?;
+        self.look(ChangeTime { turn: last_turn, late: true }).await?;
         Ok(self.changes)
     }
 
-    async fn look(&mut self, when: Moment) -> io::Result<()> {
-        let Some(camera) = &self.camera else { return Ok(()) };
-        let taking = Photograph::take(camera.graph.as_ref(), &camera.window, &camera.parameters, Some(&camera.last));
+    async fn look(&mut self, when: ChangeTime) -> io::Result<()> {
+        let Some(snapshotter) = &self.snapshotter else { return Ok(()) };
+        let taking = GraphSnapshot::take(
+            snapshotter.graph.as_ref(),
+            &snapshotter.window,
+            &snapshotter.parameters,
+            Some(&snapshotter.last),
+        );
         let next = match self.in_time(taking).await {
             Ok(Some(next)) => next,
             Ok(None) => return Ok(()),
@@ -89,9 +94,9 @@ impl<'a> Watch<'a> {
                 return Ok(());
             }
         };
-        let Some(camera) = &mut self.camera else { return Ok(()) };
-        let new = difference(&camera.last, &next, when);
-        camera.last = next;
+        let Some(snapshotter) = &mut self.snapshotter else { return Ok(()) };
+        let new = difference(&snapshotter.last, &next, when);
+        snapshotter.last = next;
         if new.is_empty() {
             return Ok(());
         }
@@ -114,7 +119,7 @@ impl<'a> Watch<'a> {
     }
 
     fn give_up(&mut self, trouble: String) {
-        self.camera = None;
+        self.snapshotter = None;
         self.changes = Some(Observed::Failed(trouble));
     }
 }

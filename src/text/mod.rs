@@ -1,8 +1,10 @@
 //! Text from elsewhere: which of its characters can't be shown as they are, and whether its JSON contradicts itself.
 
 mod contradiction;
+mod nearest;
 
 pub use contradiction::contradiction;
+pub use nearest::nearest;
 
 /// Whether a character could steer a terminal, turn the reading order round, break a line or hide itself: control
 /// characters, Unicode's bidirectional controls, separators, zero-widths, fillers and tags.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eval_job::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
+use eval_job::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
 use eval_job::graph::embedded::EmbeddedGraph;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -29,13 +29,13 @@ fn short() -> BoltLimits {
 struct Raw(TcpStream);
 
 impl Raw {
-    async fn connect(door: &BoltDoor) -> Raw {
+    async fn connect(door: &BoltServer) -> Raw {
         let address = door.uri();
         Raw(TcpStream::connect(address.strip_prefix("bolt://").unwrap()).await.unwrap())
     }
 
     /// A client that has shown the right password, in Bolt 5.0.
-    async fn welcome(door: &BoltDoor) -> Raw {
+    async fn welcome(door: &BoltServer) -> Raw {
         let mut raw = Raw::connect(door).await;
         raw.shake([0, 0, 0, 5]).await;
         raw.send(&hello(PASSWORD)).await;
@@ -105,7 +105,7 @@ fn run(statement: &str) -> Vec<u8> {
 }
 
 /// The door still serves others.
-async fn lives(door: &BoltDoor) {
+async fn lives(door: &BoltServer) {
     let mut raw = Raw::welcome(door).await;
     raw.send(&[run("RETURN 1 AS x"), PULL_ALL.to_vec()].concat()).await;
     for kind in [0x70, 0x71, 0x70] {
@@ -257,7 +257,7 @@ async fn one_connection_too_many_is_hung_up_on() {
 
 #[tokio::test]
 async fn idle_strangers_keep_nobody_out() {
-    let limits = BoltLimits { handshake: Duration::from_secs(60), strangers: 8, ..short() };
+    let limits = BoltLimits { handshake: Duration::from_secs(60), unauthenticated: 8, ..short() };
     let (_graph, door) = door(limits).await;
     let mut strangers = Vec::new();
     for number in 0..300 {
@@ -437,12 +437,12 @@ async fn a_door_needs_a_free_port_and_a_graph_to_share() {
     let (graph, door) = door(short()).await;
     let port = door.uri().rsplit(':').next().unwrap().parse().unwrap();
     let settings = super::settings(short());
-    let error = BoltDoor::open(&graph, BoltSettings { port: Some(port), ..settings.clone() }).await.unwrap_err();
+    let error = BoltServer::open(&graph, BoltSettings { port: Some(port), ..settings.clone() }).await.unwrap_err();
     assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
     let private = EmbeddedGraph::new().unwrap();
-    let error = BoltDoor::open(&private, settings.clone()).await.unwrap_err();
+    let error = BoltServer::open(&private, settings.clone()).await.unwrap_err();
     assert!(error.to_string().contains("shareable"), "{error}");
     door.stop().await;
-    let door = BoltDoor::open(&graph, BoltSettings { port: Some(port), ..settings }).await.unwrap();
+    let door = BoltServer::open(&graph, BoltSettings { port: Some(port), ..settings }).await.unwrap();
     lives(&door).await;
 }

@@ -2,9 +2,9 @@
 //! the embedded graph gives its owner.
 
 use async_trait::async_trait;
-use eval_job::graph::bolt::BoltDoor;
+use eval_job::graph::bolt::BoltServer;
 use eval_job::graph::embedded::EmbeddedGraph;
-use eval_job::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+use eval_job::graph::neo4j::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use eval_job::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
 use eval_job::secret::Secret;
 
@@ -14,7 +14,7 @@ use crate::contract;
 /// An embedded graph that is reached by the Neo4j client.
 struct Doored {
     client: Neo4jGraph,
-    _door: BoltDoor,
+    _door: BoltServer,
     _graph: EmbeddedGraph,
 }
 
@@ -54,7 +54,7 @@ async fn the_embedded_graph_keeps_the_contract_through_its_door() {
             password: Secret::new(PASSWORD),
             database: None,
         };
-        let client = Neo4jGraph::connect(connection, Limits::default()).unwrap();
+        let client = Neo4jGraph::connect(connection, Neo4jLimits::default()).unwrap();
         Box::new(Doored { client, _door: door, _graph: graph }) as Box<dyn Graph>
     };
     contract::run::run_contract(&contract::cases(), fresh).await;

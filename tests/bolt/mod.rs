@@ -1,4 +1,4 @@
-//! The Bolt door, as others see it: the official drivers, neo4rs, and clients that misbehave.
+//! The Bolt server, as others see it: the official drivers, neo4rs, and clients that misbehave.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
 #![expect(clippy::disallowed_methods, reason = "whether this is CI, and how long to fuzz, is in the environment")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
@@ -11,17 +11,17 @@ mod official_drivers;
 use std::time::Duration;
 
 use eval_job::clock::Clock;
-use eval_job::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
-use eval_job::graph::embedded::{EmbeddedGraph, Limits};
+use eval_job::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
+use eval_job::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
 use eval_job::graph::{Graph, Parameters, Value};
 use eval_job::secret::Secret;
 
 const PASSWORD: &str = "correct horse";
 
 /// A fresh graph with a door.
-async fn door(limits: BoltLimits) -> (EmbeddedGraph, BoltDoor) {
-    let graph = EmbeddedGraph::shareable(Limits::default()).unwrap();
-    let door = BoltDoor::open(&graph, settings(limits)).await.unwrap();
+async fn door(limits: BoltLimits) -> (EmbeddedGraph, BoltServer) {
+    let graph = EmbeddedGraph::shareable(EmbeddedLimits::default()).unwrap();
+    let door = BoltServer::open(&graph, settings(limits)).await.unwrap();
     (graph, door)
 }
 

@@ -136,8 +136,8 @@ async fn an_agent_of_ones_own_is_watched_turn_by_turn_and_after_its_last_reply()
 }
 
 #[tokio::test]
-async fn a_graph_that_can_not_be_photographed_breaks_nothing() {
-    let Some(database) = neo4j::database("a_graph_that_can_not_be_photographed_breaks_nothing").await else { return };
+async fn a_graph_that_can_not_be_captured_breaks_nothing() {
+    let Some(database) = neo4j::database("a_graph_that_can_not_be_captured_breaks_nothing").await else { return };
     database.server.write("UNWIND range(1, 300) AS x CREATE (:Old {x: x})-[:R]->(:Old)").await;
     let agent = agent(|_| {}, || {});
     let slow = "reduce(sum = 0, x IN range(1, 100000000) | sum + x) > n.x";

@@ -3,4 +3,4 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod jobs;
-mod photographs;
+mod snapshots;

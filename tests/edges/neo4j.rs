@@ -1,6 +1,6 @@
 //! The Neo4j client on a real server: what it tries again, how much it does at once, and what it never does.
 
-use eval_job::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+use eval_job::graph::neo4j::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use eval_job::graph::{Graph, GraphErrorKind, Parameters};
 use eval_job::secret::Secret;
 
@@ -77,7 +77,7 @@ async fn a_wrong_password_is_told_without_it() {
         password: Secret::new("s3cret"),
         database: None,
     };
-    let graph = Neo4jGraph::connect(connection, Limits::default()).unwrap();
+    let graph = Neo4jGraph::connect(connection, Neo4jLimits::default()).unwrap();
     let error = graph.read("RETURN 1", &Parameters::new()).await.unwrap_err();
     assert_eq!(error.kind, GraphErrorKind::Unauthorized, "{error}");
     assert!(!error.message.contains("s3cret"), "{error}");

@@ -9,7 +9,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("evidence", &[]),
     ("score", &[]),
     ("clock", &[]),
-    ("cypher", &[]),
+    ("cypher", &["text"]),
     ("secret", &[]),
     ("descriptors", &[]),
     ("text", &[]),
@@ -20,7 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("prompt", &["evidence"]),
     ("conversation", &["evidence", "text"]),
     ("metric", &["evidence", "score", "prompt", "text"]),
-    ("assertion", &["clock", "cypher", "evidence", "score"]),
+    ("assertion", &["clock", "cypher", "evidence", "score", "text"]),
     ("job", &["evidence", "score", "money", "secret", "text", "agent::Config", "graph::Config", "assertion::Config"]),
     (
         "plan",
@@ -125,7 +125,7 @@ fn members_of_an_edge_do_not_know_each_other() {
             // No members: the reading of Cypher text and the looking at graphs that all backends share; the functions of
             // bare models, the templates and picks of agents without a protocol, and conversations over HTTP, that several
             // transports share.
-            .filter(|name| !["cypher", "photograph", "tools", "freeform", "rest"].contains(&name.as_str()))
+            .filter(|name| !["cypher", "snapshot", "tools", "freeform", "rest"].contains(&name.as_str()))
             .collect();
         for member in &members {
             // Tests may set one beside another.

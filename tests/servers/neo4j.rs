@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{Mutex, MutexGuard};
 
-use eval_job::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+use eval_job::graph::neo4j::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use eval_job::graph::{Graph, Parameters, Table};
 use eval_job::secret::Secret;
 
@@ -61,7 +61,7 @@ pub async fn database(test: &str) -> Option<Database> {
 impl Server {
     /// The graph as the program sees it.
     pub fn graph(&self) -> Neo4jGraph {
-        self.graph_with(Limits::default().time)
+        self.graph_with(Neo4jLimits::default().time)
     }
 
     /// The same, with another patience.
@@ -72,7 +72,8 @@ impl Server {
             password: Secret::new(&self.password),
             database: None,
         };
-        Neo4jGraph::connect(connection, Limits { time, ..Limits::default() }).unwrap_or_else(|error| panic!("{error}"))
+        Neo4jGraph::connect(connection, Neo4jLimits { time, ..Neo4jLimits::default() })
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Writes, and must succeed.

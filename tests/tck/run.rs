@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use eval_job::graph::embedded::{EmbeddedGraph, Limits};
+use eval_job::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
 use eval_job::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table, Value};
 
 use super::feature::{Scenario, Step};
@@ -45,7 +45,7 @@ pub async fn run(scenario: &Scenario, graphs: &Path) -> Outcome {
 
 async fn run_steps(scenario: &Scenario, graphs: &Path) -> Result<(), Outcome> {
     // One scenario sums a million numbers, which the engine holds as rows.
-    let graph = EmbeddedGraph::with_limits(Limits { memory: 4 << 30, ..Limits::default() }).unwrap();
+    let graph = EmbeddedGraph::with_limits(EmbeddedLimits { memory: 4 << 30, ..EmbeddedLimits::default() }).unwrap();
     let mut parameters = Parameters::new();
     let mut answer = Ok(Table::default());
     let (mut before, mut after) = (contents(&graph).await, contents(&graph).await);

@@ -1,11 +1,11 @@
-//! What a `changes` assertion means: every default filled in, every pattern read.
+//! A `changes` assertion with every default filled in and every pattern read.
 
 use std::collections::BTreeMap;
 
 use super::config::{ChangedConfig, ChangesConfig, EndConfig, EntityConfig};
 use super::property::Matcher;
-use super::union::{AllowedConfig, LabelsConfig, MatcherConfig, NumbersConfig};
-use crate::evidence::{Change, Entity, Moment, Node};
+use super::union::{AllowedConfig, MatcherConfig, NumbersConfig};
+use crate::evidence::{Change, ChangeTime, Entity, Node};
 
 /// `changes`: what the conversation may do to the graph, and must.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct ChangesCheck {
     pub(super) deleted: Allowed,
     pub(super) changed: Allowed,
     /// In which turns all of it may happen.
-    pub(super) turn: Option<Numbers>,
+    pub(super) turn: Option<NumbersConfig>,
 }
 
 /// What may happen.
@@ -34,7 +34,7 @@ pub(super) struct Line {
     pub(super) properties: Properties,
     /// The only properties that may differ, with what they are afterwards; `None` for all.
     pub(super) set: Option<Properties>,
-    pub(super) count: Numbers,
+    pub(super) count: NumbersConfig,
 }
 
 pub(super) type Properties = BTreeMap<String, Matcher>;
@@ -50,21 +50,6 @@ pub(super) enum What {
 pub(super) struct End {
     pub(super) labels: Vec<String>,
     pub(super) properties: Properties,
-}
-
-/// From the least to the most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Numbers {
-    pub(super) min: u32,
-    pub(super) max: u32,
-}
-
-impl Numbers {
-    const AT_LEAST_ONE: Numbers = Numbers { min: 1, max: u32::MAX };
-
-    pub(super) fn contains(self, number: u32) -> bool {
-        (self.min..=self.max).contains(&number)
-    }
 }
 
 impl ChangesCheck {
@@ -83,7 +68,7 @@ impl ChangesCheck {
             created: allowed(config.created, entity)?,
             deleted: allowed(config.deleted, entity)?,
             changed: allowed(config.changed, changed)?,
-            turn: config.turn.map(numbers),
+            turn: config.turn,
         })
     }
 
@@ -93,7 +78,7 @@ impl ChangesCheck {
     }
 
     /// Whether a change at this moment is in a turn that it may be in. What came after the last reply is in none.
-    pub(super) fn is_in_turn(&self, when: Moment) -> bool {
+    pub(super) fn is_in_turn(&self, when: ChangeTime) -> bool {
         self.turn.is_none_or(|turns| !when.late && turns.contains(when.turn))
     }
 }
@@ -140,34 +125,22 @@ fn allowed<C>(config: AllowedConfig<C>, line: impl Fn(C) -> Result<Line, String>
 }
 
 fn entity(config: EntityConfig) -> Result<Line, String> {
-    Ok(Line {
-        what: what(config.node, config.relationship, config.from, config.to)?,
-        properties: properties(config.properties)?,
-        set: None,
-        count: config.count.map_or(Numbers::AT_LEAST_ONE, numbers),
-    })
+    let EntityConfig { node, relationship, from, to, properties, count } = config;
+    changed(ChangedConfig { node, relationship, from, to, properties, set: None, count })
 }
 
 fn changed(config: ChangedConfig) -> Result<Line, String> {
+    let what = match (config.node, config.relationship) {
+        (Some(labels), None) => What::Node { labels: labels.0 },
+        (None, Some(kind)) => What::Relationship { kind, from: end(config.from)?, to: end(config.to)? },
+        _ => return Err("a change is either of a node or of a relationship".to_owned()),
+    };
     Ok(Line {
-        what: what(config.node, config.relationship, config.from, config.to)?,
+        what,
         properties: properties(config.properties)?,
         set: config.set.map(properties).transpose()?,
-        count: config.count.map_or(Numbers::AT_LEAST_ONE, numbers),
+        count: config.count.unwrap_or(NumbersConfig::AT_LEAST_ONE),
     })
-}
-
-fn what(
-    node: Option<LabelsConfig>,
-    relationship: Option<String>,
-    from: Option<EndConfig>,
-    to: Option<EndConfig>,
-) -> Result<What, String> {
-    match (node, relationship) {
-        (Some(labels), None) => Ok(What::Node { labels: labels.0 }),
-        (None, Some(kind)) => Ok(What::Relationship { kind, from: end(from)?, to: end(to)? }),
-        _ => Err("a change is either of a node or of a relationship".to_owned()),
-    }
 }
 
 fn end(config: Option<EndConfig>) -> Result<End, String> {
@@ -178,8 +151,4 @@ fn end(config: Option<EndConfig>) -> Result<End, String> {
 
 fn properties(config: BTreeMap<String, MatcherConfig>) -> Result<Properties, String> {
     config.into_iter().map(|(name, matcher)| Ok((name, Matcher::of(matcher)?))).collect()
-}
-
-fn numbers(config: NumbersConfig) -> Numbers {
-    Numbers { min: config.min.unwrap_or(0), max: config.max.unwrap_or(u32::MAX) }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
-use super::check::{Allowed, ChangesCheck, End, Line, Numbers, Properties, What};
+use super::check::{Allowed, ChangesCheck, End, Line, Properties, What};
 use super::config::PropertyConfig;
-use super::union::MatcherConfig;
+use super::union::{MatcherConfig, NumbersConfig};
 
 /// What it asks for, on one line: `created (:A), [:R] ×2; deleted nothing; changed nothing; in turn 4`.
 pub(super) fn label(check: &ChangesCheck) -> String {
@@ -41,21 +41,21 @@ pub(super) fn line(line: &Line) -> String {
 }
 
 /// `1`, `at least 1`, `at most 3`, `2 to 4`.
-pub(super) fn count(numbers: Numbers) -> String {
-    match numbers {
-        Numbers { min, max } if min == max => min.to_string(),
-        Numbers { min, max: u32::MAX } => format!("at least {min}"),
-        Numbers { min: 0, max } => format!("at most {max}"),
-        Numbers { min, max } => format!("{min} to {max}"),
+pub(super) fn count(numbers: NumbersConfig) -> String {
+    match (numbers.min.unwrap_or(0), numbers.max) {
+        (min, Some(max)) if min == max => min.to_string(),
+        (min, None) => format!("at least {min}"),
+        (0, Some(max)) => format!("at most {max}"),
+        (min, Some(max)) => format!("{min} to {max}"),
     }
 }
 
 /// `turn 4`, `turns 2 to 4`, `turn 3 and later`.
-pub(super) fn turns(numbers: Numbers) -> String {
-    match numbers {
-        Numbers { min, max } if min == max => format!("turn {min}"),
-        Numbers { min, max: u32::MAX } => format!("turn {min} and later"),
-        Numbers { min, max } => format!("turns {} to {max}", min.max(1)),
+pub(super) fn turns(numbers: NumbersConfig) -> String {
+    match (numbers.min.unwrap_or(0), numbers.max) {
+        (min, Some(max)) if min == max => format!("turn {min}"),
+        (min, None) => format!("turn {min} and later"),
+        (min, Some(max)) => format!("turns {} to {max}", min.max(1)),
     }
 }
 

@@ -1,7 +1,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::evidence::{Entity, Moment, Node, Relationship, Value};
+use crate::evidence::{ChangeTime, Entity, Node, Relationship, Value};
 
 fn node(label: &str, properties: &[(&str, Value)]) -> Node {
     Node {
@@ -11,8 +11,8 @@ fn node(label: &str, properties: &[(&str, Value)]) -> Node {
     }
 }
 
-fn at(turn: u32) -> Moment {
-    Moment { turn, late: false }
+fn at(turn: u32) -> ChangeTime {
+    ChangeTime { turn, late: false }
 }
 
 fn created(turn: u32, label: &str, properties: &[(&str, Value)]) -> Change {
@@ -152,7 +152,7 @@ fn only_what_is_set_may_differ() {
 
 #[test]
 fn what_comes_late_is_in_no_turn() {
-    let late = Change::Created { when: Moment { turn: 4, late: true }, entity: Entity::Node(node("A", &[])) };
+    let late = Change::Created { when: ChangeTime { turn: 4, late: true }, entity: Entity::Node(node("A", &[])) };
     holds(json!({"created": [{"node": "A"}]}), vec![late.clone()]);
     fails(
         json!({"created": [{"node": "A"}], "turn": {"min": 3}}),

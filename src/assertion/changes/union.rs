@@ -1,12 +1,9 @@
-//! Values of the YAML that may be of several types: the type that is written tells which is meant.
+//! Values of the YAML that may be of several types, told apart by the type that is written.
 
 use std::borrow::Cow;
-use std::fmt::{self, Formatter};
-use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value as Json};
 
@@ -34,29 +31,14 @@ impl<Line: Serialize> Serialize for AllowedConfig<Line> {
     }
 }
 
-impl<'de, Line: Deserialize<'de>> Deserialize<'de> for AllowedConfig<Line> {
+impl<'de, Line: DeserializeOwned> Deserialize<'de> for AllowedConfig<Line> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AllowedConfig<Line>, D::Error> {
-        struct Words<Line>(PhantomData<Line>);
-        impl<'de, Line: Deserialize<'de>> Visitor<'de> for Words<Line> {
-            type Value = AllowedConfig<Line>;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.write_str("none, any or a list")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                match text {
-                    "none" => Ok(AllowedConfig::None),
-                    "any" => Ok(AllowedConfig::Any),
-                    other => Err(E::unknown_variant(other, &["none", "any"])),
-                }
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(items)).map(AllowedConfig::Lines)
-            }
+        match Json::deserialize(deserializer)? {
+            Json::String(text) if text == "none" => Ok(AllowedConfig::None),
+            Json::String(text) if text == "any" => Ok(AllowedConfig::Any),
+            lines @ Json::Array(_) => serde_json::from_value(lines).map(AllowedConfig::Lines).map_err(D::Error::custom),
+            other => Err(D::Error::custom(format!("{other} is neither none, any nor a list"))),
         }
-        deserializer.deserialize_any(Words(PhantomData))
     }
 }
 
@@ -86,23 +68,10 @@ pub struct LabelsConfig(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for LabelsConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LabelsConfig, D::Error> {
-        struct Words;
-        impl<'de> Visitor<'de> for Words {
-            type Value = LabelsConfig;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.write_str("a label or a list of labels")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<LabelsConfig, E> {
-                Ok(LabelsConfig(vec![text.to_owned()]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<LabelsConfig, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(items)).map(LabelsConfig)
-            }
+        match Json::deserialize(deserializer)? {
+            Json::String(label) => Ok(LabelsConfig(vec![label])),
+            labels => serde_json::from_value(labels).map(LabelsConfig).map_err(D::Error::custom),
         }
-        deserializer.deserialize_any(Words)
     }
 }
 
@@ -154,31 +123,21 @@ impl Serialize for NumbersConfig {
 
 impl<'de> Deserialize<'de> for NumbersConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NumbersConfig, D::Error> {
-        struct Words;
-        impl<'de> Visitor<'de> for Words {
-            type Value = NumbersConfig;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number, or `min` and `max`")
+        let bounds = match Json::deserialize(deserializer)? {
+            number @ Json::Number(_) => {
+                serde_json::from_value(number).map(|number| Bounds { min: number, max: number })
             }
+            bounds => serde_json::from_value(bounds),
+        };
+        bounds.map(|Bounds { min, max }| NumbersConfig { min, max }).map_err(D::Error::custom)
+    }
+}
 
-            fn visit_u64<E: Error>(self, number: u64) -> Result<NumbersConfig, E> {
-                let number = u32::try_from(number).map_err(|_| E::custom(format!("{number} is too large")))?;
-                Ok(NumbersConfig { min: Some(number), max: Some(number) })
-            }
+impl NumbersConfig {
+    pub(super) const AT_LEAST_ONE: NumbersConfig = NumbersConfig { min: Some(1), max: None };
 
-            fn visit_i64<E: Error>(self, number: i64) -> Result<NumbersConfig, E> {
-                u64::try_from(number)
-                    .map_err(|_| E::custom(format!("{number} is too small")))
-                    .and_then(|n| self.visit_u64(n))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<NumbersConfig, A::Error> {
-                let Bounds { min, max } = Bounds::deserialize(MapAccessDeserializer::new(entries))?;
-                Ok(NumbersConfig { min, max })
-            }
-        }
-        deserializer.deserialize_any(Words)
+    pub(super) fn contains(self, number: u32) -> bool {
+        self.min.is_none_or(|min| min <= number) && self.max.is_none_or(|max| number <= max)
     }
 }
 

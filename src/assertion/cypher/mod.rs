@@ -5,6 +5,7 @@
 //! names, is missing, never false.
 
 mod added;
+mod typo;
 mod config;
 mod order;
 mod shape;
@@ -14,6 +15,7 @@ mod sides;
 pub use added::{holds_of_added_sides, holds_of_what_was_added};
 pub use config::CypherCheck;
 pub use sides::{Sides, sides};
+pub use typo::LABELS;
 
 use crate::evidence::{AssertionId, Evidence, Observed};
 use crate::score::{Component, Score};
@@ -63,6 +65,9 @@ pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> C
     let mut why = show::difference(table, &check.expected);
     if ordered && shape::matches(&check.expected, table, false) {
         why.push_str("; the rows are right, but their order is not");
+    }
+    if let Some(hint) = typo::hint(&check.cypher, evidence) {
+        why.push_str(&format!("; {hint}"));
     }
     Component::scored(Score::ZERO, why)
 }

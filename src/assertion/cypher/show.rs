@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::assertion::cut;
 use crate::evidence::{Table, Value};
 
 /// So many characters of a result are shown.
@@ -17,13 +18,13 @@ pub(super) fn difference(table: &Table, expected: &Json) -> String {
             format!(
                 "{} {}",
                 if rows.len() == 1 { "1 row".to_owned() } else { format!("{} rows", rows.len()) },
-                cut(spaced(expected))
+                cut(spaced(expected), SHOWN)
             )
         }
-        Json::Array(_) => cut(spaced(expected)),
-        Json::Object(_) => format!("1 row {}", cut(spaced(expected))),
-        _ if one_cell => cut(spaced(expected)),
-        _ => format!("1 row [[{}]]", cut(spaced(expected))),
+        Json::Array(_) => cut(spaced(expected), SHOWN),
+        Json::Object(_) => format!("1 row {}", cut(spaced(expected), SHOWN)),
+        _ if one_cell => cut(spaced(expected), SHOWN),
+        _ => format!("1 row [[{}]]", cut(spaced(expected), SHOWN)),
     };
     let got = match table.rows.as_slice() {
         [] => "no rows".to_owned(),
@@ -38,7 +39,7 @@ pub(super) fn difference(table: &Table, expected: &Json) -> String {
 pub(super) fn result(table: &Table, expected: &Json) -> String {
     match table.rows.as_slice() {
         [] => "no rows".to_owned(),
-        [row] if row.len() == 1 && !by_name(expected) => cut(value(&row[0])),
+        [row] if row.len() == 1 && !by_name(expected) => cut(value(&row[0]), SHOWN),
         _ => rows(table, expected),
     }
 }
@@ -70,7 +71,7 @@ fn rows(table: &Table, expected: &Json) -> String {
         }
     }
     text.push(']');
-    cut(text)
+    cut(text, SHOWN)
 }
 
 /// JSON with a space after each comma and colon, as values are shown too.
@@ -82,13 +83,6 @@ fn spaced(json: &Json) -> String {
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
-    }
-}
-
-fn cut(text: String) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }
 

@@ -4,71 +4,14 @@
 use rhai::{Dynamic, Engine};
 
 /// What one can ask: of absent data the answer is no.
-const QUESTIONS: [&str; 22] = [
-    "any",
-    "some",
-    "all",
-    "none",
-    "contains",
-    "containsAll",
-    "containsKey",
-    "containsValue",
-    "containsIgnoreCase",
-    "starts_with",
-    "ends_with",
-    "startsWith",
-    "endsWith",
-    "equals",
-    "equalsIgnoreCase",
-    "is_empty",
-    "isEmpty",
-    "isBlank",
-    "is_not_empty",
-    "isNotEmpty",
-    "isNotBlank",
-    "is_blank",
-];
+const QUESTIONS: &str = "any some all none contains containsAll containsKey containsValue containsIgnoreCase starts_with \
+                         ends_with startsWith endsWith equals equalsIgnoreCase is_empty isEmpty isBlank is_not_empty \
+                         isNotEmpty isNotBlank is_blank";
 
 /// What one can take or compute: from absent data it is absent.
-const VALUES: [&str; 37] = [
-    "size",
-    "len",
-    "length",
-    "count",
-    "first",
-    "firstOrNull",
-    "last",
-    "lastOrNull",
-    "filter",
-    "filterNot",
-    "find",
-    "map",
-    "get",
-    "keys",
-    "values",
-    "index_of",
-    "find_map",
-    "reduce",
-    "to_upper",
-    "to_lower",
-    "lowercase",
-    "uppercase",
-    "toLowerCase",
-    "toUpperCase",
-    "trim",
-    "sub_string",
-    "split",
-    "chars",
-    "to_int",
-    "to_float",
-    "parse_int",
-    "parse_float",
-    "abs",
-    "floor",
-    "ceiling",
-    "round",
-    "extract",
-];
+const VALUES: &str = "size len length count first firstOrNull last lastOrNull filter filterNot find map get keys values \
+                      index_of find_map reduce to_upper to_lower lowercase uppercase toLowerCase toUpperCase trim \
+                      sub_string split chars to_int to_float parse_int parse_float abs floor ceiling round extract";
 
 pub(super) fn register(engine: &mut Engine) {
     engine.on_invalid_array_index(|_, _, _| Ok(Dynamic::UNIT.into()));
@@ -80,14 +23,14 @@ pub(super) fn register(engine: &mut Engine) {
     });
     engine.register_indexer_get(|_: &mut (), _: &str| ());
     engine.register_indexer_get(|_: &mut (), _: i64| ());
-    for name in QUESTIONS {
+    for name in QUESTIONS.split(' ') {
         engine.register_fn(name, |_: ()| false);
         engine.register_fn(name, |_: (), _: Dynamic| false);
     }
     for name in ["isNullOrEmpty", "isNullOrBlank"] {
         engine.register_fn(name, |_: ()| true);
     }
-    for name in VALUES {
+    for name in VALUES.split(' ') {
         engine.register_fn(name, |_: ()| ());
         engine.register_fn(name, |_: (), _: Dynamic| ());
         engine.register_fn(name, |_: (), _: Dynamic, _: Dynamic| ());

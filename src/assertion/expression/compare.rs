@@ -6,6 +6,7 @@ use rhai::{Dynamic, Engine, EvalAltResult};
 
 use super::show;
 use super::views::Record;
+use crate::assertion::equal::order_of_whole;
 
 pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("==", |a: Dynamic, b: Dynamic| equal(&a, &b));
@@ -91,19 +92,10 @@ impl Number {
         match (self, other) {
             (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
             (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
-            (Number::Int(a), Number::Float(b)) => compare_exactly(a, b),
-            (Number::Float(a), Number::Int(b)) => compare_exactly(b, a).map(Ordering::reverse),
+            (Number::Int(a), Number::Float(b)) => order_of_whole(a.into(), b),
+            (Number::Float(a), Number::Int(b)) => order_of_whole(b.into(), a).map(Ordering::reverse),
         }
     }
-}
-
-fn compare_exactly(a: i64, b: f64) -> Option<Ordering> {
-    if b.is_nan() {
-        return None;
-    }
-    // Saturates beyond 2^127, which leaves the order right.
-    let whole = b.trunc() as i128;
-    Some(i128::from(a).cmp(&whole).then_with(|| 0.0_f64.total_cmp(&(b - b.trunc() + 0.0))))
 }
 
 #[cfg(test)]
@@ -114,20 +106,20 @@ mod tests {
 
     #[test]
     fn numbers_compare_exactly() {
-        assert_eq!(compare_exactly(1, 1.0), Some(Ordering::Equal));
-        assert_eq!(compare_exactly(0, -0.0), Some(Ordering::Equal));
-        assert_eq!(compare_exactly(1, 1.5), Some(Ordering::Less));
-        assert_eq!(compare_exactly(-1, -1.5), Some(Ordering::Greater));
-        assert_eq!(compare_exactly(9_007_199_254_740_993, 9_007_199_254_740_992.0), Some(Ordering::Greater));
-        assert_eq!(compare_exactly(i64::MAX, f64::INFINITY), Some(Ordering::Less));
-        assert_eq!(compare_exactly(i64::MIN, f64::NEG_INFINITY), Some(Ordering::Greater));
-        assert_eq!(compare_exactly(0, f64::NAN), None);
+        assert_eq!(order_of_whole(1, 1.0), Some(Ordering::Equal));
+        assert_eq!(order_of_whole(0, -0.0), Some(Ordering::Equal));
+        assert_eq!(order_of_whole(1, 1.5), Some(Ordering::Less));
+        assert_eq!(order_of_whole(-1, -1.5), Some(Ordering::Greater));
+        assert_eq!(order_of_whole(9_007_199_254_740_993, 9_007_199_254_740_992.0), Some(Ordering::Greater));
+        assert_eq!(order_of_whole(i64::MAX.into(), f64::INFINITY), Some(Ordering::Less));
+        assert_eq!(order_of_whole(i64::MIN.into(), f64::NEG_INFINITY), Some(Ordering::Greater));
+        assert_eq!(order_of_whole(0, f64::NAN), None);
     }
 
     proptest! {
         #[test]
         fn small_numbers_compare_as_floats_do(a in -1000i64..1000, b in -1000.0f64..1000.0) {
-            prop_assert_eq!(compare_exactly(a, b), (a as f64).partial_cmp(&b));
+            prop_assert_eq!(order_of_whole(a.into(), b), (a as f64).partial_cmp(&b));
         }
     }
 }

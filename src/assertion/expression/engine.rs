@@ -11,7 +11,7 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, ParseError, Position, Scope};
 
 use super::api::VARIABLES;
-use super::failure::Failure;
+use super::failure::ScriptFailure;
 use super::views::Record;
 use super::{absent, compare, functions};
 use crate::clock::Deadline;
@@ -142,15 +142,15 @@ pub(super) fn compile(script: &str) -> Result<AST, ParseError> {
 }
 
 /// Runs a script, until the deadline at most.
-pub(super) fn run(script: &str, scope: &mut Scope<'static>, deadline: Deadline) -> Result<Dynamic, Failure> {
+pub(super) fn run(script: &str, scope: &mut Scope<'static>, deadline: Deadline) -> Result<Dynamic, ScriptFailure> {
     let ast = compile(script)
-        .map_err(|error| Failure::Other(EvalAltResult::ErrorParsing(*error.0, Position::NONE).to_string()))?;
+        .map_err(|error| ScriptFailure::Other(EvalAltResult::ErrorParsing(*error.0, Position::NONE).to_string()))?;
     RUNNING.set(Some((deadline, 0)));
     let result = ENGINE.eval_ast_with_scope::<Dynamic>(scope, &ast);
     RUNNING.set(None);
     // A comparison that sorts may have swallowed it.
     if deadline.is_over() {
-        return Err(Failure::OutOfTime(deadline.limit()));
+        return Err(ScriptFailure::OutOfTime(deadline.limit()));
     }
-    result.map_err(|error| Failure::of(&error, &ast))
+    result.map_err(|error| ScriptFailure::of(&error, &ast))
 }

@@ -10,7 +10,7 @@ use crate::score::{Component, Score};
 
 /// Why a script came to no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum ScriptFailure {
     /// It needed data that is not there: false.
     Absent,
     /// It needed data that is not there, in a place where false would be a guess.
@@ -21,30 +21,30 @@ pub(super) enum Failure {
     Other(String),
 }
 
-impl Failure {
+impl ScriptFailure {
     /// Reads Rhai's error.
-    pub(super) fn of(error: &EvalAltResult, ast: &AST) -> Failure {
+    pub(super) fn of(error: &EvalAltResult, ast: &AST) -> ScriptFailure {
         match innermost(error) {
             EvalAltResult::ErrorTooManyOperations(_) => {
-                Failure::Other(format!("the script passed the limit of {MAX_OPERATIONS} operations"))
+                ScriptFailure::Other(format!("the script passed the limit of {MAX_OPERATIONS} operations"))
             }
             EvalAltResult::ErrorStackOverflow(_) => {
-                Failure::Other(format!("the script passed the limit of {MAX_CALL_LEVELS} calls within calls"))
+                ScriptFailure::Other(format!("the script passed the limit of {MAX_CALL_LEVELS} calls within calls"))
             }
             EvalAltResult::ErrorDataTooLarge(what, _) => {
-                Failure::Other(format!("the script passed the limit of memory: {what}"))
+                ScriptFailure::Other(format!("the script passed the limit of memory: {what}"))
             }
-            EvalAltResult::ErrorStringBounds(..) => Failure::absent(ast),
-            EvalAltResult::ErrorMismatchDataType(_, actual, _) if actual == "()" => Failure::absent(ast),
-            EvalAltResult::ErrorFunctionNotFound(signature, _) if takes_unit(signature) => Failure::absent(ast),
-            EvalAltResult::ErrorFunctionNotFound(signature, _) => Failure::Other(plain(signature)),
-            EvalAltResult::ErrorRuntime(value, _) => Failure::Other(value.to_string()),
-            other => Failure::Other(other.to_string()),
+            EvalAltResult::ErrorStringBounds(..) => ScriptFailure::absent(ast),
+            EvalAltResult::ErrorMismatchDataType(_, actual, _) if actual == "()" => ScriptFailure::absent(ast),
+            EvalAltResult::ErrorFunctionNotFound(signature, _) if takes_unit(signature) => ScriptFailure::absent(ast),
+            EvalAltResult::ErrorFunctionNotFound(signature, _) => ScriptFailure::Other(plain(signature)),
+            EvalAltResult::ErrorRuntime(value, _) => ScriptFailure::Other(value.to_string()),
+            other => ScriptFailure::Other(other.to_string()),
         }
     }
 
     /// False, if all of the script has to hold; within `||`, `!` or a closure the rest could still make it true.
-    fn absent(ast: &AST) -> Failure {
+    fn absent(ast: &AST) -> ScriptFailure {
         let mut all_has_to_hold = true;
         ast.walk(&mut |path: &[ASTNode]| {
             all_has_to_hold &= !matches!(
@@ -53,23 +53,25 @@ impl Failure {
             ) && !matches!(path.last(), Some(ASTNode::Expr(Expr::FnCall(call, _))) if call.name == "!");
             all_has_to_hold
         });
-        if all_has_to_hold { Failure::Absent } else { Failure::AbsentWithin }
+        if all_has_to_hold { ScriptFailure::Absent } else { ScriptFailure::AbsentWithin }
     }
 
     /// What the assertion comes to.
     pub(super) fn into_component(self, script: &str) -> Component {
         match self {
-            Failure::Absent => Component::scored(Score::ZERO, format!("{}: some data is absent", show::line(script))),
-            Failure::AbsentWithin => Component::missing(
+            ScriptFailure::Absent => {
+                Component::scored(Score::ZERO, format!("{}: some data is absent", show::line(script)))
+            }
+            ScriptFailure::AbsentWithin => Component::missing(
                 "the expression needs true or false where data is absent; compare the data with something, \
                  as in `it.properties.done == true`",
             ),
-            Failure::OutOfTime(limit) => Component::missing(format!(
+            ScriptFailure::OutOfTime(limit) => Component::missing(format!(
                 "the expression took longer than {} s; compare fewer items, for example filter them once before a closure \
                  that goes through them for every item",
                 limit.as_secs_f64()
             )),
-            Failure::Other(error) => Component::missing(error),
+            ScriptFailure::Other(error) => Component::missing(error),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What lists, texts and maps can do beyond Rhai's own: Kotlin's names work where they are near.
+//! Functions of lists, texts and maps beyond Rhai's own: Kotlin's names work where they are near.
 
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext, Position};
 
@@ -6,6 +6,24 @@ use super::compare::equal;
 use super::{engine, show};
 
 type Outcome<T> = Result<T, Box<EvalAltResult>>;
+
+/// Registers a function under several names, which spaces part.
+macro_rules! functions {
+    ($engine:ident, $names:literal, $function:expr) => {
+        for name in $names.split(' ') {
+            $engine.register_fn(name, $function);
+        }
+    };
+}
+
+/// The same for a property.
+macro_rules! getters {
+    ($engine:ident, $names:literal, $function:expr) => {
+        for name in $names.split(' ') {
+            $engine.register_get(name, $function);
+        }
+    };
+}
 
 pub(super) fn register(engine: &mut Engine) {
     lists(engine);
@@ -15,25 +33,15 @@ pub(super) fn register(engine: &mut Engine) {
 }
 
 fn lists(engine: &mut Engine) {
-    for name in ["size", "len", "length"] {
-        engine.register_fn(name, |list: &mut Array| list.len() as i64);
-        engine.register_get(name, |list: &mut Array| list.len() as i64);
-    }
+    functions!(engine, "size len length", |list: &mut Array| list.len() as i64);
+    getters!(engine, "size len length", |list: &mut Array| list.len() as i64);
     engine.register_fn("count", |list: &mut Array| list.len() as i64);
-    for name in ["is_empty", "isEmpty", "isNullOrEmpty"] {
-        engine.register_fn(name, |list: &mut Array| list.is_empty());
-        engine.register_get(name, |list: &mut Array| list.is_empty());
-    }
-    for name in ["is_not_empty", "isNotEmpty"] {
-        engine.register_fn(name, |list: &mut Array| !list.is_empty());
-        engine.register_get(name, |list: &mut Array| !list.is_empty());
-    }
-    for name in ["first", "firstOrNull"] {
-        engine.register_fn(name, |list: &mut Array| list.first().cloned().unwrap_or(Dynamic::UNIT));
-    }
-    for name in ["last", "lastOrNull"] {
-        engine.register_fn(name, |list: &mut Array| list.last().cloned().unwrap_or(Dynamic::UNIT));
-    }
+    functions!(engine, "is_empty isEmpty isNullOrEmpty", |list: &mut Array| list.is_empty());
+    getters!(engine, "is_empty isEmpty isNullOrEmpty", |list: &mut Array| list.is_empty());
+    functions!(engine, "is_not_empty isNotEmpty", |list: &mut Array| !list.is_empty());
+    getters!(engine, "is_not_empty isNotEmpty", |list: &mut Array| !list.is_empty());
+    functions!(engine, "first firstOrNull", |list: &mut Array| list.first().cloned().unwrap_or(Dynamic::UNIT));
+    functions!(engine, "last lastOrNull", |list: &mut Array| list.last().cloned().unwrap_or(Dynamic::UNIT));
     engine.register_get("first", |list: &mut Array| list.first().cloned().unwrap_or(Dynamic::UNIT));
     engine.register_get("last", |list: &mut Array| list.last().cloned().unwrap_or(Dynamic::UNIT));
     engine.register_fn("contains", |list: &mut Array, item: Dynamic| is_in(list, &item));
@@ -43,27 +51,25 @@ fn lists(engine: &mut Engine) {
                 return Ok(false);
             }
         }
-        Ok::<_, Box<EvalAltResult>>(true)
+        Outcome::Ok(true)
     });
-    for name in ["any", "some"] {
-        engine.register_fn(name, |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-            Ok::<_, Box<EvalAltResult>>(position(&context, list, &test, true)?.is_some())
-        });
-    }
+    functions!(engine, "any some", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+        Outcome::Ok(position(&context, list, &test, true)?.is_some())
+    });
     engine.register_fn("any", |list: &mut Array| !list.is_empty());
     engine.register_fn("none", |list: &mut Array| list.is_empty());
     engine.register_fn("none", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-        Ok::<_, Box<EvalAltResult>>(position(&context, list, &test, true)?.is_none())
+        Outcome::Ok(position(&context, list, &test, true)?.is_none())
     });
     engine.register_fn("all", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-        Ok::<_, Box<EvalAltResult>>(position(&context, list, &test, false)?.is_none())
+        Outcome::Ok(position(&context, list, &test, false)?.is_none())
     });
     engine.register_fn("count", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
         let mut count = 0_i64;
         for item in list.iter() {
             count += i64::from(holds(&context, item, &test)?);
         }
-        Ok::<_, Box<EvalAltResult>>(count)
+        Outcome::Ok(count)
     });
     engine.register_fn("filter", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
         kept(&context, list, &test, true)
@@ -71,12 +77,10 @@ fn lists(engine: &mut Engine) {
     engine.register_fn("filterNot", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
         kept(&context, list, &test, false)
     });
-    for name in ["find", "first", "firstOrNull"] {
-        engine.register_fn(name, |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-            let place = position(&context, list, &test, true)?;
-            Ok::<_, Box<EvalAltResult>>(place.map_or(Dynamic::UNIT, |place| list[place].clone()))
-        });
-    }
+    functions!(engine, "find first firstOrNull", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
+        let place = position(&context, list, &test, true)?;
+        Outcome::Ok(place.map_or(Dynamic::UNIT, |place| list[place].clone()))
+    });
     engine.register_fn("map", |context: NativeCallContext, list: &mut Array, change: FnPtr| {
         list.iter().map(|item| change.call_within_context(&context, (item.clone(),))).collect::<Outcome<Array>>()
     });
@@ -128,32 +132,16 @@ fn is_in(list: &Array, item: &Dynamic) -> Outcome<bool> {
 }
 
 fn texts(engine: &mut Engine) {
-    for name in ["size", "len", "length", "count"] {
-        engine.register_fn(name, |text: &str| text.chars().count() as i64);
-    }
-    for name in ["size", "len", "length"] {
-        engine.register_get(name, |text: &mut ImmutableString| text.chars().count() as i64);
-    }
-    for name in ["is_empty", "isEmpty", "isNullOrEmpty"] {
-        engine.register_fn(name, |text: &str| text.is_empty());
-    }
-    for name in ["is_blank", "isBlank", "isNullOrBlank"] {
-        engine.register_fn(name, |text: &str| text.trim().is_empty());
-    }
-    for name in ["is_not_empty", "isNotEmpty"] {
-        engine.register_fn(name, |text: &str| !text.is_empty());
-    }
-    for name in ["is_not_blank", "isNotBlank"] {
-        engine.register_fn(name, |text: &str| !text.trim().is_empty());
-    }
+    functions!(engine, "size len length count", |text: &str| text.chars().count() as i64);
+    getters!(engine, "size len length", |text: &mut ImmutableString| text.chars().count() as i64);
+    functions!(engine, "is_empty isEmpty isNullOrEmpty", |text: &str| text.is_empty());
+    functions!(engine, "is_blank isBlank isNullOrBlank", |text: &str| text.trim().is_empty());
+    functions!(engine, "is_not_empty isNotEmpty", |text: &str| !text.is_empty());
+    functions!(engine, "is_not_blank isNotBlank", |text: &str| !text.trim().is_empty());
     engine.register_fn("startsWith", |text: &str, start: &str| text.starts_with(start));
     engine.register_fn("endsWith", |text: &str, end: &str| text.ends_with(end));
-    for name in ["lowercase", "toLowerCase"] {
-        engine.register_fn(name, |text: &str| text.to_lowercase());
-    }
-    for name in ["uppercase", "toUpperCase"] {
-        engine.register_fn(name, |text: &str| text.to_uppercase());
-    }
+    functions!(engine, "lowercase toLowerCase", |text: &str| text.to_lowercase());
+    functions!(engine, "uppercase toUpperCase", |text: &str| text.to_uppercase());
     engine.register_fn("equalsIgnoreCase", |text: &str, other: &str| text.to_lowercase() == other.to_lowercase());
     engine
         .register_fn("containsIgnoreCase", |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase()));
@@ -165,15 +153,9 @@ fn texts(engine: &mut Engine) {
 }
 
 fn maps(engine: &mut Engine) {
-    for name in ["size", "len", "length", "count"] {
-        engine.register_fn(name, |map: &mut Map| map.len() as i64);
-    }
-    for name in ["is_empty", "isEmpty", "isNullOrEmpty"] {
-        engine.register_fn(name, |map: &mut Map| map.is_empty());
-    }
-    for name in ["is_not_empty", "isNotEmpty"] {
-        engine.register_fn(name, |map: &mut Map| !map.is_empty());
-    }
+    functions!(engine, "size len length count", |map: &mut Map| map.len() as i64);
+    functions!(engine, "is_empty isEmpty isNullOrEmpty", |map: &mut Map| map.is_empty());
+    functions!(engine, "is_not_empty isNotEmpty", |map: &mut Map| !map.is_empty());
     engine.register_fn("containsKey", |map: &mut Map, key: &str| map.contains_key(key));
     engine.register_fn("containsValue", |map: &mut Map, value: Dynamic| map.values().any(|own| equal(own, &value)));
 }

@@ -14,18 +14,18 @@ mod engine;
 mod failure;
 mod functions;
 mod kotlin;
-mod looks;
+mod usage;
 mod names;
 mod problem;
-mod saw;
+mod inspected;
 mod show;
 mod sides;
 mod tokens;
 mod views;
 
 pub use config::ExpressionCheck;
-pub use looks::{context_parts, same_context, uses_changes, uses_evaluation, uses_function_calls, uses_object_context};
 pub use problem::{ExpressionProblem, compile_problem};
+pub use usage::{context_parts, same_context, uses_changes, uses_evaluation, uses_function_calls, uses_object_context};
 
 use std::time::Duration;
 

@@ -11,6 +11,7 @@ use super::api::{Kind, Shape, VARIABLES};
 use super::closures::{Body, bodies, closure};
 use super::engine::{FUNCTION_NAMES, PROPERTY_NAMES};
 use super::problem::ExpressionProblem;
+use crate::text::nearest;
 
 /// The first name of a script that does not exist.
 pub(super) fn problem(ast: &AST) -> Option<ExpressionProblem> {
@@ -24,16 +25,6 @@ pub(super) fn problem(ast: &AST) -> Option<ExpressionProblem> {
         }
     }
     check.problem
-}
-
-/// The known name that is nearest to a wrong one, if one is near.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = wrong.to_lowercase();
-    known
-        .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= (name.chars().count().max(wrong.chars().count()) / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }
 
 /// Closures within closures that are followed.

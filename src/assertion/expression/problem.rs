@@ -6,6 +6,7 @@ use rhai::{LexError, ParseError, ParseErrorType, Position};
 
 use super::api::VARIABLES;
 use super::{engine, kotlin, names};
+use crate::text::nearest;
 
 /// What is wrong with a script, found without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +102,7 @@ fn variable_help(name: &str) -> Option<String> {
         "False" | "FALSE" => Some("did you mean `false`?".to_owned()),
         _ => {
             let known = VARIABLES.iter().map(|(name, _)| *name);
-            match names::nearest(name, known) {
+            match nearest(name, known) {
                 Some(near) => Some(format!("did you mean `{near}`?")),
                 None => Some("a script sees `objectContext`, `evaluation` and `changes`".to_owned()),
             }

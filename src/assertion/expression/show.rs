@@ -3,30 +3,27 @@
 use rhai::Dynamic;
 
 use super::views::Record;
+use crate::assertion::cut;
 
 /// So many characters are shown of a script or a value.
 const SHOWN: usize = 200;
 
 /// A script on one line.
 pub(super) fn line(script: &str) -> String {
-    cut(script.split_whitespace().collect::<Vec<_>>().join(" "))
+    cut(script.split_whitespace().collect::<Vec<_>>().join(" "), SHOWN)
 }
 
 /// A value as a script would spell it.
 pub(super) fn value(value: &Dynamic) -> String {
     let mut text = String::new();
     spell(value, &mut text);
-    cut(text)
+    cut(text, SHOWN)
 }
 
 /// The same in a few words.
 pub(super) fn short(value: &Dynamic) -> String {
     const SHORT: usize = 60;
-    let text = self::value(value);
-    match text.char_indices().nth(SHORT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    cut(self::value(value), SHORT)
 }
 
 /// A value with the word for its type.
@@ -75,11 +72,4 @@ fn spell_entries<'a>(open: &str, entries: impl Iterator<Item = (&'a str, &'a Dyn
         spell(item, text);
     }
     text.push('}');
-}
-
-fn cut(text: String) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }

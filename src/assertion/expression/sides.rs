@@ -2,7 +2,7 @@
 
 use rhai::{Dynamic, Scope};
 
-use super::saw::saw;
+use super::inspected::inspected;
 use super::tokens::{Token, tokens};
 use super::{engine, show};
 use crate::clock::Deadline;
@@ -35,7 +35,8 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
         (Some(operator), None) => operator,
         (None, _) => {
             let negated = script.trim_start().starts_with('!');
-            return saw(script, negated, scope, deadline).map(|saw| format!("{} is false: {saw}", show::line(script)));
+            return inspected(script, negated, scope, deadline)
+                .map(|inspected| format!("{} is false: {inspected}", show::line(script)));
         }
         _ => return None,
     };
@@ -45,8 +46,8 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
     if show::value(&right_value) != right.trim() {
         why.push_str(&format!(", the right side is {}", show::value(&right_value)));
     }
-    if let Some(saw) = saw(left, false, scope, deadline).filter(|_| left.contains('|')) {
-        why.push_str(&format!("; {saw}"));
+    if let Some(inspected) = inspected(left, false, scope, deadline).filter(|_| left.contains('|')) {
+        why.push_str(&format!("; {inspected}"));
     }
     Some(why)
 }

@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{Node, Relationship, Value};
 
-/// One difference between two photographs of the graph.
+/// One difference between two snapshots of the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
     /// It was not there before.
     Created {
         /// When it was first seen.
-        when: Moment,
+        when: ChangeTime,
         /// As it was then.
         entity: Entity,
     },
     /// It was there before.
     Deleted {
         /// When it was first missed.
-        when: Moment,
+        when: ChangeTime,
         /// As it was last seen.
         entity: Entity,
     },
     /// Its labels or properties differ.
     Changed {
         /// When the difference was first seen.
-        when: Moment,
+        when: ChangeTime,
         /// As it was last seen before.
         before: Box<Entity>,
         /// As it was then.
@@ -37,10 +37,10 @@ pub enum Change {
     },
 }
 
-/// Between which photographs a change happened.
+/// Between which snapshots a change happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Moment {
+pub struct ChangeTime {
     /// The turn, counted from 1.
     pub turn: u32,
     /// It was not there yet when this turn, the last one, had its reply: it was found when the conversation was over.
@@ -78,7 +78,7 @@ pub struct PropertyChange<'a> {
 
 impl Change {
     /// When it was seen.
-    pub fn when(&self) -> Moment {
+    pub fn when(&self) -> ChangeTime {
         match self {
             Change::Created { when, .. } | Change::Deleted { when, .. } | Change::Changed { when, .. } => *when,
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Change, Entity, Moment};
+use super::{Change, ChangeTime, Entity};
 use crate::evidence::{Node, Relationship, Value};
 
 /// So many characters of a text, and so many items of a list or a map, are shown.
@@ -57,7 +57,7 @@ impl Display for Change {
 }
 
 /// `in turn 3`, `after the reply of turn 4`.
-impl Display for Moment {
+impl Display for ChangeTime {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let words = if self.late { "after the reply of" } else { "in" };
         write!(f, "{words} turn {}", self.turn)
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn changed(before: Node, after: Node) -> Change {
-        let when = Moment { turn: 2, late: false };
+        let when = ChangeTime { turn: 2, late: false };
         Change::Changed { when, before: Box::new(Entity::Node(before)), after: Box::new(Entity::Node(after)) }
     }
 

@@ -5,7 +5,7 @@ use crate::assertion::cypher::CypherCheck;
 use crate::assertion::expression::ExpressionCheck;
 use crate::clock::Clock;
 use crate::evidence::{
-    AssertionId, Change, Ending, Entity, Moment, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
+    AssertionId, Change, ChangeTime, Ending, Entity, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
 };
 use crate::job::{Job, TemplateCheck, TemplateKind, TemplateProblem, load};
 use crate::score::Weight;
@@ -58,7 +58,8 @@ fn holds() -> Component {
 /// Something that has changed in the graph.
 fn changes(labels: &[&str]) -> Option<Observed<Vec<Change>>> {
     let node = |label: &&str| Node { id: "1".into(), labels: vec![(*label).into()], properties: Default::default() };
-    let created = |label| Change::Created { when: Moment { turn: 1, late: false }, entity: Entity::Node(node(label)) };
+    let created =
+        |label| Change::Created { when: ChangeTime { turn: 1, late: false }, entity: Entity::Node(node(label)) };
     Some(Observed::Seen(labels.iter().map(created).collect()))
 }
 

@@ -6,56 +6,56 @@ use crate::graph::embedded::{Refusal, RefusalReason, SchemaFault};
 
 /// What a client is told when a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct BoltFailure {
     pub(super) code: &'static str,
     pub(super) message: String,
 }
 
-impl Failure {
-    fn new(code: &'static str, message: impl Into<String>) -> Failure {
-        Failure { code, message: message.into() }
+impl BoltFailure {
+    fn new(code: &'static str, message: impl Into<String>) -> BoltFailure {
+        BoltFailure { code, message: message.into() }
     }
 
     /// Wrong credentials. It does not say which of them.
-    pub(super) fn unauthorized() -> Failure {
-        Failure::new(
+    pub(super) fn unauthorized() -> BoltFailure {
+        BoltFailure::new(
             "Neo.ClientError.Security.Unauthorized",
-            "The client is unauthorized due to authentication failure: use the username and password of this door.",
+            "The client is unauthorized due to authentication failure: use the username and password of this server.",
         )
     }
 
     /// More clients than there are places. Drivers try again.
-    pub(super) fn too_many_connections(most: usize) -> Failure {
-        Failure::new(
+    pub(super) fn too_many_connections(most: usize) -> BoltFailure {
+        BoltFailure::new(
             "Neo.TransientError.Request.NoThreadsAvailable",
-            format!("{most} connections are open, and this door has no more places. Close some and try again."),
+            format!("{most} connections are open, and this server has no more places. Close some and try again."),
         )
     }
 
     /// A message that makes no sense, or not now.
-    pub(super) fn invalid(message: impl Into<String>) -> Failure {
-        Failure::new("Neo.ClientError.Request.Invalid", message)
+    pub(super) fn invalid(message: impl Into<String>) -> BoltFailure {
+        BoltFailure::new("Neo.ClientError.Request.Invalid", message)
     }
 
-    pub(super) fn no_such_database(name: &str) -> Failure {
-        Failure::new(
+    pub(super) fn no_such_database(name: &str) -> BoltFailure {
+        BoltFailure::new(
             "Neo.ClientError.Database.DatabaseNotFound",
             format!("There is no database `{name}` here. The embedded graph has one, `{}`.", super::DATABASE),
         )
     }
 
-    pub(super) fn impersonation() -> Failure {
-        Failure::new("Neo.ClientError.Security.Forbidden", "The embedded graph has one user and no impersonation.")
+    pub(super) fn impersonation() -> BoltFailure {
+        BoltFailure::new("Neo.ClientError.Security.Forbidden", "The embedded graph has one user and no impersonation.")
     }
 
     /// A parameter that the graph can't take.
-    pub(super) fn parameter(message: String) -> Failure {
-        Failure::new("Neo.ClientError.Statement.TypeError", message)
+    pub(super) fn parameter(message: String) -> BoltFailure {
+        BoltFailure::new("Neo.ClientError.Statement.TypeError", message)
     }
 
     /// More results at once than a transaction may have.
-    pub(super) fn too_many_results(most: usize) -> Failure {
-        Failure::new(
+    pub(super) fn too_many_results(most: usize) -> BoltFailure {
+        BoltFailure::new(
             "Neo.ClientError.General.TransactionOutOfMemoryError",
             format!(
                 "More than {most} results are open in this transaction. Fetch or discard the rows of earlier ones."
@@ -64,16 +64,16 @@ impl Failure {
     }
 
     /// A transaction that was open for too long.
-    pub(super) fn transaction_timed_out(seconds: f64) -> Failure {
-        Failure::new(
+    pub(super) fn transaction_timed_out(seconds: f64) -> BoltFailure {
+        BoltFailure::new(
             "Neo.ClientError.Transaction.TransactionTimedOut",
             format!("The transaction was open for longer than {seconds} s and was rolled back."),
         )
     }
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Failure {
+impl From<Refusal> for BoltFailure {
+    fn from(refusal: Refusal) -> BoltFailure {
         let code = match refusal.reason {
             RefusalReason::Syntax => "Neo.ClientError.Statement.SyntaxError",
             RefusalReason::Semantic => "Neo.ClientError.Statement.SemanticError",
@@ -93,7 +93,7 @@ impl From<Refusal> for Failure {
             RefusalReason::Locked => "Neo.TransientError.Transaction.LockAcquisitionTimeout",
             RefusalReason::Broken => "Neo.DatabaseError.General.UnknownError",
         };
-        Failure { code, message: refusal.error.message }
+        BoltFailure { code, message: refusal.error.message }
     }
 }
 

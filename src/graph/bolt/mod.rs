@@ -1,4 +1,4 @@
-//! The Bolt door: an embedded graph served on loopback, so that an agent in any language with an official Neo4j driver
+//! The Bolt server: an embedded graph served on loopback, so that an agent in any language with an official Neo4j driver
 //! works on a graph that lives in this process.
 //!
 //! Bolt 4.4 and 5.0 to 5.4. One database, `neo4j`; one user. What differs from Neo4j:
@@ -6,16 +6,16 @@
 //! - One transaction writes at a time, from its first write to its end; another waits and is then told to try again.
 //! - Results are held in memory and bounded; counters in summaries only tell whether something was written.
 //!
-//! Invariants: nothing that a client sends makes the door panic, wait or grow without bounds; nobody works on the graph
+//! Invariants: nothing that a client sends makes the server panic, wait or grow without bounds; nobody works on the graph
 //! without the password, and who doesn't know it keeps nobody out who does; a transaction whose client is gone is undone.
 
-mod door;
+mod server;
 mod failure;
 mod frame;
-mod lobby;
-mod outlet;
+mod admission;
+mod client;
 mod packstream;
-mod peer;
+mod connection;
 mod probe;
 mod protocol;
 mod request;
@@ -24,8 +24,8 @@ mod temporal;
 mod value;
 mod version;
 
-pub use door::BoltDoor;
 pub use probe::fuzz_bolt_reader;
+pub use server::BoltServer;
 pub use settings::{BoltLimits, BoltSettings};
 
 /// The name of the one database.

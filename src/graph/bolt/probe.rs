@@ -1,4 +1,4 @@
-//! Everything that reads a stranger's bytes, in one call for fuzzers.
+//! Everything that reads the bytes of any client, in one call for fuzzers.
 
 use std::time::Duration;
 

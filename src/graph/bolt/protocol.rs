@@ -1,4 +1,4 @@
-//! What the door does at each message: Bolt's server states.
+//! What the server does at each message: Bolt's server states.
 //! <https://neo4j.com/docs/bolt/current/bolt/server-state/>
 
 mod login;
@@ -8,19 +8,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncWrite;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 
 use super::DATABASE;
-use super::door::Room;
-use super::failure::Failure;
-use super::lobby::Stranger;
-use super::outlet::{Outlet, row};
+use super::admission::PendingClient;
+use super::client::{ClientWriter, row};
+use super::connection::Signals;
+use super::failure::BoltFailure;
 use super::packstream::{Pack, map};
-use super::peer::Signals;
-use super::request::{Batch, Request, Terms, Unreadable};
-use super::value::Dialect;
+use super::request::{Batch, Request, TransactionOptions, Unreadable};
+use super::server::ServerState;
+use super::value::ValueFormat;
 use super::version::Version;
 use crate::clock::Stopwatch;
 use crate::graph::Parameters;
@@ -33,7 +32,7 @@ const RESULTS: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Next,
-    /// It has become a stranger's, who has to show the password anew.
+    /// It is unauthenticated again, and has to show the password anew.
     LogIn,
     HangUp,
 }
@@ -51,14 +50,15 @@ enum State {
     /// In a transaction, perhaps with results.
     Transaction,
     /// The transaction was rolled back because it took too long; the client does not know yet.
-    Expired(Failure),
+    Expired(BoltFailure),
     /// Everything is ignored until RESET.
     Failed,
 }
 
-/// The door's side of one connection.
+/// The server's side of one connection.
 pub(super) struct Protocol {
-    room: Arc<Room>,
+    pub(super) client: ClientWriter,
+    server: Arc<ServerState>,
     signals: Arc<Signals>,
     version: Version,
     state: State,
@@ -71,7 +71,7 @@ pub(super) struct Protocol {
 
 /// Where a connection counts.
 enum Place {
-    Outside(Stranger),
+    Outside(PendingClient),
     Inside { _permit: OwnedSemaphorePermit },
 }
 
@@ -87,11 +87,18 @@ struct Open {
 }
 
 impl Protocol {
-    pub(super) fn new(room: Arc<Room>, version: Version, signals: Arc<Signals>, stranger: Stranger) -> Protocol {
-        let dialect = Dialect { element_ids: version.is_five(), utc: version.is_five() };
-        let session = session(&room, dialect);
+    pub(super) fn new(
+        server: Arc<ServerState>,
+        version: Version,
+        signals: Arc<Signals>,
+        client: ClientWriter,
+        pending_client: PendingClient,
+    ) -> Protocol {
+        let format = ValueFormat { element_ids: version.is_five(), utc: version.is_five() };
+        let session = session(&server, format);
         Protocol {
-            room,
+            client,
+            server,
             signals,
             version,
             state: State::Connected,
@@ -99,7 +106,7 @@ impl Protocol {
             results: Vec::new(),
             next_result: 0,
             deadline: None,
-            place: Place::Outside(stranger),
+            place: Place::Outside(pending_client),
         }
     }
 
@@ -112,126 +119,117 @@ impl Protocol {
     pub(super) async fn expire(&mut self) {
         let Some((deadline, time)) = &mut self.deadline else { return std::future::pending().await };
         deadline.as_mut().await;
-        let failure = Failure::transaction_timed_out(time.as_secs_f64());
+        let failure = BoltFailure::transaction_timed_out(time.as_secs_f64());
         self.leave(State::Expired(failure));
     }
 
     /// Answers what is no message, and hangs up.
-    pub(super) fn refuse<W: AsyncWrite + Unpin>(&mut self, unreadable: Unreadable, outlet: &mut Outlet<W>) -> Step {
-        outlet.failure(Failure::invalid(unreadable.to_string()));
+    pub(super) fn refuse(&mut self, unreadable: Unreadable) -> Step {
+        self.client.failure(BoltFailure::invalid(unreadable.to_string()));
         Step::HangUp
     }
 
     /// Answers one message.
-    pub(super) async fn answer<W: AsyncWrite + Unpin>(
-        &mut self,
-        request: Request,
-        outlet: &mut Outlet<W>,
-    ) -> io::Result<Step> {
+    pub(super) async fn answer(&mut self, request: Request) -> io::Result<Step> {
         match (&self.state, request) {
             (_, Request::Goodbye) => return Ok(Step::HangUp),
             (State::Connected, Request::Hello { credentials, utc_patch }) => {
-                return Ok(self.hello(&credentials, utc_patch, outlet).await);
+                return Ok(self.hello(&credentials, utc_patch).await);
             }
-            (State::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials, outlet).await),
-            (State::Connected | State::Introduced, _) => return Ok(self.out_of_turn(outlet)),
-            (_, Request::Reset) => self.reset(outlet),
-            _ if self.signals.reset() => outlet.ignored(),
-            (State::Failed, _) => outlet.ignored(),
+            (State::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials).await),
+            (State::Connected | State::Introduced, _) => return Ok(self.out_of_turn()),
+            (_, Request::Reset) => self.reset(),
+            _ if self.signals.reset() => self.client.ignored(),
+            (State::Failed, _) => self.client.ignored(),
             (State::Expired(_), Request::Rollback) => {
                 self.leave(State::Ready);
-                outlet.success([]);
+                self.client.success([]);
             }
             (State::Expired(failure), _) => {
                 let failure = failure.clone();
-                self.fail(failure, outlet);
+                self.fail(failure);
             }
             (State::Ready, Request::Logoff) if self.version.has_logon() => {
                 self.state = State::Introduced;
                 self.signals.trust(false);
-                outlet.success([]);
+                self.client.success([]);
                 return Ok(Step::LogIn);
             }
-            (State::Ready, Request::Route { database }) => self.route(database.as_deref(), outlet),
-            (State::Ready, Request::Begin(terms)) => self.begin(&terms, outlet),
-            (State::Ready | State::Transaction, Request::Run { statement, parameters, terms }) => {
-                self.run(&statement, parameters, &terms, outlet).await;
+            (State::Ready, Request::Route { database }) => self.route(database.as_deref()),
+            (State::Ready, Request::Begin(options)) => self.begin(&options),
+            (State::Ready | State::Transaction, Request::Run { statement, parameters, options }) => {
+                self.run(&statement, parameters, &options).await;
             }
             (State::Streaming | State::Transaction, Request::Pull(batch)) => {
-                self.stream(batch, true, outlet).await?;
+                self.stream(batch, true).await?;
             }
             (State::Streaming | State::Transaction, Request::Discard(batch)) => {
-                self.stream(batch, false, outlet).await?;
+                self.stream(batch, false).await?;
             }
             (State::Transaction, Request::Commit) => match self.session.commit().await {
                 Ok(()) => {
                     self.leave(State::Ready);
-                    outlet.success([("bookmark", self.bookmark())]);
+                    let bookmark = self.bookmark();
+                    self.client.success([("bookmark", bookmark)]);
                 }
-                Err(refusal) => self.fail(refusal.into(), outlet),
+                Err(refusal) => self.fail(refusal.into()),
             },
             (State::Transaction, Request::Rollback) => {
                 self.leave(State::Ready);
-                outlet.success([]);
+                self.client.success([]);
             }
-            (State::Ready | State::Streaming | State::Transaction, Request::Telemetry) => outlet.success([]),
-            _ => return Ok(self.out_of_turn(outlet)),
+            (State::Ready | State::Streaming | State::Transaction, Request::Telemetry) => self.client.success([]),
+            _ => return Ok(self.out_of_turn()),
         }
         Ok(Step::Next)
     }
 
-    fn reset<W: AsyncWrite + Unpin>(&mut self, outlet: &mut Outlet<W>) {
+    fn reset(&mut self) {
         self.signals.reset_done();
         if self.signals.reset() {
-            outlet.ignored();
+            self.client.ignored();
         } else {
             self.leave(State::Ready);
-            outlet.success([]);
+            self.client.success([]);
         }
     }
 
-    fn route<W: AsyncWrite + Unpin>(&mut self, database: Option<&str>, outlet: &mut Outlet<W>) {
+    fn route(&mut self, database: Option<&str>) {
         if let Err(failure) = known(database) {
-            return self.fail(failure, outlet);
+            return self.fail(failure);
         }
         let server = |role: &str| {
-            let addresses = Pack::List(vec![self.room.address.to_string().into()]);
+            let addresses = Pack::List(vec![self.server.address.to_string().into()]);
             map([("addresses", addresses), ("role", role.into())])
         };
         let servers = Pack::List(["WRITE", "READ", "ROUTE"].map(server).to_vec());
-        outlet.success([("rt", map([("ttl", Pack::Int(300)), ("db", DATABASE.into()), ("servers", servers)]))]);
+        self.client.success([("rt", map([("ttl", Pack::Int(300)), ("db", DATABASE.into()), ("servers", servers)]))]);
     }
 
-    fn begin<W: AsyncWrite + Unpin>(&mut self, terms: &Terms, outlet: &mut Outlet<W>) {
-        if let Err(failure) = acceptable(terms) {
-            return self.fail(failure, outlet);
+    fn begin(&mut self, options: &TransactionOptions) {
+        if let Err(failure) = acceptable(options) {
+            return self.fail(failure);
         }
-        let most = self.room.settings.limits.transaction;
-        let time = terms.time.map_or(most, |time| time.min(most));
-        self.session.begin(terms.access);
+        let most = self.server.settings.limits.transaction;
+        let time = options.time.map_or(most, |time| time.min(most));
+        self.session.begin(options.access);
         self.deadline = Some((Box::pin(tokio::time::sleep(time)), time));
         self.state = State::Transaction;
         self.next_result = 0;
-        outlet.success([("db", DATABASE.into())]);
+        self.client.success([("db", DATABASE.into())]);
     }
 
-    async fn run<W: AsyncWrite + Unpin>(
-        &mut self,
-        statement: &str,
-        parameters: Result<Parameters, String>,
-        terms: &Terms,
-        outlet: &mut Outlet<W>,
-    ) {
-        let parameters = match (acceptable(terms), parameters) {
-            (Err(failure), _) => return self.fail(failure, outlet),
-            (_, Err(message)) => return self.fail(Failure::parameter(message), outlet),
+    async fn run(&mut self, statement: &str, parameters: Result<Parameters, String>, options: &TransactionOptions) {
+        let parameters = match (acceptable(options), parameters) {
+            (Err(failure), _) => return self.fail(failure),
+            (_, Err(message)) => return self.fail(BoltFailure::parameter(message)),
             (Ok(()), Ok(parameters)) => parameters,
         };
         if self.results.len() >= RESULTS {
-            return self.fail(Failure::too_many_results(RESULTS), outlet);
+            return self.fail(BoltFailure::too_many_results(RESULTS));
         }
-        let watch = self.room.settings.clock.start();
-        match self.ask(statement, &parameters, terms).await {
+        let watch = self.server.settings.clock.start();
+        match self.ask(statement, &parameters, options).await {
             Ok(Answer { columns, rows, effect, counts, held }) => {
                 let fields = Pack::List(columns.into_iter().map(Pack::String).collect());
                 let mut metadata = vec![
@@ -244,16 +242,16 @@ impl Protocol {
                 } else {
                     self.state = State::Streaming;
                 }
-                let watch = self.room.settings.clock.start();
+                let watch = self.server.settings.clock.start();
                 self.results.push(Open { number: self.next_result, rows, effect, counts, watch, _held: held });
                 self.next_result += 1;
-                outlet.succeed(Pack::Map(metadata));
+                self.client.succeed(Pack::Map(metadata));
             }
-            Err(Some(failure)) => self.fail(failure, outlet),
+            Err(Some(failure)) => self.fail(failure),
             // A RESET is on its way, or nobody listens.
             Err(None) => {
                 self.leave(State::Failed);
-                outlet.ignored();
+                self.client.ignored();
             }
         }
     }
@@ -263,39 +261,34 @@ impl Protocol {
         &mut self,
         statement: &str,
         parameters: &Parameters,
-        terms: &Terms,
-    ) -> Result<Answer, Option<Failure>> {
-        let limits = self.room.settings.limits;
+        options: &TransactionOptions,
+    ) -> Result<Answer, Option<BoltFailure>> {
+        let limits = self.server.settings.limits;
         let signals = Arc::clone(&self.signals);
         let answered = if self.state == State::Transaction {
             let Some((deadline, time)) = &mut self.deadline else { return Err(None) };
             let timeouts = Timeouts { statement: limits.query, turn: limits.turn };
             tokio::select! {
                 answered = self.session.run_inside(statement, parameters, timeouts) => answered,
-                () = deadline.as_mut() => return Err(Some(Failure::transaction_timed_out(time.as_secs_f64()))),
+                () = deadline.as_mut() => return Err(Some(BoltFailure::transaction_timed_out(time.as_secs_f64()))),
                 () = signals.interrupted() => return Err(None),
             }
         } else {
-            let time = terms.time.map_or(limits.query, |time| time.min(limits.query));
+            let time = options.time.map_or(limits.query, |time| time.min(limits.query));
             let timeouts = Timeouts { statement: time, turn: limits.turn };
             tokio::select! {
-                answered = self.session.run(terms.access, statement, parameters, timeouts) => answered,
+                answered = self.session.run(options.access, statement, parameters, timeouts) => answered,
                 () = signals.interrupted() => return Err(None),
             }
         };
         answered.map_err(|refusal| Some(refusal.into()))
     }
 
-    async fn stream<W: AsyncWrite + Unpin>(
-        &mut self,
-        batch: Batch,
-        send: bool,
-        outlet: &mut Outlet<W>,
-    ) -> io::Result<()> {
+    async fn stream(&mut self, batch: Batch, send: bool) -> io::Result<()> {
         let last = self.next_result - 1;
         let number = if self.state == State::Streaming { last } else { batch.result.unwrap_or(last) };
         let Some(at) = self.results.iter().position(|open| open.number == number) else {
-            self.fail(Failure::invalid(format!("There is no open result {number}.")), outlet);
+            self.fail(BoltFailure::invalid(format!("There is no open result {number}.")));
             return Ok(());
         };
         let open = &mut self.results[at];
@@ -303,18 +296,19 @@ impl Protocol {
         for _ in 0..count {
             let Some(row) = open.rows.fetch() else { break };
             if send {
-                outlet.record(row).await?;
+                self.client.record(row).await?;
                 if self.signals.reset() {
                     break;
                 }
             }
         }
         if !open.rows.is_empty() {
-            outlet.success([("has_more", true.into())]);
+            self.client.success([("has_more", true.into())]);
             return Ok(());
         }
         let open = self.results.swap_remove(at);
-        outlet.succeed(self.summary(&open));
+        let summary = self.summary(&open);
+        self.client.succeed(summary);
         if self.state == State::Streaming {
             self.leave(State::Ready);
         }
@@ -348,12 +342,12 @@ impl Protocol {
 
     /// Whoever shows it has seen everything that was committed before: all do, always.
     fn bookmark(&self) -> Pack {
-        format!("eval-job:{}", self.room.sessions.commits()).into()
+        format!("eval-job:{}", self.server.sessions.commits()).into()
     }
 
-    fn fail<W: AsyncWrite + Unpin>(&mut self, failure: Failure, outlet: &mut Outlet<W>) {
+    fn fail(&mut self, failure: BoltFailure) {
         self.leave(State::Failed);
-        outlet.failure(failure);
+        self.client.failure(failure);
     }
 
     /// Drops what is open and goes on in another state.
@@ -365,29 +359,29 @@ impl Protocol {
         self.state = state;
     }
 
-    fn out_of_turn<W: AsyncWrite + Unpin>(&mut self, outlet: &mut Outlet<W>) -> Step {
-        outlet.failure(Failure::invalid("This message can't be said in the connection's state."));
+    fn out_of_turn(&mut self) -> Step {
+        self.client.failure(BoltFailure::invalid("This message can't be said in the connection's state."));
         Step::HangUp
     }
 }
 
 /// A session whose rows are as this client wants them.
-fn session(room: &Arc<Room>, dialect: Dialect) -> Session {
-    let numbers = Arc::clone(&room.numbers);
-    room.sessions.session(Form::new(move |values, bytes| row(bytes, values, dialect, &numbers)))
+fn session(server: &Arc<ServerState>, format: ValueFormat) -> Session {
+    let numbers = Arc::clone(&server.numbers);
+    server.sessions.session(Form::new(move |values, bytes| row(bytes, values, format, &numbers)))
 }
 
-fn acceptable(terms: &Terms) -> Result<(), Failure> {
-    if terms.impersonated {
-        return Err(Failure::impersonation());
+fn acceptable(options: &TransactionOptions) -> Result<(), BoltFailure> {
+    if options.impersonated {
+        return Err(BoltFailure::impersonation());
     }
-    known(terms.database.as_deref())
+    known(options.database.as_deref())
 }
 
-fn known(database: Option<&str>) -> Result<(), Failure> {
+fn known(database: Option<&str>) -> Result<(), BoltFailure> {
     match database {
         None | Some(DATABASE) => Ok(()),
-        Some(other) => Err(Failure::no_such_database(other)),
+        Some(other) => Err(BoltFailure::no_such_database(other)),
     }
 }
 

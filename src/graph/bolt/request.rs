@@ -25,9 +25,9 @@ pub(super) enum Request {
         statement: String,
         /// What can't be a parameter is told when the statement would run.
         parameters: Result<Parameters, String>,
-        terms: Terms,
+        options: TransactionOptions,
     },
-    Begin(Terms),
+    Begin(TransactionOptions),
     Commit,
     Rollback,
     Pull(Batch),
@@ -48,7 +48,7 @@ pub(super) struct Credentials {
 
 /// What a transaction is begun with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Terms {
+pub(super) struct TransactionOptions {
     pub(super) access: Access,
     pub(super) database: Option<String>,
     pub(super) impersonated: bool,
@@ -107,9 +107,13 @@ fn message(tag: u8, fields: Vec<Pack>) -> Option<Request> {
         0x0f => Request::Reset,
         0x10 => {
             let (Pack::String(statement), Pack::Map(parameters)) = (next()?, next()?) else { return None };
-            Request::Run { statement, parameters: self::parameters(parameters), terms: terms(&dictionary(next()?)?)? }
+            Request::Run {
+                statement,
+                parameters: self::parameters(parameters),
+                options: options(&dictionary(next()?)?)?,
+            }
         }
-        0x11 => Request::Begin(terms(&dictionary(next()?)?)?),
+        0x11 => Request::Begin(options(&dictionary(next()?)?)?),
         0x12 => Request::Commit,
         0x13 => Request::Rollback,
         0x3f => Request::Pull(batch(&dictionary(next()?)?)?),
@@ -147,7 +151,7 @@ fn parameters(entries: Vec<(String, Pack)>) -> Result<Parameters, String> {
         .collect()
 }
 
-fn terms(extra: &Pack) -> Option<Terms> {
+fn options(extra: &Pack) -> Option<TransactionOptions> {
     let access = match extra.get("mode").map(Pack::text) {
         None | Some(Some("w")) => Access::Write,
         Some(Some("r")) => Access::Read,
@@ -158,7 +162,7 @@ fn terms(extra: &Pack) -> Option<Terms> {
         // Zero and less mean no limit of the client's own.
         Some(milliseconds) => u64::try_from(milliseconds.int()?).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
     };
-    Some(Terms {
+    Some(TransactionOptions {
         access,
         database: extra.get("db").and_then(Pack::text).map(str::to_owned),
         impersonated: extra.get("imp_user").is_some_and(|user| *user != Pack::Null),
@@ -195,11 +199,11 @@ mod tests {
     fn a_run_has_its_parameters_and_terms() {
         let extra = map([("mode", "r".into()), ("db", "neo4j".into()), ("tx_timeout", Pack::Int(5))]);
         let run = read_back(0x10, vec!["RETURN 1".into(), map([("x", Pack::Int(1))]), extra]).unwrap();
-        let Request::Run { statement, parameters, terms } = run else { panic!() };
+        let Request::Run { statement, parameters, options } = run else { panic!() };
         assert_eq!((statement.as_str(), parameters), ("RETURN 1", Ok([("x".to_owned(), 1i64.into())].into())));
         assert_eq!(
-            terms,
-            Terms {
+            options,
+            TransactionOptions {
                 access: Access::Read,
                 database: Some("neo4j".to_owned()),
                 impersonated: false,

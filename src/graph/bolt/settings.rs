@@ -1,11 +1,11 @@
-//! What a door is opened with.
+//! Settings of a server.
 
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::secret::Secret;
 
-/// What a door is opened with.
+/// Settings of a server.
 #[derive(Debug, Clone)]
 pub struct BoltSettings {
     /// The port on loopback; `None` takes a free one.
@@ -14,19 +14,19 @@ pub struct BoltSettings {
     pub username: String,
     /// Its password.
     pub password: Secret,
-    /// What clients are held to.
+    /// Limits of its clients.
     pub limits: BoltLimits,
     /// Measures what summaries tell of durations.
     pub clock: Clock,
 }
 
-/// What clients are held to.
+/// Limits of its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoltLimits {
     /// The most connections at once of clients that have shown the password; one more is told so.
     pub connections: usize,
     /// The most connections of others. When one more comes, the one of them that has got least far has to go.
-    pub strangers: usize,
+    pub unauthenticated: usize,
     /// The most bytes of a message. Before a client has shown its password it is 64 KiB at most.
     pub message: usize,
     /// The longest from connecting to showing the right password.
@@ -46,7 +46,7 @@ impl Default for BoltLimits {
     fn default() -> BoltLimits {
         BoltLimits {
             connections: 256,
-            strangers: 256,
+            unauthenticated: 256,
             message: 16 << 20,
             handshake: Duration::from_secs(10),
             stall: Duration::from_secs(60),

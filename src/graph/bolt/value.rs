@@ -1,4 +1,4 @@
-//! The graph's values ↔ packed values, in the client's dialect.
+//! The graph's values ↔ packed values, in the client's format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ const POINT_3D: u8 = b'Y';
 
 /// How a client wants its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(super) struct ValueFormat {
     /// Nodes and relationships carry an element id beside their number (Bolt 5).
     pub(super) element_ids: bool,
     /// Date-times count from the epoch in UTC (Bolt 5, or Bolt 4 with the patch "utc").
@@ -24,7 +24,7 @@ pub(super) struct Dialect {
 }
 
 /// Numbers for relationships, which the embedded graph knows by a text alone. The same relationship has the same number
-/// on all connections of a door.
+/// on all connections of a server.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(Mutex<HashMap<String, i64>>);
 
@@ -46,7 +46,7 @@ impl Numbers {
 /// Packs values of the graph for one client.
 pub(super) struct Packer<'a> {
     pub(super) out: Writer<'a>,
-    pub(super) dialect: Dialect,
+    pub(super) format: ValueFormat,
     pub(super) numbers: &'a Numbers,
 }
 
@@ -60,7 +60,7 @@ impl Packer<'_> {
             Value::String(text) => self.out.string(text),
             Value::List(items) => self.list(items, Packer::value),
             Value::Map(entries) => self.properties(entries),
-            Value::Temporal(temporal) => match temporal::pack(temporal, self.dialect.utc) {
+            Value::Temporal(temporal) => match temporal::pack(temporal, self.format.utc) {
                 Some(structure) => self.out.value(&structure),
                 // Cypher prints nothing else; its text is still better than no row.
                 None => self.out.string(&temporal.text),
@@ -92,13 +92,13 @@ impl Packer<'_> {
     }
 
     fn element_id(&mut self, id: &str) {
-        if self.dialect.element_ids {
+        if self.format.element_ids {
             self.out.string(id);
         }
     }
 
     fn node(&mut self, node: &Node) {
-        self.out.structure(NODE, if self.dialect.element_ids { 4 } else { 3 });
+        self.out.structure(NODE, if self.format.element_ids { 4 } else { 3 });
         self.id(&node.id);
         self.list(&node.labels, |packer, label| packer.out.string(label));
         self.properties(&node.properties);
@@ -106,7 +106,7 @@ impl Packer<'_> {
     }
 
     fn relationship(&mut self, relationship: &Relationship) {
-        self.out.structure(RELATIONSHIP, if self.dialect.element_ids { 8 } else { 5 });
+        self.out.structure(RELATIONSHIP, if self.format.element_ids { 8 } else { 5 });
         self.id(&relationship.id);
         self.id(&relationship.start);
         self.id(&relationship.end);
@@ -118,7 +118,7 @@ impl Packer<'_> {
     }
 
     fn unbound(&mut self, relationship: &Relationship) {
-        self.out.structure(UNBOUND_RELATIONSHIP, if self.dialect.element_ids { 4 } else { 3 });
+        self.out.structure(UNBOUND_RELATIONSHIP, if self.format.element_ids { 4 } else { 3 });
         self.id(&relationship.id);
         self.out.string(&relationship.kind);
         self.properties(&relationship.properties);
@@ -214,8 +214,8 @@ mod tests {
 
     fn packed(value: &Value, five: bool) -> Pack {
         let mut bytes = Vec::new();
-        let dialect = Dialect { element_ids: five, utc: five };
-        Packer { out: Writer(&mut bytes), dialect, numbers: &Numbers::default() }.value(value);
+        let format = ValueFormat { element_ids: five, utc: five };
+        Packer { out: Writer(&mut bytes), format, numbers: &Numbers::default() }.value(value);
         read(&bytes).unwrap()
     }
 

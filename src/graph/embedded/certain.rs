@@ -5,7 +5,7 @@
 
 use graphdblite::{ErrorCode, GraphError as Theirs};
 
-use super::Limits;
+use super::EmbeddedLimits;
 use super::bridge::bridge;
 use super::engine::Store;
 use super::gap;
@@ -26,7 +26,7 @@ pub(super) fn first_problem(
     problem: impl Fn(&mut Store, &str, &Parameters) -> Option<String>,
 ) -> Option<String> {
     // Where the engine can't even be opened, that is said when it is needed.
-    let mut store = Store::open(Limits::default()).ok()?;
+    let mut store = Store::open(EmbeddedLimits::default()).ok()?;
     let given: Parameters = parameters.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
     let statements = split(text);
     statements.iter().enumerate().find_map(|(at, statement)| {
@@ -109,7 +109,7 @@ fn is_plain(s: &Statement<'_>, at: usize) -> bool {
             "(" => !(s.is(at + 1, "(") && (s.word(before, "MATCH") || s.symbol(before, ")->,="))),
             "+" | "*" => !s.symbol(before, ">-"),
             // No subquery, no quantifier, no projection of a map.
-            "{" => !s.symbol(before, ")>-]+*") && !(at > 0 && is_subquery(s, at)),
+            "{" => !(s.symbol(before, ")>-]+*") || at > 0 && is_subquery(s, at)),
             // No `::`, no computed label, no `!` or `%` within labels.
             ":" => !s.symbol(at + 1, ":(!%$") && !s.is(before, ":"),
             // Between types, and within a comprehension.

@@ -10,7 +10,7 @@ use crate::graph::{Graph, GraphError, Parameters, Table};
 
 /// How much a query may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct EmbeddedLimits {
     /// The most rows of a result, and of what a query must hold on the way to it; 0 sets no limit. Sessions have none.
     pub rows: usize,
     /// The longest that a statement may take, waiting for earlier ones included.
@@ -19,9 +19,9 @@ pub struct Limits {
     pub memory: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { rows: 100_000, time: Duration::from_secs(30), memory: Megabytes::default().bytes() }
+impl Default for EmbeddedLimits {
+    fn default() -> EmbeddedLimits {
+        EmbeddedLimits { rows: 100_000, time: Duration::from_secs(30), memory: Megabytes::default().bytes() }
     }
 }
 
@@ -29,24 +29,24 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct EmbeddedGraph {
     pool: Sessions,
-    limits: Limits,
+    limits: EmbeddedLimits,
     is_shared: bool,
 }
 
 impl EmbeddedGraph {
     /// A fresh graph in memory with the default limits. Fails when the engine or its thread can't be started.
     pub fn new() -> Result<EmbeddedGraph, GraphError> {
-        EmbeddedGraph::with_limits(Limits::default())
+        EmbeddedGraph::with_limits(EmbeddedLimits::default())
     }
 
     /// A fresh graph in memory with limits of one's own.
-    pub fn with_limits(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
+    pub fn with_limits(limits: EmbeddedLimits) -> Result<EmbeddedGraph, GraphError> {
         Ok(EmbeddedGraph { pool: Sessions::private(limits)?, limits, is_shared: false })
     }
 
     /// A fresh graph that others may work on through [`EmbeddedGraph::sessions`] at the same time. It lives in a
     /// temporary folder, which goes when the graph and all its sessions are gone.
-    pub fn shareable(limits: Limits) -> Result<EmbeddedGraph, GraphError> {
+    pub fn shareable(limits: EmbeddedLimits) -> Result<EmbeddedGraph, GraphError> {
         Ok(EmbeddedGraph { pool: Sessions::shared(limits)?, limits, is_shared: true })
     }
 

@@ -25,7 +25,7 @@ pub struct EmbeddedConfig {
 }
 
 impl EmbeddedConfig {
-    /// The port of its Bolt door, where it is fixed.
+    /// The port of its Bolt server, where it is fixed.
     pub fn bolt_port(&self) -> Option<u16> {
         self.bolt.and_then(PortConfig::number)
     }

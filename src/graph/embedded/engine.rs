@@ -7,7 +7,7 @@ use std::time::Duration;
 use graphdblite::bounds::check;
 use graphdblite::{Config, Database, GraphError as Theirs, SyncMode, Value as Engine};
 
-use super::client::Limits;
+use super::client::EmbeddedLimits;
 use super::refusal::Refusal;
 use super::wire;
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Temporal, Value};
@@ -24,12 +24,12 @@ pub(super) struct Store {
 
 impl Store {
     /// A fresh graph in memory.
-    pub(super) fn open(limits: Limits) -> Result<Store, GraphError> {
+    pub(super) fn open(limits: EmbeddedLimits) -> Result<Store, GraphError> {
         Store::open_file(Path::new(":memory:"), limits)
     }
 
     /// The graph in this file, made when it isn't there.
-    pub(super) fn open_file(file: &Path, limits: Limits) -> Result<Store, GraphError> {
+    pub(super) fn open_file(file: &Path, limits: EmbeddedLimits) -> Result<Store, GraphError> {
         let config = Config {
             busy_timeout_ms: BUSY.as_millis() as u32,
             // The graph is thrown away with the process: there is nothing to protect from a power cut.

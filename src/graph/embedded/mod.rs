@@ -28,7 +28,7 @@ mod wire;
 
 pub use catalog::{NEO4J, SchemaFault};
 pub use certain::certain_problem;
-pub use client::{EmbeddedGraph, Limits};
+pub use client::{EmbeddedGraph, EmbeddedLimits};
 pub use compile::compile_problem;
 pub use config::{EmbeddedConfig, Megabytes};
 pub use counts::Counts;

@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::cancel::{CancelOnDrop, CommitOrCancel};
-use super::client::Limits;
+use super::client::EmbeddedLimits;
 use super::engine::Store;
 use super::memory::Waiting;
 use super::packed::Form;
@@ -59,7 +59,7 @@ pub(super) enum To {
 
 impl Sessions {
     /// A fresh graph in memory.
-    pub(super) fn private(limits: Limits) -> Result<Sessions, GraphError> {
+    pub(super) fn private(limits: EmbeddedLimits) -> Result<Sessions, GraphError> {
         let commits = Arc::default();
         let worker = Worker::new(Store::open(limits)?, &commits, &Arc::default(), None);
         let jobs = start(vec![worker])?;
@@ -67,14 +67,14 @@ impl Sessions {
     }
 
     /// A fresh graph in a temporary folder.
-    pub(super) fn shared(limits: Limits) -> Result<Sessions, GraphError> {
+    pub(super) fn shared(limits: EmbeddedLimits) -> Result<Sessions, GraphError> {
         let folder = Arc::new(Folder::make()?);
         let sessions = Sessions::within(&folder, limits)?;
         folder.vanish();
         Ok(sessions)
     }
 
-    fn within(folder: &Arc<Folder>, limits: Limits) -> Result<Sessions, GraphError> {
+    fn within(folder: &Arc<Folder>, limits: EmbeddedLimits) -> Result<Sessions, GraphError> {
         let (commits, waiting) = (Arc::default(), Arc::default());
         let workers = |count: usize| {
             let open = |_| {

@@ -152,10 +152,10 @@ impl Session {
     /// Undoes the open transaction, if there is one. It does not wait: the writer does it before anything else.
     pub fn roll_back(&mut self) {
         if let Some(Transaction { turn: Some(_), .. }) = self.transaction.take() {
-            let _ = self.sessions.send(To::Writer, |worker| {
+            drop(self.sessions.send(To::Writer, |worker| {
                 worker.store.roll_back();
                 Ok(())
-            });
+            }));
         }
     }
 

@@ -40,7 +40,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::neo4j::{Limits, Neo4jConnection, Neo4jGraph};
+    use crate::graph::neo4j::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
     use crate::secret::Secret;
 
     fn connects(uri: &str) -> bool {
@@ -50,7 +50,7 @@ mod tests {
             password: Secret::new(""),
             database: None,
         };
-        Neo4jGraph::connect(connection, Limits::default()).is_ok()
+        Neo4jGraph::connect(connection, Neo4jLimits::default()).is_ok()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use neo4rs::{BoltType, ConfigBuilder, Graph as Driver, Query, Row};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio::time::{sleep, timeout};
 
-use super::error::{Failure, from_driver, is_our_limit, is_transient, unreachable};
+use super::error::{Neo4jFailure, from_driver, is_our_limit, is_transient, unreachable};
 use super::wire;
 use crate::cypher::{Columns, Statement, columns, split};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
@@ -30,7 +30,7 @@ pub struct Neo4jConnection {
 
 /// How long and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct Neo4jLimits {
     /// The longest that reaching the server and logging in may take.
     pub connect: Duration,
     /// The longest that one call may take after that, all its tries included.
@@ -39,9 +39,9 @@ pub struct Limits {
     pub rows: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { connect: Duration::from_secs(5), time: Duration::from_secs(30), rows: 100_000 }
+impl Default for Neo4jLimits {
+    fn default() -> Neo4jLimits {
+        Neo4jLimits { connect: Duration::from_secs(5), time: Duration::from_secs(30), rows: 100_000 }
     }
 }
 
@@ -64,7 +64,7 @@ const GRACE: Duration = Duration::from_secs(4);
 pub struct Neo4jGraph {
     driver: Driver,
     connection: Neo4jConnection,
-    limits: Limits,
+    limits: Neo4jLimits,
     reached: OnceCell<()>,
     /// What it said to credentials that it does not take: a server that is asked too often with wrong ones locks the
     /// user out.
@@ -76,7 +76,7 @@ pub struct Neo4jGraph {
 
 impl Neo4jGraph {
     /// Prepares the way to a database, without a request. Fails when the address is none.
-    pub fn connect(connection: Neo4jConnection, limits: Limits) -> Result<Neo4jGraph, GraphError> {
+    pub fn connect(connection: Neo4jConnection, limits: Neo4jLimits) -> Result<Neo4jGraph, GraphError> {
         // Any provider that somebody has chosen before is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut config = ConfigBuilder::default()
@@ -111,7 +111,7 @@ impl Neo4jGraph {
         self.free.acquire().await.ok()
     }
 
-    pub(super) fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Neo4jLimits {
         self.limits
     }
 
@@ -143,7 +143,7 @@ impl Neo4jGraph {
         reached
     }
 
-    pub(super) async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Failure> {
+    pub(super) async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Neo4jFailure> {
         let statements = split(text);
         let [statement] = statements.as_slice() else {
             return Err(GraphError {
@@ -162,7 +162,7 @@ impl Neo4jGraph {
         Ok(rows.table)
     }
 
-    async fn write_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Failure> {
+    async fn write_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Neo4jFailure> {
         let statements = split(text);
         if statements.is_empty() {
             return Err(GraphError {
@@ -175,7 +175,7 @@ impl Neo4jGraph {
         let mut transaction = self.driver.start_txn().await.map_err(|theirs| self.ours(&theirs))?;
         let mut table = Table::default();
         for (at, statement) in statements.iter().enumerate() {
-            let number = |mut failure: Failure| {
+            let number = |mut failure: Neo4jFailure| {
                 if statements.len() > 1 {
                     let words = &mut failure.error.message;
                     *words = format!("Statement {} of {}: {words}", at + 1, statements.len());
@@ -198,7 +198,7 @@ impl Neo4jGraph {
 
     async fn within<F>(&self, limit: Duration, work: impl Fn() -> F) -> Result<Table, GraphError>
     where
-        F: Future<Output = Result<Table, Failure>>,
+        F: Future<Output = Result<Table, Neo4jFailure>>,
     {
         // It is closed by nobody.
         let _connection = self.free.acquire().await;
@@ -224,7 +224,7 @@ impl Neo4jGraph {
 
     async fn again_if_transient<F>(&self, work: impl Fn() -> F) -> Result<Table, GraphError>
     where
-        F: Future<Output = Result<Table, Failure>>,
+        F: Future<Output = Result<Table, Neo4jFailure>>,
     {
         // Any number will do that differs from call to call: two that stood in each other's way must not meet again.
         let mut delays = RETRY.delays(self.calls.fetch_add(1, Ordering::Relaxed));
@@ -247,13 +247,13 @@ impl Neo4jGraph {
         GraphError { kind: GraphErrorKind::Limit, message }
     }
 
-    pub(super) fn ours(&self, theirs: &neo4rs::Error) -> Failure {
+    pub(super) fn ours(&self, theirs: &neo4rs::Error) -> Neo4jFailure {
         if is_our_limit(theirs) {
             return self.too_long("ended the query").into();
         }
         let error = from_driver(&self.connection.uri, theirs);
         let error = GraphError { message: self.connection.password.redact(&error.message), ..error };
-        Failure { error, transient: is_transient(theirs) }
+        Neo4jFailure { error, transient: is_transient(theirs) }
     }
 }
 

@@ -6,14 +6,14 @@ use crate::graph::{GraphError, GraphErrorKind};
 use crate::http::certificate_doubt;
 
 /// What went wrong, and whether the server asks to try again.
-pub(super) struct Failure {
+pub(super) struct Neo4jFailure {
     pub(super) error: GraphError,
     pub(super) transient: bool,
 }
 
-impl From<GraphError> for Failure {
-    fn from(error: GraphError) -> Failure {
-        Failure { error, transient: false }
+impl From<GraphError> for Neo4jFailure {
+    fn from(error: GraphError) -> Neo4jFailure {
+        Neo4jFailure { error, transient: false }
     }
 }
 

@@ -13,5 +13,5 @@ mod temporal;
 mod wire;
 
 pub use address::check;
-pub use client::{Limits, Neo4jConnection, Neo4jGraph};
+pub use client::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
 pub use config::Neo4jConfig;

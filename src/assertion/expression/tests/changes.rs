@@ -3,13 +3,13 @@
 use super::*;
 
 fn changes() -> Evidence {
-    use crate::evidence::{Change, Entity, Moment, Node, Relationship, Temporal, TemporalKind, Value};
+    use crate::evidence::{Change, ChangeTime, Entity, Node, Relationship, Temporal, TemporalKind, Value};
     let node = |label: &str, phone: Option<&str>| Node {
         id: "1".into(),
         labels: vec![label.into()],
         properties: phone.map(|phone| ("phone".to_owned(), Value::from(phone))).into_iter().collect(),
     };
-    let at = |turn, late| Moment { turn, late };
+    let at = |turn, late| ChangeTime { turn, late };
     let day = Value::Temporal(Temporal { kind: TemporalKind::Date, text: "2026-03-01".into() });
     let relationship = Relationship {
         id: "7".into(),

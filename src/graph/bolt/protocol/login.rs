@@ -3,37 +3,30 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use tokio::io::AsyncWrite;
 
-use super::{Dialect, Place, Protocol, State, Step, session};
-use crate::graph::bolt::failure::Failure;
-use crate::graph::bolt::lobby::Progress;
-use crate::graph::bolt::outlet::Outlet;
+use super::{Place, Protocol, State, Step, ValueFormat, session};
+use crate::graph::bolt::admission::Progress;
+use crate::graph::bolt::failure::BoltFailure;
 use crate::graph::bolt::packstream::{Pack, map};
 use crate::graph::bolt::request::Credentials;
 use crate::graph::embedded::NEO4J;
 
 impl Protocol {
-    pub(super) async fn hello<W: AsyncWrite + Unpin>(
-        &mut self,
-        credentials: &Credentials,
-        utc_patch: bool,
-        outlet: &mut Outlet<W>,
-    ) -> Step {
+    pub(super) async fn hello(&mut self, credentials: &Credentials, utc_patch: bool) -> Step {
         if !self.version.has_logon()
             && let Err(failure) = self.admit(credentials).await
         {
-            outlet.failure(failure);
+            self.client.failure(failure);
             return Step::HangUp;
         }
         let mut metadata = vec![
             // Drivers look for the product's name before they go on.
             ("server".to_owned(), format!("Neo4j/{NEO4J} (eval-job embedded graph)").into()),
-            ("connection_id".to_owned(), format!("bolt-{}", self.room.connection()).into()),
+            ("connection_id".to_owned(), format!("bolt-{}", self.server.connection()).into()),
             ("hints".to_owned(), map([("telemetry.enabled", false.into())])),
         ];
         if utc_patch && !self.version.is_five() {
-            self.session = session(&self.room, Dialect { element_ids: false, utc: true });
+            self.session = session(&self.server, ValueFormat { element_ids: false, utc: true });
             metadata.push(("patch_bolt".to_owned(), Pack::List(vec!["utc".into()])));
         }
         if self.version.has_logon() {
@@ -41,45 +34,42 @@ impl Protocol {
         } else {
             self.let_in();
         }
-        outlet.succeed(Pack::Map(metadata));
+        self.client.succeed(Pack::Map(metadata));
         Step::Next
     }
 
-    pub(super) async fn logon<W: AsyncWrite + Unpin>(
-        &mut self,
-        credentials: &Credentials,
-        outlet: &mut Outlet<W>,
-    ) -> Step {
+    pub(super) async fn logon(&mut self, credentials: &Credentials) -> Step {
         if let Err(failure) = self.admit(credentials).await {
-            outlet.failure(failure);
+            self.client.failure(failure);
             return Step::HangUp;
         }
         self.let_in();
-        outlet.success([]);
+        self.client.success([]);
         Step::Next
     }
 
     /// Gives the connection a place inside when the password is right, after what wrong ones have added to the wait.
-    async fn admit(&mut self, credentials: &Credentials) -> Result<(), Failure> {
-        if let Place::Outside(stranger) = &self.place {
-            stranger.has_come(Progress::Waits);
+    async fn admit(&mut self, credentials: &Credentials) -> Result<(), BoltFailure> {
+        if let Place::Outside(pending_client) = &self.place {
+            pending_client.reached(Progress::Waits);
         }
         // Also with the right one: not waiting for the answer tells nothing.
-        tokio::time::sleep(self.room.brake.delay()).await;
+        tokio::time::sleep(self.server.throttle.delay()).await;
         if !self.is_known(credentials) {
-            self.room.brake.failed().await;
-            return Err(Failure::unauthorized());
+            self.server.throttle.failed().await;
+            return Err(BoltFailure::unauthorized());
         }
         if let Place::Outside(_) = self.place {
-            let permit = Arc::clone(&self.room.places).try_acquire_owned();
-            let permit = permit.map_err(|_| Failure::too_many_connections(self.room.settings.limits.connections))?;
+            let permit = Arc::clone(&self.server.places).try_acquire_owned();
+            let permit =
+                permit.map_err(|_| BoltFailure::too_many_connections(self.server.settings.limits.connections))?;
             self.place = Place::Inside { _permit: permit };
         }
         Ok(())
     }
 
     fn is_known(&self, credentials: &Credentials) -> bool {
-        let settings = &self.room.settings;
+        let settings = &self.server.settings;
         let given = credentials.password.as_ref().map_or("", |password| password.expose());
         let basic = credentials.scheme.as_deref() == Some("basic");
         let user = same(credentials.principal.as_deref().unwrap_or_default(), &settings.username);

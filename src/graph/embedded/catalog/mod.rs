@@ -54,7 +54,7 @@ impl Store {
         if written.is_empty() {
             return Ok(());
         }
-        for constraint in self.rules()?.constraints.iter().filter(|rule| written.contains(&rule.name_of_entity)) {
+        for constraint in self.rules()?.constraints.iter().filter(|rule| written.contains(rule.label_or_type())) {
             unique::kept(&self.database, constraint)?;
         }
         Ok(())

@@ -53,10 +53,7 @@ pub(super) struct Index {
 pub(super) struct Constraint {
     pub(super) id: i64,
     pub(super) name: String,
-    pub(super) entity: Entity,
-    /// The label or type.
-    pub(super) name_of_entity: String,
-    pub(super) properties: Vec<String>,
+    pub(super) subject: Subject,
     pub(super) index: i64,
 }
 
@@ -118,12 +115,13 @@ impl Subject {
 }
 
 impl Constraint {
-    pub(super) fn subject(&self) -> Subject {
-        Subject { entity: self.entity, names: vec![self.name_of_entity.clone()], properties: self.properties.clone() }
+    /// The label or type.
+    pub(super) fn label_or_type(&self) -> &str {
+        self.subject.names.first().map_or("", String::as_str)
     }
 
     pub(super) fn kind(&self) -> &'static str {
-        match self.entity {
+        match self.subject.entity {
             Entity::Node => "UNIQUENESS",
             Entity::Relationship => "RELATIONSHIP_UNIQUENESS",
         }
@@ -183,7 +181,7 @@ impl Rules {
     ) -> Result<bool, Refusal> {
         let text = subject.text();
         let name = name.unwrap_or_else(|| generated("constraint", &text));
-        let same = self.constraints.iter().find(|constraint| constraint.subject() == subject);
+        let same = self.constraints.iter().find(|constraint| constraint.subject == subject);
         let named = self.constraints.iter().any(|constraint| constraint.name == name);
         if unless_there && (same.is_some() || named) {
             return Ok(false);
@@ -207,14 +205,7 @@ impl Rules {
             ));
         }
         let (index, id) = (self.next_id(), self.next_id());
-        self.constraints.push(Constraint {
-            id,
-            name: name.clone(),
-            entity: subject.entity,
-            name_of_entity: subject.names.concat(),
-            properties: subject.properties.clone(),
-            index,
-        });
+        self.constraints.push(Constraint { id, name: name.clone(), subject: subject.clone(), index });
         let owner = Some(name.clone());
         self.indexes.push(Index { id: index, name, kind: IndexKind::Range, subject, owner });
         Ok(true)

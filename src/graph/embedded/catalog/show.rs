@@ -200,16 +200,16 @@ fn constraints(rules: &Rules, sort: &str) -> Option<Vec<Vec<Engine>>> {
             Engine::I64(rule.id),
             text(&rule.name),
             text(rule.kind()),
-            entity(rule.entity),
-            list(std::slice::from_ref(&rule.name_of_entity)),
-            list(&rule.properties),
+            entity(rule.subject.entity),
+            list(&rule.subject.names),
+            list(&rule.subject.properties),
             text(&rule.name),
             Engine::Null,
             options("range-1.0"),
             text(&owned.map(created).unwrap_or_default()),
         ]
     };
-    let wanted = |rule: &&Constraint| match rule.entity {
+    let wanted = |rule: &&Constraint| match rule.subject.entity {
         Entity::Node => unique && !relationships,
         Entity::Relationship => unique && !of("NODE"),
     };

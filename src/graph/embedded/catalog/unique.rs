@@ -26,7 +26,7 @@ pub(super) fn holds(database: &Database, constraint: &Constraint) -> Result<(), 
             "Unable to create Constraint( name='{}', type='{}', schema={} ):\nBoth {first} and {second} have the {of} and {values}.",
             constraint.name,
             constraint.kind(),
-            constraint.subject().text(),
+            constraint.subject.text(),
         ),
     ))
 }
@@ -44,9 +44,9 @@ pub(super) fn kept(database: &Database, constraint: &Constraint) -> Result<(), R
 }
 
 fn sort(constraint: &Constraint) -> String {
-    match constraint.entity {
-        Entity::Node => format!("label `{}`", constraint.name_of_entity),
-        Entity::Relationship => format!("type `{}`", constraint.name_of_entity),
+    match constraint.subject.entity {
+        Entity::Node => format!("label `{}`", constraint.label_or_type()),
+        Entity::Relationship => format!("type `{}`", constraint.label_or_type()),
     }
 }
 
@@ -55,7 +55,7 @@ fn double(database: &Database, constraint: &Constraint) -> Result<Option<Double>
     let mut found = None;
     let mut look = |id: &dyn Fn() -> String, properties: &Properties| {
         let values: Option<Vec<(&String, &Engine)>> =
-            constraint.properties.iter().map(|name| Some((name, properties.get(name)?))).collect();
+            constraint.subject.properties.iter().map(|name| Some((name, properties.get(name)?))).collect();
         // Who lacks one of the properties is not held to the constraint.
         let Some(values) = values else { return ControlFlow::Continue(()) };
         let key = values.iter().map(|(_, value)| key(value)).collect::<Vec<_>>().join("\u{0}");
@@ -74,15 +74,15 @@ fn double(database: &Database, constraint: &Constraint) -> Result<Option<Double>
             }
         }
     };
-    let visited = match constraint.entity {
+    let visited = match constraint.subject.entity {
         Entity::Node => database.each_node(&mut |node| {
-            if !node.labels.contains(&constraint.name_of_entity) {
+            if !node.labels.iter().any(|label| label == constraint.label_or_type()) {
                 return ControlFlow::Continue(());
             }
             look(&|| format!("Node({})", node.id.0), &node.properties)
         }),
         Entity::Relationship => database.each_edge(&mut |edge| {
-            if edge.label != constraint.name_of_entity {
+            if edge.label != constraint.label_or_type() {
                 return ControlFlow::Continue(());
             }
             look(&|| format!("Relationship({})", edge.seq), &edge.properties)

@@ -10,12 +10,12 @@ async fn count(graph: &EmbeddedGraph) -> Value {
 
 #[tokio::test]
 async fn a_statement_that_takes_too_long_is_given_up_and_not_kept() {
-    let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
+    let limits = EmbeddedLimits { time: Duration::from_millis(50), ..EmbeddedLimits::default() };
     let graph = EmbeddedGraph::with_limits(limits).unwrap();
     let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
     let error = graph.write(slow, &Parameters::new()).await.unwrap_err();
     assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
-    let patient = EmbeddedGraph { pool: graph.pool.clone(), limits: Limits::default(), is_shared: false };
+    let patient = EmbeddedGraph { pool: graph.pool.clone(), limits: EmbeddedLimits::default(), is_shared: false };
     assert_eq!(count(&patient).await, Value::Int(0));
 }
 
@@ -28,9 +28,9 @@ async fn what_nobody_waits_for_any_longer_stops() {
         "MATCH (a)-[:R*1..]-(b) RETURN count(*)",
         "UNWIND range(1, 9000000) AS x MATCH (n:X) SET n.x = x",
     ];
-    let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
+    let limits = EmbeddedLimits { time: Duration::from_millis(50), ..EmbeddedLimits::default() };
     let graph = EmbeddedGraph::with_limits(limits).unwrap();
-    let patient = EmbeddedGraph { pool: graph.pool.clone(), limits: Limits::default(), is_shared: false };
+    let patient = EmbeddedGraph { pool: graph.pool.clone(), limits: EmbeddedLimits::default(), is_shared: false };
     let setup = "UNWIND range(1, 12) AS i CREATE (:X) WITH i MATCH (a:X), (b:X) MERGE (a)-[:R]->(b)";
     patient.write(setup, &Parameters::new()).await.unwrap();
     for statement in endless {
@@ -47,9 +47,9 @@ async fn what_nobody_waits_for_any_longer_stops() {
 
 #[tokio::test]
 async fn waiting_for_other_large_statements_is_told() {
-    let small = Limits { memory: 64 << 20, ..Limits::default() };
+    let small = EmbeddedLimits { memory: 64 << 20, ..EmbeddedLimits::default() };
     let graph = EmbeddedGraph::with_limits(small).unwrap();
-    let other = EmbeddedGraph::with_limits(Limits { time: Duration::from_secs(2), ..small }).unwrap();
+    let other = EmbeddedGraph::with_limits(EmbeddedLimits { time: Duration::from_secs(2), ..small }).unwrap();
     // It holds a list, and then is busy for hours.
     let large = "RETURN any(x IN range(1, 400000) WHERE any(y IN range(1, 40000) WHERE y = -x)) AS x";
     let none = Parameters::new();
@@ -61,7 +61,7 @@ async fn waiting_for_other_large_statements_is_told() {
 
 #[tokio::test]
 async fn a_statement_may_take_so_much_memory_and_no_more() {
-    let limits = Limits { memory: 32 << 20, ..Limits::default() };
+    let limits = EmbeddedLimits { memory: 32 << 20, ..EmbeddedLimits::default() };
     for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
         for statement in [
             "UNWIND range(1, 9000000) AS x RETURN size(collect(x)) AS n",
@@ -83,7 +83,7 @@ async fn a_statement_may_take_so_much_memory_and_no_more() {
 
 #[tokio::test]
 async fn a_graph_has_a_largest_size_and_can_be_emptied_again() {
-    let limits = Limits { memory: 16 << 20, ..Limits::default() };
+    let limits = EmbeddedLimits { memory: 16 << 20, ..EmbeddedLimits::default() };
     for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
         let more = "UNWIND range(1, 1000) AS x CREATE (:X {text: $text})";
         let text = Parameters::from([("text".to_owned(), Value::String("x".repeat(2000)))]);
@@ -107,7 +107,7 @@ async fn a_graph_has_a_largest_size_and_can_be_emptied_again() {
 
 #[tokio::test]
 async fn a_full_graph_can_be_read_and_emptied() {
-    let limits = Limits { memory: 6 << 20, time: Duration::from_secs(300), ..Limits::default() };
+    let limits = EmbeddedLimits { memory: 6 << 20, time: Duration::from_secs(300), ..EmbeddedLimits::default() };
     for graph in [EmbeddedGraph::with_limits(limits).unwrap(), EmbeddedGraph::shareable(limits).unwrap()] {
         let none = Parameters::new();
         let text = Parameters::from([("text".to_owned(), Value::String("x".repeat(1500)))]);
@@ -145,7 +145,7 @@ async fn a_full_graph_can_be_read_and_emptied() {
 
 #[tokio::test]
 async fn a_result_over_the_cap_is_refused_whole() {
-    let graph = EmbeddedGraph::with_limits(Limits { rows: 10, ..Limits::default() }).unwrap();
+    let graph = EmbeddedGraph::with_limits(EmbeddedLimits { rows: 10, ..EmbeddedLimits::default() }).unwrap();
     let error = graph.read("UNWIND range(1, 11) AS x RETURN x", &Parameters::new()).await.unwrap_err();
     assert_eq!(error.kind, GraphErrorKind::Limit, "{error}");
     let table = graph.read("UNWIND range(1, 10) AS x RETURN x", &Parameters::new()).await.unwrap();

@@ -21,7 +21,7 @@ fn a_folder_is_private_and_goes_with_its_last_owner() {
 #[tokio::test]
 async fn a_folder_that_has_vanished_is_not_missed() {
     let folder = Arc::new(Folder::make().unwrap());
-    let sessions = Sessions::within(&folder, Limits::default()).unwrap();
+    let sessions = Sessions::within(&folder, EmbeddedLimits::default()).unwrap();
     folder.vanish();
     assert!(!folder.path().exists());
     let timeouts = Timeouts { statement: Duration::from_secs(60), turn: Duration::from_secs(60) };

@@ -1,12 +1,12 @@
 use super::super::packed::tests::{json, values};
 use super::*;
-use crate::graph::embedded::{EmbeddedGraph, Limits};
+use crate::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
 use crate::graph::{Graph, Value};
 
 const TIMEOUTS: Timeouts = Timeouts { statement: Duration::from_secs(20), turn: Duration::from_millis(100) };
 
 fn graph() -> (EmbeddedGraph, Sessions) {
-    let graph = EmbeddedGraph::shareable(Limits::default()).unwrap();
+    let graph = EmbeddedGraph::shareable(EmbeddedLimits::default()).unwrap();
     let sessions = graph.sessions().unwrap();
     (graph, sessions)
 }
@@ -133,7 +133,7 @@ fn small() -> Form {
 
 #[tokio::test]
 async fn rows_are_packed_as_they_come() {
-    let graph = EmbeddedGraph::shareable(Limits { memory: 6 << 20, ..Limits::default() }).unwrap();
+    let graph = EmbeddedGraph::shareable(EmbeddedLimits { memory: 6 << 20, ..EmbeddedLimits::default() }).unwrap();
     let mut session = graph.sessions().unwrap().session(small());
     let timeouts = Timeouts { statement: Duration::from_secs(300), ..TIMEOUTS };
     let none = Parameters::new();
@@ -203,7 +203,7 @@ async fn a_procedure_behind_with_yields_several_columns() {
 
 #[tokio::test]
 async fn results_that_nobody_has_fetched_are_bounded_together() {
-    let graph = EmbeddedGraph::shareable(Limits { memory: 64 << 20, ..Limits::default() }).unwrap();
+    let graph = EmbeddedGraph::shareable(EmbeddedLimits { memory: 64 << 20, ..EmbeddedLimits::default() }).unwrap();
     let mut session = graph.sessions().unwrap().session(json());
     let rows = "UNWIND range(1, 10000) AS x RETURN x, range(1, 200) AS y";
     let mut answers = Vec::new();

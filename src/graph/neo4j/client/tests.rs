@@ -8,7 +8,7 @@ use super::*;
 fn graph(uri: String, connect: Duration) -> Neo4jGraph {
     let connection =
         Neo4jConnection { uri, username: "neo4j".to_owned(), password: Secret::new("hunter2"), database: None };
-    Neo4jGraph::connect(connection, Limits { connect, ..Limits::default() }).unwrap()
+    Neo4jGraph::connect(connection, Neo4jLimits { connect, ..Neo4jLimits::default() }).unwrap()
 }
 
 async fn listener() -> (TcpListener, SocketAddr) {
@@ -75,6 +75,6 @@ fn an_address_of_another_kind_is_refused_at_once() {
             password: Secret::new("hunter2"),
             database: None,
         };
-        assert!(Neo4jGraph::connect(connection, Limits::default()).is_err(), "{uri}");
+        assert!(Neo4jGraph::connect(connection, Neo4jLimits::default()).is_err(), "{uri}");
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum Progress {
 
 /// The connections whose clients have not shown the password.
 #[derive(Debug)]
-pub(super) struct Lobby {
+pub(super) struct PendingClients {
     most: usize,
     waiting: Mutex<Waiting>,
 }
@@ -33,29 +33,29 @@ pub(super) struct Lobby {
 #[derive(Debug, Default)]
 struct Waiting {
     next: u64,
-    strangers: BTreeMap<u64, (Progress, CancellationToken)>,
+    clients: BTreeMap<u64, (Progress, CancellationToken)>,
 }
 
-impl Lobby {
-    pub(super) fn new(most: usize) -> Arc<Lobby> {
-        Arc::new(Lobby { most: most.max(1), waiting: Mutex::default() })
+impl PendingClients {
+    pub(super) fn new(most: usize) -> Arc<PendingClients> {
+        Arc::new(PendingClients { most: most.max(1), waiting: Mutex::default() })
     }
 
     /// Takes a newcomer in; somebody else may have to leave for it.
-    pub(super) fn enter(self: &Arc<Lobby>) -> Stranger {
+    pub(super) fn enter(self: &Arc<PendingClients>) -> PendingClient {
         let mut waiting = self.waiting();
-        if waiting.strangers.len() >= self.most {
-            let least = waiting.strangers.iter().min_by_key(|(number, (progress, _))| (*progress, **number));
+        if waiting.clients.len() >= self.most {
+            let least = waiting.clients.iter().min_by_key(|(number, (progress, _))| (*progress, **number));
             if let Some(number) = least.map(|(number, _)| *number)
-                && let Some((_, sent_away)) = waiting.strangers.remove(&number)
+                && let Some((_, evicted)) = waiting.clients.remove(&number)
             {
-                sent_away.cancel();
+                evicted.cancel();
             }
         }
-        let (number, sent_away) = (waiting.next, CancellationToken::new());
+        let (number, evicted) = (waiting.next, CancellationToken::new());
         waiting.next += 1;
-        waiting.strangers.insert(number, (Progress::Connected, sent_away.clone()));
-        Stranger { lobby: Arc::clone(self), number, sent_away }
+        waiting.clients.insert(number, (Progress::Connected, evicted.clone()));
+        PendingClient { pending: Arc::clone(self), number, evicted }
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -63,30 +63,30 @@ impl Lobby {
     }
 }
 
-/// A connection's place in the lobby, until it is dropped.
+/// A connection that is not authenticated yet, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Stranger {
-    lobby: Arc<Lobby>,
+pub(super) struct PendingClient {
+    pending: Arc<PendingClients>,
     number: u64,
-    sent_away: CancellationToken,
+    evicted: CancellationToken,
 }
 
-impl Stranger {
+impl PendingClient {
     /// Cancelled when it has to leave.
-    pub(super) fn sent_away(&self) -> CancellationToken {
-        self.sent_away.clone()
+    pub(super) fn evicted(&self) -> CancellationToken {
+        self.evicted.clone()
     }
 
-    pub(super) fn has_come(&self, progress: Progress) {
-        if let Some((reached, _)) = self.lobby.waiting().strangers.get_mut(&self.number) {
+    pub(super) fn reached(&self, progress: Progress) {
+        if let Some((reached, _)) = self.pending.waiting().clients.get_mut(&self.number) {
             *reached = progress;
         }
     }
 }
 
-impl Drop for Stranger {
+impl Drop for PendingClient {
     fn drop(&mut self) {
-        self.lobby.waiting().strangers.remove(&self.number);
+        self.pending.waiting().clients.remove(&self.number);
     }
 }
 
@@ -94,7 +94,7 @@ impl Drop for Stranger {
 /// not waiting, and one that knows the password is late by a second at most. Those that were wrong are told so one after
 /// the other, however many guess at the same time.
 #[derive(Debug)]
-pub(super) struct Brake {
+pub(super) struct LoginThrottle {
     clock: Clock,
     failures: Mutex<(u32, Option<Stopwatch>)>,
     /// When somebody was last told to be wrong. It is waited for in the order of asking; who leaves gives up the turn.
@@ -113,9 +113,9 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// So long without a failure, and one is forgotten.
 const FORGOTTEN_MS: f64 = 5_000.0;
 
-impl Brake {
-    pub(super) fn new(clock: Clock) -> Brake {
-        Brake { clock, failures: Mutex::default(), told: tokio::sync::Mutex::default() }
+impl LoginThrottle {
+    pub(super) fn new(clock: Clock) -> LoginThrottle {
+        LoginThrottle { clock, failures: Mutex::default(), told: tokio::sync::Mutex::default() }
     }
 
     /// How long an answer takes now.
@@ -157,43 +157,43 @@ mod tests {
 
     #[test]
     fn there_is_always_room_for_a_newcomer() {
-        let lobby = Lobby::new(3);
-        let speaks = lobby.enter();
-        speaks.has_come(Progress::Speaks);
-        let (first, second) = (lobby.enter(), lobby.enter());
-        let third = lobby.enter();
-        assert!(first.sent_away().is_cancelled(), "the one that is idle for longest goes");
-        assert!(!speaks.sent_away().is_cancelled() && !second.sent_away().is_cancelled());
-        second.has_come(Progress::Waits);
-        third.has_come(Progress::Waits);
-        let fourth = lobby.enter();
-        assert!(speaks.sent_away().is_cancelled(), "then the one that has only spoken");
+        let pending = PendingClients::new(3);
+        let speaks = pending.enter();
+        speaks.reached(Progress::Speaks);
+        let (first, second) = (pending.enter(), pending.enter());
+        let third = pending.enter();
+        assert!(first.evicted().is_cancelled(), "the one that is idle for longest goes");
+        assert!(!speaks.evicted().is_cancelled() && !second.evicted().is_cancelled());
+        second.reached(Progress::Waits);
+        third.reached(Progress::Waits);
+        let fourth = pending.enter();
+        assert!(speaks.evicted().is_cancelled(), "then the one that has only spoken");
         drop((second, third));
-        let more = (lobby.enter(), lobby.enter());
-        assert!(!fourth.sent_away().is_cancelled() && !more.0.sent_away().is_cancelled());
+        let more = (pending.enter(), pending.enter());
+        assert!(!fourth.evicted().is_cancelled() && !more.0.evicted().is_cancelled());
     }
 
     #[test]
     fn each_wrong_password_slows_the_next_answer_down() {
-        let brake = Brake::new(Clock::system());
-        assert_eq!(brake.delay(), Duration::ZERO);
+        let throttle = LoginThrottle::new(Clock::system());
+        assert_eq!(throttle.delay(), Duration::ZERO);
         let delays: Vec<u128> = (0..8)
             .map(|_| {
-                brake.count();
-                brake.delay().as_millis()
+                throttle.count();
+                throttle.delay().as_millis()
             })
             .collect();
         assert_eq!(delays, [50, 100, 200, 400, 800, 1000, 1000, 1000]);
-        (0..100).for_each(|_| brake.count());
-        assert_eq!(brake.delay(), LONGEST);
+        (0..100).for_each(|_| throttle.count());
+        assert_eq!(throttle.delay(), LONGEST);
     }
 
     #[tokio::test]
     async fn those_who_guess_at_the_same_time_are_told_one_after_the_other() {
-        let (brake, stopwatch) = (Brake::new(Clock::system()), Clock::system().start());
-        brake.failed().await;
+        let (throttle, stopwatch) = (LoginThrottle::new(Clock::system()), Clock::system().start());
+        throttle.failed().await;
         assert!(stopwatch.elapsed_ms() < 200.0, "the first one is told at once");
-        tokio::join!(brake.failed(), brake.failed(), brake.failed());
+        tokio::join!(throttle.failed(), throttle.failed(), throttle.failed());
         assert!(stopwatch.elapsed_ms() >= 590.0, "{}", stopwatch.elapsed_ms());
     }
 }

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::evidence::{Change, Entity, Moment};
-use crate::graph::embedded::{Access, EmbeddedGraph, Form, Limits, Timeouts};
+use crate::evidence::{Change, ChangeTime, Entity};
+use crate::graph::embedded::{Access, EmbeddedGraph, EmbeddedLimits, Form, Timeouts};
 
-const WHEN: Moment = Moment { turn: 1, late: false };
+const WHEN: ChangeTime = ChangeTime { turn: 1, late: false };
 
 fn all() -> Window {
     Window::of(&WatchConfig::default(), 1000)
@@ -19,8 +19,8 @@ async fn write(graph: &EmbeddedGraph, statement: &str) {
     graph.write(statement, &Parameters::new()).await.unwrap();
 }
 
-async fn take(graph: &EmbeddedGraph, window: &Window, previous: Option<&Photograph>) -> Photograph {
-    Photograph::take(graph, window, &Parameters::new(), previous).await.unwrap().unwrap()
+async fn take(graph: &EmbeddedGraph, window: &Window, previous: Option<&GraphSnapshot>) -> GraphSnapshot {
+    GraphSnapshot::take(graph, window, &Parameters::new(), previous).await.unwrap().unwrap()
 }
 
 /// What the writes change, as seen through the window, on one line each.
@@ -134,18 +134,18 @@ async fn the_embedded_graph_never_gives_an_id_twice() {
 
 #[tokio::test]
 async fn an_unchanged_graph_is_not_looked_at_again() {
-    let graph = EmbeddedGraph::shareable(Limits::default()).unwrap();
+    let graph = EmbeddedGraph::shareable(EmbeddedLimits::default()).unwrap();
     write(&graph, "CREATE (:A)").await;
     let first = take(&graph, &all(), None).await;
     graph.read("MATCH (n) RETURN n", &Parameters::new()).await.unwrap();
     graph.write("CREATE (:X) RETURN 1 / 0", &Parameters::new()).await.unwrap_err();
-    assert_eq!(Photograph::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
+    assert_eq!(GraphSnapshot::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
     // Whoever writes, through whatever door.
     let timeouts = Timeouts { statement: std::time::Duration::from_secs(20), turn: std::time::Duration::from_secs(20) };
     let mut session = graph.sessions().unwrap().session(Form::new(|_, _| {}));
     session.begin(Access::Write);
     session.run_inside("CREATE (:B)", &Parameters::new(), timeouts).await.unwrap();
-    assert_eq!(Photograph::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
+    assert_eq!(GraphSnapshot::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
     session.commit().await.unwrap();
     let second = take(&graph, &all(), Some(&first)).await;
     let changes: Vec<String> = difference(&first, &second, WHEN).iter().map(line).collect();
@@ -157,22 +157,22 @@ async fn too_many_nodes_are_no_photograph() {
     let graph = EmbeddedGraph::new().unwrap();
     write(&graph, "UNWIND range(1, 6) AS x CREATE (:A {x: x})").await;
     let most = |most| Window::of(&WatchConfig { max_nodes: Some(most), ..WatchConfig::default() }, 1000);
-    let refused = Photograph::take(&graph, &most(5), &Parameters::new(), None).await.unwrap_err();
+    let refused = GraphSnapshot::take(&graph, &most(5), &Parameters::new(), None).await.unwrap_err();
     assert_eq!(refused, "it has more nodes than graph.watch.maxNodes allows (5)");
     assert_eq!(take(&graph, &most(6), None).await.nodes.len(), 6);
 }
 
 #[tokio::test]
 async fn more_relationships_than_rows_and_a_wrong_predicate_are_no_photograph() {
-    let graph = EmbeddedGraph::with_limits(Limits { rows: 10, ..Limits::default() }).unwrap();
+    let graph = EmbeddedGraph::with_limits(EmbeddedLimits { rows: 10, ..EmbeddedLimits::default() }).unwrap();
     write(&graph, "CREATE (:A)-[:R]->(:B)").await;
     for _ in 0..10 {
         write(&graph, "MATCH (a:A), (b:B) CREATE (a)-[:R]->(b)").await;
     }
-    let refused = Photograph::take(&graph, &all(), &Parameters::new(), None).await.unwrap_err();
+    let refused = GraphSnapshot::take(&graph, &all(), &Parameters::new(), None).await.unwrap_err();
     assert!(refused.contains("limit"), "{refused}");
     let wrong = window(&[], Some("n.x = ("));
-    let refused = Photograph::take(&graph, &wrong, &Parameters::new(), None).await.unwrap_err();
+    let refused = GraphSnapshot::take(&graph, &wrong, &Parameters::new(), None).await.unwrap_err();
     assert!(refused.starts_with("with graph.watch.where: Syntax error"), "{refused}");
 }
 
@@ -184,7 +184,7 @@ fn node(id: &str, label: &str, properties: &[(&str, i64)]) -> Node {
     }
 }
 
-fn photograph(nodes: &[Node], relationships: &[(&str, &str, &str, &str)]) -> Photograph {
+fn snapshot(nodes: &[Node], relationships: &[(&str, &str, &str, &str)]) -> GraphSnapshot {
     let relationship = |(id, kind, start, end): &(&str, &str, &str, &str)| Relationship {
         id: (*id).to_owned(),
         kind: (*kind).to_owned(),
@@ -192,34 +192,35 @@ fn photograph(nodes: &[Node], relationships: &[(&str, &str, &str, &str)]) -> Pho
         end: (*end).to_owned(),
         properties: BTreeMap::new(),
     };
-    Photograph {
+    GraphSnapshot {
         nodes: nodes.iter().map(|node| (node.id.clone(), node.clone())).collect(),
         relationships: relationships.iter().map(relationship).map(|found| (found.id.clone(), found)).collect(),
-        ..Photograph::default()
+        ..GraphSnapshot::default()
     }
 }
 
 #[test]
 fn an_id_that_was_given_twice_is_seen_through() {
-    let lines =
-        |before: &Photograph, after: &Photograph| difference(before, after, WHEN).iter().map(line).collect::<Vec<_>>();
+    let lines = |before: &GraphSnapshot, after: &GraphSnapshot| {
+        difference(before, after, WHEN).iter().map(line).collect::<Vec<_>>()
+    };
     let (old, new) = (node("1", "A", &[("x", 1)]), node("1", "B", &[("x", 2)]));
     let others = [node("2", "C", &[]), node("3", "C", &[])];
     let with = |node: &Node| [vec![node.clone()], others.to_vec()].concat();
-    assert_eq!(lines(&photograph(&with(&old), &[]), &photograph(&with(&new), &[])), ["+ (:B {x: 2})", "- (:A {x: 1})"]);
+    assert_eq!(lines(&snapshot(&with(&old), &[]), &snapshot(&with(&new), &[])), ["+ (:B {x: 2})", "- (:A {x: 1})"]);
     // A relationship that stayed holds its node.
     let kept = [("7", "R", "1", "2")];
     let changed = ["~ (:B) labels (:A) → (:B), x: 1 → 2"];
-    assert_eq!(lines(&photograph(&with(&old), &kept), &photograph(&with(&new), &kept)), changed);
+    assert_eq!(lines(&snapshot(&with(&old), &kept), &snapshot(&with(&new), &kept)), changed);
     // Under the same id, but never the same relationship.
-    let (before, after) = (photograph(&others, &[("7", "R", "2", "3")]), photograph(&others, &[("7", "R", "3", "2")]));
+    let (before, after) = (snapshot(&others, &[("7", "R", "2", "3")]), snapshot(&others, &[("7", "R", "3", "2")]));
     assert_eq!(lines(&before, &after).len(), 2);
     // Where ids last, everything else may change.
-    let lasting = |node: &Node| Photograph { lasting_ids: true, ..photograph(&with(node), &[]) };
+    let lasting = |node: &Node| GraphSnapshot { lasting_ids: true, ..snapshot(&with(node), &[]) };
     assert_eq!(lines(&lasting(&old), &lasting(&new)), changed);
 }
 
-/// One thing that happens to a photograph.
+/// One thing that happens to a snapshot.
 #[derive(Debug, Clone)]
 enum Step {
     Create { label: u8, value: i64 },
@@ -243,7 +244,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Carries out the steps on a model of the graph, and tells each as Cypher too. Every node has its number as `id`.
-fn apply(model: &mut Photograph, next: &mut u64, steps: &[Step]) -> Vec<String> {
+fn apply(model: &mut GraphSnapshot, next: &mut u64, steps: &[Step]) -> Vec<String> {
     let mut cypher = Vec::new();
     for step in steps {
         let nth = |at: usize| model.nodes.keys().nth(at % model.nodes.len().max(1)).cloned();
@@ -300,8 +301,8 @@ fn lines(changes: &[Change]) -> Vec<String> {
     lines
 }
 
-/// The photograph with the changes made to it.
-fn redone(before: &Photograph, changes: &[Change]) -> Photograph {
+/// The snapshot with the changes made to it.
+fn redone(before: &GraphSnapshot, changes: &[Change]) -> GraphSnapshot {
     let mut redone = before.clone();
     for change in changes {
         match (change, change.entity()) {
@@ -323,7 +324,7 @@ proptest! {
 
     #[test]
     fn the_difference_is_what_was_done(first in steps(), then in steps(), lasting: bool) {
-        let (mut before, mut next) = (Photograph { lasting_ids: lasting, ..Photograph::default() }, 0);
+        let (mut before, mut next) = (GraphSnapshot { lasting_ids: lasting, ..GraphSnapshot::default() }, 0);
         apply(&mut before, &mut next, &first);
         let mut after = before.clone();
         apply(&mut after, &mut next, &then);
@@ -340,7 +341,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let graph = EmbeddedGraph::new().unwrap();
-            let (mut model, mut next) = (Photograph { lasting_ids: true, ..Photograph::default() }, 0);
+            let (mut model, mut next) = (GraphSnapshot { lasting_ids: true, ..GraphSnapshot::default() }, 0);
             for statement in apply(&mut model, &mut next, &first) {
                 write(&graph, &statement).await;
             }

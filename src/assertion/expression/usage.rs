@@ -2,14 +2,23 @@
 
 use serde::Serialize;
 
-use super::tokens::{Kind, tokens};
+use super::tokens::{Kind, Token, tokens};
 use crate::evidence::ObjectContext;
 
 /// Whether a script looks at the object context, so that it has to be fetched. True unless it clearly does not.
 pub fn uses_object_context(script: &str) -> bool {
+    mentions(script, "objectContext")
+}
+
+/// Whether a script looks at the conversation itself. True unless it clearly does not.
+pub fn uses_evaluation(script: &str) -> bool {
+    mentions(script, "evaluation")
+}
+
+fn mentions(script: &str, name: &str) -> bool {
     tokens(script).iter().any(|token| match token.kind {
-        Kind::Word => token.text == "objectContext",
-        Kind::Template => token.text.contains("objectContext"),
+        Kind::Word => token.text == name,
+        Kind::Template => token.text.contains(name),
         _ => false,
     })
 }
@@ -21,40 +30,29 @@ pub fn uses_function_calls(script: &str) -> bool {
     tokens.iter().enumerate().any(|(at, token)| match token.kind {
         Kind::Word => token.text == NAME,
         // `evaluation["functionCalls"]` is the same.
-        Kind::Quoted => {
-            let is_index = at > 0 && (tokens[at - 1].is("[") || tokens[at - 1].is("?["));
-            is_index && token.text.trim_matches(['"', '\'']) == NAME
-        }
-        Kind::Template => token.text.contains("${") && token.text.contains(NAME),
+        Kind::Quoted => is_after(&tokens, at, &["[", "?["]) && token.text.trim_matches(['"', '\'']) == NAME,
+        Kind::Template => is_filled_in(token.text, NAME),
         Kind::Sign => false,
     })
 }
 
-/// Whether a script looks at what has changed in the graph. A property that is called so does not count.
+/// Whether a script looks at the changes of the graph. A property of that name does not count.
 pub fn uses_changes(script: &str) -> bool {
     let tokens = tokens(script);
     tokens.iter().enumerate().any(|(at, token)| match token.kind {
-        Kind::Word if token.text == "changes" => {
-            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-            before.is_none_or(|before| !before.is(".") && !before.is("?."))
-        }
-        Kind::Template => uses_changes_within(token.text),
+        Kind::Word => token.text == "changes" && !is_after(&tokens, at, &[".", "?."]),
+        Kind::Template => is_filled_in(token.text, "changes"),
         _ => false,
     })
+}
+
+fn is_after(tokens: &[Token<'_>], at: usize, signs: &[&str]) -> bool {
+    at > 0 && signs.iter().any(|sign| tokens[at - 1].is(sign))
 }
 
 /// In `${…}` of a text; every mention counts.
-fn uses_changes_within(template: &str) -> bool {
-    template.contains("${") && template.contains("changes")
-}
-
-/// Whether a script looks at the conversation itself. True unless it clearly does not.
-pub fn uses_evaluation(script: &str) -> bool {
-    tokens(script).iter().any(|token| match token.kind {
-        Kind::Word => token.text == "evaluation",
-        Kind::Template => token.text.contains("evaluation"),
-        _ => false,
-    })
+fn is_filled_in(template: &str, name: &str) -> bool {
+    template.contains("${") && template.contains(name)
 }
 
 /// The parts of the object context.

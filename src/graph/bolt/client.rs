@@ -1,14 +1,15 @@
-//! What the door says: answers are gathered and sent when the client is waiting for them.
+//! What the server says: answers are gathered and sent when the client is waiting for them.
 
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
+use tokio::net::tcp::OwnedWriteHalf;
 
-use super::failure::Failure;
+use super::failure::BoltFailure;
 use super::frame;
 use super::packstream::{Pack, Writer, map};
-use super::value::{Dialect, Numbers, Packer};
+use super::value::{Numbers, Packer, ValueFormat};
 use crate::graph::Value;
 
 const SUCCESS: u8 = 0x70;
@@ -20,9 +21,9 @@ const FAILURE: u8 = 0x7f;
 const FULL: usize = 64 << 10;
 
 /// Appends a row as the message that it is sent in.
-pub(super) fn row(bytes: &mut Vec<u8>, row: &[Value], dialect: Dialect, numbers: &Numbers) {
+pub(super) fn row(bytes: &mut Vec<u8>, row: &[Value], format: ValueFormat, numbers: &Numbers) {
     frame::write(bytes, |bytes| {
-        let mut packer = Packer { out: Writer(bytes), dialect, numbers };
+        let mut packer = Packer { out: Writer(bytes), format, numbers };
         packer.out.structure(RECORD, 1);
         packer.out.list(row.len());
         row.iter().for_each(|value| packer.value(value));
@@ -31,16 +32,16 @@ pub(super) fn row(bytes: &mut Vec<u8>, row: &[Value], dialect: Dialect, numbers:
 
 /// The way to one client.
 #[derive(Debug)]
-pub(super) struct Outlet<W> {
-    stream: W,
+pub(super) struct ClientWriter {
+    stream: OwnedWriteHalf,
     gathered: Vec<u8>,
     stall: Duration,
 }
 
-impl<W: AsyncWrite + Unpin> Outlet<W> {
+impl ClientWriter {
     /// `stall` is the longest that the client may leave something unread.
-    pub(super) fn new(stream: W, stall: Duration) -> Outlet<W> {
-        Outlet { stream, gathered: Vec::new(), stall }
+    pub(super) fn new(stream: OwnedWriteHalf, stall: Duration) -> ClientWriter {
+        ClientWriter { stream, gathered: Vec::new(), stall }
     }
 
     pub(super) fn success<const N: usize>(&mut self, metadata: [(&str, Pack); N]) {
@@ -55,7 +56,7 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
         self.say(Pack::Structure(IGNORED, vec![]));
     }
 
-    pub(super) fn failure(&mut self, failure: Failure) {
+    pub(super) fn failure(&mut self, failure: BoltFailure) {
         let metadata = map([("code", failure.code.into()), ("message", failure.message.into())]);
         self.say(Pack::Structure(FAILURE, vec![metadata]));
     }

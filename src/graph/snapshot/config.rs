@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::unscoped_problem;
 
-/// `graph.watch`: which part of the graph is photographed before the conversation, after each turn and at its end.
+/// `graph.watch`: which part of the graph is captured before the conversation, after each turn and at its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "watch")]
@@ -24,7 +24,7 @@ pub struct WatchConfig {
 }
 
 impl WatchConfig {
-    /// Whether the graph is photographed at all.
+    /// Whether the graph is captured at all.
     pub fn is_on(&self) -> bool {
         self.max_nodes != Some(0)
     }

@@ -7,23 +7,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
 
-use super::door::Room;
+use super::admission::{PendingClient, Progress};
+use super::client::ClientWriter;
 use super::frame::{self, Bounds};
-use super::lobby::{Progress, Stranger};
-use super::outlet::Outlet;
 use super::protocol::{Protocol, Step};
 use super::request::{Request, Unreadable, request};
+use super::server::ServerState;
 use super::version::{Agreement, MAGIC, Version, agree, chosen, manifest};
 
 /// How far the reading task may be ahead.
 const AHEAD: usize = 64;
 
 /// The largest message of a client that has not shown its password yet.
-const STRANGER: usize = 64 << 10;
+const UNAUTHENTICATED: usize = 64 << 10;
 
 /// What the reading task tells the answering one outside of the queue, and the other way round.
 #[derive(Debug, Default)]
@@ -63,27 +63,31 @@ impl Signals {
 }
 
 /// Serves a connection until either side hangs up.
-pub(super) async fn serve(stream: TcpStream, room: &Arc<Room>, stranger: Stranger) -> io::Result<()> {
-    let limits = room.settings.limits;
+pub(super) async fn serve(
+    stream: TcpStream,
+    server: &Arc<ServerState>,
+    pending_client: PendingClient,
+) -> io::Result<()> {
+    let limits = server.settings.limits;
     let (mut incoming, outgoing) = stream.into_split();
-    let mut outlet = Outlet::new(outgoing, limits.stall);
+    let mut client = ClientWriter::new(outgoing, limits.stall);
     let login = tokio::time::sleep(limits.handshake);
     tokio::pin!(login);
     let version = tokio::select! {
-        version = handshake(&mut incoming, &mut outlet) => version?,
+        version = handshake(&mut incoming, &mut client) => version?,
         () = &mut login => return Ok(()),
     };
-    let Some(version) = version else { return outlet.flush().await };
-    stranger.has_come(Progress::Speaks);
+    let Some(version) = version else { return client.flush().await };
+    pending_client.reached(Progress::Speaks);
     let signals = Arc::new(Signals::default());
     let (queue, mut inbox) = mpsc::channel(AHEAD);
     let bounds = bounds(&signals, limits.message, limits.stall);
     let reader = tokio::spawn(read_ahead(incoming, queue, Arc::clone(&signals), bounds));
     let _reader = AbortOnDrop(reader);
-    let mut protocol = Protocol::new(Arc::clone(room), version, Arc::clone(&signals), stranger);
+    let mut protocol = Protocol::new(Arc::clone(server), version, Arc::clone(&signals), client, pending_client);
     loop {
         if inbox.is_empty() {
-            outlet.flush().await?;
+            protocol.client.flush().await?;
         }
         let received = tokio::select! {
             received = inbox.recv() => received,
@@ -92,14 +96,14 @@ pub(super) async fn serve(stream: TcpStream, room: &Arc<Room>, stranger: Strange
         };
         let step = match received {
             None => return Ok(()),
-            Some(Ok(request)) => protocol.answer(request, &mut outlet).await?,
-            Some(Err(unreadable)) => protocol.refuse(unreadable, &mut outlet),
+            Some(Ok(request)) => protocol.answer(request).await?,
+            Some(Err(unreadable)) => protocol.refuse(unreadable),
         };
         if step == Step::LogIn {
             login.set(tokio::time::sleep(limits.handshake));
         }
         if step == Step::HangUp {
-            return outlet.flush().await;
+            return protocol.client.flush().await;
         }
     }
 }
@@ -108,15 +112,12 @@ fn bounds(signals: &Arc<Signals>, size: usize, time: Duration) -> impl Fn() -> B
     let signals = Arc::clone(signals);
     move || {
         let trusted = signals.trusted.load(Ordering::Acquire);
-        Bounds { size: if trusted { size } else { size.min(STRANGER) }, time }
+        Bounds { size: if trusted { size } else { size.min(UNAUTHENTICATED) }, time }
     }
 }
 
 /// Agrees on a version; `None` when there is none, or the client speaks something else than Bolt.
-async fn handshake<W: AsyncWrite + Unpin>(
-    incoming: &mut (impl AsyncRead + Unpin),
-    outlet: &mut Outlet<W>,
-) -> io::Result<Option<Version>> {
+async fn handshake(incoming: &mut (impl AsyncRead + Unpin), client: &mut ClientWriter) -> io::Result<Option<Version>> {
     let mut magic = [0; 4];
     incoming.read_exact(&mut magic).await?;
     if magic != MAGIC {
@@ -127,12 +128,12 @@ async fn handshake<W: AsyncWrite + Unpin>(
     let version = match agree(offers) {
         Agreement::Speak(version) => version,
         Agreement::Nothing => {
-            outlet.raw(&[0; 4]);
+            client.raw(&[0; 4]);
             return Ok(None);
         }
         Agreement::Choose => {
-            outlet.raw(&manifest());
-            outlet.flush().await?;
+            client.raw(&manifest());
+            client.flush().await?;
             let mut choice = [0; 4];
             incoming.read_exact(&mut choice).await?;
             // Its abilities, seven bits a byte. We have none in common.
@@ -140,8 +141,8 @@ async fn handshake<W: AsyncWrite + Unpin>(
             return Ok(chosen(choice));
         }
     };
-    outlet.raw(&version.bytes());
-    outlet.flush().await?;
+    client.raw(&version.bytes());
+    client.flush().await?;
     Ok(Some(version))
 }
 

@@ -1,17 +1,17 @@
-//! Photographs of real graphs.
+//! Snapshots of real graphs.
 
 use eval_job::clock::Clock;
-use eval_job::evidence::{Change, Moment};
-use eval_job::graph::bolt::{BoltDoor, BoltLimits, BoltSettings};
-use eval_job::graph::embedded::{EmbeddedGraph, Limits};
-use eval_job::graph::photograph::{Photograph, Window, difference};
+use eval_job::evidence::{Change, ChangeTime};
+use eval_job::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
+use eval_job::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
+use eval_job::graph::snapshot::{GraphSnapshot, Window, difference};
 use eval_job::graph::{Graph, Parameters, WatchConfig};
 use eval_job::secret::Secret;
 use neo4rs::{ConfigBuilder, query};
 
 use crate::servers::neo4j;
 
-const WHEN: Moment = Moment { turn: 1, late: false };
+const WHEN: ChangeTime = ChangeTime { turn: 1, late: false };
 
 /// The window's labels and predicate, what is there before, and what is written, one look after each.
 type Story = (&'static [&'static str], Option<&'static str>, &'static str, &'static [&'static str]);
@@ -55,7 +55,7 @@ const STORIES: [Story; 4] = [
     (&[], None, "", &["CREATE ({x: 1})-[:R]->()", "MATCH (n) DETACH DELETE n"]),
 ];
 
-fn lines(before: &Photograph, after: &Photograph) -> Vec<String> {
+fn lines(before: &GraphSnapshot, after: &GraphSnapshot) -> Vec<String> {
     let line = |change: &Change| match change {
         Change::Created { .. } => format!("+ {change}"),
         Change::Deleted { .. } => format!("- {change}"),
@@ -77,11 +77,11 @@ async fn told(graph: &dyn Graph) -> Vec<Vec<Vec<String>>> {
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
         let config = WatchConfig { labels, predicate: predicate.map(str::to_owned), max_nodes: None };
         let window = Window::of(&config, 100);
-        let mut last = Photograph::take(graph, &window, &parameters, None).await.unwrap().unwrap();
+        let mut last = GraphSnapshot::take(graph, &window, &parameters, None).await.unwrap().unwrap();
         let mut story = Vec::new();
         for write in writes {
             graph.write(write, &Parameters::new()).await.unwrap();
-            let next = Photograph::take(graph, &window, &parameters, Some(&last)).await.unwrap().unwrap();
+            let next = GraphSnapshot::take(graph, &window, &parameters, Some(&last)).await.unwrap().unwrap();
             story.push(lines(&last, &next));
             last = next;
         }
@@ -108,7 +108,7 @@ async fn an_id_that_neo4j_gives_again_is_another_node() {
     let Some(database) = neo4j::database("an_id_that_neo4j_gives_again_is_another_node").await else { return };
     let graph = database.server.graph();
     let window = Window::of(&WatchConfig::default(), 1000);
-    let look = async || Photograph::take(&graph, &window, &Parameters::new(), None).await.unwrap().unwrap();
+    let look = async || GraphSnapshot::take(&graph, &window, &Parameters::new(), None).await.unwrap().unwrap();
     database.server.write("CREATE (:Old {x: 1})").await;
     let mut last = look().await;
     // Each round deletes one and creates another: whatever ids they get, that is what is seen.
@@ -129,7 +129,7 @@ async fn an_id_that_neo4j_gives_again_is_another_node() {
 
 #[tokio::test]
 async fn what_is_written_through_the_bolt_door_is_seen() {
-    let graph = EmbeddedGraph::shareable(Limits::default()).unwrap();
+    let graph = EmbeddedGraph::shareable(EmbeddedLimits::default()).unwrap();
     let settings = BoltSettings {
         port: None,
         username: "neo4j".to_owned(),
@@ -137,30 +137,34 @@ async fn what_is_written_through_the_bolt_door_is_seen() {
         limits: BoltLimits::default(),
         clock: Clock::system(),
     };
-    let door = BoltDoor::open(&graph, settings).await.unwrap();
+    let door = BoltServer::open(&graph, settings).await.unwrap();
     let config = ConfigBuilder::default().uri(door.uri()).user("neo4j").password("pass").build().unwrap();
     let driver = neo4rs::Graph::connect(config).unwrap();
     let window = Window::of(&WatchConfig::default(), 1000);
     let none = Parameters::new();
-    let first = Photograph::take(&graph, &window, &none, None).await.unwrap().unwrap();
+    let first = GraphSnapshot::take(&graph, &window, &none, None).await.unwrap().unwrap();
     let mut rows = driver.execute(query("MATCH (n) RETURN n")).await.unwrap();
     assert!(rows.next().await.unwrap().is_none());
-    assert_eq!(Photograph::take(&graph, &window, &none, Some(&first)).await, Ok(None), "reading is no reason to look");
+    assert_eq!(
+        GraphSnapshot::take(&graph, &window, &none, Some(&first)).await,
+        Ok(None),
+        "reading is no reason to look"
+    );
 
     driver.run(query("CREATE (:A {x: 1})-[:R]->(:B)")).await.unwrap();
-    let second = Photograph::take(&graph, &window, &none, Some(&first)).await.unwrap().unwrap();
+    let second = GraphSnapshot::take(&graph, &window, &none, Some(&first)).await.unwrap().unwrap();
     assert_eq!(lines(&first, &second), ["+ (:A {x: 1})", "+ (:A {x: 1})-[:R]->(:B)", "+ (:B)"]);
 
     // Not before it is committed, and not at all when it is undone.
     let mut transaction = driver.start_txn().await.unwrap();
     transaction.run(query("MATCH (a:A) SET a.x = 2")).await.unwrap();
-    assert_eq!(Photograph::take(&graph, &window, &none, Some(&second)).await, Ok(None));
+    assert_eq!(GraphSnapshot::take(&graph, &window, &none, Some(&second)).await, Ok(None));
     transaction.rollback().await.unwrap();
-    assert_eq!(Photograph::take(&graph, &window, &none, Some(&second)).await, Ok(None));
+    assert_eq!(GraphSnapshot::take(&graph, &window, &none, Some(&second)).await, Ok(None));
     let mut transaction = driver.start_txn().await.unwrap();
     transaction.run(query("MATCH (a:A) SET a.x = 2")).await.unwrap();
     transaction.commit().await.unwrap();
-    let third = Photograph::take(&graph, &window, &none, Some(&second)).await.unwrap().unwrap();
+    let third = GraphSnapshot::take(&graph, &window, &none, Some(&second)).await.unwrap().unwrap();
     assert_eq!(lines(&second, &third), ["~ (:A) x: 1 → 2"]);
     door.stop().await;
 }

@@ -1,6 +1,6 @@
-//! Photographs of the graph, and what differs between two of them.
+//! Snapshots of the graph, and what differs between two of them.
 //!
-//! Invariants: a photograph is bounded by nodes, rows and time; it only reads; where a backend counts its writes, an
+//! Invariants: a snapshot is bounded by nodes, rows and time; it only reads; where a backend counts its writes, an
 //! unchanged graph is not looked at again. A node that was seen stays in sight until it is deleted, even if it is no
 //! longer what the window asks for: it is never told to be deleted while it is there. One that comes into sight is
 //! created, as far as the window can tell.
@@ -20,7 +20,7 @@ use window::IDS;
 
 /// What could be seen of the graph at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Photograph {
+pub struct GraphSnapshot {
     /// The nodes, by id.
     pub nodes: BTreeMap<String, Node>,
     /// The relationships with at least one of these nodes, by id.
@@ -33,8 +33,8 @@ pub struct Photograph {
     version: Option<u64>,
 }
 
-impl Photograph {
-    /// Photographs what the window shows. `previous` is the last photograph through the same window; nothing comes back
+impl GraphSnapshot {
+    /// Snapshots what the window shows. `previous` is the last snapshot through the same window; nothing comes back
     /// when the graph is known to be the same as then.
     ///
     /// # Errors
@@ -43,14 +43,14 @@ impl Photograph {
         graph: &dyn Graph,
         window: &Window,
         parameters: &Parameters,
-        previous: Option<&Photograph>,
-    ) -> Result<Option<Photograph>, String> {
-        // Before the first look: a write meanwhile makes the next photograph look again.
+        previous: Option<&GraphSnapshot>,
+    ) -> Result<Option<GraphSnapshot>, String> {
+        // Before the first look: a write meanwhile makes the next snapshot look again.
         let version = graph.version();
         if version.is_some() && previous.is_some_and(|previous| previous.version == version) {
             return Ok(None);
         }
-        let mut taken = Photograph { version, lasting_ids: graph.lasting_ids(), ..Photograph::default() };
+        let mut taken = GraphSnapshot { version, lasting_ids: graph.lasting_ids(), ..GraphSnapshot::default() };
         let read = async |statement, parameters| {
             let table = graph.read(statement, parameters).await;
             table.map_err(|error| window.words(error))
@@ -99,7 +99,7 @@ impl Photograph {
     }
 
     /// Leaves out ends that are in sight, and relationships that came between two looks, before or after their nodes:
-    /// the next photograph has them whole.
+    /// the next snapshot has them whole.
     fn tidy(&mut self) {
         let nodes = &self.nodes;
         self.ends.retain(|id, _| !nodes.contains_key(id));

@@ -14,7 +14,7 @@ const ITEMS: usize = 1_000;
 
 /// What a part of an expression looked at: the list of its first closure, or whose words it searched. `negated` tells that
 /// the part had to be false.
-pub(super) fn saw(part: &str, negated: bool, scope: &Scope<'static>, deadline: Deadline) -> Option<String> {
+pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadline: Deadline) -> Option<String> {
     let tokens = tokens(part);
     let call = Call::first(part, &tokens)?;
     let receiver = value_of(call.receiver, scope, deadline)?;

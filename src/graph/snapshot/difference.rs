@@ -1,4 +1,4 @@
-//! What differs between two photographs.
+//! What differs between two snapshots.
 //!
 //! Neo4j gives the ids of deleted nodes and relationships to new ones. A relationship never changes its type or its
 //! ends, so another one under its id gives itself away. A node may change everything about itself: under an id that may
@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 
-use super::Photograph;
-use crate::evidence::{Change, Entity, Moment};
+use super::GraphSnapshot;
+use crate::evidence::{Change, ChangeTime, Entity};
 use crate::graph::{Node, Relationship, Value};
 
-/// What happened between two photographs through the same window: what was created, nodes first; what has changed; what
+/// What happened between two snapshots through the same window: what was created, nodes first; what has changed; what
 /// was deleted, nodes last. Each in the order of the backend's ids.
-pub fn difference(before: &Photograph, after: &Photograph, when: Moment) -> Vec<Change> {
+pub fn difference(before: &GraphSnapshot, after: &GraphSnapshot, when: ChangeTime) -> Vec<Change> {
     let lasting = before.lasting_ids && after.lasting_ids;
     let still_joined = if lasting { BTreeSet::new() } else { still_joined(before, after) };
     let is_same = |old: &Node, new: &Node| lasting || still_joined.contains(old.id.as_str()) || is_alike(old, new);
@@ -75,7 +75,7 @@ fn is_alike(old: &Node, new: &Node) -> bool {
 }
 
 /// The ids of nodes that keep a relationship.
-fn still_joined<'a>(before: &'a Photograph, after: &Photograph) -> BTreeSet<&'a str> {
+fn still_joined<'a>(before: &'a GraphSnapshot, after: &GraphSnapshot) -> BTreeSet<&'a str> {
     let kept = |found: &&Relationship| after.relationships.get(&found.id).is_some_and(|new| is_one(found, new));
     let ends = |found: &'a Relationship| [found.start.as_str(), found.end.as_str()];
     before.relationships.values().filter(kept).flat_map(ends).collect()
@@ -97,11 +97,11 @@ fn equal_properties(old: &Properties, new: &Properties) -> bool {
         && old.iter().zip(new).all(|((name, value), (other, new))| name == other && value.is_same(new))
 }
 
-fn entity(photograph: &Photograph, relationship: &Relationship) -> Option<Entity> {
+fn entity(snapshot: &GraphSnapshot, relationship: &Relationship) -> Option<Entity> {
     Some(Entity::Relationship {
         relationship: relationship.clone(),
-        from: photograph.node(&relationship.start)?.clone(),
-        to: photograph.node(&relationship.end)?.clone(),
+        from: snapshot.node(&relationship.start)?.clone(),
+        to: snapshot.node(&relationship.end)?.clone(),
     })
 }
 

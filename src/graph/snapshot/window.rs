@@ -8,7 +8,7 @@ pub(super) const IDS: &str = "watchedIds";
 
 const ALL: &str = "MATCH ()-[r]->() RETURN r";
 
-/// The statements that photograph one part of the graph. Labels are quoted; the predicate is the job's own Cypher and
+/// The statements that snapshot one part of the graph. Labels are quoted; the predicate is the job's own Cypher and
 /// sees no other variable than `n`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
@@ -20,7 +20,7 @@ pub struct Window {
     /// Gives the nodes whose ids are told, with their relationships: `n`, `r`, `a`, `b`. `None` where every node is
     /// seen anyway.
     pub(super) by_id: Option<String>,
-    /// The most nodes that a photograph may have.
+    /// The most nodes that a snapshot may have.
     pub(super) most: u32,
     has_predicate: bool,
 }
@@ -61,7 +61,7 @@ impl Window {
         }
     }
 
-    /// Why there is no photograph, in words: what is wrong with a statement is wrong with the predicate.
+    /// Why there is no snapshot, in words: what is wrong with a statement is wrong with the predicate.
     pub(super) fn words(&self, error: GraphError) -> String {
         match error.kind {
             GraphErrorKind::Statement | GraphErrorKind::Unsupported if self.has_predicate => {

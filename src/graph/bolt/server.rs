@@ -1,4 +1,4 @@
-//! The door itself: it listens on loopback and gives each connection a task of its own.
+//! A server that listens on loopback and gives each connection a task of its own.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,69 +10,72 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::lobby::{Brake, Lobby, Stranger};
-use super::peer;
+use super::admission::{LoginThrottle, PendingClient, PendingClients};
+use super::connection;
 use super::settings::BoltSettings;
 use super::value::Numbers;
 use crate::graph::embedded::{EmbeddedGraph, Sessions};
 
 /// An embedded graph served over Bolt on loopback, until it is stopped or dropped.
 #[derive(Debug)]
-pub struct BoltDoor {
+pub struct BoltServer {
     address: SocketAddr,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
-/// What all connections of a door share.
+/// What all connections of a server share.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct ServerState {
     pub(super) settings: BoltSettings,
     pub(super) sessions: Sessions,
     pub(super) numbers: Arc<Numbers>,
     pub(super) address: SocketAddr,
     /// The places of those who have shown the password.
     pub(super) places: Arc<Semaphore>,
-    pub(super) brake: Brake,
-    lobby: Arc<Lobby>,
+    pub(super) throttle: LoginThrottle,
+    pending: Arc<PendingClients>,
     connections: AtomicU64,
 }
 
-impl Room {
+impl ServerState {
     /// A number for a new connection.
     pub(super) fn connection(&self) -> u64 {
         self.connections.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-impl BoltDoor {
-    /// Opens a door to a graph that was made by [`EmbeddedGraph::shareable`]. Fails when it was not, or when the port
+impl BoltServer {
+    /// Serves a graph that was made by [`EmbeddedGraph::shareable`]. Fails when it was not, or when the port
     /// is taken.
-    pub async fn open(graph: &EmbeddedGraph, settings: BoltSettings) -> io::Result<BoltDoor> {
+    pub async fn open(graph: &EmbeddedGraph, settings: BoltSettings) -> io::Result<BoltServer> {
         let sessions = graph.sessions().ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidInput, "Only a shareable embedded graph can have a Bolt door.")
+            io::Error::new(io::ErrorKind::InvalidInput, "Only a shareable embedded graph can have a Bolt server.")
         })?;
         let port = settings.port.unwrap_or(0);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| {
             let hint = if port == 0 { "" } else { " Try another port, or `auto`." };
-            io::Error::new(error.kind(), format!("The Bolt door could not listen on 127.0.0.1:{port}: {error}.{hint}"))
+            io::Error::new(
+                error.kind(),
+                format!("The Bolt server could not listen on 127.0.0.1:{port}: {error}.{hint}"),
+            )
         })?;
         let address = listener.local_addr()?;
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let limits = settings.limits;
-        let room = Arc::new(Room {
+        let server = Arc::new(ServerState {
             sessions,
             numbers: Arc::default(),
             address,
             places: Arc::new(Semaphore::new(limits.connections)),
-            brake: Brake::new(settings.clock),
-            lobby: Lobby::new(limits.strangers),
+            throttle: LoginThrottle::new(settings.clock),
+            pending: PendingClients::new(limits.unauthenticated),
             settings,
             connections: AtomicU64::new(1),
         });
-        tasks.spawn(listen(listener, room, stop.clone(), tasks.clone()));
+        tasks.spawn(listen(listener, server, stop.clone(), tasks.clone()));
         tasks.close();
-        Ok(BoltDoor { address, stop, tasks })
+        Ok(BoltServer { address, stop, tasks })
     }
 
     /// Where drivers connect to: `bolt://127.0.0.1:PORT`.
@@ -87,13 +90,13 @@ impl BoltDoor {
     }
 }
 
-impl Drop for BoltDoor {
+impl Drop for BoltServer {
     fn drop(&mut self) {
         self.stop.cancel();
     }
 }
 
-async fn listen(listener: TcpListener, room: Arc<Room>, stop: CancellationToken, tasks: TaskTracker) {
+async fn listen(listener: TcpListener, server: Arc<ServerState>, stop: CancellationToken, tasks: TaskTracker) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -104,22 +107,22 @@ async fn listen(listener: TcpListener, room: Arc<Room>, stop: CancellationToken,
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             continue;
         };
-        let stranger = room.lobby.enter();
-        let (room, stop) = (Arc::clone(&room), stop.clone());
+        let pending_client = server.pending.enter();
+        let (server, stop) = (Arc::clone(&server), stop.clone());
         tasks.spawn(async move {
-            let sent_away = stranger.sent_away();
+            let evicted = pending_client.evicted();
             tokio::select! {
-                () = serve(stream, &room, stranger) => {}
-                () = sent_away.cancelled() => {}
+                () = serve(stream, &server, pending_client) => {}
+                () = evicted.cancelled() => {}
                 () = stop.cancelled() => {}
             }
         });
     }
 }
 
-async fn serve(stream: TcpStream, room: &Arc<Room>, stranger: Stranger) {
+async fn serve(stream: TcpStream, server: &Arc<ServerState>, pending_client: PendingClient) {
     // Answers are small and awaited. Without it they would come 40 ms late; it can't fail on an open socket.
     let _ = stream.set_nodelay(true);
     // A connection that breaks is its client's matter.
-    let _ = peer::serve(stream, room, stranger).await;
+    let _ = connection::serve(stream, server, pending_client).await;
 }
