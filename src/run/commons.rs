@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Chance;
 use super::contamination::{Marks, TOKEN};
-use super::ground::Ground;
+use super::trial_graph::TrialGraph;
 use crate::agent::managed::{Listener, ManagedAgent, ManagedAgents, StartSettings};
 use crate::evidence::{Evidence, TrialId};
 use crate::graph::neo4j::Neo4jGraph;
@@ -19,7 +19,7 @@ pub(super) struct Commons {
     /// Every agent that was started.
     pub(super) agents: ManagedAgents,
     /// The graph of a run whose trials share the embedded one.
-    pub(super) ground: tokio::sync::Mutex<Option<Arc<Ground>>>,
+    pub(super) trial_graph: tokio::sync::Mutex<Option<Arc<TrialGraph>>>,
     agent: tokio::sync::Mutex<SharedAgent>,
     /// The databases that were made and not yet deleted.
     databases: Mutex<BTreeSet<String>>,
@@ -40,7 +40,7 @@ impl Commons {
     pub(super) fn new(chance: Box<Chance>) -> Commons {
         Commons {
             agents: ManagedAgents::default(),
-            ground: tokio::sync::Mutex::default(),
+            trial_graph: tokio::sync::Mutex::default(),
             agent: tokio::sync::Mutex::new(SharedAgent::NotYet),
             databases: Mutex::default(),
             marks: Mutex::default(),
@@ -138,8 +138,8 @@ impl Commons {
         }
         // Those of interrupted trials have been asked to end.
         self.agents.all_ended().await;
-        if let Some(ground) = self.ground.lock().await.take().and_then(Arc::into_inner)
-            && let Some(door) = ground.door
+        if let Some(trial_graph) = self.trial_graph.lock().await.take().and_then(Arc::into_inner)
+            && let Some(door) = trial_graph.door
         {
             door.stop().await;
         }

@@ -8,8 +8,8 @@ use tokio::sync::Semaphore;
 
 use super::commons::Commons;
 use super::evaluate;
-use super::ground::neo4j_graph;
 use super::models::{ModelAddress, Models, Surround};
+use super::trial_graph::neo4j_graph;
 use super::{Chance, Engine};
 use crate::agent::{Agent, AgentContext, AgentError};
 use crate::clock::{Clock, Stopwatch};

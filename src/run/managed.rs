@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::edges::Edges;
-use super::ground::Ground;
+use super::trial_graph::TrialGraph;
 use crate::agent::managed::{GraphAccess, Lifeline, Listener, ManagedAgent, StartConfig, StartSettings};
 use crate::http::{BaseUrl, Url};
 use crate::job::Isolation;
@@ -14,11 +14,11 @@ impl Edges {
     pub(super) async fn managed_agent(
         &self,
         plan: &Plan,
-        ground: Option<&Ground>,
+        trial_graph: Option<&TrialGraph>,
         listener: &Listener,
     ) -> Result<Option<Arc<ManagedAgent>>, String> {
         let Some(start) = &plan.job.target.start else { return Ok(None) };
-        let settings = self.start_settings(plan, start, ground.and_then(|ground| ground.access.clone()));
+        let settings = self.start_settings(plan, start, trial_graph.and_then(|trial_graph| trial_graph.access.clone()));
         let agent = match plan.isolation {
             Isolation::Shared | Isolation::User => self.commons.agent(&settings, listener).await?,
             Isolation::Database | Isolation::Process => Arc::new(self.commons.agents.start(&settings, listener).await?),

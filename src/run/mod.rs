@@ -10,7 +10,7 @@ mod concurrency;
 mod contamination;
 mod edges;
 mod evaluate;
-mod ground;
+mod trial_graph;
 mod hint;
 mod judge;
 mod lanes;

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::Engine;
-use super::ground::Ground;
 use super::managed::ended;
 use super::trial::Stop;
+use super::trial_graph::TrialGraph;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Attempts, Hosting, Session};
@@ -35,7 +35,7 @@ pub(super) struct Stage {
 /// What was started for a trial, or is shared with others.
 #[derive(Default)]
 struct Started {
-    ground: Option<Arc<Ground>>,
+    trial_graph: Option<Arc<TrialGraph>>,
     demo: Option<DemoAgent>,
     managed: Option<Arc<ManagedAgent>>,
 }
@@ -52,8 +52,8 @@ impl Started {
                 managed.stop().await;
             }
         }
-        if let Some(ground) = self.ground {
-            engine.edges.leave(ground).await;
+        if let Some(trial_graph) = self.trial_graph {
+            engine.edges.leave(trial_graph).await;
         }
     }
 }
@@ -123,9 +123,9 @@ async fn set(
     started: &mut Started,
 ) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>, Place), Stop> {
     let (id, job, edges) = (&trial.id, &engine.plan.job, &engine.edges);
-    started.ground =
-        edges.ground(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
-    let graph = started.ground.as_ref().map(|ground| ground.graph.clone());
+    started.trial_graph =
+        edges.trial_graph(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
+    let graph = started.trial_graph.as_ref().map(|trial_graph| trial_graph.graph.clone());
     if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !graph_lasts(engine)) {
         let parameters = parameters(engine, id, None);
         for (index, setup) in trial.case.setups.iter().enumerate() {
@@ -142,7 +142,7 @@ async fn set(
         started.demo = Some(demo);
     }
     started.managed =
-        edges.managed_agent(&engine.plan, started.ground.as_deref(), listener).await.map_err(Stop::broken)?;
+        edges.managed_agent(&engine.plan, started.trial_graph.as_deref(), listener).await.map_err(Stop::broken)?;
     let managed = started.managed.as_ref().map(|agent| agent.base_url());
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
     let place = edges.place(&engine.plan);

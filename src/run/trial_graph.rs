@@ -14,7 +14,7 @@ use crate::job::Isolation;
 use crate::plan::Plan;
 
 /// A graph with what it needs to be there.
-pub(super) struct Ground {
+pub(super) struct TrialGraph {
     /// The graph that setups and assertions look at.
     pub(super) graph: Arc<dyn Graph>,
     /// What an agent that eval-job starts is told of it.
@@ -25,24 +25,24 @@ pub(super) struct Ground {
     pub(super) database: Option<String>,
 }
 
-impl Ground {
+impl TrialGraph {
     /// A graph that nobody outside needs to reach.
-    pub(super) fn of(graph: Arc<dyn Graph>) -> Ground {
-        Ground { graph, access: None, door: None, database: None }
+    pub(super) fn of(graph: Arc<dyn Graph>) -> TrialGraph {
+        TrialGraph { graph, access: None, door: None, database: None }
     }
 }
 
 impl Edges {
     /// The graph of a trial: one of its own, or the one that all trials share; `None` where nothing uses one.
-    pub(super) async fn ground(&self, plan: &Plan, id: &TrialId) -> Result<Option<Arc<Ground>>, String> {
+    pub(super) async fn trial_graph(&self, plan: &Plan, id: &TrialId) -> Result<Option<Arc<TrialGraph>>, String> {
         let own = matches!(plan.isolation, Isolation::Database | Isolation::Process);
-        let ground = match &plan.graph {
+        let trial_graph = match &plan.graph {
             None => return Ok(None),
             Some(GraphConfig::Embedded(config)) if own => Arc::new(self.embedded(plan, config).await?),
             Some(GraphConfig::Embedded(config)) => {
-                let mut shared = self.commons.ground.lock().await;
+                let mut shared = self.commons.trial_graph.lock().await;
                 match &*shared {
-                    Some(ground) => ground.clone(),
+                    Some(trial_graph) => trial_graph.clone(),
                     None => shared.insert(Arc::new(self.embedded(plan, config).await?)).clone(),
                 }
             }
@@ -52,21 +52,21 @@ impl Edges {
                     (Some(neo4j), Isolation::Database) => Arc::new(self.database(neo4j, connection, id).await?),
                     (Some(neo4j), _) => {
                         let access = Some(access(connection));
-                        Arc::new(Ground { access, ..Ground::of(neo4j.clone()) })
+                        Arc::new(TrialGraph { access, ..TrialGraph::of(neo4j.clone()) })
                     }
                     (None, _) => return Err("eval-job itself failed: there is no way to the database".to_owned()),
                 }
             }
         };
-        Ok(Some(ground))
+        Ok(Some(trial_graph))
     }
 
     /// A fresh embedded graph; with a door where an agent in another process needs one.
-    async fn embedded(&self, plan: &Plan, config: &EmbeddedConfig) -> Result<Ground, String> {
+    async fn embedded(&self, plan: &Plan, config: &EmbeddedConfig) -> Result<TrialGraph, String> {
         let limits = self.graph_limits();
         if plan.job.target.start.is_none() {
             let graph = EmbeddedGraph::with_limits(limits).map_err(|error| error.message)?;
-            return Ok(Ground::of(Arc::new(graph)));
+            return Ok(TrialGraph::of(Arc::new(graph)));
         }
         let graph = EmbeddedGraph::shareable(limits).map_err(|error| error.message)?;
         let (username, password) = ("neo4j".to_owned(), self.commons.password());
@@ -80,11 +80,16 @@ impl Edges {
         };
         let door = BoltServer::open(&graph, settings).await.map_err(|error| error.to_string())?;
         let access = GraphAccess { uri: door.uri(), username, password, database: Some("neo4j".to_owned()) };
-        Ok(Ground { access: Some(access), door: Some(door), ..Ground::of(Arc::new(graph)) })
+        Ok(TrialGraph { access: Some(access), door: Some(door), ..TrialGraph::of(Arc::new(graph)) })
     }
 
     /// A database of the trial's own on a server that can have several.
-    async fn database(&self, neo4j: &Neo4jGraph, connection: Neo4jConnection, id: &TrialId) -> Result<Ground, String> {
+    async fn database(
+        &self,
+        neo4j: &Neo4jGraph,
+        connection: Neo4jConnection,
+        id: &TrialId,
+    ) -> Result<TrialGraph, String> {
         let name = format!("evaljob{}", self.commons.token(id));
         // Before it is made: whatever happens from now on, it is deleted.
         self.commons.database_made(&name);
@@ -94,7 +99,7 @@ impl Edges {
         }
         let connection = Neo4jConnection { database: Some(name.clone()), ..connection };
         let graph = neo4j_graph(connection.clone(), self.query_limit)?;
-        Ok(Ground { access: Some(access(connection)), database: Some(name), ..Ground::of(Arc::new(graph)) })
+        Ok(TrialGraph { access: Some(access(connection)), database: Some(name), ..TrialGraph::of(Arc::new(graph)) })
     }
 
     async fn delete_database(&self, name: &str) {
@@ -106,8 +111,8 @@ impl Edges {
     }
 
     /// Ends what a trial's graph needed. A graph that others use stays as it is.
-    pub(super) async fn leave(&self, ground: Arc<Ground>) {
-        let Some(Ground { graph, door, database, .. }) = Arc::into_inner(ground) else { return };
+    pub(super) async fn leave(&self, trial_graph: Arc<TrialGraph>) {
+        let Some(TrialGraph { graph, door, database, .. }) = Arc::into_inner(trial_graph) else { return };
         if let Some(door) = door {
             door.stop().await;
         }
