@@ -127,7 +127,8 @@ impl<'de> Deserialize<'de> for NumbersConfig {
             number @ Json::Number(_) => {
                 serde_json::from_value(number).map(|number| Bounds { min: number, max: number })
             }
-            bounds => serde_json::from_value(bounds),
+            bounds @ Json::Object(_) => serde_json::from_value(bounds),
+            other => return Err(D::Error::custom(format!("{other} is neither a number nor `min` and `max`"))),
         };
         bounds.map(|Bounds { min, max }| NumbersConfig { min, max }).map_err(D::Error::custom)
     }
