@@ -78,7 +78,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
         .collect();
     let credentials = Credentials { variables, ..Credentials::default() };
     let clock = Clock::system();
-    let means = Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(|| 1), telling: None };
+    let means = Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(|| 1), on_wait: None };
     let edges = Edges::of(&plan, means).unwrap();
     let templates = Templates::embedded();
     let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);

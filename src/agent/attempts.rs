@@ -7,7 +7,7 @@ use super::{AgentContext, AgentError, AgentErrorKind};
 use crate::clock::Clock;
 use crate::evidence::FailedTry;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
-use crate::limiter::{Blame, Permit, Place};
+use crate::limiter::{AfterRefusal, Permit, ConversationLimiter};
 use crate::retry::{Delays, retry_after};
 
 /// The attempts at one message: whoever says it records here what failed, and who waits for the reply owns it.
@@ -99,7 +99,7 @@ impl AttemptFailure {
 /// The attempts at one call: the waits before them and between them, and what failed.
 pub(super) struct Retries<'a> {
     pub(super) delays: Delays,
-    place: &'a Place,
+    limiter: &'a ConversationLimiter,
     attempts: &'a mut Attempts,
 }
 
@@ -107,14 +107,14 @@ impl<'a> Retries<'a> {
     /// Each call draws its own jitter.
     pub(super) fn new(context: &'a AgentContext, nth_call: u64, attempts: &'a mut Attempts) -> Retries<'a> {
         let delays = context.retry.delays(context.rng_seed.wrapping_add(nth_call)).timed_by(context.clock);
-        Retries { delays, place: &context.place, attempts }
+        Retries { delays, limiter: &context.limiter, attempts }
     }
 
     /// Waits for the limiter that all conversations with the agent share. What was waited is told of the attempt before, and
     /// is no part of the one that comes. The error is that nothing is let through.
     pub(super) async fn admit(&mut self) -> Result<Option<Permit<'a>>, AgentError> {
         loop {
-            let permit = self.place.admit().await;
+            let permit = self.limiter.acquire().await;
             if let (Some(waited_ms), Some(before)) = (self.delays.lap_ms(), self.attempts.failures.last_mut())
                 && (before.waited_ms.is_some() || waited_ms >= 1.0)
             {
@@ -122,7 +122,7 @@ impl<'a> Retries<'a> {
             }
             match permit {
                 Ok(permit) => return Ok(permit),
-                Err(_) => self.wait(crowded("the agent refuses every request (429)".to_owned())).await?,
+                Err(_) => self.wait(refused_together("the agent refuses every request (429)".to_owned())).await?,
             }
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Retries<'a> {
         permit: Option<Permit<'_>>,
         failure: AttemptFailure,
     ) -> Result<(), AgentError> {
-        match settled(self.place, permit, failure) {
+        match settled(self.limiter, permit, failure) {
             Ok(()) => Ok(()),
             Err(failure) => self.wait(failure).await,
         }
@@ -174,23 +174,23 @@ impl<'a> Retries<'a> {
 }
 
 /// That it can't be told whether the agent would serve a conversation alone.
-fn crowded(what: String) -> AttemptFailure {
+fn refused_together(what: String) -> AttemptFailure {
     let message = format!(
         "{what} while other conversations of ours are open, so nobody can tell whether it would serve one alone; try \
          target.maxConcurrency, or -j 1"
     );
-    let error = AgentError { kind: AgentErrorKind::Crowded, message };
+    let error = AgentError { kind: AgentErrorKind::RefusedTogether, message };
     AttemptFailure { error, maybe_received: false, again: Again::Never }
 }
 
 /// Tells the limiter of a failure. Nothing is left of one that was not the agent's fault: then the same is tried again.
-fn settled(place: &Place, permit: Option<Permit<'_>>, failure: AttemptFailure) -> Result<(), AttemptFailure> {
+fn settled(limiter: &ConversationLimiter, permit: Option<Permit<'_>>, failure: AttemptFailure) -> Result<(), AttemptFailure> {
     let Again::Slower(asked) = failure.again else { return Err(failure) };
-    let again = match place.refused(permit, asked) {
+    let again = match limiter.refused(permit, asked) {
         // The limiter makes the next one wait, and a limit that was honoured is no failure.
-        Some(Blame::Crowd | Blame::Agent) => return Ok(()),
-        Some(Blame::CrowdForLong) => return Err(crowded(failure.error.message)),
-        Some(Blame::Enough) => Again::Never,
+        Some(AfterRefusal::Retry) => return Ok(()),
+        Some(AfterRefusal::GiveUp) => return Err(refused_together(failure.error.message)),
+        Some(AfterRefusal::AgentFailed) => Again::Never,
         None => Again::After(asked),
     };
     Err(AttemptFailure { again, ..failure })

@@ -142,7 +142,7 @@ pub enum AgentErrorKind {
     Busy,
     /// It refused requests (429) for as long as there was patience, while other conversations of ours were open: nobody has
     /// failed.
-    Crowded,
+    RefusedTogether,
     /// Any other status that is not a success.
     Status(u16),
     /// No complete reply within the time limit, or the connection broke.
@@ -165,7 +165,7 @@ impl AgentErrorKind {
             | AgentErrorKind::Unsendable
             | AgentErrorKind::NoDescriptor
             | AgentErrorKind::Busy
-            | AgentErrorKind::Crowded
+            | AgentErrorKind::RefusedTogether
             | AgentErrorKind::Timeout
             | AgentErrorKind::BadReply => false,
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Ability, Agent, AgentError, AgentErrorKind, Missing};
 use crate::clock::Clock;
 use crate::http::{BaseUrl, HttpClient, unfit_header};
-use crate::limiter::Place;
+use crate::limiter::ConversationLimiter;
 use crate::retry::RetryPolicy;
 use crate::secret::{Redactor, Secret, Variables};
 
@@ -167,7 +167,7 @@ pub struct AgentContext {
     /// How often and when a thread is read whose reply was cut off.
     pub reading: RetryPolicy,
     /// The conversation's place among those that the agent holds.
-    pub place: Place,
+    pub limiter: ConversationLimiter,
 }
 
 impl AgentContext {
@@ -189,7 +189,7 @@ impl AgentContext {
             clock,
             retry: RetryPolicy::AGENT,
             reading: RetryPolicy::READING,
-            place: Place::default(),
+            limiter: ConversationLimiter::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::{CliError, RefusedJob};
 use super::jobs::{self, Loaded};
 use crate::job::RunLimits;
-use crate::limiter::Telling;
+use crate::limiter::OnWait;
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Plan, Refusal, Surroundings, Wanted};
 use crate::prompt::Templates;
@@ -70,10 +70,10 @@ pub(super) fn edges(
     plan: &Plan,
     context: &Context,
     rng_seed: u64,
-    telling: Option<std::sync::Arc<Telling>>,
+    on_wait: Option<std::sync::Arc<OnWait>>,
 ) -> Result<Edges, String> {
     let chance = Box::new(Context::chance);
-    Edges::of(plan, Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, telling })
+    Edges::of(plan, Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, on_wait })
 }
 
 /// What models cost: what the file says, then what is known.

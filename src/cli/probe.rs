@@ -51,8 +51,8 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;
     let chance = Box::new(Context::chance);
     let rng_seed = Context::chance();
-    let telling = Some(waiting_line(printer.clone()));
-    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, telling };
+    let on_wait = Some(waiting_line(printer.clone()));
+    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, on_wait };
     let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
     let engine = Engine {
         id: "probe".to_owned(),

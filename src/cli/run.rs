@@ -15,7 +15,7 @@ use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_outputs};
 use super::signals::Signals;
-use crate::limiter::{Awaited, Telling};
+use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, Overview, RunSummary, Verdict};
 use crate::report::{self, Gathered};
@@ -86,8 +86,8 @@ async fn run_one(
         limited(at_once, &file, wanted, printer)?;
     }
     let shown = context.stderr_is_tty || args.verbose;
-    let telling = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
-    let edges = edges(&plan, context, rng_seed, telling).map_err(CliError::Internal)?;
+    let on_wait = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
+    let edges = edges(&plan, context, rng_seed, on_wait).map_err(CliError::Internal)?;
     let provenance = run::provenance(&plan, &file, &templates, &edges, rng_seed);
     let mut chance = fastrand::Rng::with_seed(Context::chance());
     let NewRun { id, folder, journal } =
@@ -185,17 +185,17 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
 }
 
 /// Tells how long something is waited for.
-pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<Telling> {
+pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<OnWait> {
     Arc::new(move |awaited, wait| {
         let whose = match awaited {
-            Awaited::Model => "the rate limit",
-            Awaited::Greeting => {
+            WaitReason::Model => "the rate limit",
+            WaitReason::Greeting => {
                 return printer.note(&format!(
                     "waiting for the agent to speak first, {:.0} s at the most; if it waits for the user to begin, the job can say so (greeting: false)",
                     wait.as_secs_f64()
                 ));
             }
-            Awaited::Agent => "the agent, which refuses requests (429)",
+            WaitReason::Agent => "the agent, which refuses requests (429)",
         };
         printer.note(&format!("waiting for {whose}, {:.0} s", wait.as_secs_f64().ceil()));
     })

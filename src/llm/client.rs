@@ -12,7 +12,7 @@ use super::{
 };
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method, Url};
-use crate::limiter::{Concerns, Permit, Told, Visit};
+use crate::limiter::{Permit, RateLimitHeaders, Waiter};
 use crate::money::Reservation;
 use crate::secret::Secret;
 
@@ -65,7 +65,7 @@ impl Client {
         &self,
         request: &LlmRequest,
         manner: Manner,
-        visit: Visit,
+        waiter: Waiter,
         (refused_key, meter): (Option<&Secret>, &Meter),
     ) -> Result<LlmReply, Then> {
         let settings = &self.settings;
@@ -83,11 +83,11 @@ impl Client {
             None => None,
         };
         let estimated = body.len() as f64 / 4.0 + EXPECTED_REPLY;
-        let permit = match settings.limiter.admit(visit, estimated).await {
+        let permit = match settings.limiter.acquire(waiter, estimated).await {
             Ok(permit) => permit,
             Err(_) => {
                 release(reserved);
-                return Err(Then::Failed(Failure::of_storm(None, &settings.model)));
+                return Err(Then::Failed(Failure::of_exhausted_limit(None, &settings.model)));
             }
         };
         let (name, before) = self.dialect.key_header();
@@ -128,7 +128,7 @@ impl Client {
         meter.took(Usage::default());
         let complaint = Complaint::of_body(&reply.body);
         if matches!(reply.status, 400 | 422) && self.learns(&complaint, request, manner) {
-            permit.accepted(Some(0), &self.told(&reply));
+            permit.accepted(Some(0), &self.rate_limit_headers(&reply));
             return Err(Then::Differently);
         }
         if let (401, Some(token), None) = (reply.status, token, refused_key) {
@@ -166,11 +166,11 @@ impl Client {
         let said = self.dialect.said(reply, request.schema.is_some());
         match said.map_err(|fault| Failure::of_fault(fault, origin))? {
             Said::Words(text, usage) => {
-                permit.accepted(usage.total_tokens(), &self.told(reply));
+                permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
                 Ok(LlmReply { text, usage, notes: manner.notes(request, &self.settings.options) })
             }
             Said::Nothing(why, usage) => {
-                permit.accepted(usage.total_tokens(), &self.told(reply));
+                permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
                 Err(Failure::of_silence(reply, (&why, usage), origin))
             }
             Said::Error(complaint) => {
@@ -193,12 +193,12 @@ impl Client {
     /// Tells the queue what came of a request.
     fn settle(&self, permit: Permit<'_>, reply: &HttpReply, complaint: &Complaint, failure: &Failure) {
         if let Next::Slower(asked) = failure.next {
-            permit.refused(Concerns::of(&complaint.message), asked, &self.told(reply));
+            permit.refused(asked, &self.rate_limit_headers(reply));
         }
     }
 
-    fn told(&self, reply: &HttpReply) -> Told {
-        Told::of(|name| reply.header(name), self.settings.clock.wall())
+    fn rate_limit_headers(&self, reply: &HttpReply) -> RateLimitHeaders {
+        RateLimitHeaders::parse(|name| reply.header(name), self.settings.clock.wall())
     }
 
     /// Whether a refusal names something that was sent and can be left out; it is remembered for all later requests.
@@ -245,13 +245,13 @@ impl Llm for Client {
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
-        let visit = self.settings.limiter.arrive();
+        let waiter = self.settings.limiter.waiter();
         let mut refused_key = None;
         let mut last = None;
         let mut was_late = false;
         loop {
             let about = (refused_key.as_ref(), meter);
-            let Failure { mut error, next } = match self.once(request, self.manner(), visit, about).await {
+            let Failure { mut error, next } = match self.once(request, self.manner(), waiter, about).await {
                 // A try without words is paid for too.
                 Ok(reply) => return Ok(LlmReply { usage: meter.taken(), ..reply }),
                 // Each change takes something away for good, so there are few.
@@ -264,10 +264,10 @@ impl Llm for Client {
             };
             *error.usage = meter.taken();
             let asked = match next {
-                // Whoever was sent away from the queue tells why: the words of the last refusal.
-                Next::SentAway => {
-                    let storm = Failure::of_storm(last, &self.settings.model).error;
-                    return Err(LlmError { usage: Box::new(meter.taken()), ..storm });
+                // The last refusal says why.
+                Next::RateLimitExhausted => {
+                    let exhausted = Failure::of_exhausted_limit(last, &self.settings.model).error;
+                    return Err(LlmError { usage: Box::new(meter.taken()), ..exhausted });
                 }
                 Next::End => return Err(error),
                 // Who hangs twice hangs: nobody waits for all tries to run out of time.

@@ -28,8 +28,8 @@ pub(super) enum Next {
     Again(Option<Duration>),
     /// One more try at the most: this one took all the time that there is.
     OnceMore,
-    /// Nothing: the queue was sent away.
-    SentAway,
+    /// Nothing: the rate limit has let nothing through for too long.
+    RateLimitExhausted,
     /// Another try when the rate limit allows it; the wait that the endpoint asks for.
     Slower(Option<Duration>),
 }
@@ -115,6 +115,10 @@ impl Failure {
             // Groq's word for a model that missed the schema this time.
             400 if complaint.code == "json_validate_failed" => Failure::for_now(message, Next::Again(None)),
             429 => Failure::for_now(message, Next::Slower(asked(reply, complaint, clock))),
+            // Whoever says when to come back means all requests.
+            503 | 529 if asked(reply, complaint, clock).is_some() => {
+                Failure::for_now(message, Next::Slower(asked(reply, complaint, clock)))
+            }
             408 | 500.. => Failure::for_now(message, Next::Again(asked(reply, complaint, clock))),
             _ => Failure::for_good(message),
         }
@@ -159,12 +163,12 @@ impl Failure {
         ))
     }
 
-    /// Whoever waits gives up: nothing was let through for so long. `last` is the refusal that it knows, if any.
-    pub(super) fn of_storm(last: Option<LlmError>, model: &str) -> Failure {
+    /// The rate limit has let nothing through for too long. `last` is the refusal that is known, if any.
+    pub(super) fn of_exhausted_limit(last: Option<LlmError>, model: &str) -> Failure {
         let what =
             format!("the rate limit lets nothing through for the model {model:?}; nothing more is asked of it now");
         let message = last.map_or(what.clone(), |last| format!("{}; {what}", last.message));
-        Failure { error: LlmError::for_now(message), next: Next::SentAway }
+        Failure { error: LlmError::for_now(message), next: Next::RateLimitExhausted }
     }
 }
 

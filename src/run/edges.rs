@@ -19,7 +19,7 @@ use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph};
 use crate::graph::{GraphConfig, GraphError};
 use crate::http::HttpClient;
 use crate::job::Isolation;
-use crate::limiter::{Awaited, Place, TargetLimiter, Telling};
+use crate::limiter::{ConversationLimiter, OnWait, TargetLimiter, WaitReason};
 use crate::llm::Llm;
 use crate::plan::Plan;
 use crate::retry::RetryPolicy;
@@ -71,7 +71,7 @@ pub struct Edges {
     pub(super) evaluations: Arc<Semaphore>,
     /// What all conversations with the agent share.
     pub(super) target: TargetLimiter,
-    telling: Option<Arc<Telling>>,
+    on_wait: Option<Arc<OnWait>>,
 }
 
 /// What the surroundings give, of which the clients are made.
@@ -85,7 +85,7 @@ pub struct Means<'a> {
     /// What tokens and passwords are drawn from.
     pub chance: Box<Chance>,
     /// Hears how long something is waited for: a rate limit, the agent's first words.
-    pub telling: Option<Arc<Telling>>,
+    pub on_wait: Option<Arc<OnWait>>,
 }
 
 impl Edges {
@@ -94,12 +94,12 @@ impl Edges {
     /// # Errors
     /// What a client can't be made of: an address that is none.
     pub fn of(plan: &Plan, means: Means<'_>) -> Result<Edges, String> {
-        let Means { credentials, clock, rng_seed, chance, telling } = means;
+        let Means { credentials, clock, rng_seed, chance, on_wait } = means;
         let http = HttpClient::new().with_redactor(credentials.redactor.clone());
         let budget = Budget::new(plan.job.limits.spend(), plan.prices.clone());
         let variables = &credentials.variables;
-        let (target, waits) = (TargetLimiter::new(clock, rng_seed, telling.clone()), telling.clone());
-        let surround = Surround { variables, clock, rng_seed, http: &http, telling, budget: &budget };
+        let (target, waits) = (TargetLimiter::new(clock, rng_seed, on_wait.clone()), on_wait.clone());
+        let surround = Surround { variables, clock, rng_seed, http: &http, on_wait, budget: &budget };
         let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &surround)?;
         learn(plan, credentials, &keys);
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
@@ -133,14 +133,14 @@ impl Edges {
             budget,
             evaluations: evaluate::slots(),
             target,
-            telling: waits,
+            on_wait: waits,
         })
     }
 
     /// Tells whoever watches how long something is going to be waited for.
-    pub(super) fn tell(&self, what: Awaited, wait: Duration) {
-        if let Some(telling) = &self.telling {
-            telling(what, wait);
+    pub(super) fn tell(&self, what: WaitReason, wait: Duration) {
+        if let Some(on_wait) = &self.on_wait {
+            on_wait(what, wait);
         }
     }
 
@@ -168,13 +168,13 @@ impl Edges {
         }
     }
 
-    /// A conversation's place: among all that are held with the agent, or alone where it has one of its own.
-    pub(super) fn place(&self, plan: &Plan) -> Place {
+    /// A conversation's limiter: among all that are held with the agent, or alone where it has one of its own.
+    pub(super) fn conversation_limiter(&self, plan: &Plan) -> ConversationLimiter {
         let is_started =
             plan.job.target.start.is_some() || plan.job.target.transport.as_transport().hosting().is_in_process();
         match plan.isolation {
-            Isolation::Database | Isolation::Process if is_started => self.target.enter_alone(),
-            _ => self.target.enter(),
+            Isolation::Database | Isolation::Process if is_started => self.target.open_separate_conversation(),
+            _ => self.target.open_conversation(),
         }
     }
 
@@ -192,7 +192,7 @@ impl Edges {
         &self,
         engine: &Engine,
         id: &TrialId,
-        (started_at, place): (Option<String>, &Place),
+        (started_at, limiter): (Option<String>, &ConversationLimiter),
     ) -> Result<Box<dyn Agent>, AgentError> {
         let job = &engine.plan.job;
         let context = AgentContext {
@@ -211,7 +211,7 @@ impl Edges {
             clock: engine.clock,
             retry: RetryPolicy::AGENT,
             reading: RetryPolicy::READING,
-            place: place.clone(),
+            limiter: limiter.clone(),
         };
         job.target.transport.as_transport().connect(context)
     }

@@ -49,7 +49,7 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             )
         }
         AgentErrorKind::NoDescriptor => crate::descriptors::HINT.to_owned(),
-        AgentErrorKind::Crowded => "target.maxConcurrency, or -j 1".to_owned(),
+        AgentErrorKind::RefusedTogether => "target.maxConcurrency, or -j 1".to_owned(),
         AgentErrorKind::Busy => "again later: the agent says that it is busy".to_owned(),
         AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Status(400)
             if names("begins with https://") || names("HTTPS port") || names("HTTPS server") =>

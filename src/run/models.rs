@@ -7,7 +7,7 @@ use super::budget::Budget;
 use crate::clock::Clock;
 use crate::http::HttpClient;
 use crate::job::{Job, Model, Provider, ReasoningEffort};
-use crate::limiter::{Limiters, Telling};
+use crate::limiter::{Limiters, OnWait};
 use crate::llm::scripted::Scripted;
 use crate::llm::watsonx::Payer;
 use crate::llm::{Effort, Llm, LlmError, ModelOptions, ModelSettings, Origin};
@@ -52,13 +52,13 @@ pub(super) struct Surround<'a> {
     pub(super) clock: Clock,
     pub(super) rng_seed: u64,
     pub(super) http: &'a HttpClient,
-    pub(super) telling: Option<Arc<Telling>>,
+    pub(super) on_wait: Option<Arc<OnWait>>,
     pub(super) budget: &'a Budget,
 }
 
 impl Models {
     pub(super) fn of(job: &Job, surround: &Surround<'_>) -> Result<Models, String> {
-        let mut limiters = Limiters::new(surround.clock, surround.rng_seed, surround.telling.clone());
+        let mut limiters = Limiters::new(surround.clock, surround.rng_seed, surround.on_wait.clone());
         let (mut endpoints, mut keys, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
         let mut make = |model: &Model, part: &str| {
             let Some(access) = access(model, part, surround.variables) else {
@@ -105,7 +105,7 @@ fn client(
     });
     let settings = ModelSettings {
         allowance,
-        limiter: limiters.of(&base_url, access.key.as_ref()),
+        limiter: limiters.limiter(&base_url, access.key.as_ref()),
         base_url,
         key: access.key,
         origin: Origin { key: access.key_from, address: access.address_from },

@@ -13,7 +13,7 @@ use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Attempts, Hosting
 use crate::evidence::{Message, Role, TrialId, Usage, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::{Case, Isolation, Job, Seed};
-use crate::limiter::Place;
+use crate::limiter::ConversationLimiter;
 use crate::plan::Trial;
 use crate::record::Entry;
 
@@ -23,8 +23,8 @@ pub(super) struct Stage {
     pub(super) graph: Option<Arc<dyn Graph>>,
     /// The agent under test.
     pub(super) agent: Box<dyn Agent>,
-    /// The conversation's place among those with the same agent.
-    pub(super) place: Place,
+    /// The conversation's part of the limiter of all those with the same agent.
+    pub(super) limiter: ConversationLimiter,
     /// The user that it talks with.
     pub(super) user: String,
     /// What the conversation begins after, where seeds are told so.
@@ -70,7 +70,7 @@ pub(super) enum Extent {
 impl Stage {
     /// Ends what the trial started.
     pub(super) async fn close(self, engine: &Engine) {
-        drop((self.graph, self.agent, self.place));
+        drop((self.graph, self.agent, self.limiter));
         self.started.end(engine).await;
     }
 
@@ -103,10 +103,10 @@ pub(super) async fn prepare(
     let mut started = Started::default();
     // Boxed: the compiler's own limit for futures within futures is near.
     match Box::pin(set(engine, trial, (extent, listener), &mut started)).await {
-        Ok((graph, agent, place)) => {
+        Ok((graph, agent, limiter)) => {
             let history =
                 if extent == Extent::Everything { earlier(&engine.plan.job, &trial.case) } else { Vec::new() };
-            Ok(Stage { graph, agent, place, user: engine.edges.user(&engine.plan, &trial.id), history, started })
+            Ok(Stage { graph, agent, limiter, user: engine.edges.user(&engine.plan, &trial.id), history, started })
         }
         Err(stop) => {
             started.end(engine).await;
@@ -121,7 +121,7 @@ async fn set(
     trial: &Trial,
     (extent, listener): (Extent, &Listener),
     started: &mut Started,
-) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>, Place), Stop> {
+) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>, ConversationLimiter), Stop> {
     let (id, job, edges) = (&trial.id, &engine.plan.job, &engine.edges);
     started.trial_graph =
         edges.trial_graph(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
@@ -145,8 +145,8 @@ async fn set(
         edges.managed_agent(&engine.plan, started.trial_graph.as_deref(), listener).await.map_err(Stop::broken)?;
     let managed = started.managed.as_ref().map(|agent| agent.base_url());
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
-    let place = edges.place(&engine.plan);
-    let agent = edges.agent(engine, id, (base_url, &place)).map_err(|error| Stop::broken(error.to_string()))?;
+    let limiter = edges.conversation_limiter(&engine.plan);
+    let agent = edges.agent(engine, id, (base_url, &limiter)).map_err(|error| Stop::broken(error.to_string()))?;
     if extent == Extent::Everything && !job.target.transport.can(Ability::TakesHistory) {
         let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());
         tokio::select! {
@@ -157,7 +157,7 @@ async fn set(
             }
         }
     }
-    Ok((graph, agent, place))
+    Ok((graph, agent, limiter))
 }
 
 /// Whether the graph is in a database of the user's own, so that what is written there stays.

@@ -14,7 +14,7 @@ use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Event, TrialId, Turn, Usage};
 use crate::job::User;
-use crate::limiter::Awaited;
+use crate::limiter::WaitReason;
 use crate::plan::Trial;
 use crate::record::Entry;
 
@@ -71,7 +71,7 @@ pub(super) async fn greeted(engine: &Engine, session: &mut dyn Session) -> Resul
         Ok(greeted) => greeted,
         Err(_) => {
             engine.edges.tell(
-                Awaited::Greeting,
+                WaitReason::Greeting,
                 Duration::from_secs_f64(engine.plan.job.limits.turn_seconds).saturating_sub(GREETING),
             );
             greeting.await
@@ -93,7 +93,7 @@ async fn talk(
         since: engine.clock.start(),
         agent_ms: 0.0,
         watching_ms: 0.0,
-        place: stage.place.clone(),
+        limiter: stage.limiter.clone(),
     };
     let mut last_reply = engine.clock.start();
     loop {
@@ -132,7 +132,7 @@ async fn talk(
                         last_reply = engine.clock.start();
                         conversation.agent_replied(turn);
                     }
-                    TurnEnd::Failed(error) if error.kind == AgentErrorKind::Crowded => {
+                    TurnEnd::Failed(error) if error.kind == AgentErrorKind::RefusedTogether => {
                         return Err(Stop::broken(error.message));
                     }
                     // Nothing was sent, whatever the agent had answered before.
@@ -143,7 +143,7 @@ async fn talk(
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }
                     TurnEnd::Failed(error) => conversation.agent_failed(turn, error.message),
-                    TurnEnd::Crowded => {
+                    TurnEnd::RefusedTogether => {
                         let what =
                             "the agent refused requests because of our other conversations; try target.maxConcurrency";
                         return Err(Stop::broken(limit.words(what)));

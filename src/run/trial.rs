@@ -70,7 +70,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     let id = &trial.id;
     let stage = prepare::prepare(engine, trial, (Extent::Everything, listener)).await?;
     let played = play(engine, trial, &stage).await;
-    if let Some(refusals) = stage.place.refusals() {
+    if let Some(refusals) = stage.limiter.refusals() {
         engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
     }
     stage.close(engine).await;

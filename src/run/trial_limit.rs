@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
-use crate::limiter::Place;
+use crate::limiter::ConversationLimiter;
 
 /// `limits.trial`, as it runs down.
 pub(super) struct TrialLimit {
@@ -13,8 +13,8 @@ pub(super) struct TrialLimit {
     pub(super) agent_ms: f64,
     /// How long it stood still: while the graph was captured, and while a request waited for our other conversations.
     pub(super) watching_ms: f64,
-    /// The conversation's place, which knows how long it waited for others.
-    pub(super) place: Place,
+    /// The conversation's limiter, which knows how long it waited for others.
+    pub(super) limiter: ConversationLimiter,
 }
 
 impl TrialLimit {

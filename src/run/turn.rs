@@ -13,7 +13,7 @@ pub(super) enum TurnEnd {
     Failed(AgentError),
     OutOfTime,
     /// The time ran out while the agent refused us because of our other conversations.
-    Crowded,
+    RefusedTogether,
 }
 
 /// Says something, until the agent has answered, the time is up, or the agent's process is gone.
@@ -27,7 +27,7 @@ pub(super) async fn say(
     let before = limit.since.elapsed_ms();
     let mut death = None;
     // What was waited for before this message is not of this turn.
-    limit.place.take_waited_ms();
+    limit.limiter.take_waited_ms();
     let mut attempts = Attempts::default();
     let saying = witness.clone().during(session.say(&turn.user, &mut attempts));
     let reply = tokio::select! {
@@ -39,7 +39,7 @@ pub(super) async fn say(
         }
     };
     // What was waited for others' sake is neither the agent's time nor the conversation's.
-    let waited_ms = limit.place.take_waited_ms();
+    let waited_ms = limit.limiter.take_waited_ms();
     let spent_ms = (limit.since.elapsed_ms() - before - waited_ms).max(0.0);
     limit.watching_ms += waited_ms;
     limit.agent_ms += spent_ms;
@@ -74,7 +74,7 @@ pub(super) async fn say(
     match reply {
         None => match death {
             Some(message) => (turn, TurnEnd::Failed(AgentError { kind: AgentErrorKind::Timeout, message })),
-            None if waited_ms > spent_ms => (turn, TurnEnd::Crowded),
+            None if waited_ms > spent_ms => (turn, TurnEnd::RefusedTogether),
             None => (turn, TurnEnd::OutOfTime),
         },
         Some(Err(error)) => (turn, TurnEnd::Failed(error)),

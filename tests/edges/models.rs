@@ -11,7 +11,7 @@ use std::time::Duration;
 use eval_job::clock::Clock;
 use eval_job::evidence::{Message, ReplySchema, Role, Usage};
 use eval_job::http::HttpClient;
-use eval_job::limiter::{Pauses, RateLimiter};
+use eval_job::limiter::{BackoffPolicy, RateLimiter};
 use eval_job::llm::watsonx::{self, Payer};
 use eval_job::llm::{Client, Effort, Llm, LlmRequest, LlmRole, ModelOptions, ModelSettings, Origin, anthropic, gemini};
 use eval_job::retry::RetryPolicy;
@@ -60,7 +60,8 @@ impl Fixtures {
 
 /// Settings of a model that is reached here, with this key, by the variables that begin like this.
 pub fn settings(base_url: &str, key: &str, model: &str, variables: &str) -> ModelSettings {
-    let pauses = Pauses { first: 0.001, factor: 1.0, longest: 0.002, asked_cap: 0.002, ..Pauses::MODEL };
+    let policy =
+        BackoffPolicy { first: 0.001, factor: 1.0, longest: 0.002, retry_after_cap: 0.002, ..BackoffPolicy::MODEL };
     ModelSettings {
         base_url: base_url.to_owned(),
         key: Some(Secret::new(key)),
@@ -72,7 +73,7 @@ pub fn settings(base_url: &str, key: &str, model: &str, variables: &str) -> Mode
         clock: Clock::system(),
         retry: QUICK,
         allowance: None,
-        limiter: Arc::new(RateLimiter::new(Clock::system(), pauses, 1, None)),
+        limiter: Arc::new(RateLimiter::new(Clock::system(), policy, 1, None)),
     }
 }
 

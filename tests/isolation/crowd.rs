@@ -65,7 +65,7 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
     let chance = move || fastrand::Rng::with_seed(drawn.fetch_add(1, Ordering::Relaxed)).u64(..1 << 53);
     let edges = Edges::of(
         &plan,
-        Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(chance), telling: None },
+        Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(chance), on_wait: None },
     )
     .unwrap();
     let provenance = run::provenance(&plan, "crowd.yml", &templates, &edges, 1);

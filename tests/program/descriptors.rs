@@ -62,6 +62,30 @@ fn fewer_conversations_are_held_at_once_where_the_limit_is_low() {
     assert!(words.contains("try: ulimit -n "), "{words}");
 }
 
+/// Whatever the limit is: all is graded, or it is refused before it begins, and what was run stands in the journal.
+#[test]
+fn a_run_under_a_low_limit_is_complete_or_refused() {
+    let agent = Server::start(|request| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        answer(request)
+    });
+    let models: Vec<String> = (0..60).map(|number| format!("m{number}")).collect();
+    for ulimit in ["ulimit -n 64", "ulimit -n 128", "ulimit -n 256", "ulimit -Sn 64"] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("job.yml"), job(&agent.address)).unwrap();
+        let args = ["-j", "50", "--model", &models.join(","), "-o", "record.json"];
+        let output = limited(folder.path(), ulimit, &args).output().unwrap();
+        let words = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{ulimit}: {words}");
+        let record: RunRecord =
+            serde_json::from_slice(&std::fs::read(folder.path().join("record.json")).unwrap()).unwrap();
+        assert_eq!(record.trials.len(), 120, "{ulimit}");
+        assert!(record.trials.iter().all(|trial| trial.outcome == Some(Outcome::Graded)), "{ulimit}: {words}");
+        let shown = eval_job(folder.path()).args(["show"]).output().unwrap();
+        assert_eq!(shown.status.code(), Some(0), "{ulimit}");
+    }
+}
+
 #[test]
 fn the_soft_limit_is_raised_and_what_is_started_gets_its_own_back() {
     let agent = Server::start(answer);

@@ -1,12 +1,13 @@
 //! The built program, as its users meet it: kills, a real Neo4j, and what leaves the machine.
 
+mod agent_limits;
 mod budget;
-mod crowd;
 mod descriptors;
 mod faults;
 mod graph_serve;
 mod kill;
 mod memory;
+mod model_limits;
 mod neo4j;
 mod providers;
 mod readme;

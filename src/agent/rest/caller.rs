@@ -82,7 +82,7 @@ impl Caller {
             let permit = retries.admit().await?;
             match self.document(request).await.and_then(|reply| read(&reply)) {
                 Ok(read) => {
-                    self.context.place.answered(permit);
+                    self.context.limiter.answered(permit);
                     return Ok(read);
                 }
                 Err(failure) => retries.failed(permit, failure).await?,

@@ -130,7 +130,7 @@ impl<W: Wire> HttpSession<W> {
             let began = caller.context.clock.start();
             let failure = match self.once(looking).await {
                 Ok(answered) => {
-                    caller.context.place.answered(permit);
+                    caller.context.limiter.answered(permit);
                     return Ok(answered);
                 }
                 Err(failure) => failure,

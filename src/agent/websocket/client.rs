@@ -74,7 +74,7 @@ impl Shared {
             let permit = retries.admit().await?;
             match self.open(id).await {
                 Ok(opened) => {
-                    self.context.place.answered(permit);
+                    self.context.limiter.answered(permit);
                     return Ok(opened);
                 }
                 Err(failure) => retries.failed(permit, failure).await?,

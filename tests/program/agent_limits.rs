@@ -127,7 +127,7 @@ async fn a_limit_that_a_lone_conversation_honours_is_no_failure_and_no_part_of_t
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_refuses_a_crowd_for_ever_is_not_graded_and_one_that_refuses_a_lone_conversation_is() {
+async fn an_agent_that_refuses_several_for_ever_is_not_graded_and_one_that_refuses_a_lone_conversation_is() {
     let server = agent(|_| Some(Answer::json(429, ""))).await;
     let ran = run(&server, ("", ""), &["-j", "10"]);
     assert_eq!(ran.status, Some(102), "{}", ran.words);

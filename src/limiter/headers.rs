@@ -1,20 +1,19 @@
-//! What endpoints say of their limits in the headers of their replies: OpenAI's `x-ratelimit-*` (which most gateways have
-//! taken over) and Anthropic's `anthropic-ratelimit-*`.
+//! The rate-limit headers of replies: OpenAI's `x-ratelimit-*` (which most gateways have taken over) and Anthropic's `anthropic-ratelimit-*`.
 
 use chrono::{DateTime, Utc};
 
-/// What a reply says of the limits.
+/// The rate-limit headers of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Told {
+pub struct RateLimitHeaders {
     /// Of requests.
-    pub requests: Option<Allowance>,
+    pub requests: Option<RateLimitWindow>,
     /// Of tokens.
-    pub tokens: Option<Allowance>,
+    pub tokens: Option<RateLimitWindow>,
 }
 
-/// What may still be sent.
+/// What is left of a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Allowance {
+pub struct RateLimitWindow {
     /// How much there is when it is full.
     pub limit: Option<f64>,
     /// How much is left.
@@ -23,28 +22,28 @@ pub struct Allowance {
     pub seconds: f64,
 }
 
-impl Told {
-    /// Reads the headers; whatever can't be read was not said.
-    pub fn of<'a>(header: impl Fn(&str) -> Option<&'a str>, now: DateTime<Utc>) -> Told {
+impl RateLimitHeaders {
+    /// Reads the headers; what can't be read is left out.
+    pub fn parse<'a>(header: impl Fn(&str) -> Option<&'a str>, now: DateTime<Utc>) -> RateLimitHeaders {
         let openai = |what: &str| {
             let suffix = if what.is_empty() { String::new() } else { format!("-{what}") };
-            allowance(|part| header(&format!("x-ratelimit-{part}{suffix}")), now)
+            window(|part| header(&format!("x-ratelimit-{part}{suffix}")), now)
         };
-        let anthropic = |what: &str| allowance(|part| header(&format!("anthropic-ratelimit-{what}-{part}")), now);
-        Told {
+        let anthropic = |what: &str| window(|part| header(&format!("anthropic-ratelimit-{what}-{part}")), now);
+        RateLimitHeaders {
             requests: openai("requests").or_else(|| openai("")).or_else(|| anthropic("requests")),
             tokens: openai("tokens").or_else(|| anthropic("tokens")).or_else(|| anthropic("input-tokens")),
         }
     }
 }
 
-fn allowance<'a>(part: impl Fn(&str) -> Option<&'a str>, now: DateTime<Utc>) -> Option<Allowance> {
+fn window<'a>(part: impl Fn(&str) -> Option<&'a str>, now: DateTime<Utc>) -> Option<RateLimitWindow> {
     let number = |name| part(name)?.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     let seconds = seconds(part("reset")?.trim(), now)?;
     // What is counted by longer times than this is no matter of pace.
     let in_reach = seconds.is_finite() && seconds <= 86_400.0;
     in_reach.then_some(())?;
-    Some(Allowance { limit: number("limit"), remaining: number("remaining")?, seconds: seconds.max(0.05) })
+    Some(RateLimitWindow { limit: number("limit"), remaining: number("remaining")?, seconds: seconds.max(0.05) })
 }
 
 /// A duration (`6m0s`, `120ms`, `59`), a date (RFC 3339), or seconds or milliseconds since 1970.
@@ -85,14 +84,14 @@ mod tests {
         DateTime::parse_from_rfc3339("2026-01-01T00:00:00Z").unwrap().to_utc()
     }
 
-    fn told(headers: &[(&'static str, &'static str)]) -> Told {
-        Told::of(|name| headers.iter().find(|(key, _)| *key == name).map(|(_, value)| *value), now())
+    fn headers(headers: &[(&'static str, &'static str)]) -> RateLimitHeaders {
+        RateLimitHeaders::parse(|name| headers.iter().find(|(key, _)| *key == name).map(|(_, value)| *value), now())
     }
 
     #[test]
     fn both_families_of_headers_are_read() {
         // OpenAI's "Rate limits in headers", its own example.
-        let openai = told(&[
+        let openai = headers(&[
             ("x-ratelimit-limit-requests", "60"),
             ("x-ratelimit-limit-tokens", "150000"),
             ("x-ratelimit-remaining-requests", "59"),
@@ -100,25 +99,28 @@ mod tests {
             ("x-ratelimit-reset-requests", "1s"),
             ("x-ratelimit-reset-tokens", "6m0s"),
         ]);
-        assert_eq!(openai.requests, Some(Allowance { limit: Some(60.0), remaining: 59.0, seconds: 1.0 }));
-        assert_eq!(openai.tokens, Some(Allowance { limit: Some(150_000.0), remaining: 149_984.0, seconds: 360.0 }));
-        let anthropic = told(&[
+        assert_eq!(openai.requests, Some(RateLimitWindow { limit: Some(60.0), remaining: 59.0, seconds: 1.0 }));
+        assert_eq!(
+            openai.tokens,
+            Some(RateLimitWindow { limit: Some(150_000.0), remaining: 149_984.0, seconds: 360.0 })
+        );
+        let anthropic = headers(&[
             ("anthropic-ratelimit-requests-limit", "50"),
             ("anthropic-ratelimit-requests-remaining", "49"),
             ("anthropic-ratelimit-requests-reset", "2026-01-01T00:00:02Z"),
             ("anthropic-ratelimit-input-tokens-remaining", "0"),
             ("anthropic-ratelimit-input-tokens-reset", "2025-12-31T23:59:59Z"),
         ]);
-        assert_eq!(anthropic.requests, Some(Allowance { limit: Some(50.0), remaining: 49.0, seconds: 2.0 }));
-        assert_eq!(anthropic.tokens, Some(Allowance { limit: None, remaining: 0.0, seconds: 0.05 }));
+        assert_eq!(anthropic.requests, Some(RateLimitWindow { limit: Some(50.0), remaining: 49.0, seconds: 2.0 }));
+        assert_eq!(anthropic.tokens, Some(RateLimitWindow { limit: None, remaining: 0.0, seconds: 0.05 }));
     }
 
     #[test]
-    fn what_is_not_all_there_was_not_said() {
-        assert_eq!(told(&[]), Told::default());
+    fn an_incomplete_report_is_left_out() {
+        assert_eq!(headers(&[]), RateLimitHeaders::default());
         for (remaining, reset) in [("5", ""), ("5", "soon"), ("5", "5x"), ("many", "1s"), ("-1", "1s"), ("5", "40d")] {
-            let told = told(&[("x-ratelimit-remaining", remaining), ("x-ratelimit-reset", reset)]);
-            assert_eq!(told, Told::default(), "{remaining} {reset}");
+            let read = headers(&[("x-ratelimit-remaining", remaining), ("x-ratelimit-reset", reset)]);
+            assert_eq!(read, RateLimitHeaders::default(), "{remaining} {reset}");
         }
     }
 
@@ -138,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived(text in "[0-9msh. :+-]{0,20}|.{0,20}") {
+        fn any_text_is_read_without_panic(text in "[0-9msh. :+-]{0,20}|.{0,20}") {
             let _ = seconds(&text, now());
         }
     }
