@@ -7,7 +7,7 @@ use super::{AgentContext, AgentError, AgentErrorKind};
 use crate::clock::Clock;
 use crate::evidence::FailedTry;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
-use crate::limiter::{AfterRefusal, Permit, ConversationLimiter};
+use crate::limiter::{AfterRefusal, ConversationLimiter, Permit};
 use crate::retry::{Delays, retry_after};
 
 /// The attempts at one message: whoever says it records here what failed, and who waits for the reply owns it.
@@ -184,7 +184,11 @@ fn refused_together(what: String) -> AttemptFailure {
 }
 
 /// Tells the limiter of a failure. Nothing is left of one that was not the agent's fault: then the same is tried again.
-fn settled(limiter: &ConversationLimiter, permit: Option<Permit<'_>>, failure: AttemptFailure) -> Result<(), AttemptFailure> {
+fn settled(
+    limiter: &ConversationLimiter,
+    permit: Option<Permit<'_>>,
+    failure: AttemptFailure,
+) -> Result<(), AttemptFailure> {
     let Again::Slower(asked) = failure.again else { return Err(failure) };
     let again = match limiter.refused(permit, asked) {
         // The limiter makes the next one wait, and a limit that was honoured is no failure.

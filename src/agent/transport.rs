@@ -166,7 +166,7 @@ pub struct AgentContext {
     pub retry: RetryPolicy,
     /// How often and when a thread is read whose reply was cut off.
     pub reading: RetryPolicy,
-    /// The conversation's place among those that the agent holds.
+    /// The conversation's part of the limiter of all those that the agent holds.
     pub limiter: ConversationLimiter,
 }
 

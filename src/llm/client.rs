@@ -135,7 +135,7 @@ impl Client {
             return Err(Then::WithAnotherKey(token));
         }
         let failure = Failure::of_status(&reply, &complaint, self.whom());
-        self.settle(permit, &reply, &complaint, &failure);
+        self.settle(permit, &reply, &failure);
         Err(Then::Failed(failure))
     }
 
@@ -175,7 +175,7 @@ impl Client {
             }
             Said::Error(complaint) => {
                 let failure = Failure::in_band(reply, &complaint, self.whom());
-                self.settle(permit, reply, &complaint, &failure);
+                self.settle(permit, reply, &failure);
                 Err(failure)
             }
         }
@@ -191,7 +191,7 @@ impl Client {
     }
 
     /// Tells the queue what came of a request.
-    fn settle(&self, permit: Permit<'_>, reply: &HttpReply, complaint: &Complaint, failure: &Failure) {
+    fn settle(&self, permit: Permit<'_>, reply: &HttpReply, failure: &Failure) {
         if let Next::Slower(asked) = failure.next {
             permit.refused(asked, &self.rate_limit_headers(reply));
         }
