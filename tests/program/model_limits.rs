@@ -52,7 +52,7 @@ fn run(server: &Server) -> (Option<i32>, String, Duration) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("job.yml"), job).unwrap();
     let mut command = eval_job(folder.path());
-    command.env("OPENAI_API_KEY", "k").args(["run", "job.yml", "--rng-seed", "7", "--model", "a,b"]);
+    command.env("OPENAI_API_KEY", "k").args(["run", "job.yml", "--rng-seed", "7", "--model", "a,b", "-v"]);
     let began = Instant::now();
     let output = tokio::task::block_in_place(|| command.output()).unwrap();
     let words = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
