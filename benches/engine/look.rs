@@ -22,7 +22,7 @@ async fn size(nodes: u32) {
     let fill =
         format!("UNWIND range(1, {}) AS x CREATE (:A {{x: x, name: 'some name'}})-[:R]->(:B {{x: x}})", nodes / 2);
     graph.write(&fill, &none).await.unwrap();
-    let window = Window::of(&WatchConfig::default(), 100_000);
+    let window = Window::new(&WatchConfig::default(), 100_000);
     let mut last = GraphSnapshot::take(&graph, &window, &none, None).await.unwrap().unwrap();
     let started = Instant::now();
     for _ in 0..LOOKS {

@@ -100,7 +100,7 @@ impl TryFrom<AssertionFile> for Assertion {
         let check = match (file.cypher, file.expected, file.expression, file.changes) {
             (Some(cypher), Some(expected), None, None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
             (None, None, Some(expression), None) => AssertionCheck::Expression(ExpressionCheck { expression }),
-            (None, None, None, Some(changes)) => AssertionCheck::Changes(ChangesCheck::of(changes)?),
+            (None, None, None, Some(changes)) => AssertionCheck::Changes(ChangesCheck::new(changes)?),
             _ => return Err("an assertion is either `cypher` with `expected`, `expression` or `changes`".to_owned()),
         };
         Ok(Assertion { id, name, weight, when, holds_before, check })

@@ -45,7 +45,7 @@ impl<'a> Watch<'a> {
             Some(GraphConfig::Neo4j(_)) => MOST_IN_NEO4J,
             _ => MOST_IN_EMBEDDED,
         };
-        let (window, parameters) = (Window::of(config, most), parameters(engine, id, Some(session_id)));
+        let (window, parameters) = (Window::new(config, most), parameters(engine, id, Some(session_id)));
         if engine.plan.isolation == Isolation::User && !config.is_of_one_user() {
             let trouble = "conversations share it (isolation: user), and graph.watch.where does not name $user";
             watch.give_up(trouble.to_owned());

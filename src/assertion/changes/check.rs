@@ -61,7 +61,7 @@ impl ChangesCheck {
 
     /// # Errors
     /// A sentence, if something slipped through the checks of the job file.
-    pub fn of(config: ChangesConfig) -> Result<ChangesCheck, String> {
+    pub fn new(config: ChangesConfig) -> Result<ChangesCheck, String> {
         let written = config.clone();
         Ok(ChangesCheck {
             config: written,
@@ -150,5 +150,5 @@ fn end(config: Option<EndConfig>) -> Result<End, String> {
 }
 
 fn properties(config: BTreeMap<String, MatcherConfig>) -> Result<Properties, String> {
-    config.into_iter().map(|(name, matcher)| Ok((name, Matcher::of(matcher)?))).collect()
+    config.into_iter().map(|(name, matcher)| Ok((name, Matcher::new(matcher)?))).collect()
 }

@@ -19,7 +19,7 @@ use crate::score::{Component, Score};
 use check::Allowed;
 
 /// So many reasons are told.
-const TOLD: usize = 5;
+const SHOWN: usize = 5;
 
 /// What it asks for, on one line.
 pub fn label(check: &ChangesCheck) -> String {
@@ -76,10 +76,10 @@ pub fn evaluate(check: &ChangesCheck, evidence: &Evidence) -> Component {
     if missing.is_empty() {
         return Component::scored(Score::ONE, happened(check, changes));
     }
-    let untold = missing.len().saturating_sub(TOLD);
-    missing.truncate(TOLD);
-    if untold > 0 {
-        missing.push(format!("and {untold} more"));
+    let more = missing.len().saturating_sub(SHOWN);
+    missing.truncate(SHOWN);
+    if more > 0 {
+        missing.push(format!("and {more} more"));
     }
     Component::scored(Score::ZERO, missing.join("; "))
 }

@@ -27,7 +27,7 @@ impl PartialEq for Matcher {
 impl Matcher {
     /// # Errors
     /// What is wrong with the regular expression.
-    pub(super) fn of(config: MatcherConfig) -> Result<Matcher, String> {
+    pub(super) fn new(config: MatcherConfig) -> Result<Matcher, String> {
         let regex = match &config {
             MatcherConfig::Like(property) => property.regex.as_deref().map(whole).transpose()?,
             MatcherConfig::Equal(_) => None,
@@ -196,7 +196,7 @@ mod tests {
     use crate::evidence::Point;
 
     fn matches(config: Json, value: Option<Value>) -> bool {
-        Matcher::of(serde_json::from_value(config).unwrap()).unwrap().matches(value.as_ref())
+        Matcher::new(serde_json::from_value(config).unwrap()).unwrap().matches(value.as_ref())
     }
 
     fn temporal(kind: TemporalKind, text: &str) -> Value {

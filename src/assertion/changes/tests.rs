@@ -40,7 +40,7 @@ fn changed(turn: u32, before: Node, after: Node) -> Change {
 }
 
 fn check(config: Json) -> ChangesCheck {
-    ChangesCheck::of(serde_json::from_value(config).unwrap()).unwrap()
+    ChangesCheck::new(serde_json::from_value(config).unwrap()).unwrap()
 }
 
 fn result(config: Json, changes: Vec<Change>) -> (Option<f64>, String) {

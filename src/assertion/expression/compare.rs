@@ -22,7 +22,7 @@ pub(super) fn equal(a: &Dynamic, b: &Dynamic) -> bool {
     if a.is_unit() || b.is_unit() {
         return a.is_unit() && b.is_unit();
     }
-    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+    if let (Some(a), Some(b)) = (Number::from_dynamic(a), Number::from_dynamic(b)) {
         return a.compare(b) == Some(Ordering::Equal);
     }
     if let (Some(a), Some(b)) = (text(a), text(b)) {
@@ -60,7 +60,7 @@ fn ordered(
     if a.is_unit() || b.is_unit() {
         return Ok(false);
     }
-    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+    if let (Some(a), Some(b)) = (Number::from_dynamic(a), Number::from_dynamic(b)) {
         return Ok(a.compare(b).is_some_and(holds));
     }
     if let (Some(a), Some(b)) = (text(a), text(b)) {
@@ -83,7 +83,7 @@ enum Number {
 }
 
 impl Number {
-    fn of(value: &Dynamic) -> Option<Number> {
+    fn from_dynamic(value: &Dynamic) -> Option<Number> {
         value.as_int().map(Number::Int).or_else(|_| value.as_float().map(Number::Float)).ok()
     }
 

@@ -152,5 +152,5 @@ pub(super) fn run(script: &str, scope: &mut Scope<'static>, deadline: Deadline) 
     if deadline.is_over() {
         return Err(ScriptFailure::OutOfTime(deadline.limit()));
     }
-    result.map_err(|error| ScriptFailure::of(&error, &ast))
+    result.map_err(|error| ScriptFailure::from_rhai(&error, &ast))
 }

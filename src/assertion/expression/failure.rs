@@ -23,7 +23,7 @@ pub(super) enum ScriptFailure {
 
 impl ScriptFailure {
     /// Reads Rhai's error.
-    pub(super) fn of(error: &EvalAltResult, ast: &AST) -> ScriptFailure {
+    pub(super) fn from_rhai(error: &EvalAltResult, ast: &AST) -> ScriptFailure {
         match innermost(error) {
             EvalAltResult::ErrorTooManyOperations(_) => {
                 ScriptFailure::Other(format!("the script passed the limit of {MAX_OPERATIONS} operations"))

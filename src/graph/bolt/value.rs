@@ -29,7 +29,7 @@ pub(super) struct ValueFormat {
 pub(super) struct Numbers(Mutex<HashMap<String, i64>>);
 
 impl Numbers {
-    fn of(&self, id: &str) -> i64 {
+    fn number(&self, id: &str) -> i64 {
         if let Ok(number) = id.parse() {
             return number;
         }
@@ -88,7 +88,7 @@ impl Packer<'_> {
     }
 
     fn id(&mut self, id: &str) {
-        self.out.int(self.numbers.of(id));
+        self.out.int(self.numbers.number(id));
     }
 
     fn element_id(&mut self, id: &str) {
@@ -262,7 +262,10 @@ mod tests {
     #[test]
     fn relationships_keep_their_numbers() {
         let numbers = Numbers::default();
-        assert_eq!((numbers.of("a"), numbers.of("b"), numbers.of("a"), numbers.of("17")), (0, 1, 0, 17));
+        assert_eq!(
+            (numbers.number("a"), numbers.number("b"), numbers.number("a"), numbers.number("17")),
+            (0, 1, 0, 17)
+        );
     }
 
     #[test]

@@ -4,18 +4,13 @@
 //! |---|---|
 //! | `` `name` `` that needs no backticks | `name` (it takes `` `a` `` and `a` for two names) |
 //! | `-[*]-`, `-[*2..]-` | with an upper bound (it stops at 50 hops without a word) |
-//! | `elementId(x)` | `toString(id(x))` |
 //! | `n:A\|B` in a predicate | `(n:A OR n:B)` ([`labels`](super::labels)) |
 //! | `1_000` | `1000` |
 //! | `CALL { WITH a DELETE a } IN TRANSACTIONS` at the end | `DELETE a` |
-//! | `timestamp()`, `randomUUID()`, `isEmpty(x)`, `lower(x)`, `upper(x)`, `ceiling(x)` | the same in its functions |
-//! | `round(x)` | ties up, also below zero (it rounds them away from zero) |
-//! | `toString(x)` | a time keeps its seconds when they are zero (it leaves them out) |
 //! | `COUNT { (a)-->(b) WHERE … }` | `size([(a)-->(b) WHERE … \| 1])` |
 //! | `n {.name, key: value}`, `n {.*}` | a map literal, null for a null |
 
 mod braces;
-mod functions;
 
 use super::{names, scope, stages};
 use crate::cypher::{Kind, Span, Statement};
@@ -49,8 +44,7 @@ fn write(s: &Statement<'_>, span: Span) -> String {
         if at > span.start {
             text.push_str(s.gap(at));
         }
-        let rewritten = functions::function(s, at)
-            .or_else(|| braces::count(s, at))
+        let rewritten = braces::count(s, at)
             .or_else(|| braces::projection(s, at))
             .or_else(|| hops(s, at))
             .or_else(|| super::labels::predicate(s, at))
@@ -127,9 +121,6 @@ mod tests {
             ("(a)-[:T*..3]-(b)", "(a)-[:T*..3]-(b)"),
             ("(a)-[:T*2]-(b)-[:T*1..2]-(c)", "(a)-[:T*2]-(b)-[:T*1..2]-(c)"),
             ("RETURN [2*3], x[1*2..3]", "RETURN [2*3], x[1*2..3]"),
-            ("RETURN timestamp( )", "RETURN datetime().epochMillis"),
-            ("RETURN n.timestamp, lower(upper('a'))", "RETURN n.timestamp, toLower(toUpper('a'))"),
-            ("RETURN elementId(n)", "RETURN toString(id(n))"),
             ("RETURN 1_000, 0x1_F, 1_, 1__0, n.a_1", "RETURN 1000, 0x1F, 1_, 1__0, n.a_1"),
             ("MATCH (n) WHERE n:A|B RETURN n", "MATCH (n) WHERE (n:A OR n:B) RETURN n"),
             ("MATCH (n) WHERE NOT n:A&!B|(C) RETURN n", "MATCH (n) WHERE NOT (n:A AND (NOT n:B) OR (n:C)) RETURN n"),
@@ -166,13 +157,6 @@ mod tests {
         ] {
             assert_eq!(text(statement), expected, "{statement}");
         }
-    }
-
-    #[test]
-    fn a_uuid_is_drawn_digit_by_digit() {
-        let text = text("RETURN randomUUID()");
-        assert_eq!(text.matches("rand()").count(), 31);
-        assert_eq!(text.matches("'-'").count(), 4);
     }
 
     proptest! {

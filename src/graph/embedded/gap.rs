@@ -7,9 +7,9 @@ use crate::cypher::{Kind, Statement, is_one_of};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// Neo4j's functions that the engine lacks and no bridge writes.
-const FUNCTIONS: &str = "acos asin atan atan2 btrim char_length character_length cos cosh cot coth degrees elementid file \
-                         haversin id isempty isnan linenumber normalize nullif point point.distance point.withinbbox \
-                         radians randomuuid reduce sin sinh stdevp tan tanh timestamp tobooleanlist tobooleanornull \
+const FUNCTIONS: &str = "acos asin atan atan2 btrim char_length character_length cos cosh cot coth degrees file \
+                         haversin isnan linenumber normalize nullif point point.distance point.withinbbox \
+                         radians reduce sin sinh stdevp tan tanh tobooleanlist tobooleanornull \
                          tofloatlist tofloatornull tointegerlist tointegerornull tostringlist tostringornull valuetype \
                          vector.similarity.cosine vector.similarity.euclidean";
 

@@ -63,7 +63,7 @@ impl Sessions {
         let commits = Arc::default();
         let worker = Worker::new(Store::open(limits)?, &commits, &Arc::default(), None);
         let jobs = start(vec![worker])?;
-        Ok(Sessions::of(jobs.clone(), jobs.clone(), jobs, commits))
+        Ok(Sessions::new(jobs.clone(), jobs.clone(), jobs, commits))
     }
 
     /// A fresh graph in a temporary folder.
@@ -83,10 +83,10 @@ impl Sessions {
             };
             start((0..count).map(open).collect::<Result<_, GraphError>>()?)
         };
-        Ok(Sessions::of(workers(1)?, workers(READERS)?, workers(1)?, Arc::clone(&commits)))
+        Ok(Sessions::new(workers(1)?, workers(READERS)?, workers(1)?, Arc::clone(&commits)))
     }
 
-    fn of(writer: Sender<Job>, readers: Sender<Job>, owner: Sender<Job>, commits: Arc<AtomicU64>) -> Sessions {
+    fn new(writer: Sender<Job>, readers: Sender<Job>, owner: Sender<Job>, commits: Arc<AtomicU64>) -> Sessions {
         Sessions(Arc::new(Pool { readers, writer, owner, turn: Arc::new(Semaphore::new(1)), commits }))
     }
 

@@ -55,7 +55,7 @@ pub enum RefusalReason {
 
 impl Refusal {
     /// A refusal out of the graph's error and what the engine said, if it did.
-    pub(super) fn of(error: GraphError, theirs: Option<&Theirs>) -> Refusal {
+    pub(super) fn from_engine(error: GraphError, theirs: Option<&Theirs>) -> Refusal {
         let reason = match error.kind {
             // Libraries look for just this code to find out what a server has.
             GraphErrorKind::Unsupported if theirs.is_some_and(is_procedure) => RefusalReason::Procedure,
@@ -112,14 +112,14 @@ impl Refusal {
 
 impl From<GraphError> for Refusal {
     fn from(error: GraphError) -> Refusal {
-        Refusal::of(error, None)
+        Refusal::from_engine(error, None)
     }
 }
 
 /// What goes wrong beside a statement.
 impl From<Theirs> for Refusal {
     fn from(theirs: Theirs) -> Refusal {
-        Refusal::of(broken(&theirs), Some(&theirs))
+        Refusal::from_engine(broken(&theirs), Some(&theirs))
     }
 }
 

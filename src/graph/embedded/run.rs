@@ -112,7 +112,7 @@ impl Store {
         rows: Rows<'_>,
     ) -> Result<Done, Refusal> {
         let declared = columns(statement);
-        let effect = match dispatch(statement, parameters)? {
+        let effect = match dispatch(statement)? {
             Dispatch::Compile => {
                 self.explain(statement, parameters)?;
                 return Ok(Done::without_rows(Effect::Read, Counts::default()));
@@ -134,7 +134,7 @@ impl Store {
         let memory = self.memory;
         let refused = |theirs: Theirs| match is_full(&theirs) {
             true => full(memory).into(),
-            false => Refusal::of(wire::error(&ours, &theirs), Some(&theirs)),
+            false => Refusal::from_engine(wire::error(&ours, &theirs), Some(&theirs)),
         };
         let mut reader = Reader::new(declared);
         let mut read = |record| reader.row(&record).into_iter().for_each(&mut *rows);
@@ -153,12 +153,12 @@ impl Store {
     /// Compiles a statement without running it.
     pub(super) fn compile(&mut self, text: &str, parameters: &Parameters) -> Result<(), Refusal> {
         let statement = Statement::parse(text);
-        if dispatch(&statement, parameters)? != Dispatch::Run {
+        if dispatch(&statement)? != Dispatch::Run {
             return Ok(());
         }
         let Some(prepared) = self.prepared(&statement, columns(&statement), parameters)? else { return Ok(()) };
         let Prepared { ours, theirs, given, .. } = prepared;
-        let refused = |theirs: Theirs| Refusal::of(wire::error(&ours, &theirs), Some(&theirs));
+        let refused = |theirs: Theirs| Refusal::from_engine(wire::error(&ours, &theirs), Some(&theirs));
         self.database.compile(&theirs.text, Some(&given)).map_err(refused)?;
         theirs.complaint.map_or(Ok(()), |message| Err(Refusal::statement(message)))
     }

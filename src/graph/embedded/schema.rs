@@ -4,7 +4,7 @@ use super::catalog::{Command, command};
 use super::gap;
 use super::stages::groups;
 use crate::cypher::{Kind, Statement};
-use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
+use crate::graph::{GraphError, GraphErrorKind};
 
 /// The way a statement takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Dispatch {
 }
 
 /// Chooses the way for a statement, or refuses it.
-pub(super) fn dispatch(s: &Statement<'_>, parameters: &Parameters) -> Result<Dispatch, GraphError> {
+pub(super) fn dispatch(s: &Statement<'_>) -> Result<Dispatch, GraphError> {
     if let Some(command) = command(s) {
         return command.map(Dispatch::Schema);
     }
@@ -31,9 +31,6 @@ pub(super) fn dispatch(s: &Statement<'_>, parameters: &Parameters) -> Result<Dis
     if (0..s.len()).any(|at| is_old_octal(s, at)) {
         let message = "A number can't begin with 0. Octal numbers are written 0o17.".to_owned();
         return Err(GraphError { kind: GraphErrorKind::Statement, message });
-    }
-    if takes_another_value(s, parameters) {
-        return Err(gap::unsupported("The function percentileDisc() between 0 and 1", None));
     }
     if star_meets_hidden_columns(s) {
         let message = "`*` together with DISTINCT, UNION or an aggregation over a pattern with unnamed parts is not in the \
@@ -49,25 +46,6 @@ fn is_old_octal(s: &Statement<'_>, at: usize) -> bool {
     let digits = s.at(at).strip_prefix('0').filter(|_| !s.is(at.wrapping_sub(1), "."));
     s.kind(at) == Some(Kind::Number)
         && digits.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// Whether a percentileDisc() may give another value than Neo4j's: the engine rounds to the nearest place, Neo4j takes the
-/// one that reaches the percentile. Both take the first for 0 and the last for 1, and refuse what is beyond.
-fn takes_another_value(s: &Statement<'_>, parameters: &Parameters) -> bool {
-    (0..s.len()).filter(|at| s.word(*at, "percentileDisc") && s.is(at + 1, "(")).any(|at| {
-        let last = s.close(at + 1).and_then(|close| s.list(at + 2..close).pop()).filter(|last| last.start > at + 2);
-        let percentile = last.and_then(|last| match (s.kind(last.start)?, last.len()) {
-            (Kind::Number, 1) => s.at(last.start).parse().ok(),
-            (Kind::Symbol, 2) if s.is(last.start, "-") => s.at(last.start + 1).parse().ok().map(|p: f64| -p),
-            (Kind::Parameter, 1) => match parameters.get(s.at(last.start).trim_matches(['$', '`']))? {
-                Value::Int(percentile) => Some(*percentile as f64),
-                Value::Float(percentile) => Some(*percentile),
-                _ => None,
-            },
-            _ => None,
-        });
-        percentile.is_none_or(|percentile| percentile > 0.0 && percentile < 1.0)
-    })
 }
 
 /// The engine gives unnamed nodes and relationships hidden columns, and `*` takes them along: they would take part in
@@ -89,12 +67,12 @@ fn has_unnamed(s: &Statement<'_>, end: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn dispatch(text: &str, parameters: &Parameters) -> Result<Dispatch, GraphError> {
-        super::dispatch(&Statement::parse(text), parameters)
+    fn dispatch(text: &str) -> Result<Dispatch, GraphError> {
+        super::dispatch(&Statement::parse(text))
     }
 
     fn kind(statement: &str) -> Option<GraphErrorKind> {
-        match dispatch(statement, &Parameters::new()) {
+        match dispatch(statement) {
             Err(error) => Some(error.kind),
             _ => None,
         }
@@ -114,25 +92,6 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_run_where_both_take_the_same_value() {
-        let parameters = Parameters::from([("p".to_owned(), Value::Float(0.5)), ("one".to_owned(), Value::Int(1))]);
-        for (arguments, runs) in [
-            ("x, 0", true),
-            ("[1, 2][0], 1.0", true),
-            ("x, -1", true),
-            ("x, $one", true),
-            ("x, 0.5", false),
-            ("x, $p", false),
-            ("x, $missing", false),
-            ("0.9, x", false),
-            ("x", false),
-        ] {
-            let found = dispatch(&format!("UNWIND [1] AS x RETURN percentileDisc({arguments})"), &parameters);
-            assert_eq!(found == Ok(Dispatch::Run), runs, "{arguments}");
-        }
-    }
-
-    #[test]
     fn everything_else_runs() {
         for statement in [
             "CREATE (:Index {name: 'x'})",
@@ -143,7 +102,7 @@ mod tests {
             "MATCH (n) WITH * MATCH (n)-->() RETURN count(*)",
             "MATCH (n) RETURN count(*)",
         ] {
-            assert_eq!(dispatch(statement, &Parameters::new()), Ok(Dispatch::Run), "{statement}");
+            assert_eq!(dispatch(statement), Ok(Dispatch::Run), "{statement}");
         }
     }
 }

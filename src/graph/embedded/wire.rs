@@ -13,7 +13,7 @@ use crate::graph::{GraphError, GraphErrorKind, Node, Path, Relationship, Tempora
 /// A value of the engine as ours.
 pub(super) fn value(engine: &Engine) -> Value {
     check();
-    let temporal = |kind, text: String| Value::Temporal(Temporal { kind, text: with_seconds(text) });
+    let temporal = |kind, text: String| Value::Temporal(Temporal { kind, text });
     match engine {
         Engine::Null => Value::Null,
         Engine::Bool(truth) => Value::Bool(*truth),
@@ -38,16 +38,6 @@ pub(super) fn value(engine: &Engine) -> Value {
         Engine::DateTime(moment) => temporal(TemporalKind::DateTime, moment.to_string()),
         Engine::Duration(duration) => temporal(TemporalKind::Duration, duration.to_string()),
     }
-}
-
-/// A time's text with its seconds, which the engine leaves out when they are zero.
-fn with_seconds(mut text: String) -> String {
-    let minutes = text.find('T').map_or(0, |t| t + 1) + 5;
-    let is_time = text.get(minutes - 3..minutes - 2) == Some(":") && !text.starts_with('P');
-    if is_time && !text[minutes..].starts_with(':') {
-        text.insert_str(minutes, ":00");
-    }
-    text
 }
 
 fn properties<'a>(entries: impl IntoIterator<Item = (&'a String, &'a Engine)>) -> BTreeMap<String, Value> {

@@ -7,12 +7,12 @@ use crate::graph::embedded::{Access, EmbeddedGraph, EmbeddedLimits, Form, Timeou
 const WHEN: ChangeTime = ChangeTime { turn: 1, late: false };
 
 fn all() -> Window {
-    Window::of(&WatchConfig::default(), 1000)
+    Window::new(&WatchConfig::default(), 1000)
 }
 
 fn window(labels: &[&str], predicate: Option<&str>) -> Window {
     let labels = labels.iter().map(|label| (*label).to_owned()).collect();
-    Window::of(&WatchConfig { labels, predicate: predicate.map(str::to_owned), max_nodes: None }, 1000)
+    Window::new(&WatchConfig { labels, predicate: predicate.map(str::to_owned), max_nodes: None }, 1000)
 }
 
 async fn write(graph: &EmbeddedGraph, statement: &str) {
@@ -156,7 +156,7 @@ async fn an_unchanged_graph_is_not_looked_at_again() {
 async fn too_many_nodes_are_no_photograph() {
     let graph = EmbeddedGraph::new().unwrap();
     write(&graph, "UNWIND range(1, 6) AS x CREATE (:A {x: x})").await;
-    let most = |most| Window::of(&WatchConfig { max_nodes: Some(most), ..WatchConfig::default() }, 1000);
+    let most = |most| Window::new(&WatchConfig { max_nodes: Some(most), ..WatchConfig::default() }, 1000);
     let refused = GraphSnapshot::take(&graph, &most(5), &Parameters::new(), None).await.unwrap_err();
     assert_eq!(refused, "it has more nodes than graph.watch.maxNodes allows (5)");
     assert_eq!(take(&graph, &most(6), None).await.nodes.len(), 6);

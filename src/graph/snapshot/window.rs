@@ -27,7 +27,7 @@ pub struct Window {
 
 impl Window {
     /// The window that a job asks for; `most` is the backend's limit where the job names none.
-    pub fn of(config: &WatchConfig, most: u32) -> Window {
+    pub fn new(config: &WatchConfig, most: u32) -> Window {
         let most = config.max_nodes.unwrap_or(most);
         let (label, mut conditions) = match config.labels.as_slice() {
             [] => (String::new(), Vec::new()),
@@ -84,7 +84,7 @@ mod tests {
     fn window(labels: &[&str], predicate: Option<&str>) -> Window {
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
         let config = WatchConfig { labels, predicate: predicate.map(str::to_owned), max_nodes: Some(7) };
-        Window::of(&config, 1000)
+        Window::new(&config, 1000)
     }
 
     #[test]
@@ -102,6 +102,6 @@ mod tests {
 
     #[test]
     fn without_bounds_of_its_own_it_has_the_backends() {
-        assert_eq!(Window::of(&WatchConfig::default(), 1000).most, 1000);
+        assert_eq!(Window::new(&WatchConfig::default(), 1000).most, 1000);
     }
 }

@@ -273,3 +273,37 @@ async fn a_session_reads_more_rows_than_an_assertion_may() {
     let refused = graph.read(many, &Parameters::new()).await.unwrap_err();
     assert_eq!(refused.kind, crate::graph::GraphErrorKind::Limit, "{refused}");
 }
+
+#[tokio::test]
+async fn functions_compute_their_argument_once_and_answer_as_neo4j_does() {
+    let (_graph, sessions) = graph();
+    let mut session = sessions.session(json());
+    for (expression, expected) in [
+        ("round(-2.5)", "-2.0"),
+        ("round(2.5)", "3.0"),
+        ("round(-0.4) = 0", "true"),
+        ("toString(time('10:20Z'))", "\"10:20:00Z\""),
+        ("toString(localdatetime('2024-01-01T00:00'))", "\"2024-01-01T00:00:00\""),
+        ("isEmpty('') AND isEmpty([]) AND isEmpty({}) AND NOT isEmpty('a')", "true"),
+        ("isEmpty(null)", "null"),
+        ("lower('A') + upper('b') + toString(ceiling(0.5))", "\"aB1.0\""),
+        ("randomUUID() =~ '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'", "true"),
+        ("randomUUID() = randomUUID()", "false"),
+        ("timestamp() = datetime().epochMillis", "true"),
+        ("all(x IN range(1, 100) WHERE round(rand() - 0.5) IN [0.0, 1.0, -1.0])", "true"),
+    ] {
+        let statement = format!("RETURN {expression} AS x");
+        let answer = session.run(Access::Read, &statement, &Parameters::new(), TIMEOUTS).await.unwrap();
+        assert_eq!(values(answer.rows), [[serde_json::from_str::<Value>(expected).unwrap()]], "{expression}");
+    }
+    let percentiles =
+        "UNWIND [40, 10, 30, 20] AS x RETURN percentileDisc(x, 0.5), percentileDisc(x, 0.51), percentileDisc(x, 0)";
+    let answer = session.run(Access::Read, percentiles, &Parameters::new(), TIMEOUTS).await.unwrap();
+    assert_eq!(values(answer.rows), [[Value::Int(20), Value::Int(30), Value::Int(10)]]);
+    session.run(Access::Write, "CREATE (:A)-[:R]->(:B)", &Parameters::new(), TIMEOUTS).await.unwrap();
+    let ids = "MATCH (a)-[r]->(b) RETURN elementId(a) = toString(id(a)), elementId(r) = toString(id(r))";
+    let answer = session.run(Access::Read, ids, &Parameters::new(), TIMEOUTS).await.unwrap();
+    assert_eq!(values(answer.rows), [[Value::Bool(true), Value::Bool(true)]]);
+    let wrong = session.run(Access::Read, "RETURN isEmpty(1)", &Parameters::new(), TIMEOUTS).await.unwrap_err();
+    assert_eq!(wrong.reason, RefusalReason::Type);
+}

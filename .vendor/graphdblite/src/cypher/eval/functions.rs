@@ -294,7 +294,8 @@ pub(in crate::cypher::eval) fn eval_function_call(
                 _ => Ok(Value::Null),
             }
         }
-        "tolower" => {
+        // eval-job: more names of functions, here and below.
+        "tolower" | "lower" => {
             let arg = eval_single_arg(args, record, ecx)?;
             match arg {
                 Value::String(s) => Ok(Value::String(s.to_lowercase())),
@@ -302,7 +303,7 @@ pub(in crate::cypher::eval) fn eval_function_call(
                 _ => Ok(Value::Null),
             }
         }
-        "toupper" => {
+        "toupper" | "upper" => {
             let arg = eval_single_arg(args, record, ecx)?;
             match arg {
                 Value::String(s) => Ok(Value::String(s.to_uppercase())),
@@ -675,7 +676,7 @@ pub(in crate::cypher::eval) fn eval_function_call(
                 _ => Ok(Value::Null),
             }
         }
-        "ceil" => {
+        "ceil" | "ceiling" => {
             let arg = eval_single_arg(args, record, ecx)?;
             match arg {
                 Value::I64(n) => Ok(Value::F64(n as f64)),
@@ -700,9 +701,10 @@ pub(in crate::cypher::eval) fn eval_function_call(
                 Value::F64(n) => n,
                 _ => return Ok(Value::Null),
             };
-            // round(value): nearest integer, ties away from zero.
+            // round(value): nearest integer. eval-job: ties up, as in Neo4j.
             let Some(precision_expr) = args.get(1) else {
-                return Ok(Value::F64(value.round()));
+                let mode = if value < 0.0 { RoundMode::HalfDown } else { RoundMode::HalfUp };
+                return Ok(Value::F64(round_decimal(value, 0, mode)));
             };
             // round(value, precision [, mode]): HALF_UP unless a mode is given.
             let precision = match eval_expr(precision_expr, record, ecx)? {
@@ -963,6 +965,33 @@ pub(in crate::cypher::eval) fn eval_function_call(
                 Some(spec) => spec.into_list(),
                 None => Ok(Value::Null),
             }
+        }
+        // eval-job: functions that Neo4j has besides.
+        "timestamp" => Ok(Value::I64(super::statement_now().and_utc().timestamp_millis())),
+        "elementid" => Ok(match eval_function_call("id", args, original_text, record, ecx)? {
+            Value::I64(id) => Value::String(id.to_string()),
+            other => other,
+        }),
+        "isempty" => match eval_single_arg(args, record, ecx)? {
+            Value::Null => Ok(Value::Null),
+            Value::String(s) => Ok(Value::Bool(s.is_empty())),
+            Value::List(items) => Ok(Value::Bool(items.is_empty())),
+            Value::Map(entries) => Ok(Value::Bool(entries.is_empty())),
+            other => Err(invalid_argument_type("isEmpty()", &other)),
+        },
+        "randomuuid" => {
+            use std::collections::hash_map::RandomState;
+            use std::hash::{BuildHasher, Hasher};
+            let random = || RandomState::new().build_hasher().finish();
+            let (high, low) = (random(), random());
+            Ok(Value::String(format!(
+                "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+                high >> 32,
+                (high >> 16) & 0xffff,
+                high & 0xfff,
+                0x8000 | ((low >> 48) & 0x3fff),
+                low & 0xffff_ffff_ffff
+            )))
         }
         "rand" => {
             // rand() — returns a random float in [0, 1).

@@ -201,6 +201,14 @@ pub use column_name::expr_to_column_name;
 /// in lower-case. Used for compile-time typo detection in the planner.
 pub const KNOWN_FUNCTION_NAMES: &[&str] = &[
     // Scalar functions (eval_function_call match arms)
+    // eval-job: those that Neo4j has besides.
+    "lower",
+    "upper",
+    "ceiling",
+    "timestamp",
+    "elementid",
+    "isempty",
+    "randomuuid",
     "length",
     "nodes",
     "tolower",

@@ -246,7 +246,8 @@ impl<'a> AggAccumulator<'a> {
                 }
                 originals.sort_by(compare_values_for_sort);
                 if matches!(self.agg.function, AggregateFunction::PercentileDisc) {
-                    let idx = (pct * (originals.len() - 1) as f64).round() as usize;
+                    // eval-job: the first value that reaches the percentile, as Neo4j takes it.
+                    let idx = ((pct * originals.len() as f64).ceil() as usize).max(1) - 1;
                     return Ok(originals.swap_remove(idx));
                 }
                 let values: Vec<f64> = originals

@@ -146,7 +146,9 @@ pub(in crate::cypher::planner) fn function_arity(name: &str) -> Option<(usize, u
         | "tofloat" | "keys" | "labels" | "id" | "type" | "properties" | "relationships"
         | "head" | "last" | "tail" | "size" | "abs" | "sqrt" | "sign" | "ceil" | "floor"
         | "log" | "log10" | "exp" | "reverse" | "startnode" | "endnode" | "trim" | "ltrim"
-        | "rtrim" => (1, 1),
+        | "rtrim"
+        // eval-job: those that Neo4j has besides.
+        | "lower" | "upper" | "ceiling" | "elementid" | "isempty" => (1, 1),
         // 2 arguments
         "split" | "left" | "right" => (2, 2),
         // 3 arguments
@@ -156,7 +158,7 @@ pub(in crate::cypher::planner) fn function_arity(name: &str) -> Option<(usize, u
         // 2..3
         "substring" | "range" => (2, 3),
         // 0 arguments
-        "e" | "pi" | "rand" => (0, 0),
+        "e" | "pi" | "rand" | "timestamp" | "randomuuid" => (0, 0),
         _ => return None,
     };
     Some(bounds)
@@ -668,7 +670,7 @@ pub(in crate::cypher::planner) fn split_aggregates(
 pub(in crate::cypher::planner) fn contains_nondeterministic_fn(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::FunctionCall { name, args, .. } => {
-            if name.eq_ignore_ascii_case("rand") {
+            if name.eq_ignore_ascii_case("rand") || name.eq_ignore_ascii_case("randomuuid") {
                 return true;
             }
             args.iter().any(contains_nondeterministic_fn)
