@@ -91,6 +91,8 @@ pub(super) enum Command {
     List(RunsArgs),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
+    /// Grade runs again from what was kept of them, without the agent: with a corrected job or other weights
+    Grade(GradeArgs),
     /// Serve the demo agent, as if it were your own; it writes to the Neo4j of NEO_URI
     DemoAgent(DemoAgentArgs),
     /// Serve an empty throw-away graph over Bolt, for an agent that uses a Neo4j driver
@@ -240,6 +242,28 @@ pub(super) struct ShowArgs {
 
     /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
     /// the shape of Red Hat's token files
+    #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
+    pub(super) output: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct GradeArgs {
+    /// The runs' ids, or the beginnings of their folders' names [default: the newest run]
+    #[arg(value_name = "RUN")]
+    pub(super) runs: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) runs_dir: RunsArgs,
+
+    /// The job file to grade by [default: the job that each run was held with]
+    #[arg(long, env = "EVAL_JOB_JOB", value_name = "FILE")]
+    pub(super) job: Option<PathBuf>,
+
+    /// How much the dimensions count, such as tasks=2,assertions=4 [default: as before]
+    #[arg(long, env = "EVAL_JOB_WEIGHTS", value_name = "NAME=WEIGHT", value_delimiter = ',', value_parser = super::grade::weight)]
+    pub(super) weights: Vec<(String, crate::score::Weight)>,
+
+    /// Also write the run with its new grades to a file (.json, or tokens.json)
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 }

@@ -9,6 +9,7 @@ mod context;
 mod demo_agent;
 mod env_file;
 mod error;
+mod grade;
 mod graph;
 mod jobs;
 mod panics;
@@ -77,6 +78,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::List(args) => list::list(&args, &context, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
+        Command::Grade(args) => grade::grade(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
     });
     stop_watching();

@@ -12,12 +12,16 @@ pub struct Usage {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreported_calls: u64,
     /// Tokens of the requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Those of them that the provider had in its prompt cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
     /// Tokens of the replies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// Those of them that were spent on reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// Tokens of the longest single request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,8 +120,9 @@ mod tests {
     #[test]
     fn what_an_earlier_version_kept_is_read() {
         let kept = r#"{"calls":2,"inputTokens":10,"cachedInputTokens":null,"outputTokens":3,"reasoningTokens":null}"#;
+        let shorter = r#"{"calls":2,"inputTokens":10,"outputTokens":3}"#;
         let usage: Usage = serde_json::from_str(kept).unwrap();
         assert_eq!((usage.calls, usage.input_tokens, usage.largest_input_tokens), (2, Some(10), None));
-        assert_eq!(serde_json::to_string(&usage).unwrap(), kept);
+        assert_eq!(serde_json::to_string(&usage).unwrap(), shorter);
     }
 }

@@ -164,6 +164,16 @@ impl Job {
         }
     }
 
+    /// A job as it was kept with a run.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn restored(kept: &serde_json::Value) -> Result<Job, String> {
+        let mut job = Job::deserialize(kept).map_err(|error| error.to_string())?;
+        job.complete("");
+        Ok(job)
+    }
+
     /// Whether a setup or an assertion of a case looks at the graph.
     pub fn uses_graph(&self) -> bool {
         self.cases.iter().any(|case| case.uses_graph())

@@ -24,6 +24,9 @@ pub enum Entry {
         at: DateTime<Utc>,
         /// What it was made of.
         provenance: Box<Provenance>,
+        /// The whole job, as it was completed, without secrets; earlier versions kept none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<Box<serde_json::Value>>,
         /// The trials to come.
         trials: Vec<TrialId>,
     },

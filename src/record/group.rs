@@ -121,11 +121,21 @@ impl Group {
 
     /// Without any trial: the group that this one is in.
     fn new(trial: &TrialId) -> Group {
+        let TrialId { case, model, condition, .. } = trial.clone();
+        Group::of(case, model, condition, 0)
+    }
+
+    /// The same group, as if none of its trials had been taken in yet.
+    pub(super) fn emptied(&self) -> Group {
+        Group::of(self.case.clone(), self.model.clone(), self.condition, self.planned)
+    }
+
+    fn of(case: String, model: String, condition: Condition, planned: usize) -> Group {
         Group {
-            case: trial.case.clone(),
-            model: trial.model.clone(),
-            condition: trial.condition,
-            planned: 0,
+            case,
+            model,
+            condition,
+            planned,
             held_before: 0,
             graded: 0,
             composite: Tally::default(),

@@ -27,7 +27,7 @@ pub struct Overview {
 impl Overview {
     /// Of a run whose journal begins with this entry; `None` if it is not a beginning.
     pub(super) fn begin(entry: &Entry) -> Option<(Overview, Vec<TrialId>)> {
-        let Entry::RunStarted { version, id, at, provenance, trials } = entry else { return None };
+        let Entry::RunStarted { version, id, at, provenance, trials, job: _ } = entry else { return None };
         let summary = RunSummary {
             version: *version,
             id: id.clone(),
@@ -55,6 +55,21 @@ impl Overview {
         Some((overview, trials.clone()))
     }
 
+    /// Of the same run, as if none of its trials had been taken in yet.
+    pub fn emptied(&self) -> Overview {
+        let groups = self.groups.iter().map(Group::emptied).collect();
+        Overview {
+            summary: self.summary.clone(),
+            groups,
+            begun: 0,
+            turns: 0,
+            spending: Vec::new(),
+            doubts: Doubts::default(),
+            ledger: Ledger::default(),
+            unfinished: 0,
+        }
+    }
+
     /// How many trials there are.
     pub fn planned(&self) -> usize {
         self.groups.iter().map(|group| group.planned).sum()
@@ -77,7 +92,7 @@ impl Overview {
     }
 
     /// Takes in a trial, of which nothing more will come; returns the place of its group.
-    pub(super) fn add(&mut self, trial: &TrialRecord) -> usize {
+    pub fn add(&mut self, trial: &TrialRecord) -> usize {
         self.begun += usize::from(trial.started_at.is_some());
         self.turns += trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
         self.ledger.add(trial, &self.summary.provenance);
@@ -91,7 +106,7 @@ impl Overview {
     }
 
     /// All trials are taken in.
-    pub(super) fn conclude(&mut self) {
+    pub fn conclude(&mut self) {
         let models = self.summary.provenance.models.iter();
         self.summary.figures = models.map(|model| figures::of_model(model, self.groups_of(model))).collect();
         self.spending = self.ledger.rows(&self.summary.provenance);

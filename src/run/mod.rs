@@ -93,6 +93,7 @@ async fn begin(engine: &Engine, provenance: Provenance) -> io::Result<()> {
         id: engine.id.clone(),
         at: engine.clock.wall(),
         provenance: Box::new(provenance),
+        job: serde_json::to_value(&*engine.plan.job).ok().map(Box::new),
         trials: engine.plan.trials().into_iter().map(|trial| trial.id.clone()).collect(),
     })?;
     engine.sink.kept(Durability::Machine).await

@@ -4,6 +4,7 @@ mod agent_limits;
 mod budget;
 mod descriptors;
 mod faults;
+mod grade;
 mod graph_serve;
 mod kill;
 mod memory;

@@ -125,7 +125,7 @@ fn every_command_within_the_text_is_one() {
 #[test]
 fn every_flag_and_variable_that_the_readme_names_is_there() {
     let text = readme();
-    let help: String = ["run", "validate", "show", "list", "demo-agent", "graph serve"]
+    let help: String = ["run", "validate", "show", "list", "grade", "demo-agent", "graph serve"]
         .iter()
         .map(|command| command.split(' '))
         .map(|command| {

@@ -39,7 +39,9 @@ use crate::score::{Component, Score};
 /// as lists of nodes and relationships in turn.
 pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> Component {
     let Some(observation) = evidence.queries.iter().find(|observation| observation.assertion == *id) else {
-        return Component::missing(format!("the query of assertion `{id}` was never run"));
+        return Component::missing(format!(
+            "the query of assertion `{id}` was never run, and what it returns can't be told without the graph"
+        ));
     };
     let table = match &observation.result {
         Observed::Seen(table) => table,

@@ -23,6 +23,8 @@ pub struct JournalFile {
     /// The trials as they were planned, each with its lines.
     trials: BTreeMap<u32, (TrialRecord, Vec<Span>)>,
     lines: usize,
+    /// The job that it was held with, if that was kept.
+    pub job: Option<Box<serde_json::Value>>,
     /// What was wrong with the journal, if something was.
     pub note: Option<String>,
 }
@@ -45,7 +47,7 @@ impl JournalFile {
 
     fn new(folder: &Path, file: Arc<File>) -> JournalFile {
         let (folder, path) = (folder.to_path_buf(), folder.join(JOURNAL));
-        JournalFile { folder, path, file, redactor: None, trials: BTreeMap::new(), lines: 0, note: None }
+        JournalFile { folder, path, file, redactor: None, trials: BTreeMap::new(), lines: 0, job: None, note: None }
     }
 
     /// The same; what this redactor knows is cleared from all that is read: from runs that were kept before keys were
@@ -59,7 +61,23 @@ impl JournalFile {
     /// # Errors
     /// [`StoreError::Io`].
     pub fn write_summary(&self, summary: &RunSummary) -> Result<(), StoreError> {
-        summary::write(&self.folder, summary, self.lines)
+        summary::write(&self.folder, summary::SUMMARY, summary, self.lines)
+    }
+
+    /// Where the journal is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes another verdict beside the first: `grade-1.json`, or the next that is free. Returns where.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn write_grading(&self, summary: &RunSummary) -> Result<PathBuf, StoreError> {
+        let free = (1u32..).map(|number| format!("grade-{number}.json")).find(|name| !self.folder.join(name).exists());
+        let name = free.unwrap_or_default();
+        summary::write(&self.folder, &name, summary, self.lines)?;
+        Ok(self.folder.join(name))
     }
 
     fn trial(&self, planned: &TrialRecord, spans: &[Span]) -> io::Result<TrialRecord> {
@@ -100,7 +118,8 @@ impl StoredRun for JournalFile {
         entries.redactor = self.redactor.clone();
         let mut fold = None;
         if let Some(first) = entries.next() {
-            if let Entry::RunStarted { trials, .. } = &first {
+            if let Entry::RunStarted { trials, job, .. } = &first {
+                self.job.clone_from(job);
                 let planned = |trial: &_| TrialRecord::planned(Clone::clone(trial));
                 self.trials = trials.iter().map(|trial| (trial.number, (planned(trial), Vec::new()))).collect();
             }

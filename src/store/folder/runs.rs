@@ -202,6 +202,7 @@ mod tests {
             id: run.id.clone(),
             at: DateTime::UNIX_EPOCH,
             provenance: Box::default(),
+            job: None,
             trials: Vec::new(),
         };
         run.journal.append(&entry).unwrap();

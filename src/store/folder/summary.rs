@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{StoreError, private};
 use crate::record::RunSummary;
 
-const SUMMARY: &str = "summary.json";
+pub(super) const SUMMARY: &str = "summary.json";
 
 /// What the file holds.
 #[derive(Serialize, Deserialize)]
@@ -39,8 +39,8 @@ pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
 ///
 /// # Errors
 /// [`StoreError::Io`].
-pub(super) fn write(folder: &Path, summary: &RunSummary, journal_lines: usize) -> Result<(), StoreError> {
-    let (path, beside) = (folder.join(SUMMARY), folder.join("summary.json.partial"));
+pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lines: usize) -> Result<(), StoreError> {
+    let (path, beside) = (folder.join(name), folder.join(format!("{name}.partial")));
     let write = || -> io::Result<()> {
         let mut json = serde_json::to_vec_pretty(&Summary { summary, journal_lines })?;
         json.push(b'\n');

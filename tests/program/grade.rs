@@ -1,0 +1,69 @@
+//! Runs that are graded again from what was kept of them.
+
+use std::path::Path;
+
+use super::eval_job;
+
+const JOB: &str = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {model: scripted}\nscorer: {model: scripted}\n\
+                   facts: [The appointment is on 7 March 2031 at 9:00]\n\
+                   tasks: [{task: Ask for a reminder to call Bob, acceptanceCriteria: A reminder to call Bob is created}]\n\
+                   assertions: [{name: exists, cypher: 'MATCH (r:Reminder) RETURN count(r) > 0', expected: true}]\n";
+
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = eval_job(folder).args(arguments).output().unwrap();
+    let words = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(words).unwrap())
+}
+
+fn kept(job: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let (status, words) =
+        run(folder.path(), &["run", "job.yml", "--model", "demo-sloppy", "--min-score", "0.9", "-o", "first.json"]);
+    assert_eq!(status, Some(100), "{words}");
+    folder
+}
+
+#[test]
+fn a_run_is_graded_again_by_its_own_job_or_by_a_corrected_one() {
+    let folder = kept(JOB);
+    let (status, words) = run(folder.path(), &["grade", "-o", "again.json"]);
+    assert_eq!(status, Some(100), "{words}");
+    assert!(words.contains("nothing came out otherwise\n  verdict: gate failed → gate failed"), "{words}");
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(folder.path().join(name)).unwrap()).unwrap()
+    };
+    assert_eq!(read("again.json"), read("first.json"), "the same evidence by the same job");
+
+    std::fs::write(
+        folder.path().join("other.yml"),
+        JOB.replace("expected: true", "expected: false, holdsBefore: true"),
+    )
+    .unwrap();
+    let (status, words) = run(folder.path(), &["grade", "--job", "other.yml"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("exists: 0.00 → 1.00 (2 conversations)"), "{words}");
+    assert!(words.contains("verdict: gate failed → passed"), "{words}");
+    assert!(words.contains("grade-2.json, beside the first verdict"), "{words}");
+    assert_eq!(run(folder.path(), &["show"]).0, Some(100), "the first verdict stands");
+}
+
+#[test]
+fn weights_are_others_and_what_only_the_graph_can_tell_is_missing() {
+    let folder = kept(JOB);
+    let (status, words) = run(folder.path(), &["grade", "--weights", "assertions=0"]);
+    assert_eq!(status, Some(0), "{words}");
+    let more = format!(
+        "{}  - {{cypher: 'RETURN 1', expected: 1}}\n",
+        JOB.replace("assertions: [{", "assertions:\n  - {").replace("}]\n  -", "}\n  -")
+    );
+    let more = more.replace("expected: true}]", "expected: true}");
+    std::fs::write(folder.path().join("more.yml"), more).unwrap();
+    let (status, words) = run(folder.path(), &["grade", "--job", "more.yml"]);
+    assert_eq!(status, Some(102), "{words}");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("was never run, and what it returns can't be told without the graph"), "{words}");
+    let (status, words) = run(folder.path(), &["grade", "--weights", "task=2"]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("there is no dimension `task`"), "{words}");
+}
