@@ -27,11 +27,11 @@
 //!   `check` functions of the edges.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
 //! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it. What trials share and
-//!   what must be ended or deleted in the end is in `run/commons.rs`; `run/contamination.rs` looks for what leaked.
+//!   what must be ended or deleted in the end is in `run/resources.rs`; `run/contamination.rs` looks for what leaked.
 //! - [`graph`] has a Bolt server, `graph/bolt`, by which agents in other processes reach the embedded graph, and
 //!   `graph/snapshot`, whose differences become [`evidence::Change`]s (`run/watch.rs`, turn by turn).
 //! - [`cypher`] parses a statement once into tokens, brackets and projections: both graphs and the assertions read those.
-//! - What is started is ended: `agent/managed` keeps every process group, `run/commons.rs` whatever trials share, and both
+//! - What is started is ended: `agent/managed` keeps every process group, `run/resources.rs` whatever trials share, and both
 //!   let go of it also after Ctrl-C, a panic or a failed start; after `kill -9` `agent/watchdog.rs`, a process of its own, does,
 //!   and `agent/launcher.rs` lets nothing begin of which that one does not know.
 //! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,

@@ -9,7 +9,7 @@ use eval_job::job::{self, Isolation};
 use eval_job::plan::{Plan, Surroundings, Trial, Wanted};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, TrialRecord};
-use eval_job::run::{self, Credentials, Durability, Edges, Engine, Means};
+use eval_job::run::{self, Credentials, Durability, Edges, Engine, RunDeps};
 use eval_job::secret::Variables;
 use eval_job::store::folder::{Journal, JournalFile, RunsFolder};
 use eval_job::store::{Store, StoredRun};
@@ -78,7 +78,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
         .collect();
     let credentials = Credentials { variables, ..Credentials::default() };
     let clock = Clock::system();
-    let means = Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(|| 1), on_wait: None };
+    let means = RunDeps { credentials: &credentials, clock, rng_seed: 1, random: Box::new(|| 1), on_wait: None };
     let edges = Edges::of(&plan, means).unwrap();
     let templates = Templates::embedded();
     let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);

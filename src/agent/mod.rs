@@ -92,9 +92,14 @@ pub trait Session: Send {
     /// even if the caller gives up.
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError>;
 
+    /// That there is no state to show, where there is none.
+    fn no_state(&self) -> &'static str {
+        "the agent has no state to show"
+    }
+
     /// The agent's observable state. An error of kind [`AgentErrorKind::NotFound`] means that the agent has none to show.
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        let message = "the transport has no way to show the agent's state".to_owned();
+        let message = self.no_state().to_owned();
         Err(AgentError { kind: AgentErrorKind::NotFound, message })
     }
 }

@@ -11,7 +11,7 @@ use crate::limiter::OnWait;
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Plan, Refusal, Surroundings, Wanted};
 use crate::prompt::Templates;
-use crate::run::{Edges, Means};
+use crate::run::{Edges, RunDeps};
 
 /// A job that can work, as far as anyone can know.
 pub(super) struct Planned {
@@ -72,8 +72,8 @@ pub(super) fn edges(
     rng_seed: u64,
     on_wait: Option<std::sync::Arc<OnWait>>,
 ) -> Result<Edges, String> {
-    let chance = Box::new(Context::chance);
-    Edges::of(plan, Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, on_wait })
+    let random = Box::new(Context::chance);
+    Edges::of(plan, RunDeps { credentials: &context.credentials, clock: context.clock, rng_seed, random, on_wait })
 }
 
 /// What models cost: what the file says, then what is known.

@@ -19,7 +19,7 @@ use crate::job::{ModelName, Target};
 use crate::plan::{Plan, Wanted};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, Edges, Engine, Means, ProbeError, ProbeReport};
+use crate::run::{self, Edges, Engine, ProbeError, ProbeReport, RunDeps};
 
 /// How much of what an agent says is shown.
 const SHOWN: usize = 100;
@@ -49,10 +49,10 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     };
     let plan = Plan::of(job, wanted, surroundings(context))
         .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;
-    let chance = Box::new(Context::chance);
+    let random = Box::new(Context::chance);
     let rng_seed = Context::chance();
     let on_wait = Some(waiting_line(printer.clone()));
-    let means = Means { credentials: &context.credentials, clock: context.clock, rng_seed, chance, on_wait };
+    let means = RunDeps { credentials: &context.credentials, clock: context.clock, rng_seed, random, on_wait };
     let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
     let engine = Engine {
         id: "probe".to_owned(),

@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::failure::{Failure, Next, Whom};
+use super::failure::{ErrorContext, Failure, Next};
 use super::{
-    Complaint, Dialect, Llm, LlmError, LlmReply, LlmRequest, LlmRole, Manner, MaxTokens, Meter, ModelSettings,
-    Outgoing, Said,
+    ApiError, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings, ParsedResponse,
+    ProviderApi, ProviderRequest, RequestFeatures,
 };
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method, Url};
@@ -22,18 +22,18 @@ const EXPECTED_REPLY: f64 = 150.0;
 /// A model of any provider.
 pub struct Client {
     name: String,
-    dialect: Box<dyn Dialect>,
+    provider: Box<dyn ProviderApi>,
     settings: ModelSettings,
     http: HttpClient,
     /// What is known of the model, for all requests.
-    manner: Mutex<Manner>,
+    features: Mutex<RequestFeatures>,
     /// How many requests there were: each draws its own jitter.
     calls: AtomicU64,
 }
 
 /// What a failed try leads to.
 enum Then {
-    /// The same question in another manner, at once.
+    /// The same question without what was refused, at once.
     Differently,
     /// The same question with another key, at once.
     WithAnotherKey(Secret),
@@ -42,38 +42,39 @@ enum Then {
 }
 
 impl Client {
-    pub(super) fn new(provider: &str, dialect: Box<dyn Dialect>, settings: ModelSettings, http: HttpClient) -> Client {
+    pub(super) fn new(name: &str, provider: Box<dyn ProviderApi>, settings: ModelSettings, http: HttpClient) -> Client {
         Client {
-            name: format!("{provider}/{}", settings.model),
-            manner: Mutex::new(dialect.first_manner()),
-            dialect,
+            name: format!("{name}/{}", settings.model),
+            features: Mutex::new(provider.first_features()),
+            provider,
             settings,
             http,
             calls: AtomicU64::new(0),
         }
     }
 
-    fn manner(&self) -> Manner {
-        *self.manner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn features(&self) -> RequestFeatures {
+        *self.features.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn whom(&self) -> Whom<'_> {
-        Whom { model: &self.settings.model, origin: &self.settings.origin, clock: self.settings.clock }
+    fn error_context(&self) -> ErrorContext<'_> {
+        ErrorContext { model: &self.settings.model, origin: &self.settings.origin, clock: self.settings.clock }
     }
 
     async fn once(
         &self,
         request: &LlmRequest,
-        manner: Manner,
+        features: RequestFeatures,
         waiter: Waiter,
         (refused_key, meter): (Option<&Secret>, &Meter),
     ) -> Result<LlmReply, Then> {
         let settings = &self.settings;
-        let token = self.dialect.token(refused_key).await.map_err(Then::Failed)?;
+        let token = self.provider.token(refused_key).await.map_err(Then::Failed)?;
         let key = token.as_ref().or(settings.key.as_ref()).filter(|key| !key.expose().is_empty());
-        let Outgoing { url, headers, body } = self.dialect.outgoing(request, &settings.options, manner);
+        let ProviderRequest { url, headers, body } =
+            self.provider.provider_request(request, &settings.options, features);
         let reserved = match &settings.allowance {
-            Some(_) if manner.max_tokens == MaxTokens::Omitted && !self.dialect.always_bounds() => {
+            Some(_) if features.max_tokens == MaxTokens::Omitted && !self.provider.always_bounds() => {
                 return Err(Then::Failed(Failure::of_no_bound(&settings.model)));
             }
             Some(allowance) => match allowance.set_aside(body.len()).await {
@@ -90,7 +91,7 @@ impl Client {
                 return Err(Then::Failed(Failure::of_exhausted_limit(None, &settings.model)));
             }
         };
-        let (name, before) = self.dialect.key_header();
+        let (name, before) = self.provider.key_header();
         let call = Call {
             method: Method::POST,
             url,
@@ -114,7 +115,7 @@ impl Client {
             }
         };
         if reply.is_success() {
-            let read = self.read(&reply, request, manner, permit);
+            let read = self.read(&reply, request, features, permit);
             let usage = match &read {
                 Ok(reply) => reply.usage,
                 Err(failure) => *failure.error.usage,
@@ -126,15 +127,15 @@ impl Client {
         // Refusals are on nobody's bill.
         release(reserved);
         meter.took(Usage::default());
-        let complaint = Complaint::of_body(&reply.body);
-        if matches!(reply.status, 400 | 422) && self.learns(&complaint, request, manner) {
+        let api_error = ApiError::of_body(&reply.body);
+        if matches!(reply.status, 400 | 422) && self.learns(&api_error, request, features) {
             permit.accepted(Some(0), &self.rate_limit_headers(&reply));
             return Err(Then::Differently);
         }
         if let (401, Some(token), None) = (reply.status, token, refused_key) {
             return Err(Then::WithAnotherKey(token));
         }
-        let failure = Failure::of_status(&reply, &complaint, self.whom());
+        let failure = Failure::of_status(&reply, &api_error, self.error_context());
         self.settle(permit, &reply, &failure);
         Err(Then::Failed(failure))
     }
@@ -148,7 +149,7 @@ impl Client {
         body: Option<Vec<u8>>,
     ) -> Option<HttpReply> {
         let settings = &self.settings;
-        let (name, before) = self.dialect.key_header();
+        let (name, before) = self.provider.key_header();
         let key = settings.key.as_ref().filter(|key| !key.expose().is_empty());
         let key = key.map(|key| KeyHeader { name, before, key });
         let call = Call { method, url, key, body, time_limit: settings.time_limit, body_cap: BODY_CAP };
@@ -159,22 +160,22 @@ impl Client {
         &self,
         reply: &HttpReply,
         request: &LlmRequest,
-        manner: Manner,
+        features: RequestFeatures,
         permit: Permit<'_>,
     ) -> Result<LlmReply, Failure> {
         let origin = &self.settings.origin;
-        let said = self.dialect.said(reply, request.schema.is_some());
+        let said = self.provider.parse_response(reply, request.schema.is_some());
         match said.map_err(|fault| Failure::of_fault(fault, origin))? {
-            Said::Words(text, usage) => {
+            ParsedResponse::Words(text, usage) => {
                 permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
-                Ok(LlmReply { text, usage, notes: manner.notes(request, &self.settings.options) })
+                Ok(LlmReply { text, usage, notes: features.notes(request, &self.settings.options) })
             }
-            Said::Nothing(why, usage) => {
+            ParsedResponse::Nothing(why, usage) => {
                 permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
                 Err(Failure::of_silence(reply, (&why, usage), origin))
             }
-            Said::Error(complaint) => {
-                let failure = Failure::in_band(reply, &complaint, self.whom());
+            ParsedResponse::Error(api_error) => {
+                let failure = Failure::in_band(reply, &api_error, self.error_context());
                 self.settle(permit, reply, &failure);
                 Err(failure)
             }
@@ -202,13 +203,13 @@ impl Client {
     }
 
     /// Whether a refusal names something that was sent and can be left out; it is remembered for all later requests.
-    fn learns(&self, complaint: &Complaint, request: &LlmRequest, manner: Manner) -> bool {
-        let first = self.dialect.first_manner();
-        let Some(weaker) = manner.without_refused(complaint, request, &self.settings.options, first) else {
+    fn learns(&self, api_error: &ApiError, request: &LlmRequest, features: RequestFeatures) -> bool {
+        let first = self.provider.first_features();
+        let Some(weaker) = features.without_refused(api_error, request, &self.settings.options, first) else {
             return false;
         };
         // Requests in flight may come back late with a refusal that is known already.
-        let mut known = self.manner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.features.lock().unwrap_or_else(PoisonError::into_inner);
         *known = known.and(weaker, first);
         true
     }
@@ -229,17 +230,18 @@ impl Llm for Client {
     /// The list of models is asked for first. Whoever refuses that may refuse it to all, or to this key only: so the
     /// models' own door must refuse the key as well, to a body in which there is no question.
     async fn refused_key(&self) -> Option<LlmError> {
-        let Some(list) = self.dialect.models() else {
+        let Some(list) = self.provider.models() else {
             // Where a token stands for the key, whoever gives it knows the key.
-            let refused = self.dialect.token(None).await.err()?.error;
+            let refused = self.provider.token(None).await.err()?.error;
             return (!refused.transient).then_some(refused);
         };
         let nothing = LlmRequest { role: LlmRole::Judge, messages: Vec::new(), temperature: 0.0, schema: None };
-        let Outgoing { url, headers, .. } = self.dialect.outgoing(&nothing, &self.settings.options, self.manner());
+        let ProviderRequest { url, headers, .. } =
+            self.provider.provider_request(&nothing, &self.settings.options, self.features());
         let is_refused = |reply: &HttpReply| matches!(reply.status, 401 | 403);
         self.unasked(Method::GET, list, headers, None).await.filter(is_refused)?;
         let reply = self.unasked(Method::POST, url, headers, Some(b"{}".to_vec())).await.filter(is_refused)?;
-        Some(Failure::of_status(&reply, &Complaint::of_body(&reply.body), self.whom()).error)
+        Some(Failure::of_status(&reply, &ApiError::of_body(&reply.body), self.error_context()).error)
     }
 
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError> {
@@ -251,7 +253,7 @@ impl Llm for Client {
         let mut was_late = false;
         loop {
             let about = (refused_key.as_ref(), meter);
-            let Failure { mut error, next } = match self.once(request, self.manner(), waiter, about).await {
+            let Failure { mut error, next } = match self.once(request, self.features(), waiter, about).await {
                 // A try without words is paid for too.
                 Ok(reply) => return Ok(LlmReply { usage: meter.taken(), ..reply }),
                 // Each change takes something away for good, so there are few.

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Complaint, NoWords, Said, repair};
+use super::{ApiError, NoWords, ParsedResponse, repair};
 use crate::evidence::Usage;
 
 /// The body of a success; an error can hide in it.
@@ -89,10 +89,10 @@ impl CompletionReply {
     }
 
     /// What it says: words, none, or an error in a success's clothing.
-    pub fn said(&self, wants_json: bool) -> Said {
+    pub fn parse_response(&self, wants_json: bool) -> ParsedResponse {
         match self.error.as_ref().filter(|error| !error.is_null()) {
-            Some(error) => Said::Error(Complaint::of_value(error)),
-            None => Said::of(self.words(wants_json), self.usage()),
+            Some(error) => ParsedResponse::Error(ApiError::of_value(error)),
+            None => ParsedResponse::of(self.words(wants_json), self.usage()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Complaint, LlmError, NoWords, Origin};
+use super::{ApiError, LlmError, NoWords, Origin};
 use crate::clock::Clock;
 use crate::descriptors;
 use crate::evidence::Usage;
@@ -34,9 +34,9 @@ pub(super) enum Next {
     Slower(Option<Duration>),
 }
 
-/// Whom a failure concerns.
+/// What a failure concerns: the model and where it is.
 #[derive(Clone, Copy)]
-pub(super) struct Whom<'a> {
+pub(super) struct ErrorContext<'a> {
     pub(super) model: &'a str,
     pub(super) origin: &'a Origin,
     pub(super) clock: Clock,
@@ -74,52 +74,52 @@ impl Failure {
     }
 
     /// A status that is not a success.
-    pub(super) fn of_status(reply: &HttpReply, complaint: &Complaint, whom: Whom<'_>) -> Failure {
-        Failure::of_complaint(reply, reply.status, complaint, whom)
+    pub(super) fn of_status(reply: &HttpReply, api_error: &ApiError, whom: ErrorContext<'_>) -> Failure {
+        Failure::of_complaint(reply, reply.status, api_error, whom)
     }
 
     /// An error that came with the status of a success.
-    pub(super) fn in_band(reply: &HttpReply, complaint: &Complaint, whom: Whom<'_>) -> Failure {
+    pub(super) fn in_band(reply: &HttpReply, api_error: &ApiError, whom: ErrorContext<'_>) -> Failure {
         // Without a status of its own it is the fault of the model behind a gateway.
-        let presumed = match complaint.kind.as_str() {
+        let presumed = match api_error.kind.as_str() {
             "invalid_request_error" => 400,
             "rate_limit_error" => 429,
             _ => 502,
         };
-        let status = complaint.code.parse().unwrap_or(presumed);
-        Failure::of_complaint(reply, status, complaint, whom)
+        let status = api_error.code.parse().unwrap_or(presumed);
+        Failure::of_complaint(reply, status, api_error, whom)
     }
 
-    fn of_complaint(reply: &HttpReply, status: u16, complaint: &Complaint, whom: Whom<'_>) -> Failure {
-        let Whom { model, origin, clock } = whom;
+    fn of_complaint(reply: &HttpReply, status: u16, api_error: &ApiError, whom: ErrorContext<'_>) -> Failure {
+        let ErrorContext { model, origin, clock } = whom;
         let message = if reply.is_success() {
-            format!("{}: answered with an error: {}", reply.place, reply.quote(&complaint.message))
-        } else if complaint.message.is_empty() {
+            format!("{}: answered with an error: {}", reply.place, reply.quote(&api_error.message))
+        } else if api_error.message.is_empty() {
             reply.refusal()
         } else {
-            format!("{}: answered {status}: {}", reply.place, reply.quote(&complaint.message))
+            format!("{}: answered {status}: {}", reply.place, reply.quote(&api_error.message))
         };
         match status {
-            _ if complaint.out_of_money() => {
+            _ if api_error.out_of_money() => {
                 Failure::for_good(format!("{message}; the account has no credit left: check its billing"))
             }
-            _ if complaint.until_tomorrow() => {
+            _ if api_error.until_tomorrow() => {
                 Failure::for_good(format!("{message}; this limit is counted by the day: try again tomorrow"))
             }
             401 => Failure::for_good(format!("{message}; check {}", origin.key)),
-            _ if complaint.of_the_key() => Failure::for_good(format!("{message}; check {}", origin.key)),
+            _ if api_error.of_the_key() => Failure::for_good(format!("{message}; check {}", origin.key)),
             403 => Failure::for_good(format!("{message}; check that {} may use the model {model:?}", origin.key)),
             404 => {
                 Failure::for_good(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
             }
             // Groq's word for a model that missed the schema this time.
-            400 if complaint.code == "json_validate_failed" => Failure::for_now(message, Next::Again(None)),
-            429 => Failure::for_now(message, Next::Slower(asked(reply, complaint, clock))),
+            400 if api_error.code == "json_validate_failed" => Failure::for_now(message, Next::Again(None)),
+            429 => Failure::for_now(message, Next::Slower(asked(reply, api_error, clock))),
             // Whoever says when to come back means all requests.
-            503 | 529 if asked(reply, complaint, clock).is_some() => {
-                Failure::for_now(message, Next::Slower(asked(reply, complaint, clock)))
+            503 | 529 if asked(reply, api_error, clock).is_some() => {
+                Failure::for_now(message, Next::Slower(asked(reply, api_error, clock)))
             }
-            408 | 500.. => Failure::for_now(message, Next::Again(asked(reply, complaint, clock))),
+            408 | 500.. => Failure::for_now(message, Next::Again(asked(reply, api_error, clock))),
             _ => Failure::for_good(message),
         }
     }
@@ -173,11 +173,11 @@ impl Failure {
 }
 
 /// The wait that an endpoint asks for: `retry-after-ms` (OpenAI's, Azure's), `Retry-After`, or what the body says.
-fn asked(reply: &HttpReply, complaint: &Complaint, clock: Clock) -> Option<Duration> {
+fn asked(reply: &HttpReply, api_error: &ApiError, clock: Clock) -> Option<Duration> {
     let exact = reply.header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok());
     let exact = exact.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());
     let usual = || reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
-    exact.or_else(usual).or(complaint.wait)
+    exact.or_else(usual).or(api_error.wait)
 }
 
 #[cfg(test)]

@@ -7,16 +7,16 @@
 //! Requests are built here, on the program's one HTTP client, and by no client crate. Of those that know several
 //! providers, `genai` leaves out a schema or a seed in silence for some of them, adds Anthropic's cached tokens where they
 //! can't be told apart, and brings a second TLS stack; a crate for each provider brings a retry and a timeout of its own
-//! each. What is left to do is small: a provider is a [`Dialect`], two pure functions; [`client`] does the rest for all.
+//! each. What is left to do is small: a provider is a [`ProviderApi`], two pure functions; [`client`] does the rest for all.
 
 pub mod anthropic;
 mod client;
-mod complaint;
+mod api_error;
 mod completion;
-mod dialect;
+mod provider;
 mod failure;
 pub mod gemini;
-mod manner;
+mod features;
 mod meter;
 pub mod openai;
 mod repair;
@@ -25,12 +25,12 @@ mod settings;
 pub mod structured;
 pub mod watsonx;
 
+pub use api_error::ApiError;
 pub use client::Client;
-pub use complaint::Complaint;
 pub use completion::CompletionReply;
-pub use dialect::{Dialect, NoWords, Outgoing, Said};
-pub use manner::{Manner, MaxTokens};
+pub use features::{MaxTokens, RequestFeatures};
 pub use meter::Meter;
+pub use provider::{NoWords, ParsedResponse, ProviderApi, ProviderRequest};
 pub use repair::repair;
 pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 

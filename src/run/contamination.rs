@@ -18,7 +18,7 @@ const SESSION: usize = 20;
 
 /// All marks of a run.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct LeakDetector {
     /// By their first 16 bytes, in lower case: no mark is shorter.
     by_start: HashMap<[u8; TOKEN], Vec<Mark>>,
 }
@@ -38,7 +38,7 @@ enum MarkKind {
     Session,
 }
 
-impl Marks {
+impl LeakDetector {
     /// The token of a trial's user.
     pub(super) fn add_token(&mut self, trial: &TrialId, token: &str) {
         self.add(trial, MarkKind::User, token);
@@ -160,8 +160,8 @@ mod tests {
         TrialId { number, case: "c".to_owned(), model: "m".to_owned(), condition: Condition::WithFacts, repeat: number }
     }
 
-    fn marks() -> Marks {
-        let mut marks = Marks::default();
+    fn marks() -> LeakDetector {
+        let mut marks = LeakDetector::default();
         marks.add_token(&trial(1), "aaaabbbbccccdddd");
         marks.add_token(&trial(2), "k3f9qz7m2x8c5v1b");
         marks.add_session(&trial(2), UUID);
@@ -225,13 +225,13 @@ mod tests {
         let mut marks = marks();
         marks.add_session(&trial(1), UUID);
         assert_eq!(marks.leak(&trial(1), &said(UUID)), None);
-        assert_eq!(Marks::default().leak(&trial(1), &said(OTHER)), None);
+        assert_eq!(LeakDetector::default().leak(&trial(1), &said(OTHER)), None);
     }
 
     proptest! {
         #[test]
         fn a_mark_is_found_exactly_where_it_stands(before in "[a-z0-9 -]{0,40}", after in "[a-z0-9 -]{0,40}", mark in "[a-z0-9]{16}", cut in 0..17_usize) {
-            let mut marks = Marks::default();
+            let mut marks = LeakDetector::default();
             marks.add_token(&trial(2), &mark);
             let text = format!("{before}{}{after}", &mark[..cut]);
             prop_assert_eq!(marks.leak(&trial(1), &said(&text)).is_some(), text.contains(&mark));
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn many_marks_cost_no_more_than_one() {
-        let mut marks = Marks::default();
+        let mut marks = LeakDetector::default();
         for number in 2..20_000 {
             marks.add_token(&trial(number), &format!("{number:016}"));
         }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use super::budget::Budget;
 use tokio::sync::Semaphore;
 
-use super::commons::Commons;
 use super::evaluate;
-use super::models::{ModelAddress, Models, Surround};
+use super::models::{ModelAddress, ModelDeps, Models};
+use super::resources::RunResources;
 use super::trial_graph::neo4j_graph;
-use super::{Chance, Engine};
+use super::{Engine, RandomSource};
 use crate::agent::{Agent, AgentContext, AgentError};
 use crate::clock::{Clock, Stopwatch};
 use crate::evidence::TrialId;
@@ -64,7 +64,7 @@ pub struct Edges {
     /// `graph.embedded.memory`.
     graph_memory: embedded::Megabytes,
     /// What the trials have in common.
-    pub(super) commons: Commons,
+    pub(super) resources: RunResources,
     /// What the run may spend.
     pub(super) budget: Budget,
     /// The assertions that may be evaluated at once.
@@ -75,7 +75,7 @@ pub struct Edges {
 }
 
 /// What the surroundings give, of which the clients are made.
-pub struct Means<'a> {
+pub struct RunDeps<'a> {
     /// Keys, passwords and addresses.
     pub credentials: &'a Credentials,
     /// The clock.
@@ -83,7 +83,7 @@ pub struct Means<'a> {
     /// The seed of every random choice that can be made again.
     pub rng_seed: u64,
     /// What tokens and passwords are drawn from.
-    pub chance: Box<Chance>,
+    pub random: Box<RandomSource>,
     /// Hears how long something is waited for: a rate limit, the agent's first words.
     pub on_wait: Option<Arc<OnWait>>,
 }
@@ -93,14 +93,14 @@ impl Edges {
     ///
     /// # Errors
     /// What a client can't be made of: an address that is none.
-    pub fn of(plan: &Plan, means: Means<'_>) -> Result<Edges, String> {
-        let Means { credentials, clock, rng_seed, chance, on_wait } = means;
+    pub fn of(plan: &Plan, means: RunDeps<'_>) -> Result<Edges, String> {
+        let RunDeps { credentials, clock, rng_seed, random, on_wait } = means;
         let http = HttpClient::new().with_redactor(credentials.redactor.clone());
         let budget = Budget::new(plan.job.limits.spend(), plan.prices.clone());
         let variables = &credentials.variables;
         let (target, waits) = (TargetLimiter::new(clock, rng_seed, on_wait.clone()), on_wait.clone());
-        let surround = Surround { variables, clock, rng_seed, http: &http, on_wait, budget: &budget };
-        let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &surround)?;
+        let deps = ModelDeps { variables, clock, rng_seed, http: &http, on_wait, budget: &budget };
+        let Models { persona, judge, addresses, endpoints, keys } = Models::of(&plan.job, &deps)?;
         learn(plan, credentials, &keys);
         let query_limit = Duration::from_secs_f64(plan.job.limits.query_seconds);
         let graph_memory = match &plan.graph {
@@ -114,7 +114,7 @@ impl Edges {
             }
             _ => None,
         };
-        let (credentials, commons) = (credentials.clone(), Commons::new(chance));
+        let (credentials, resources) = (credentials.clone(), RunResources::new(random));
         let empty_graph = OnceLock::new();
         Ok(Edges {
             persona,
@@ -129,7 +129,7 @@ impl Edges {
             neo4j,
             query_limit,
             graph_memory,
-            commons,
+            resources,
             budget,
             evaluations: evaluate::slots(),
             target,
@@ -182,7 +182,7 @@ impl Edges {
     pub(super) fn user(&self, plan: &Plan, id: &TrialId) -> String {
         let user = &plan.job.target.user;
         match plan.isolation {
-            Isolation::User => format!("{user}-{}", self.commons.token(id)),
+            Isolation::User => format!("{user}-{}", self.resources.token(id)),
             Isolation::Shared | Isolation::Database | Isolation::Process => user.clone(),
         }
     }

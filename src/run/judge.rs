@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Engine;
-use super::asking::ask;
 use super::evaluate::off_thread;
+use super::metered_call::ask;
 use super::trial::Stop;
 use crate::evidence::{Condition, Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;

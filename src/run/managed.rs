@@ -20,8 +20,10 @@ impl Edges {
         let Some(start) = &plan.job.target.start else { return Ok(None) };
         let settings = self.start_settings(plan, start, trial_graph.and_then(|trial_graph| trial_graph.access.clone()));
         let agent = match plan.isolation {
-            Isolation::Shared | Isolation::User => self.commons.agent(&settings, listener).await?,
-            Isolation::Database | Isolation::Process => Arc::new(self.commons.agents.start(&settings, listener).await?),
+            Isolation::Shared | Isolation::User => self.resources.agent(&settings, listener).await?,
+            Isolation::Database | Isolation::Process => {
+                Arc::new(self.resources.agents.start(&settings, listener).await?)
+            }
         };
         Ok(Some(agent))
     }
@@ -40,7 +42,7 @@ impl Edges {
 
     /// Ends every agent that was started and deletes every database that was made, as far as trials have not.
     pub(super) async fn close(&self) {
-        self.commons.close(self.neo4j.as_deref()).await;
+        self.resources.close(self.neo4j.as_deref()).await;
     }
 }
 

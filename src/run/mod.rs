@@ -3,9 +3,9 @@
 //! Invariants: what happened is handed to the sink before whatever comes after it begins; nothing in here prints, knows
 //! a folder or reads the environment.
 
-mod asking;
+mod metered_call;
 mod budget;
-mod commons;
+mod resources;
 mod concurrency;
 mod contamination;
 mod edges;
@@ -40,7 +40,7 @@ use crate::score::Outcome;
 use lanes::{Limits, TimeLimit};
 
 pub use concurrency::{AtOnce, at_once};
-pub use edges::{Credentials, Edges, Means, neo4j_connection};
+pub use edges::{Credentials, Edges, RunDeps, neo4j_connection};
 pub use hint::hint;
 pub use preflight::{KeyCheck, Preflight, Trouble, missing_program, preflight};
 pub use probe::{ProbeError, ProbeReport, probe};
@@ -49,7 +49,7 @@ pub use rehearse::{AssertionPlace, Rehearsal, rehearse};
 pub use sink::{Durability, Sink};
 
 /// Numbers that nobody can foresee, of 53 bits each.
-pub type Chance = dyn Fn() -> u64 + Send + Sync;
+pub type RandomSource = dyn Fn() -> u64 + Send + Sync;
 
 /// Everything that carrying out a plan needs.
 pub struct Engine {

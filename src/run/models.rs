@@ -47,7 +47,7 @@ pub(super) struct ModelAddress {
 }
 
 /// What every client needs.
-pub(super) struct Surround<'a> {
+pub(super) struct ModelDeps<'a> {
     pub(super) variables: &'a Variables,
     pub(super) clock: Clock,
     pub(super) rng_seed: u64,
@@ -57,11 +57,11 @@ pub(super) struct Surround<'a> {
 }
 
 impl Models {
-    pub(super) fn of(job: &Job, surround: &Surround<'_>) -> Result<Models, String> {
-        let mut limiters = Limiters::new(surround.clock, surround.rng_seed, surround.on_wait.clone());
+    pub(super) fn of(job: &Job, deps: &ModelDeps<'_>) -> Result<Models, String> {
+        let mut limiters = Limiters::new(deps.clock, deps.rng_seed, deps.on_wait.clone());
         let (mut endpoints, mut keys, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
         let mut make = |model: &Model, part: &str| {
-            let Some(access) = access(model, part, surround.variables) else {
+            let Some(access) = access(model, part, deps.variables) else {
                 return Ok(Arc::new(Scripted) as Arc<dyn Llm>);
             };
             keys.extend(access.key.clone());
@@ -71,7 +71,7 @@ impl Models {
                 from: access.address_from.clone(),
             });
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
-            client(model, access, &mut limiters, surround).map_err(|error| error.message)
+            client(model, access, &mut limiters, deps).map_err(|error| error.message)
         };
         let persona = job.persona_model().map(|model| make(model, "evaluator")).transpose()?;
         let judge = make(&job.judge.model, "scorer")?;
@@ -93,14 +93,14 @@ fn client(
     model: &Model,
     access: Access,
     limiters: &mut Limiters,
-    surround: &Surround<'_>,
+    deps: &ModelDeps<'_>,
 ) -> Result<Arc<dyn Llm>, LlmError> {
     let base_url = access.base_url.unwrap_or_else(|| usual_address(access.provider).to_owned());
-    let limited = surround.budget.purse.is_limited();
+    let limited = deps.budget.purse.is_limited();
     let max_tokens = model.max_tokens.or(limited.then_some(LONGEST_REPLY));
     let allowance = limited.then(|| Allowance {
-        purse: surround.budget.purse.clone(),
-        price: surround.budget.price(&model.name.spelled()),
+        purse: deps.budget.purse.clone(),
+        price: deps.budget.price(&model.name.spelled()),
         longest_reply: max_tokens.map_or(0, u64::from),
     });
     let settings = ModelSettings {
@@ -112,11 +112,11 @@ fn client(
         model: access.model,
         options: ModelOptions { max_tokens, effort: model.reasoning_effort.map(effort), rng_seed: model.rng_seed },
         time_limit: MODEL_LIMIT,
-        rng_seed: surround.rng_seed,
-        clock: surround.clock,
+        rng_seed: deps.rng_seed,
+        clock: deps.clock,
         retry: RetryPolicy::MODEL,
     };
-    let http = surround.http.clone();
+    let http = deps.http.clone();
     let client = match access.provider {
         Provider::OpenAi => openai::client(settings, http)?,
         Provider::Anthropic => anthropic::client(settings, http)?,

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::Engine;
-use super::asking::ask;
 use super::evaluate::off_thread;
+use super::metered_call::ask;
 use super::trial::Stop;
 use crate::conversation::{PersonaSaid, read_persona_reply};
 use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, Usage};

@@ -76,7 +76,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     stage.close(engine).await;
     let evidence = Arc::new(played?);
     if engine.plan.isolation != Isolation::Shared
-        && let Some(leak) = engine.edges.commons.leak(id, &evidence)
+        && let Some(leak) = engine.edges.resources.leak(id, &evidence)
     {
         return Err(Stop::broken(leak));
     }
@@ -105,7 +105,7 @@ async fn play(engine: &Engine, trial: &Trial, stage: &Stage) -> Result<Evidence,
         })?;
     let session_id = session.id().to_owned();
     let user = stage.user.clone();
-    engine.edges.commons.session_opened(id, &session_id);
+    engine.edges.resources.session_opened(id, &session_id);
     engine.sink.append(Entry::SessionOpened {
         trial: id.number,
         session_id: session_id.clone(),

@@ -40,7 +40,7 @@ impl Edges {
             None => return Ok(None),
             Some(GraphConfig::Embedded(config)) if own => Arc::new(self.embedded(plan, config).await?),
             Some(GraphConfig::Embedded(config)) => {
-                let mut shared = self.commons.trial_graph.lock().await;
+                let mut shared = self.resources.trial_graph.lock().await;
                 match &*shared {
                     Some(trial_graph) => trial_graph.clone(),
                     None => shared.insert(Arc::new(self.embedded(plan, config).await?)).clone(),
@@ -69,7 +69,7 @@ impl Edges {
             return Ok(TrialGraph::of(Arc::new(graph)));
         }
         let graph = EmbeddedGraph::shareable(limits).map_err(|error| error.message)?;
-        let (username, password) = ("neo4j".to_owned(), self.commons.password());
+        let (username, password) = ("neo4j".to_owned(), self.resources.password());
         self.redactor().learn_login(&username, &password);
         let settings = BoltSettings {
             port: config.bolt_port(),
@@ -90,9 +90,9 @@ impl Edges {
         connection: Neo4jConnection,
         id: &TrialId,
     ) -> Result<TrialGraph, String> {
-        let name = format!("evaljob{}", self.commons.token(id));
+        let name = format!("evaljob{}", self.resources.token(id));
         // Before it is made: whatever happens from now on, it is deleted.
-        self.commons.database_made(&name);
+        self.resources.database_made(&name);
         if let Err(error) = neo4j.create_database(&name).await {
             self.delete_database(&name).await;
             return Err(error.message);
@@ -106,7 +106,7 @@ impl Edges {
         if let Some(neo4j) = &self.neo4j
             && neo4j.drop_database(name).await.is_ok()
         {
-            self.commons.database_dropped(name);
+            self.resources.database_dropped(name);
         }
     }
 

@@ -10,7 +10,7 @@ use eval_job::job::{self, Isolation};
 use eval_job::plan::{Plan, Surroundings, Trial, Wanted};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
-use eval_job::run::{self, Credentials, Edges, Engine, Means};
+use eval_job::run::{self, Credentials, Edges, Engine, RunDeps};
 use eval_job::score::Outcome;
 use eval_job::secret::Secret;
 
@@ -62,10 +62,10 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
     };
     plan.lanes = (1..=CROWD).map(|number| vec![trial(number)]).collect();
     let (clock, drawn) = (Clock::system(), AtomicU64::new(1));
-    let chance = move || fastrand::Rng::with_seed(drawn.fetch_add(1, Ordering::Relaxed)).u64(..1 << 53);
+    let random = move || fastrand::Rng::with_seed(drawn.fetch_add(1, Ordering::Relaxed)).u64(..1 << 53);
     let edges = Edges::of(
         &plan,
-        Means { credentials: &credentials, clock, rng_seed: 1, chance: Box::new(chance), on_wait: None },
+        RunDeps { credentials: &credentials, clock, rng_seed: 1, random: Box::new(random), on_wait: None },
     )
     .unwrap();
     let provenance = run::provenance(&plan, "crowd.yml", &templates, &edges, 1);

@@ -138,6 +138,8 @@ impl A2aWire {
 }
 
 impl Wire for A2aWire {
+    const NO_STATE: &'static str = "A2A has no way to show an agent's state";
+
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         let unfit = |message| AgentError { kind: AgentErrorKind::BadReply, message };
         self.card = self.card(caller).await?;

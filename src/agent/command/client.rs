@@ -146,6 +146,10 @@ impl Session for CommandSession {
         self.has_spoken
     }
 
+    fn no_state(&self) -> &'static str {
+        "a command has no state to show"
+    }
+
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         if !std::mem::take(&mut self.greeting_is_due) {
             return Ok(None);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::OpenAiConfig;
-use super::wire::{Completion, RequestFeatures, error_of, request};
+use super::wire::{ChatFeatures, Completion, error_of, request};
 use crate::agent::attempts::{Again, AttemptFailure};
 use crate::agent::history::earlier;
 use crate::agent::rest::{Form, Hints, Next, Received, Request, Took, Wire};
@@ -26,7 +26,7 @@ pub(super) struct OpenAiWire {
     model: String,
     base: BaseUrl,
     /// What the endpoint has refused once is not sent again, in no conversation.
-    features: Arc<Mutex<RequestFeatures>>,
+    features: Arc<Mutex<ChatFeatures>>,
     history: Vec<Value>,
     /// How much of the history is of messages that were answered.
     settled: usize,
@@ -48,12 +48,14 @@ impl OpenAiWire {
         }
     }
 
-    fn features(&self) -> RequestFeatures {
+    fn features(&self) -> ChatFeatures {
         *self.features.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Wire for OpenAiWire {
+    const NO_STATE: &'static str = "a bare model has no state to show";
+
     fn take_history(&mut self, history: &[Message]) -> bool {
         self.history = earlier(history);
         self.settled = self.history.len();

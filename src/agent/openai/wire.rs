@@ -10,7 +10,7 @@ use crate::evidence::{Event, EventKind, Usage};
 
 /// What a request may hold, by what the endpoint has refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RequestFeatures {
+pub(super) struct ChatFeatures {
     /// Whether tokens are asked for: `stream_options`.
     pub(super) usage: bool,
     /// Whether the bound of tokens is called `max_completion_tokens`.
@@ -19,13 +19,13 @@ pub(super) struct RequestFeatures {
     pub(super) temperature: bool,
 }
 
-impl Default for RequestFeatures {
-    fn default() -> RequestFeatures {
-        RequestFeatures { usage: true, completion_tokens: false, temperature: true }
+impl Default for ChatFeatures {
+    fn default() -> ChatFeatures {
+        ChatFeatures { usage: true, completion_tokens: false, temperature: true }
     }
 }
 
-impl RequestFeatures {
+impl ChatFeatures {
     /// Whether a refusal names something that was sent and can be left out or said otherwise; from now on it is.
     pub(super) fn leave_out(&mut self, config: &OpenAiConfig, words: &str) -> bool {
         let before = *self;
@@ -41,7 +41,7 @@ impl RequestFeatures {
 }
 
 /// The body of `POST /chat/completions`.
-pub(super) fn request(config: &OpenAiConfig, model: &str, history: &[Value], features: RequestFeatures) -> Value {
+pub(super) fn request(config: &OpenAiConfig, model: &str, history: &[Value], features: ChatFeatures) -> Value {
     let system = config.system.iter().map(|system| json!({"role": "system", "content": system}));
     let messages: Vec<Value> = system.chain(history.iter().cloned()).collect();
     let mut body = Map::new();

@@ -57,6 +57,8 @@ impl ResponsesWire {
 }
 
 impl Wire for ResponsesWire {
+    const NO_STATE: &'static str = "a bare model has no state to show";
+
     fn take_history(&mut self, history: &[Message]) -> bool {
         self.earlier = earlier(history);
         true

@@ -12,6 +12,9 @@ use crate::http::{HttpFault, HttpReply};
 
 /// One conversation's requests and replies. It is made once for an agent and cloned for each conversation.
 pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
+    /// That there is no state to show, where there is none.
+    const NO_STATE: &'static str = "the agent has no state to show";
+
     /// Whether a conversation can go on after an earlier one, which is taken in here.
     fn take_history(&mut self, _history: &[Message]) -> bool {
         false
@@ -66,7 +69,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
 
     /// The agent's observable state.
     fn state(&mut self, _caller: &Caller) -> impl Future<Output = Result<ObjectContext, AgentError>> + Send {
-        let message = "the transport has no way to show the agent's state".to_owned();
+        let message = Self::NO_STATE.to_owned();
         async { Err(AgentError { kind: AgentErrorKind::NotFound, message }) }
     }
 }

@@ -37,6 +37,8 @@ impl TrpcWire {
 }
 
 impl Wire for TrpcWire {
+    const NO_STATE: &'static str = "trpc-agent-go's servers have no way to show an agent's state";
+
     /// The server makes a session of whatever id it has not seen: ours is the time's too, so that a run with the same
     /// `--rng-seed` does not go on with an earlier one's.
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {

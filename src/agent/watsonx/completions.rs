@@ -49,6 +49,8 @@ impl CompletionsWire {
 }
 
 impl Wire for CompletionsWire {
+    const NO_STATE: &'static str = "watsonx Orchestrate has no way to show an agent's state";
+
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         self.id = self.instance.open(caller).await?;
         Ok(self.id.clone())

@@ -77,6 +77,8 @@ impl RunsWire {
 }
 
 impl Wire for RunsWire {
+    const NO_STATE: &'static str = "watsonx Orchestrate has no way to show an agent's state";
+
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         self.instance.open(caller).await
     }

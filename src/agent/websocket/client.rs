@@ -197,6 +197,10 @@ impl Session for WebSocketSession {
         &self.id
     }
 
+    fn no_state(&self) -> &'static str {
+        "an agent behind a WebSocket has no state to show"
+    }
+
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         if !self.shared.config.greeting {
             return Ok(None);

@@ -6,7 +6,10 @@
 
 pub mod wire;
 
-use super::{Client, Complaint, Dialect, LlmError, LlmRequest, Manner, ModelOptions, ModelSettings, Outgoing, Said};
+use super::{
+    ApiError, Client, LlmError, LlmRequest, ModelOptions, ModelSettings, ParsedResponse, ProviderApi, ProviderRequest,
+    RequestFeatures,
+};
 use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
 
 /// Anthropic's own address: what stands before `/v1/messages`.
@@ -25,27 +28,32 @@ struct Anthropic {
 /// # Errors
 /// What is wrong with the address; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
-    let dialect = Anthropic { base: settings.base()?, model: settings.model.clone() };
-    Ok(Client::new("anthropic", Box::new(dialect), settings, http))
+    let provider = Anthropic { base: settings.base()?, model: settings.model.clone() };
+    Ok(Client::new("anthropic", Box::new(provider), settings, http))
 }
 
-impl Dialect for Anthropic {
-    fn outgoing(&self, request: &LlmRequest, options: &ModelOptions, manner: Manner) -> Outgoing {
-        let body = wire::MessagesRequest::of(&self.model, request, options, manner);
+impl ProviderApi for Anthropic {
+    fn provider_request(
+        &self,
+        request: &LlmRequest,
+        options: &ModelOptions,
+        features: RequestFeatures,
+    ) -> ProviderRequest {
+        let body = wire::MessagesRequest::of(&self.model, request, options, features);
         // Whoever writes the version into the address means the same.
         let path: &[&str] = if self.base.ends_with("v1") { &["messages"] } else { &["v1", "messages"] };
-        Outgoing {
+        ProviderRequest {
             url: self.base.join(path.iter().copied()),
             headers: VERSION,
             body: serde_json::to_vec(&body).unwrap_or_default(),
         }
     }
 
-    fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault> {
+    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
         let message: wire::MessageReply = reply.object()?;
         Ok(match &message.error {
-            Some(error) => Said::Error(Complaint::of_value(error)),
-            None => Said::of(message.words(wants_json), message.usage()),
+            Some(error) => ParsedResponse::Error(ApiError::of_value(error)),
+            None => ParsedResponse::of(message.words(wants_json), message.usage()),
         })
     }
 
@@ -54,8 +62,8 @@ impl Dialect for Anthropic {
         Some(self.base.join(path.iter().copied()))
     }
 
-    fn first_manner(&self) -> Manner {
-        Manner { rng_seed: false, ..Manner::WHOLE }
+    fn first_features(&self) -> RequestFeatures {
+        RequestFeatures { rng_seed: false, ..RequestFeatures::WHOLE }
     }
 
     fn always_bounds(&self) -> bool {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::{Message, Role, Usage};
 use crate::llm::structured::{Structured, with_schema_in_words};
-use crate::llm::{Effort, LlmRequest, Manner, MaxTokens, ModelOptions, NoWords, repair};
+use crate::llm::{Effort, LlmRequest, MaxTokens, ModelOptions, NoWords, RequestFeatures, repair};
 
 /// Anthropic wants the longest reply to be named; every model takes so much.
 const LONGEST_REPLY: u32 = 4096;
@@ -40,12 +40,17 @@ struct WireMessage<'a> {
 }
 
 impl<'a> MessagesRequest<'a> {
-    /// The request in this manner.
-    pub fn of(model: &'a str, request: &'a LlmRequest, options: &ModelOptions, manner: Manner) -> MessagesRequest<'a> {
+    /// The request with these features.
+    pub fn of(
+        model: &'a str,
+        request: &'a LlmRequest,
+        options: &ModelOptions,
+        features: RequestFeatures,
+    ) -> MessagesRequest<'a> {
         let (mut system, mut messages) = parts(&request.messages);
         let schema = request.schema.as_ref();
         let (mut format, mut tools, mut tool_choice) = (None, None, None);
-        match (schema, manner.structured) {
+        match (schema, features.structured) {
             (None, _) => {}
             (Some(schema), Structured::Schema) => {
                 format = Some(json!({"type": "json_schema", "schema": schema.schema}));
@@ -62,7 +67,7 @@ impl<'a> MessagesRequest<'a> {
                 }
             }
         }
-        let effort = options.effort.filter(|_| manner.effort).map(|effort| match effort {
+        let effort = options.effort.filter(|_| features.effort).map(|effort| match effort {
             Effort::Minimal => Effort::Low.word(),
             effort => effort.word(),
         });
@@ -73,13 +78,13 @@ impl<'a> MessagesRequest<'a> {
         if let Some(format) = format {
             output_config["format"] = format;
         }
-        let longest = options.max_tokens.filter(|_| manner.max_tokens != MaxTokens::Omitted);
+        let longest = options.max_tokens.filter(|_| features.max_tokens != MaxTokens::Omitted);
         MessagesRequest {
             model,
             max_tokens: longest.unwrap_or(LONGEST_REPLY),
             system,
             messages,
-            temperature: manner.temperature.then_some(request.temperature),
+            temperature: features.temperature.then_some(request.temperature),
             output_config: Some(output_config).filter(|config| config != &json!({})),
             tools,
             tool_choice,

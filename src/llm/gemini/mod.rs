@@ -5,7 +5,10 @@
 
 pub mod wire;
 
-use super::{Client, Complaint, Dialect, LlmError, LlmRequest, Manner, ModelOptions, ModelSettings, Outgoing, Said};
+use super::{
+    ApiError, Client, LlmError, LlmRequest, ModelOptions, ModelSettings, ParsedResponse, ProviderApi, ProviderRequest,
+    RequestFeatures,
+};
 use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
 
 /// Google's own address: what stands before `/v1beta/models/…`.
@@ -23,27 +26,32 @@ struct Gemini {
 /// What is wrong with the address; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
     let model = settings.model.strip_prefix("models/").unwrap_or(&settings.model);
-    let dialect = Gemini { base: settings.base()?, method: format!("{model}:generateContent") };
-    Ok(Client::new("gemini", Box::new(dialect), settings, http))
+    let provider = Gemini { base: settings.base()?, method: format!("{model}:generateContent") };
+    Ok(Client::new("gemini", Box::new(provider), settings, http))
 }
 
-impl Dialect for Gemini {
-    fn outgoing(&self, request: &LlmRequest, options: &ModelOptions, manner: Manner) -> Outgoing {
-        let body = wire::GenerateRequest::of(request, options, manner);
+impl ProviderApi for Gemini {
+    fn provider_request(
+        &self,
+        request: &LlmRequest,
+        options: &ModelOptions,
+        features: RequestFeatures,
+    ) -> ProviderRequest {
+        let body = wire::GenerateRequest::of(request, options, features);
         // Whoever writes the version into the address means that one.
         let version = if self.base.ends_with("v1beta") || self.base.ends_with("v1") { "" } else { "v1beta" };
-        Outgoing {
+        ProviderRequest {
             url: self.base.join([version, "models", &self.method]),
             headers: &[],
             body: serde_json::to_vec(&body).unwrap_or_default(),
         }
     }
 
-    fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault> {
+    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
         let generated: wire::GenerateReply = reply.object()?;
         Ok(match &generated.error {
-            Some(error) => Said::Error(Complaint::of_value(error)),
-            None => Said::of(generated.words(wants_json), generated.usage()),
+            Some(error) => ParsedResponse::Error(ApiError::of_value(error)),
+            None => ParsedResponse::of(generated.words(wants_json), generated.usage()),
         })
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::{Message, Role, Usage};
 use crate::llm::structured::{Structured, with_schema_in_words};
-use crate::llm::{LlmRequest, Manner, MaxTokens, ModelOptions, NoWords, repair};
+use crate::llm::{LlmRequest, MaxTokens, ModelOptions, NoWords, RequestFeatures, repair};
 
 /// A conversation begins with the user: what the user "says" before an opening of the model.
 const OPENING: &str = "(The conversation begins.)";
@@ -53,23 +53,23 @@ struct GenerationConfig<'a> {
 }
 
 impl<'a> GenerateRequest<'a> {
-    /// The request in this manner.
-    pub fn of(request: &'a LlmRequest, options: &ModelOptions, manner: Manner) -> GenerateRequest<'a> {
+    /// The request with these features.
+    pub fn of(request: &'a LlmRequest, options: &ModelOptions, features: RequestFeatures) -> GenerateRequest<'a> {
         let (mut system_instruction, mut contents) = parts(&request.messages);
         let mut generation_config = GenerationConfig {
-            temperature: manner.temperature.then_some(request.temperature),
-            max_output_tokens: options.max_tokens.filter(|_| manner.max_tokens != MaxTokens::Omitted),
-            seed: options.rng_seed.filter(|_| manner.rng_seed),
+            temperature: features.temperature.then_some(request.temperature),
+            max_output_tokens: options.max_tokens.filter(|_| features.max_tokens != MaxTokens::Omitted),
+            seed: options.rng_seed.filter(|_| features.rng_seed),
             thinking_config: options
                 .effort
-                .filter(|_| manner.effort)
+                .filter(|_| features.effort)
                 .map(|effort| json!({"thinkingLevel": effort.word().to_uppercase()})),
             ..GenerationConfig::default()
         };
         if let Some(schema) = &request.schema {
             generation_config.response_mime_type =
-                (manner.structured != Structured::Words).then_some("application/json");
-            if manner.structured == Structured::Schema {
+                (features.structured != Structured::Words).then_some("application/json");
+            if features.structured == Structured::Schema {
                 generation_config.response_json_schema = Some(&schema.schema);
             } else if let Some(first) = system_instruction.as_mut().or(contents.first_mut()) {
                 first.parts[0].text = with_schema_in_words(&first.parts[0].text, schema).into();

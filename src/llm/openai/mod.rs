@@ -8,8 +8,10 @@ pub mod wire;
 
 use wire::CompletionRequest;
 
-use super::{Client, CompletionReply, Dialect, LlmError, LlmRequest, Manner, MaxTokens, ModelOptions, ModelSettings};
-use super::{Outgoing, Said};
+use super::{
+    Client, CompletionReply, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, ProviderApi, RequestFeatures,
+};
+use super::{ParsedResponse, ProviderRequest};
 use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
 
 /// OpenAI's own address: what stands before `/chat/completions`.
@@ -26,35 +28,40 @@ struct OpenAi {
 /// # Errors
 /// What is wrong with the address; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
-    let dialect = OpenAi {
+    let provider = OpenAi {
         base: settings.base()?,
         model: settings.model.clone(),
         is_openais_own: settings.base_url.trim_end_matches('/') == BASE_URL,
     };
-    Ok(Client::new("openai", Box::new(dialect), settings, http))
+    Ok(Client::new("openai", Box::new(provider), settings, http))
 }
 
-impl Dialect for OpenAi {
-    fn outgoing(&self, request: &LlmRequest, options: &ModelOptions, manner: Manner) -> Outgoing {
-        let body = CompletionRequest::of(&self.model, request, options, manner);
-        Outgoing {
+impl ProviderApi for OpenAi {
+    fn provider_request(
+        &self,
+        request: &LlmRequest,
+        options: &ModelOptions,
+        features: RequestFeatures,
+    ) -> ProviderRequest {
+        let body = CompletionRequest::of(&self.model, request, options, features);
+        ProviderRequest {
             url: self.base.join(["chat", "completions"]),
             headers: &[],
             body: serde_json::to_vec(&body).unwrap_or_default(),
         }
     }
 
-    fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault> {
-        Ok(reply.object::<CompletionReply>()?.said(wants_json))
+    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
+        Ok(reply.object::<CompletionReply>()?.parse_response(wants_json))
     }
 
     fn models(&self) -> Option<Url> {
         Some(self.base.join(["models"]))
     }
 
-    fn first_manner(&self) -> Manner {
+    fn first_features(&self) -> RequestFeatures {
         // OpenAI's reasoning models refuse the old name; many others pass over the new one in silence.
         let max_tokens = if self.is_openais_own { MaxTokens::Modern } else { MaxTokens::Classic };
-        Manner { max_tokens, ..Manner::WHOLE }
+        RequestFeatures { max_tokens, ..RequestFeatures::WHOLE }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::evidence::{Message, ReplySchema, Role};
 use crate::llm::structured::{Structured, with_schema_in_words};
-use crate::llm::{LlmRequest, Manner, MaxTokens, ModelOptions};
+use crate::llm::{LlmRequest, MaxTokens, ModelOptions, RequestFeatures};
 
 /// The body of `POST /chat/completions`; the order of the fields is the order of the bytes.
 #[derive(Debug, Serialize)]
@@ -50,28 +50,28 @@ struct JsonSchema<'a> {
 }
 
 impl<'a> CompletionRequest<'a> {
-    /// The request in this manner.
+    /// The request with these features.
     pub fn of(
         model: &'a str,
         request: &'a LlmRequest,
         options: &ModelOptions,
-        manner: Manner,
+        features: RequestFeatures,
     ) -> CompletionRequest<'a> {
-        let (messages, response_format) = match (&request.schema, manner.structured) {
+        let (messages, response_format) = match (&request.schema, features.structured) {
             (None, _) => (wire_messages(&request.messages), None),
             (Some(schema), Structured::Schema) => (wire_messages(&request.messages), Some(json_schema(schema))),
             (Some(schema), Structured::Json) => (in_words(request, schema), Some(ResponseFormat::JsonObject)),
             (Some(schema), Structured::Words) => (in_words(request, schema), None),
         };
-        let longest = |name| options.max_tokens.filter(|_| manner.max_tokens == name);
+        let longest = |name| options.max_tokens.filter(|_| features.max_tokens == name);
         CompletionRequest {
             model,
             messages,
-            temperature: manner.temperature.then_some(request.temperature),
+            temperature: features.temperature.then_some(request.temperature),
             max_completion_tokens: longest(MaxTokens::Modern),
             max_tokens: longest(MaxTokens::Classic),
-            reasoning_effort: options.effort.filter(|_| manner.effort).map(|effort| effort.word()),
-            seed: options.rng_seed.filter(|_| manner.rng_seed),
+            reasoning_effort: options.effort.filter(|_| features.effort).map(|effort| effort.word()),
+            seed: options.rng_seed.filter(|_| features.rng_seed),
             response_format,
         }
     }

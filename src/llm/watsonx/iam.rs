@@ -2,8 +2,8 @@
 
 use crate::clock::Clock;
 use crate::http::{BaseUrl, HttpClient, IamDenial, IamSettings, IamTokens};
-use crate::llm::failure::{Failure, Next, Whom};
-use crate::llm::{Complaint, LlmError, ModelSettings, Origin};
+use crate::llm::failure::{ErrorContext, Failure, Next};
+use crate::llm::{ApiError, LlmError, ModelSettings, Origin};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -49,12 +49,12 @@ impl Tokens {
         match denial {
             IamDenial::Fault(fault) => Failure::of_fault(fault, &self.origin),
             IamDenial::Refused(reply) => {
-                let mut complaint = Complaint::of_body(&reply.body);
+                let mut api_error = ApiError::of_body(&reply.body);
                 if is_of_the_key {
-                    complaint.details.push_str("API_KEY_INVALID");
+                    api_error.details.push_str("API_KEY_INVALID");
                 }
-                let whom = Whom { model: "", origin: &self.origin, clock: self.clock };
-                Failure::of_status(&reply, &complaint, whom)
+                let whom = ErrorContext { model: "", origin: &self.origin, clock: self.clock };
+                Failure::of_status(&reply, &api_error, whom)
             }
         }
     }

@@ -9,8 +9,8 @@ pub mod wire;
 use async_trait::async_trait;
 
 use super::failure::Failure;
-use super::{Client, CompletionReply, Dialect, LlmError, LlmRequest, Manner, ModelOptions, ModelSettings};
-use super::{Outgoing, Said};
+use super::{Client, CompletionReply, LlmError, LlmRequest, ModelOptions, ModelSettings, ProviderApi, RequestFeatures};
+use super::{ParsedResponse, ProviderRequest};
 pub use crate::http::IAM_URL;
 use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply};
 use crate::secret::Secret;
@@ -35,21 +35,26 @@ struct Watsonx {
 /// What is wrong with an address; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, payer: Payer, iam_url: &str, http: HttpClient) -> Result<Client, LlmError> {
     let tokens = iam::Tokens::of(&settings, iam_url, http.clone())?;
-    let dialect = Watsonx { base: settings.base()?, model: settings.model.clone(), payer, tokens };
-    Ok(Client::new("watsonx", Box::new(dialect), settings, http))
+    let provider = Watsonx { base: settings.base()?, model: settings.model.clone(), payer, tokens };
+    Ok(Client::new("watsonx", Box::new(provider), settings, http))
 }
 
 #[async_trait]
-impl Dialect for Watsonx {
-    fn outgoing(&self, request: &LlmRequest, options: &ModelOptions, manner: Manner) -> Outgoing {
-        let body = wire::ChatRequest::of(&self.model, &self.payer, request, options, manner);
+impl ProviderApi for Watsonx {
+    fn provider_request(
+        &self,
+        request: &LlmRequest,
+        options: &ModelOptions,
+        features: RequestFeatures,
+    ) -> ProviderRequest {
+        let body = wire::ChatRequest::of(&self.model, &self.payer, request, options, features);
         let mut url = self.base.join(["ml", "v1", "text", "chat"]);
         url.query_pairs_mut().append_pair("version", VERSION);
-        Outgoing { url, headers: &[], body: serde_json::to_vec(&body).unwrap_or_default() }
+        ProviderRequest { url, headers: &[], body: serde_json::to_vec(&body).unwrap_or_default() }
     }
 
-    fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault> {
-        Ok(reply.object::<CompletionReply>()?.said(wants_json))
+    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
+        Ok(reply.object::<CompletionReply>()?.parse_response(wants_json))
     }
 
     async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, Failure> {

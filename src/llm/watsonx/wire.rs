@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::{Message, Role};
 use crate::llm::structured::{Structured, with_schema_in_words};
-use crate::llm::{LlmRequest, Manner, MaxTokens, ModelOptions};
+use crate::llm::{LlmRequest, MaxTokens, ModelOptions, RequestFeatures};
 
 /// Without a number watsonx.ai cuts replies at 1,024 tokens.
 const LONGEST_REPLY: u32 = 4096;
@@ -64,18 +64,18 @@ struct Part<'a> {
 }
 
 impl<'a> ChatRequest<'a> {
-    /// The request in this manner.
+    /// The request with these features.
     pub fn of(
         model: &'a str,
         payer: &'a Payer,
         request: &'a LlmRequest,
         options: &ModelOptions,
-        manner: Manner,
+        features: RequestFeatures,
     ) -> ChatRequest<'a> {
         let mut messages: Vec<WireMessage<'_>> = request.messages.iter().map(wire_message).collect();
         let mut response_format = None;
         if let Some(schema) = &request.schema {
-            match manner.structured {
+            match features.structured {
                 Structured::Schema => {
                     let schema = json!({"name": schema.name, "strict": true, "schema": schema.schema});
                     response_format = Some(json!({"type": "json_schema", "json_schema": schema}));
@@ -83,7 +83,7 @@ impl<'a> ChatRequest<'a> {
                 Structured::Json => response_format = Some(json!({"type": "json_object"})),
                 Structured::Words => {}
             }
-            if manner.structured != Structured::Schema
+            if features.structured != Structured::Schema
                 && let Some(first) = messages.first_mut()
             {
                 let (Content::Text(text) | Content::Parts([Part { text, .. }])) = &mut first.content;
@@ -95,10 +95,10 @@ impl<'a> ChatRequest<'a> {
             model_id: model,
             payer,
             messages,
-            max_tokens: (manner.max_tokens != MaxTokens::Omitted).then_some(longest),
-            temperature: manner.temperature.then_some(request.temperature),
-            reasoning_effort: options.effort.filter(|_| manner.effort).map(|effort| effort.word()),
-            seed: options.rng_seed.filter(|_| manner.rng_seed),
+            max_tokens: (features.max_tokens != MaxTokens::Omitted).then_some(longest),
+            temperature: features.temperature.then_some(request.temperature),
+            reasoning_effort: options.effort.filter(|_| features.effort).map(|effort| effort.word()),
+            seed: options.rng_seed.filter(|_| features.rng_seed),
             response_format,
         }
     }

@@ -109,7 +109,7 @@ fn nonsense_is_survived() {
 
 #[test]
 fn the_request_has_exactly_what_the_job_says() {
-    let manner = RequestFeatures { usage: true, completion_tokens: false, temperature: true };
+    let manner = ChatFeatures { usage: true, completion_tokens: false, temperature: true };
     let user = [json!({"role": "user", "content": "Hi"})];
     let least = request(&OpenAiConfig::default(), "m", &user, manner);
     assert_eq!(
@@ -135,7 +135,7 @@ fn the_request_has_exactly_what_the_job_says() {
     assert_eq!(full["tools"][0]["function"]["parameters"], json!({"type": "object", "properties": {}}));
     assert!(!full.to_string().contains("hidden"), "the model must not know the mocks");
     let learnt =
-        request(&config, "m", &user, RequestFeatures { usage: false, completion_tokens: true, temperature: false });
+        request(&config, "m", &user, ChatFeatures { usage: false, completion_tokens: true, temperature: false });
     assert_eq!(learnt["max_completion_tokens"], 9);
     assert!(["max_tokens", "temperature", "stream_options"].iter().all(|key| learnt.get(key).is_none()));
 }
@@ -178,7 +178,7 @@ fn words_before_calls_that_an_agent_hides_are_an_event() {
 #[test]
 fn a_reply_may_be_asked_for_in_one_piece() {
     let config = OpenAiConfig { streaming: Some(false), ..OpenAiConfig::default() };
-    let manner = RequestFeatures { usage: true, completion_tokens: false, temperature: true };
+    let manner = ChatFeatures { usage: true, completion_tokens: false, temperature: true };
     let body = request(&config, "m", &[], manner);
     assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
     assert_eq!(request(&OpenAiConfig::default(), "m", &[], manner)["stream"], true);

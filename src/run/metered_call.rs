@@ -1,4 +1,4 @@
-//! Asking one of our own models, and keeping what it cost.
+//! A call of one of our own models, and keeping what it cost.
 
 use super::trial::Stop;
 use super::{Durability, Engine};
@@ -19,14 +19,14 @@ pub(super) async fn ask(
     };
     // What was paid for so far outlives us, however long the model takes.
     engine.sink.kept(Durability::Process).await?;
-    let mut asking = Asking { engine, trial, asker, model: llm.name(), meter: Meter::default(), is_told: false };
+    let mut asking = MeteredCall { engine, trial, asker, model: llm.name(), meter: Meter::default(), is_told: false };
     let answer = llm.complete_metered(request, &asking.meter).await;
     asking.tell()?;
     Ok(answer)
 }
 
 /// A request of which the journal does not know yet.
-struct Asking<'a> {
+struct MeteredCall<'a> {
     engine: &'a Engine,
     trial: u32,
     asker: Asker,
@@ -35,7 +35,7 @@ struct Asking<'a> {
     is_told: bool,
 }
 
-impl Asking<'_> {
+impl MeteredCall<'_> {
     fn tell(&mut self) -> std::io::Result<()> {
         self.is_told = true;
         let usage = self.meter.taken();
@@ -49,7 +49,7 @@ impl Asking<'_> {
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for MeteredCall<'_> {
     fn drop(&mut self) {
         if !self.is_told {
             // A sink that fails now has failed before, or will tell with whatever comes next.

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// What an endpoint says about a failure, from `{"error": {…}}`, `{"error": "…"}`, `{"errors": [{…}]}`, `{"message": …}`
 /// or `{"detail": …}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Complaint {
+pub struct ApiError {
     /// Its words.
     pub message: String,
     /// `insufficient_quota`, `model_not_found`, …; or a status as text.
@@ -65,18 +65,18 @@ impl Part {
     }
 }
 
-impl Complaint {
+impl ApiError {
     /// Reads an error body; whatever is not there is empty.
-    pub fn of_body(body: &[u8]) -> Complaint {
+    pub fn of_body(body: &[u8]) -> ApiError {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         // Some gateways, and Gemini in its streams, wrap the object into a list.
         let body = body.get(0).unwrap_or(&body);
         let inner = body.get("error").filter(|error| !error.is_null()).or_else(|| body.get("errors")?.get(0));
-        Complaint::of_value(inner.unwrap_or(body))
+        ApiError::of_value(inner.unwrap_or(body))
     }
 
     /// Reads an error object, or a bare sentence.
-    pub fn of_value(error: &Value) -> Complaint {
+    pub fn of_value(error: &Value) -> ApiError {
         let text = |key: &str| match error.get(key) {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Null) | None => String::new(),
@@ -84,7 +84,7 @@ impl Complaint {
         };
         let first = |keys: &[&str]| keys.iter().map(|key| text(key)).find(|text| !text.is_empty()).unwrap_or_default();
         let message = error.as_str().map_or_else(|| first(&["message", "detail", "errorMessage"]), str::to_owned);
-        Complaint {
+        ApiError {
             message,
             code: first(&["code", "errorCode"]),
             kind: first(&["type", "status"]),
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn errors_are_read_in_each_of_their_shapes() {
         let full = br#"{"error":{"message":"No.","type":"t","param":"temperature","code":429}}"#;
-        let error = Complaint::of_body(full);
+        let error = ApiError::of_body(full);
         assert_eq!((error.message.as_str(), error.kind.as_str(), error.code.as_str()), ("No.", "t", "429"));
         assert!(error.concerns(Part::Temperature));
         for body in [
@@ -146,10 +146,10 @@ mod tests {
             br#"{"detail":"No."}"#,
             br#"[{"error":{"message":"No."}}]"#,
         ] {
-            assert_eq!(Complaint::of_body(body), Complaint { message: "No.".to_owned(), ..Complaint::default() });
+            assert_eq!(ApiError::of_body(body), ApiError { message: "No.".to_owned(), ..ApiError::default() });
         }
         for body in [&b""[..], b"<html>", b"[]", b"null", b"5"] {
-            assert_eq!(Complaint::of_body(body), Complaint::default());
+            assert_eq!(ApiError::of_body(body), ApiError::default());
         }
     }
 
@@ -161,21 +161,21 @@ mod tests {
         ]);
         let google =
             json!({"error": {"code": 429, "message": "Quota.", "status": "RESOURCE_EXHAUSTED", "details": details}});
-        let error = Complaint::of_body(google.to_string().as_bytes());
+        let error = ApiError::of_body(google.to_string().as_bytes());
         assert_eq!((error.code.as_str(), error.kind.as_str()), ("429", "RESOURCE_EXHAUSTED"));
         assert_eq!(error.wait, Some(Duration::from_millis(34_500)));
         assert!(error.until_tomorrow() && !error.of_the_key());
         let ibm = json!({"errors": [{"code": "model_not_supported", "message": "No."}], "status_code": 404});
-        let error = Complaint::of_body(ibm.to_string().as_bytes());
+        let error = ApiError::of_body(ibm.to_string().as_bytes());
         assert_eq!((error.code.as_str(), error.message.as_str()), ("model_not_supported", "No."));
         let iam = br#"{"errorCode":"BXNIM0415E","errorMessage":"Provided API key could not be found."}"#;
-        assert_eq!(Complaint::of_body(iam).message, "Provided API key could not be found.");
+        assert_eq!(ApiError::of_body(iam).message, "Provided API key could not be found.");
     }
 
     #[test]
     fn a_prompt_that_is_too_long_is_no_part_that_can_be_left_out() {
         let body = br#"{"error":{"message":"Lower max_tokens or the messages.","code":"context_length_exceeded"}}"#;
-        assert!(!Complaint::of_body(body).concerns(Part::MaxTokens));
+        assert!(!ApiError::of_body(body).concerns(Part::MaxTokens));
     }
 
     #[test]
@@ -188,8 +188,8 @@ mod tests {
             "Structured Outputs are not supported",
         ] {
             let body = json!({"error": {"message": message}}).to_string();
-            assert!(Complaint::of_body(body.as_bytes()).concerns(Part::Structure), "{message}");
+            assert!(ApiError::of_body(body.as_bytes()).concerns(Part::Structure), "{message}");
         }
-        assert!(!Complaint::of_body(br#"{"error":{"message":"The prompt is too long."}}"#).concerns(Part::Structure));
+        assert!(!ApiError::of_body(br#"{"error":{"message":"The prompt is too long."}}"#).concerns(Part::Structure));
     }
 }

@@ -3,23 +3,28 @@
 use async_trait::async_trait;
 
 use super::failure::Failure;
-use super::{Complaint, LlmRequest, Manner, ModelOptions};
+use super::{ApiError, LlmRequest, ModelOptions, RequestFeatures};
 use crate::evidence::Usage;
 use crate::http::{HttpFault, HttpReply, Url};
 use crate::secret::Secret;
 
 /// A provider's way of speaking. All but the key is pure: bytes in, bytes out.
 #[async_trait]
-pub trait Dialect: Send + Sync {
-    /// The request in this manner.
-    fn outgoing(&self, request: &LlmRequest, options: &ModelOptions, manner: Manner) -> Outgoing;
+pub trait ProviderApi: Send + Sync {
+    /// The request with these features.
+    fn provider_request(
+        &self,
+        request: &LlmRequest,
+        options: &ModelOptions,
+        features: RequestFeatures,
+    ) -> ProviderRequest;
 
     /// Reads the body of a success. The fault says in which way it can't be read.
-    fn said(&self, reply: &HttpReply, wants_json: bool) -> Result<Said, HttpFault>;
+    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault>;
 
     /// The manner in which the first request is put.
-    fn first_manner(&self) -> Manner {
-        Manner::WHOLE
+    fn first_features(&self) -> RequestFeatures {
+        RequestFeatures::WHOLE
     }
 
     /// Whether its requests name the longest reply even where the job names none.
@@ -46,7 +51,7 @@ pub trait Dialect: Send + Sync {
 
 /// A request before it has a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct ProviderRequest {
     /// Where it goes.
     pub url: Url,
     /// The provider's own headers.
@@ -57,21 +62,21 @@ pub struct Outgoing {
 
 /// What the body of a success says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum ParsedResponse {
     /// Words, and what they cost.
     Words(String, Usage),
     /// Nothing that could be used, and what it cost.
     Nothing(NoWords, Usage),
     /// An error in a success's clothing.
-    Error(Complaint),
+    Error(ApiError),
 }
 
-impl Said {
+impl ParsedResponse {
     /// The words, or why there are none.
-    pub fn of(words: Result<String, NoWords>, usage: Usage) -> Said {
+    pub fn of(words: Result<String, NoWords>, usage: Usage) -> ParsedResponse {
         match words {
-            Ok(text) => Said::Words(text, usage),
-            Err(why) => Said::Nothing(why, usage),
+            Ok(text) => ParsedResponse::Words(text, usage),
+            Err(why) => ParsedResponse::Nothing(why, usage),
         }
     }
 }

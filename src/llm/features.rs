@@ -1,12 +1,12 @@
 //! How a request is put to a model of which something is known: what it refuses is left out from then on.
 
-use super::complaint::Part;
+use super::api_error::Part;
 use super::structured::Structured;
-use super::{Complaint, LlmRequest, ModelOptions};
+use super::{ApiError, LlmRequest, ModelOptions};
 
 /// How a request is put. Only ever weaker than before: what was refused once is not sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manner {
+pub struct RequestFeatures {
     /// How JSON is asked for, if it is.
     pub structured: Structured,
     /// Whether the temperature is sent.
@@ -30,9 +30,9 @@ pub enum MaxTokens {
     Omitted,
 }
 
-impl Manner {
+impl RequestFeatures {
     /// Everything is sent.
-    pub const WHOLE: Manner = Manner {
+    pub const WHOLE: RequestFeatures = RequestFeatures {
         structured: Structured::Schema,
         temperature: true,
         rng_seed: true,
@@ -43,20 +43,20 @@ impl Manner {
     /// The manner without what this refusal names, if it names something that was sent and can be left out.
     pub fn without_refused(
         self,
-        complaint: &Complaint,
+        api_error: &ApiError,
         request: &LlmRequest,
         options: &ModelOptions,
-        first: Manner,
-    ) -> Option<Manner> {
-        let refused = |part| complaint.concerns(part);
+        first: RequestFeatures,
+    ) -> Option<RequestFeatures> {
+        let refused = |part| api_error.concerns(part);
         if self.temperature && refused(Part::Temperature) {
-            return Some(Manner { temperature: false, ..self });
+            return Some(RequestFeatures { temperature: false, ..self });
         }
         if self.effort && options.effort.is_some() && refused(Part::Effort) {
-            return Some(Manner { effort: false, ..self });
+            return Some(RequestFeatures { effort: false, ..self });
         }
         if self.rng_seed && options.rng_seed.is_some() && refused(Part::RngSeed) {
-            return Some(Manner { rng_seed: false, ..self });
+            return Some(RequestFeatures { rng_seed: false, ..self });
         }
         if self.max_tokens != MaxTokens::Omitted && options.max_tokens.is_some() && refused(Part::MaxTokens) {
             let other = match first.max_tokens {
@@ -64,22 +64,22 @@ impl Manner {
                 _ => MaxTokens::Modern,
             };
             let max_tokens = if self.max_tokens == first.max_tokens { other } else { MaxTokens::Omitted };
-            return Some(Manner { max_tokens, ..self });
+            return Some(RequestFeatures { max_tokens, ..self });
         }
         if request.schema.is_some() && refused(Part::Structure) {
-            return Some(Manner { structured: self.structured.weaker()?, ..self });
+            return Some(RequestFeatures { structured: self.structured.weaker()?, ..self });
         }
         None
     }
 
     /// What both leave out.
-    pub fn and(self, other: Manner, first: Manner) -> Manner {
-        let spelled = |manner: Manner| match manner.max_tokens {
+    pub fn and(self, other: RequestFeatures, first: RequestFeatures) -> RequestFeatures {
+        let spelled = |features: RequestFeatures| match features.max_tokens {
             MaxTokens::Omitted => 2,
             name if name == first.max_tokens => 0,
             _ => 1,
         };
-        Manner {
+        RequestFeatures {
             structured: self.structured.max(other.structured),
             temperature: self.temperature && other.temperature,
             rng_seed: self.rng_seed && other.rng_seed,
@@ -129,9 +129,9 @@ mod tests {
         }
     }
 
-    fn refuse(manner: Manner, words: &str) -> Option<Manner> {
-        let complaint = Complaint { message: words.to_owned(), ..Complaint::default() };
-        manner.without_refused(&complaint, &request(), &OPTIONS, Manner::WHOLE)
+    fn refuse(features: RequestFeatures, words: &str) -> Option<RequestFeatures> {
+        let api_error = ApiError { message: words.to_owned(), ..ApiError::default() };
+        features.without_refused(&api_error, &request(), &OPTIONS, RequestFeatures::WHOLE)
     }
 
     #[test]
@@ -144,15 +144,15 @@ mod tests {
             ("response_format is not supported", 2),
             ("You are too late.", 0),
         ] {
-            let mut manner = Manner::WHOLE;
+            let mut features = RequestFeatures::WHOLE;
             let mut steps = 0;
-            while let Some(weaker) = refuse(manner, words) {
-                assert_ne!(weaker, manner);
-                manner = weaker;
+            while let Some(weaker) = refuse(features, words) {
+                assert_ne!(weaker, features);
+                features = weaker;
                 steps += 1;
             }
             assert_eq!(steps, times, "{words}");
-            assert_eq!(manner.notes(&request(), &OPTIONS).len(), usize::from(times > 0), "{words}");
+            assert_eq!(features.notes(&request(), &OPTIONS).len(), usize::from(times > 0), "{words}");
         }
     }
 
@@ -160,22 +160,26 @@ mod tests {
     fn what_was_not_asked_for_is_neither_left_out_nor_noted() {
         let plain = LlmRequest { schema: None, ..request() };
         for words in ["seed", "effort", "max_tokens", "response_format"] {
-            let complaint = Complaint { message: words.to_owned(), ..Complaint::default() };
+            let api_error = ApiError { message: words.to_owned(), ..ApiError::default() };
             let none = ModelOptions::default();
-            assert_eq!(Manner::WHOLE.without_refused(&complaint, &plain, &none, Manner::WHOLE), None, "{words}");
+            assert_eq!(
+                RequestFeatures::WHOLE.without_refused(&api_error, &plain, &none, RequestFeatures::WHOLE),
+                None,
+                "{words}"
+            );
         }
-        let weakest = Manner { structured: Structured::Words, rng_seed: false, ..Manner::WHOLE };
+        let weakest = RequestFeatures { structured: Structured::Words, rng_seed: false, ..RequestFeatures::WHOLE };
         assert_eq!(weakest.notes(&plain, &ModelOptions::default()), [""; 0]);
     }
 
     #[test]
     fn a_late_refusal_does_not_climb_back() {
-        let without_temperature = Manner { temperature: false, ..Manner::WHOLE };
-        let in_words = Manner { structured: Structured::Words, ..Manner::WHOLE };
-        let both = Manner { temperature: false, structured: Structured::Words, ..Manner::WHOLE };
-        assert_eq!(without_temperature.and(in_words, Manner::WHOLE), both);
-        let classic = Manner { max_tokens: MaxTokens::Classic, ..Manner::WHOLE };
-        assert_eq!(Manner::WHOLE.and(classic, Manner::WHOLE).max_tokens, MaxTokens::Classic);
-        assert_eq!(Manner::WHOLE.and(classic, classic).max_tokens, MaxTokens::Modern);
+        let without_temperature = RequestFeatures { temperature: false, ..RequestFeatures::WHOLE };
+        let in_words = RequestFeatures { structured: Structured::Words, ..RequestFeatures::WHOLE };
+        let both = RequestFeatures { temperature: false, structured: Structured::Words, ..RequestFeatures::WHOLE };
+        assert_eq!(without_temperature.and(in_words, RequestFeatures::WHOLE), both);
+        let classic = RequestFeatures { max_tokens: MaxTokens::Classic, ..RequestFeatures::WHOLE };
+        assert_eq!(RequestFeatures::WHOLE.and(classic, RequestFeatures::WHOLE).max_tokens, MaxTokens::Classic);
+        assert_eq!(RequestFeatures::WHOLE.and(classic, classic).max_tokens, MaxTokens::Modern);
     }
 }

@@ -1,13 +1,13 @@
 //! What the trials of a run have in common, and what they must not have in common.
 //!
-//! Invariants: what is started or made here is ended and deleted by [`Commons::close`] at the latest, also when a trial
+//! Invariants: what is started or made here is ended and deleted by [`RunResources::close`] at the latest, also when a trial
 //! was interrupted and could not do it itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Chance;
-use super::contamination::{Marks, TOKEN};
+use super::RandomSource;
+use super::contamination::{LeakDetector, TOKEN};
 use super::trial_graph::TrialGraph;
 use crate::agent::managed::{Listener, ManagedAgent, ManagedAgents, StartSettings};
 use crate::evidence::{Evidence, TrialId};
@@ -15,7 +15,7 @@ use crate::graph::neo4j::Neo4jGraph;
 use crate::secret::Secret;
 
 /// What the trials of a run have in common.
-pub(super) struct Commons {
+pub(super) struct RunResources {
     /// Every agent that was started.
     pub(super) agents: ManagedAgents,
     /// The graph of a run whose trials share the embedded one.
@@ -23,9 +23,9 @@ pub(super) struct Commons {
     agent: tokio::sync::Mutex<SharedAgent>,
     /// The databases that were made and not yet deleted.
     databases: Mutex<BTreeSet<String>>,
-    marks: Mutex<Marks>,
+    marks: Mutex<LeakDetector>,
     tokens: Mutex<BTreeMap<u32, String>>,
-    chance: Box<Chance>,
+    random: Box<RandomSource>,
 }
 
 /// The agent of a run whose trials share one.
@@ -36,16 +36,16 @@ enum SharedAgent {
     Failed(String),
 }
 
-impl Commons {
-    pub(super) fn new(chance: Box<Chance>) -> Commons {
-        Commons {
+impl RunResources {
+    pub(super) fn new(random: Box<RandomSource>) -> RunResources {
+        RunResources {
             agents: ManagedAgents::default(),
             trial_graph: tokio::sync::Mutex::default(),
             agent: tokio::sync::Mutex::new(SharedAgent::NotYet),
             databases: Mutex::default(),
             marks: Mutex::default(),
             tokens: Mutex::default(),
-            chance,
+            random,
         }
     }
 
@@ -69,7 +69,7 @@ impl Commons {
         const CHARACTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
         // Eight characters are 42 bits of the 53 that a number has.
         let eight = |_| {
-            let mut number = (self.chance)();
+            let mut number = (self.random)();
             let next = move |_| {
                 let character = char::from(CHARACTERS[(number % 36) as usize]);
                 number /= 36;
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn tokens_differ_and_stay() {
         let number = AtomicU64::new(0);
-        let chance = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
-        let commons = Commons::new(Box::new(chance));
+        let random = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
+        let resources = RunResources::new(Box::new(random));
         let trial = |number| TrialId {
             number,
             case: "c".to_owned(),
@@ -176,13 +176,13 @@ mod tests {
             condition: Condition::WithFacts,
             repeat: 1,
         };
-        let tokens: BTreeSet<String> = (1..=100).map(|number| commons.token(&trial(number))).collect();
+        let tokens: BTreeSet<String> = (1..=100).map(|number| resources.token(&trial(number))).collect();
         assert_eq!(tokens.len(), 100);
         for token in &tokens {
             assert_eq!(token.len(), TOKEN, "{token}");
             assert!(token.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{token}");
         }
-        assert_eq!(commons.token(&trial(7)), commons.token(&trial(7)));
-        assert_eq!(commons.password().expose().len(), 32);
+        assert_eq!(resources.token(&trial(7)), resources.token(&trial(7)));
+        assert_eq!(resources.password().expose().len(), 32);
     }
 }
