@@ -8,52 +8,53 @@ use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
 use crate::job::{Assertion, Case, Job, TimingOn};
-use crate::metric::{self, InputTask, MetricInput};
+use crate::metric::{self, InputTask, JudgeInput, MetricInput, MetricKind};
+use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
 pub use vacuous::{doubt, in_silence, is_in_doubt};
 
-/// How much the assertions count beside timing (1) and tasks (2): Embabel's weights.
-const ASSERTIONS_WEIGHT: Weight = match Weight::new(4.0) {
-    Some(weight) => weight,
-    None => Weight::ONE,
-};
-
-/// What the metrics may know of a trial. The judge's prompt is only needed to ask, not to grade.
-pub fn metric_input(job: &Job, case: &Case, evidence: &Evidence, judge_prompt: Option<String>) -> MetricInput {
+/// What the metrics may know of a trial.
+pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) -> MetricInput<'a> {
+    let tasks = case.tasks.iter().map(|task| InputTask {
+        kind: task.kind.as_str(),
+        task: &task.task,
+        acceptance_criteria: &task.acceptance_criteria,
+    });
     MetricInput {
-        tasks: case
-            .tasks
-            .iter()
-            .map(|task| InputTask {
-                kind: task.kind.as_str().to_owned(),
-                task: task.task.clone(),
-                acceptance_criteria: task.acceptance_criteria.clone(),
-            })
-            .collect(),
+        tasks: tasks.collect(),
+        facts: &case.facts,
         condition: evidence.condition,
-        transcript: evidence.transcript.clone(),
-        judge_prompt,
-        judge_temperature: job.judge.temperature,
+        transcript: &evidence.transcript,
+        judge: JudgeInput { prompt: &job.judge.prompt, temperature: job.judge.temperature },
         times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
     }
 }
 
-/// What the judge is to be asked about a trial.
-pub fn questions(input: &MetricInput) -> Vec<Question> {
-    metric::all().iter().flat_map(|metric| metric.questions(input)).collect()
+/// What the judge is to be asked about a trial, each question once.
+///
+/// # Errors
+/// A template that can't be rendered.
+pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+    let mut questions: Vec<Question> = Vec::new();
+    for metric in metric::metrics(&job.metrics, &job.weights) {
+        for question in metric.questions(input, templates)? {
+            if !questions.iter().any(|known| (&known.id, known.sample) == (&question.id, question.sample)) {
+                questions.push(question);
+            }
+        }
+    }
+    Ok(questions)
 }
 
-/// Whether a judge's raw reply can be used.
+/// Whether a judge's raw reply can be used by every metric that asks this.
 ///
 /// # Errors
 /// What is wrong with it, in a sentence that can be sent back to the judge.
-pub fn read_reply(input: &MetricInput, question: &Question, raw: &str) -> Result<(), String> {
-    match metric::named(&question.metric) {
-        Some(metric) => metric.read(input, raw),
-        None => Err(format!("no metric is called {}", question.metric)),
-    }
+pub fn read_reply(job: &Job, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
+    let metrics = metric::metrics(&job.metrics, &job.weights);
+    metrics.iter().filter(|metric| metric.reads(question)).try_for_each(|metric| metric.read(input, question, raw))
 }
 
 /// One trial to be graded.
@@ -79,14 +80,14 @@ impl<'a> GradeInput<'a> {
 /// What a trial is worth.
 pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     let evidence = trial.evidence;
-    let input = metric_input(trial.job, trial.case, evidence, None);
-    let mut dimensions: Vec<Dimension> = metric::all()
-        .iter()
-        .flat_map(|metric| metric.score(&input, judgements.iter().find(|judgement| judgement.metric == metric.name())))
-        .collect();
+    let input = metric_input(trial.job, trial.case, evidence);
+    let dimension = |kind: &MetricKind| match metric::metric(*kind, &trial.job.weights) {
+        Some(metric) => metric.score(&input, judgements),
+        None => assertions(trial),
+    };
+    let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
     // What is shown but not counted comes last.
-    let counted = dimensions.iter().position(|dimension| dimension.weight == Weight::ZERO).unwrap_or(dimensions.len());
-    dimensions.insert(counted, assertions(trial));
+    dimensions.sort_by_key(|dimension| dimension.weight == Weight::ZERO);
     let failure_count = evidence.failure_count();
     let composite = if evidence.agent_ended_it() && !evidence.transcript.has_reply() {
         // Whatever holds of an untouched graph is not the doing of an agent that never said a word.
@@ -125,7 +126,7 @@ fn assertions(trial: GradeInput<'_>) -> Dimension {
         Component::NotApplicable { .. } => Component::not_applicable("no assertion is checked in this condition"),
         missing => missing,
     };
-    Dimension { name: "assertions".to_owned(), weight: ASSERTIONS_WEIGHT, component, items }
+    Dimension { items, ..Dimension::new("assertions", trial.job.weights.assertions, component) }
 }
 
 fn evaluate(assertion: &Assertion, trial: GradeInput<'_>) -> Component {

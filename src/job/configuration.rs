@@ -10,6 +10,7 @@ use serde_json::json;
 use super::assertion::tell_apart;
 use super::{Assertion, Case, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, Timing, User, rules};
 use crate::evidence::Condition;
+use crate::metric::{MetricKind, Weights};
 
 /// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
 ///
@@ -44,6 +45,13 @@ pub struct Job {
     /// What of a reply is timed.
     #[serde(default)]
     pub timing: Timing,
+    /// What is measured. Default: all of it
+    #[serde(default = "all_metrics", skip_serializing_if = "is_all_metrics")]
+    #[schemars(length(min = 1))]
+    pub metrics: Vec<MetricKind>,
+    /// How much each metric counts in the composite; 0 shows it and leaves it out.
+    #[serde(default)]
+    pub weights: Weights,
     /// How many messages, of both sides, a conversation may have. A safeguard.
     #[serde(default = "default_max_turns")]
     #[schemars(range(min = 2, max = 4_294_967_295_u64))]
@@ -113,6 +121,14 @@ fn tasks_or_cases(schema: &mut Schema) {
     schema.insert("then".to_owned(), json!({ "required": ["tasks", "facts"] }));
 }
 
+fn all_metrics() -> Vec<MetricKind> {
+    MetricKind::ALL.to_vec()
+}
+
+fn is_all_metrics(metrics: &[MetricKind]) -> bool {
+    metrics == MetricKind::ALL
+}
+
 fn default_max_turns() -> u32 {
     20
 }
@@ -136,6 +152,13 @@ impl Job {
         if self.cases.is_empty() {
             self.cases.push(Arc::new(Case::empty(self.name.clone())));
         }
+        let mut seen = Vec::new();
+        self.metrics.retain(|metric| {
+            !seen.contains(metric) && {
+                seen.push(*metric);
+                true
+            }
+        });
         let user = self.persona.script.take().map_or(User::Persona, User::Lines);
         let (tasks, facts) = (std::mem::take(&mut self.tasks), std::mem::take(&mut self.facts));
         let (seeds, setups) = (std::mem::take(&mut self.seeds), std::mem::take(&mut self.setups));
@@ -193,6 +216,11 @@ impl Job {
                 (if several { format!("{place} of case `{}`", case.id) } else { place }, cypher)
             })
         })
+    }
+
+    /// The judge's model; `None` where no metric asks it.
+    pub fn judge_model(&self) -> Option<&super::Model> {
+        self.metrics.iter().any(|metric| metric.asks_judge()).then_some(&self.judge.model)
     }
 
     /// The persona's model; `None` where all its lines are fixed.

@@ -4,48 +4,73 @@ use crate::evidence::{Condition, Transcript};
 
 /// What a metric may look at: one conversation, and what the job says of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MetricInput {
+pub struct MetricInput<'a> {
     /// What the persona was to bring about, in the job's order.
-    pub tasks: Vec<InputTask>,
+    pub tasks: Vec<InputTask<'a>>,
+    /// All that is true of the user.
+    pub facts: &'a [String],
     /// Whether the persona knew the facts.
     pub condition: Condition,
     /// The conversation.
-    pub transcript: Transcript,
-    /// The judge's prompt, rendered; `None` when there is no judge to ask.
-    pub judge_prompt: Option<String>,
-    /// The judge's temperature, 0 to 2.
-    pub judge_temperature: f64,
+    pub transcript: &'a Transcript,
+    /// How the judge is asked.
+    pub judge: JudgeInput<'a>,
     /// Whether it is the time to the reply's first words that counts, and not that to its last byte.
     pub times_first_token: bool,
     /// The reply time that earns the full timing score, in milliseconds.
     pub aspirational_average_ms: Option<u64>,
 }
 
-/// One task of a input.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputTask {
+/// One task of the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputTask<'a> {
     /// `task` or `question`, as the job spells it.
-    pub kind: String,
+    pub kind: &'a str,
     /// What the persona does.
-    pub task: String,
+    pub task: &'a str,
     /// When it counts as done well.
-    pub acceptance_criteria: String,
+    pub acceptance_criteria: &'a str,
 }
 
-/// A conversation of one turn, with this many tasks.
+/// How the judge is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JudgeInput<'a> {
+    /// The template of its instructions.
+    pub prompt: &'a str,
+    /// 0 to 2.
+    pub temperature: f64,
+}
+
+/// A conversation of one turn, with some tasks.
 #[cfg(test)]
-pub(super) fn example(tasks: usize) -> MetricInput {
-    use crate::evidence::Turn;
-    let turn = Turn { latency_ms: Some(200.0), ..Turn::said(1, "Hi", "Hello") };
-    let task =
-        |number| InputTask { kind: "task".into(), task: format!("task {number}"), acceptance_criteria: "done".into() };
-    MetricInput {
-        tasks: (1..=tasks).map(task).collect(),
-        condition: Condition::WithFacts,
-        transcript: Transcript { turns: vec![turn] },
-        judge_prompt: Some("Judge this".into()),
-        judge_temperature: 0.0,
-        times_first_token: false,
-        aspirational_average_ms: Some(100),
+pub(super) struct Example {
+    pub(super) tasks: Vec<String>,
+    pub(super) transcript: Transcript,
+    pub(super) aspirational_average_ms: Option<u64>,
+}
+
+#[cfg(test)]
+impl Example {
+    pub(super) fn new(tasks: usize) -> Example {
+        use crate::evidence::Turn;
+        let turn = Turn { latency_ms: Some(200.0), ..Turn::said(1, "Hi", "Hello") };
+        Example {
+            tasks: (1..=tasks).map(|number| format!("task {number}")).collect(),
+            transcript: Transcript { turns: vec![turn] },
+            aspirational_average_ms: Some(100),
+        }
+    }
+
+    pub(super) fn input(&self) -> MetricInput<'_> {
+        let task = |task| InputTask { kind: "task", task, acceptance_criteria: "done" };
+        MetricInput {
+            tasks: self.tasks.iter().map(String::as_str).map(task).collect(),
+            facts: &[],
+            condition: Condition::WithFacts,
+            transcript: &self.transcript,
+            judge: JudgeInput { prompt: "eval/score", temperature: 0.0 },
+            times_first_token: false,
+            aspirational_average_ms: self.aspirational_average_ms,
+        }
     }
 }

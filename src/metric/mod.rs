@@ -1,47 +1,66 @@
 //! What can be measured of a conversation: one folder a metric. Pure.
 //!
-//! Invariants: a metric never calls a model: it asks [`Question`]s, the runner carries them, and then it scores the
-//! [`Judgement`] as a function that can be run again on what is stored. A metric knows no job: what it needs of one comes
-//! as plain data in a [`MetricInput`].
+//! Invariants: a metric never calls a model: it renders [`Question`]s, the runner carries them, and then it scores the
+//! [`Judgement`]s as a function that can be run again on what is stored. A metric knows no job: what it needs of one comes
+//! as plain data in a [`MetricInput`]. Two metrics that ask the same question (by its id) share its judgement.
 
+mod config;
 mod input;
 pub mod tasks;
 pub mod timing;
 
-pub use input::{InputTask, MetricInput};
-pub use tasks::Tasks;
+pub use config::{MetricKind, Weights};
+pub use input::{InputTask, JudgeInput, MetricInput};
+pub use tasks::{Tasks, Tone};
 pub use timing::Timing;
 
 use crate::evidence::{Judgement, Question};
+use crate::prompt::{PromptError, Templates};
 use crate::score::Dimension;
 
 /// Something that can be measured of one conversation.
 pub trait Metric: Send + Sync {
-    /// Its name: that of its main dimension, and of its questions and judgements.
+    /// Its name: that of its dimension, and the one by which its questions name it.
     fn name(&self) -> &'static str;
 
-    /// What a judge has to decide before it can score; nothing for most.
-    fn questions(&self, input: &MetricInput) -> Vec<Question>;
+    /// What judges have to decide before it can score; nothing for most.
+    ///
+    /// # Errors
+    /// A template that can't be rendered.
+    fn questions(&self, _input: &MetricInput<'_>, _templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        Ok(Vec::new())
+    }
 
-    /// Whether a judge's raw reply is usable.
+    /// Whether it reads the replies to this question.
+    fn reads(&self, question: &Question) -> bool {
+        question.metric == self.name()
+    }
+
+    /// Whether a judge's raw reply to a question that it reads is usable.
     ///
     /// # Errors
     /// A sentence that names all that is wrong with it and can be sent back to the judge.
-    fn read(&self, input: &MetricInput, raw: &str) -> Result<(), String>;
+    fn read(&self, _input: &MetricInput<'_>, _question: &Question, _raw: &str) -> Result<(), String> {
+        Err(format!("{} asks no judge", self.name()))
+    }
 
-    /// What the conversation is worth; `judgement` is the one that answers this metric's question, if there was one. The
-    /// same dimensions come in the same order, whatever happened.
-    fn score(&self, input: &MetricInput, judgement: Option<&Judgement>) -> Vec<Dimension>;
+    /// What the conversation is worth, by all judgements that there are.
+    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension;
 }
 
-/// All metrics, in the order in which their dimensions are shown.
-pub fn all() -> [&'static dyn Metric; 2] {
-    [&Timing, &Tasks]
+/// The metric of a kind, with its weight; `None` for assertions, which need more than a [`MetricInput`].
+pub fn metric(kind: MetricKind, weights: &Weights) -> Option<Box<dyn Metric>> {
+    match kind {
+        MetricKind::Timing => Some(Box::new(Timing { weight: weights.timing })),
+        MetricKind::Tasks => Some(Box::new(Tasks { weight: weights.tasks })),
+        MetricKind::Tone => Some(Box::new(Tone { weight: weights.tone })),
+        MetricKind::Assertions => None,
+    }
 }
 
-/// The metric of this name: the one that a question or a judgement belongs to.
-pub fn named(name: &str) -> Option<&'static dyn Metric> {
-    all().into_iter().find(|metric| metric.name() == name)
+/// The metrics of these kinds, in their order.
+pub fn metrics(kinds: &[MetricKind], weights: &Weights) -> Vec<Box<dyn Metric>> {
+    kinds.iter().filter_map(|kind| metric(*kind, weights)).collect()
 }
 
 #[cfg(test)]
@@ -49,23 +68,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_find_their_metric_by_name() {
-        let input = input::example(3);
-        for metric in all() {
-            assert!(named(metric.name()).is_some_and(|found| found.name() == metric.name()));
-            for question in metric.questions(&input) {
-                assert_eq!(question.metric, metric.name());
+    fn questions_name_a_metric_of_the_job() {
+        let example = input::Example::new(3);
+        let metrics = metrics(&MetricKind::ALL, &Weights::default());
+        for metric in &metrics {
+            for question in metric.questions(&example.input(), &Templates::embedded()).unwrap() {
+                assert!(metrics.iter().any(|other| other.name() == question.metric));
             }
         }
-        assert!(named("assertions").is_none());
     }
 
     #[test]
-    fn the_dimensions_are_those_of_the_formula() {
-        let input = input::example(1);
-        let dimensions: Vec<_> = all().iter().flat_map(|metric| metric.score(&input, None)).collect();
-        let weights: Vec<_> =
-            dimensions.iter().map(|dimension| (dimension.name.as_str(), dimension.weight.get())).collect();
+    fn the_weights_are_embabels() {
+        let example = input::Example::new(1);
+        let metrics = metrics(&MetricKind::ALL, &Weights::default());
+        let dimensions: Vec<_> = metrics.iter().map(|metric| metric.score(&example.input(), &[])).collect();
+        let weights: Vec<_> = dimensions.iter().map(|it| (it.name.as_str(), it.weight.get())).collect();
         assert_eq!(weights, [("timing", 1.0), ("tasks", 2.0), ("tone", 0.0)]);
     }
 }

@@ -65,7 +65,8 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
     let mut lacking: Vec<(String, Option<Provider>, Vec<String>)> = Vec::new();
     let mut refusals: Vec<Refusal> = Vec::new();
     let persona = job.persona_model().map(|model| ("evaluator", "the persona", model));
-    for (part, role, model) in persona.into_iter().chain([("scorer", "the judge", &job.judge.model)]) {
+    let judge = job.judge_model().map(|model| ("scorer", "the judge", model));
+    for (part, role, model) in persona.into_iter().chain(judge) {
         let Some(access) = access(model, part, variables) else { continue };
         let who = format!("{role} ({})", model.name.spelled());
         let mut lacks = |what: String, provider| match lacking.iter_mut().find(|(name, ..)| *name == what) {

@@ -10,7 +10,7 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
     if job.limits.cost.is_none() {
         return Vec::new();
     }
-    let own = [("the persona", job.persona_model()), ("the judge", Some(&job.judge.model))];
+    let own = [("the persona", job.persona_model()), ("the judge", job.judge_model())];
     let own = own.into_iter().filter_map(|(role, model)| Some((role, model?)));
     let own =
         own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.spelled()));

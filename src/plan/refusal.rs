@@ -6,6 +6,8 @@ use crate::graph::GraphConfig;
 use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::job::{Job, TimingOn};
+use crate::metric::MetricKind;
+use crate::score::Weight;
 
 /// Something that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +118,13 @@ pub(super) fn refusals(
             "an assertion looks at what has changed in the graph, but graph.watch.maxNodes is 0: nothing is watched"
                 .to_owned(),
             "leave maxNodes out, or raise it",
+        );
+    }
+    let counts = |kind: &MetricKind| job.weights.of(*kind) > Weight::ZERO;
+    if !job.metrics.iter().any(counts) {
+        refuse(
+            "none of the job's metrics counts: no conversation would have a score".to_owned(),
+            "give one a weight above 0: weights: {tasks: 2}",
         );
     }
     let mut seen = std::collections::BTreeSet::new();

@@ -135,7 +135,7 @@ impl Ledger {
                 self.row(key, provenance).add(Some(usage));
             }
             for judgement in trial.judgements.iter().filter(|judgement| judgement.usage.calls > 0) {
-                self.row((Spender::Judge, Stage::Judging, &judgement.model), provenance).add(Some(judgement.usage));
+                self.row((Spender::Judge, Stage::Judging, &judgement.judge), provenance).add(Some(judgement.usage));
             }
         }
     }

@@ -65,6 +65,8 @@ pub(super) struct Part {
     pub(super) key: String,
     pub(super) label: String,
     pub(super) weight: Weight,
+    /// Above this it counts as good.
+    pub(super) good_above: Option<Score>,
     /// What each group made of it.
     pub(super) groups: BTreeMap<usize, Made>,
     /// It held before the first word of some trial, and counts in all of those.
@@ -139,6 +141,7 @@ impl Gathered {
                         key,
                         label,
                         weight,
+                        good_above: dimension.good_above,
                         groups: BTreeMap::new(),
                         held_before: None,
                         not_checked: None,

@@ -72,7 +72,7 @@ fn each(plan: &Plan) -> u64 {
         Some(GraphConfig::Neo4j(_)) if plan.isolation == Isolation::Database => 3,
         _ => 0,
     };
-    agent + persona + is_asked(&job.judge.model.name) + started + graph
+    agent + persona + job.judge_model().map_or(0, |model| is_asked(&model.name)) + started + graph
 }
 
 /// What all of them take together.

@@ -6,13 +6,11 @@ use super::Engine;
 use super::evaluate::off_thread;
 use super::metered_call::ask;
 use super::trial::Stop;
-use crate::evidence::{Condition, Evidence, Judgement, Message, Observed, Question, Role, Usage};
+use crate::evidence::{Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;
-use crate::job::{Case, Job};
 use crate::llm::{LlmRequest, LlmRole};
 use crate::metric::MetricInput;
 use crate::plan::Trial;
-use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 
 /// How often a judge whose reply can't be used is asked.
 const TRIES: usize = 3;
@@ -20,40 +18,26 @@ const TRIES: usize = 3;
 /// Asks the judge everything that the metrics want to know.
 pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidence>) -> Result<Vec<Judgement>, Stop> {
     let (job, case) = (&engine.plan.job, &trial.case);
-    let prompt = if engine.templates.is_quick(&job.judge.prompt) {
-        prompt(job, case, &engine.templates, evidence)
+    let questions = if engine.templates.is_quick(&job.judge.prompt) {
+        grade::questions(job, &grade::metric_input(job, case, evidence), &engine.templates)
     } else {
-        let (job, case, templates, evidence) =
-            (job.clone(), case.clone(), engine.templates.clone(), Arc::clone(evidence));
-        off_thread(engine, move || prompt(&job, &case, &templates, &evidence)).await?
+        let (job, case, evidence) = (job.clone(), case.clone(), Arc::clone(evidence));
+        let templates = engine.templates.clone();
+        let asked = move || grade::questions(&job, &grade::metric_input(&job, &case, &evidence), &templates);
+        off_thread(engine, asked).await?
     };
-    let prompt = prompt.map_err(|error| Stop::broken(error.to_string()))?;
-    // An agent that repeats its key must not make us tell it to somebody else.
-    let prompt = engine.edges.redactor().redact_known(&prompt).into_owned();
-    let input = grade::metric_input(job, case, evidence, Some(prompt));
+    let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
+    let input = grade::metric_input(job, case, evidence);
     let mut judgements = Vec::new();
-    for question in grade::questions(&input) {
+    for mut question in questions {
+        // An agent that repeats its key must not make us tell it to somebody else.
+        question.prompt = engine.edges.redactor().redact_known(&question.prompt).into_owned();
         judgements.push(answer(engine, trial.id.number, &input, question).await?);
     }
     Ok(judgements)
 }
 
-fn prompt(job: &Job, case: &Case, templates: &Templates, evidence: &Evidence) -> Result<String, PromptError> {
-    let tasks: Vec<JudgedTask<'_>> = case
-        .tasks
-        .iter()
-        .map(|task| JudgedTask { kind: task.kind.as_str(), task: &task.task, criteria: &task.acceptance_criteria })
-        .collect();
-    let view = JudgeView {
-        tasks: &tasks,
-        facts: &case.facts,
-        user_knew_facts: evidence.condition == Condition::WithFacts,
-        transcript: &evidence.transcript,
-    };
-    templates.judge_prompt(&job.judge.prompt, &view)
-}
-
-async fn answer(engine: &Engine, trial: u32, input: &MetricInput, question: Question) -> Result<Judgement, Stop> {
+async fn answer(engine: &Engine, trial: u32, input: &MetricInput<'_>, question: Question) -> Result<Judgement, Stop> {
     let judge = &engine.edges.judge;
     let mut request = LlmRequest {
         role: LlmRole::Judge,
@@ -80,7 +64,7 @@ async fn answer(engine: &Engine, trial: u32, input: &MetricInput, question: Ques
             Err(error) if error.is_ours => return Err(Stop::broken(format!("the judge's model: {error}"))),
             Err(error) => break Observed::Failed(format!("the judge's model: {error}")),
         };
-        let Err(why) = grade::read_reply(input, &question, &raw) else { break Observed::Seen(raw) };
+        let Err(why) = grade::read_reply(&engine.plan.job, input, &question, &raw) else { break Observed::Seen(raw) };
         rejected.push((raw.clone(), why.clone()));
         if rejected.len() == TRIES {
             break Observed::Failed(format!("no usable verdict in {TRIES} tries: {why}"));
@@ -91,5 +75,6 @@ async fn answer(engine: &Engine, trial: u32, input: &MetricInput, question: Ques
             format!("That verdict could not be used: {why}. Reply again with the whole verdict, and nothing else."),
         ));
     };
-    Ok(Judgement { metric: question.metric, model: judge.name().to_owned(), reply, rejected, usage, notes })
+    let judge = judge.name().to_owned();
+    Ok(Judgement { question: question.id, judge, sample: question.sample, reply, rejected, usage, notes })
 }

@@ -74,7 +74,11 @@ impl Models {
             client(model, access, &mut limiters, deps).map_err(|error| error.message)
         };
         let persona = job.persona_model().map(|model| make(model, "evaluator")).transpose()?;
-        let judge = make(&job.judge.model, "scorer")?;
+        let judge = match job.judge_model() {
+            Some(model) => make(model, "scorer")?,
+            // It is never asked.
+            None => Arc::new(Scripted),
+        };
         Ok(Models { persona, judge, addresses, endpoints, keys })
     }
 }

@@ -30,7 +30,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
         persona: job.persona.name.clone(),
         persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.spelled()),
         persona_temperature: job.persona.temperature,
-        judge_model: job.judge.model.name.spelled(),
+        judge_model: job.judge_model().map_or_else(|| "none".to_owned(), |model| model.name.spelled()),
         judge_temperature: job.judge.temperature,
         model_endpoint: {
             let addresses: Vec<String> = edges.model_endpoints().iter().map(|url| without_user(url)).collect();
@@ -55,7 +55,7 @@ pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Ed
 
 /// The prices of the run's models, where they are known.
 fn prices(plan: &Plan) -> BTreeMap<String, Price> {
-    let own = [plan.job.persona_model(), Some(&plan.job.judge.model)];
+    let own = [plan.job.persona_model(), plan.job.judge_model()];
     let names = own.into_iter().flatten().map(|model| model.name.spelled()).chain(plan.models.iter().cloned());
     names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn dimension(name: &str, weight: f64, component: Component) -> Dimension {
-        Dimension { name: name.to_owned(), weight: Weight::new(weight).unwrap(), component, items: Vec::new() }
+        Dimension::new(name, Weight::new(weight).unwrap(), component)
     }
 
     fn scored(score: f64) -> Component {

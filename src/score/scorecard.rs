@@ -40,9 +40,19 @@ pub struct Dimension {
     pub weight: Weight,
     /// What it came to.
     pub component: Component,
+    /// Above this a part of it counts as good; none in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_above: Option<Score>,
     /// Its parts: one for each task or assertion.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
+}
+
+impl Dimension {
+    /// A dimension without parts.
+    pub fn new(name: impl Into<String>, weight: Weight, component: Component) -> Dimension {
+        Dimension { name: name.into(), weight, component, good_above: None, items: Vec::new() }
+    }
 }
 
 /// One task or one assertion of a dimension.

@@ -8,6 +8,7 @@ use eval_job::clock::Clock;
 use eval_job::graph::bolt::fuzz_bolt_reader;
 use eval_job::job::{self, TemplateCheck, TemplateKind, TemplateProblem};
 use eval_job::metric;
+use eval_job::prompt::Templates;
 use eval_job::record::Fold;
 use eval_job::report::{Gathered, Ink};
 use eval_job::store::folder::read_journal;
@@ -44,17 +45,24 @@ fn model_reply(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = eval_job::llm::repair(&text);
     let _ = eval_job::conversation::read_persona_reply(&text, "So Long, and Thanks for All the Fish");
-    for metric in metric::all() {
+    let turns = vec![eval_job::evidence::Turn {
+        agent: Some("Hello".to_owned()),
+        ..eval_job::evidence::Turn::begun(1, String::new())
+    }];
+    let transcript = eval_job::evidence::Transcript { turns };
+    for metric in metric::metrics(&metric::MetricKind::ALL, &metric::Weights::default()) {
         let input = metric::MetricInput {
-            tasks: Vec::new(),
+            tasks: vec![metric::InputTask { kind: "task", task: "t", acceptance_criteria: "a" }],
+            facts: &[],
             condition: eval_job::evidence::Condition::WithFacts,
-            transcript: eval_job::evidence::Transcript::default(),
-            judge_prompt: None,
-            judge_temperature: 0.0,
+            transcript: &transcript,
+            judge: metric::JudgeInput { prompt: "eval/score", temperature: 0.0 },
             times_first_token: false,
             aspirational_average_ms: None,
         };
-        let _ = metric.read(&input, &text);
+        for question in metric.questions(&input, &Templates::embedded()).unwrap_or_default() {
+            let _ = metric.read(&input, &question, &text);
+        }
     }
 }
 

@@ -21,7 +21,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("conversation", &["evidence", "text"]),
     ("metric", &["evidence", "score", "prompt", "text"]),
     ("assertion", &["clock", "cypher", "evidence", "score", "text"]),
-    ("job", &["evidence", "score", "money", "secret", "text", "agent::Config", "graph::Config", "assertion::Config"]),
+    (
+        "job",
+        &[
+            "evidence",
+            "score",
+            "money",
+            "secret",
+            "text",
+            "agent::Config",
+            "graph::Config",
+            "assertion::Config",
+            "metric::Config",
+        ],
+    ),
     (
         "plan",
         &[
@@ -31,12 +44,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "secret",
             "job",
             "assertion::Config",
+            "metric::Config",
             "agent::Config",
             "graph::Config",
             "llm::Config",
         ],
     ),
-    ("grade", &["clock", "evidence", "score", "job", "metric", "assertion"]),
+    ("grade", &["clock", "evidence", "score", "prompt", "job", "metric", "assertion"]),
     ("record", &["evidence", "score", "money", "limiter"]),
     ("report", &["evidence", "score", "money", "text", "record"]),
     ("store", &["evidence", "score", "secret", "text", "record"]),
@@ -73,7 +87,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 
 /// Names of an edge that say what a job file may say: pure, and all that `job` and `plan` may know of it.
 fn is_config(import: &str) -> bool {
-    ["Config", "Check", "Problem", "Ability", "_MODELS", "_problem", "::check"]
+    ["Config", "Check", "Problem", "Ability", "_MODELS", "MetricKind", "Weights", "_problem", "::check"]
         .iter()
         .any(|ending| import.ends_with(ending))
 }

@@ -1,86 +1,159 @@
-//! How well the tasks were done, as a judge sees it; and the tone, which is stored and shown but does not count.
+//! How well the tasks were done, and how the agent spoke, as a judge sees it: one question for both.
 
 mod verdict;
 
 use super::{Metric, MetricInput};
-use crate::evidence::{Judgement, Observed, Question, ReplySchema};
+use crate::evidence::{Condition, Judgement, Observed, Question, ReplySchema};
+use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight};
 use verdict::{Rating, Verdict};
 
 /// A task counts as good above this score. Embabel's threshold.
 pub const GOOD_ABOVE: f64 = 0.6;
 
+/// What its question is known by.
+const QUESTION: &str = "tasks";
+
 /// How well the tasks were done: the mean of the judge's scores, Embabel's formula.
 #[derive(Debug, Clone, Copy)]
-pub struct Tasks;
+pub struct Tasks {
+    /// How much it counts.
+    pub weight: Weight,
+}
 
-/// Twice the weight of timing, in Embabel's formula.
-const WEIGHT: Weight = match Weight::new(2.0) {
-    Some(weight) => weight,
-    None => Weight::ONE,
-};
+/// How the agent spoke.
+#[derive(Debug, Clone, Copy)]
+pub struct Tone {
+    /// How much it counts; Embabel's formula leaves it out.
+    pub weight: Weight,
+}
 
 impl Metric for Tasks {
     fn name(&self) -> &'static str {
         "tasks"
     }
 
-    /// One question for all tasks; none where the agent never replied, for which no judge is needed.
-    fn questions(&self, input: &MetricInput) -> Vec<Question> {
-        let Some(prompt) = &input.judge_prompt else { return Vec::new() };
-        if input.tasks.is_empty() || !input.transcript.has_reply() {
-            return Vec::new();
-        }
-        vec![Question {
-            metric: self.name().to_owned(),
-            prompt: prompt.clone(),
-            schema: ReplySchema { name: "verdict".to_owned(), schema: verdict::schema(input.tasks.len()) },
-            temperature: input.judge_temperature,
-        }]
+    fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        question(self.name(), input, templates)
     }
 
-    fn read(&self, input: &MetricInput, raw: &str) -> Result<(), String> {
-        Verdict::read(raw, input.tasks.len())?;
-        match input.judge_prompt.as_deref().is_some_and(|prompt| is_quoted_from(prompt, raw)) {
-            true => Err("The verdict stands word for word in what you were given: as the example of its form, or as \
-                         somebody's words in the conversation. Give your own."
-                .to_owned()),
-            false => Ok(()),
+    fn reads(&self, question: &Question) -> bool {
+        question.id == QUESTION
+    }
+
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
+        read(input, question, raw)
+    }
+
+    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
+        let all = |component: Component| (component.clone(), vec![component; input.tasks.len()]);
+        let (component, ratings) = match verdict(input, judgements) {
+            Ok(verdict) => (mean(&verdict.tasks), verdict.tasks.iter().map(scored).collect()),
+            Err(NoVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
+            Err(NoVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
+            Err(NoVerdict::Missing(error)) => all(Component::missing(error)),
+        };
+        let items = input.tasks.iter().zip(ratings).map(|(task, component)| item(task.task, component));
+        Dimension {
+            items: items.collect(),
+            good_above: Some(Score::clamped(GOOD_ABOVE)),
+            ..Dimension::new(self.name(), self.weight, component)
+        }
+    }
+}
+
+impl Metric for Tone {
+    fn name(&self) -> &'static str {
+        "tone"
+    }
+
+    fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        question(self.name(), input, templates)
+    }
+
+    fn reads(&self, question: &Question) -> bool {
+        question.id == QUESTION
+    }
+
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
+        read(input, question, raw)?;
+        match Verdict::read(raw, input.tasks.len())?.tone {
+            None if self.weight > Weight::ZERO => Err("There is no rating of the tone.".to_owned()),
+            _ => Ok(()),
         }
     }
 
-    fn score(&self, input: &MetricInput, judgement: Option<&Judgement>) -> Vec<Dimension> {
-        let dimension =
-            |name: &str, weight, component, items| Dimension { name: name.to_owned(), weight, component, items };
-        let both = |tasks: Component, tone: Component| {
-            let items = input.tasks.iter().map(|task| item(&task.task, tasks.clone())).collect();
-            vec![dimension("tasks", WEIGHT, tasks, items), dimension("tone", Weight::ZERO, tone, Vec::new())]
+    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
+        let component = match verdict(input, judgements) {
+            Ok(verdict) => verdict.tone.as_ref().map_or_else(|| Component::missing("the judge gave no tone"), scored),
+            Err(NoVerdict::Silent) => Component::not_applicable(SILENT),
+            Err(NoVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
+            Err(NoVerdict::Missing(error)) => Component::missing(error),
         };
-        if input.tasks.is_empty() {
-            let none = Component::not_applicable("the job has no tasks");
-            return both(none.clone(), none);
-        }
-        if !input.transcript.has_reply() {
-            let silent = "the agent never replied";
-            return both(Component::scored(Score::ZERO, silent), Component::not_applicable(silent));
-        }
-        let verdict = match judgement.map(|judgement| &judgement.reply) {
-            None => Err("the judge was not asked".to_owned()),
-            Some(Observed::Failed(error)) => Err(error.clone()),
-            Some(Observed::Seen(raw)) => Verdict::read(raw, input.tasks.len()),
-        };
-        match verdict {
-            Ok(verdict) => {
-                let items =
-                    input.tasks.iter().zip(&verdict.tasks).map(|(task, rating)| item(&task.task, scored(rating)));
-                let tone = verdict.tone.as_ref().map_or_else(|| Component::missing("the judge gave no tone"), scored);
-                vec![
-                    dimension("tasks", WEIGHT, mean(&verdict.tasks), items.collect()),
-                    dimension("tone", Weight::ZERO, tone, Vec::new()),
-                ]
-            }
-            Err(error) => both(Component::missing(error.clone()), Component::missing(error)),
-        }
+        Dimension::new(self.name(), self.weight, component)
+    }
+}
+
+const SILENT: &str = "the agent never replied";
+
+/// One question for all tasks; none where the agent never replied, for which no judge is needed.
+fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+    if input.tasks.is_empty() || !input.transcript.has_reply() {
+        return Ok(Vec::new());
+    }
+    let judged = input.tasks.iter().map(|task| JudgedTask {
+        kind: task.kind,
+        task: task.task,
+        criteria: task.acceptance_criteria,
+    });
+    let view = JudgeView {
+        tasks: &judged.collect::<Vec<_>>(),
+        facts: input.facts,
+        user_knew_facts: input.condition == Condition::WithFacts,
+        transcript: input.transcript,
+    };
+    Ok(vec![Question {
+        id: QUESTION.to_owned(),
+        metric: metric.to_owned(),
+        sample: 1,
+        prompt: templates.judge_prompt(input.judge.prompt, &view)?,
+        schema: ReplySchema { name: "verdict".to_owned(), schema: verdict::schema(input.tasks.len()) },
+        temperature: input.judge.temperature,
+    }])
+}
+
+fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
+    Verdict::read(raw, input.tasks.len())?;
+    match is_quoted_from(&question.prompt, raw) {
+        true => Err("The verdict stands word for word in what you were given: as the example of its form, or as \
+                     somebody's words in the conversation. Give your own."
+            .to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Why there is no verdict.
+enum NoVerdict {
+    /// The agent never replied.
+    Silent,
+    /// There is nothing to judge.
+    NoTasks,
+    /// The judge gave none.
+    Missing(String),
+}
+
+fn verdict(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Verdict, NoVerdict> {
+    if input.tasks.is_empty() {
+        return Err(NoVerdict::NoTasks);
+    }
+    if !input.transcript.has_reply() {
+        return Err(NoVerdict::Silent);
+    }
+    let judgement = judgements.iter().find(|judgement| judgement.question == QUESTION);
+    match judgement.map(|judgement| &judgement.reply) {
+        None => Err(NoVerdict::Missing("the judge was not asked".to_owned())),
+        Some(Observed::Failed(error)) => Err(NoVerdict::Missing(error.clone())),
+        Some(Observed::Seen(raw)) => Verdict::read(raw, input.tasks.len()).map_err(NoVerdict::Missing),
     }
 }
 
@@ -111,12 +184,16 @@ mod tests {
 
     use super::*;
     use crate::evidence::Usage;
-    use crate::metric::input::example;
+    use crate::metric::input::Example;
+
+    const TASKS: Tasks = Tasks { weight: Weight::ONE };
+    const TONE: Tone = Tone { weight: Weight::ZERO };
 
     fn judgement(reply: Observed<String>) -> Judgement {
         Judgement {
-            metric: "tasks".into(),
-            model: "m".into(),
+            question: QUESTION.into(),
+            judge: "m".into(),
+            sample: 1,
             reply,
             rejected: Vec::new(),
             usage: Usage::default(),
@@ -128,40 +205,51 @@ mod tests {
         judgement(Observed::Seen(reply.to_string()))
     }
 
+    /// Tasks and tone.
+    fn dimensions(example: &Example, judgement: Option<Judgement>) -> [Dimension; 2] {
+        let judgements: Vec<Judgement> = judgement.into_iter().collect();
+        [TASKS.score(&example.input(), &judgements), TONE.score(&example.input(), &judgements)]
+    }
+
+    fn questions(example: &Example) -> Vec<Question> {
+        TASKS.questions(&example.input(), &Templates::embedded()).unwrap()
+    }
+
     #[test]
     fn one_question_carries_prompt_and_schema() {
-        let questions = Tasks.questions(&example(2));
-        assert_eq!(questions.len(), 1);
-        assert_eq!((questions[0].prompt.as_str(), questions[0].temperature), ("Judge this", 0.0));
-        assert_eq!(questions[0].schema.schema, verdict::schema(2));
+        let example = Example::new(2);
+        let [question] = &questions(&example)[..] else { panic!() };
+        assert!(question.prompt.contains("task 2"));
+        assert_eq!((question.schema.schema.clone(), question.temperature), (verdict::schema(2), 0.0));
+        let of_tone = TONE.questions(&example.input(), &Templates::embedded()).unwrap();
+        assert_eq!(of_tone, [Question { metric: "tone".to_owned(), ..question.clone() }], "it is asked once");
     }
 
     #[test]
     fn a_verdict_that_was_there_before_the_judge_was_asked_is_not_the_judges() {
         let verdict = r#"{"tasks": [{"index": 1, "reason": "one or two sentences", "score": 0.0}]}"#;
+        let example = Example::new(1);
         let prompt = format!("Reply like this:\n{verdict}\nThe transcript: …");
-        let input = MetricInput { judge_prompt: Some(prompt), ..example(1) };
+        let question = Question { prompt, ..questions(&example).remove(0) };
         for echo in [verdict.to_owned(), verdict.replace(' ', ""), verdict.replace(": ", ":\n")] {
-            let problem = Tasks.read(&input, &echo).unwrap_err();
+            let problem = TASKS.read(&example.input(), &question, &echo).unwrap_err();
             assert!(problem.starts_with("The verdict stands word for word in what you were given"), "{problem}");
         }
-        assert_eq!(Tasks.read(&input, &verdict.replace("0.0", "0.5")), Ok(()));
-        assert_eq!(Tasks.read(&MetricInput { judge_prompt: None, ..example(1) }, verdict), Ok(()));
+        assert_eq!(TASKS.read(&example.input(), &question, &verdict.replace("0.0", "0.5")), Ok(()));
     }
 
     #[test]
     fn nobody_is_asked_where_there_is_nothing_to_judge() {
-        let mut silent = example(2);
+        let mut silent = Example::new(2);
         silent.transcript.turns[0].agent = None;
-        assert!(Tasks.questions(&silent).is_empty());
-        let dimensions = Tasks.score(&silent, None);
-        assert_eq!(dimensions[0].component, Component::scored(Score::ZERO, "the agent never replied"));
-        assert!(dimensions[0].items.iter().all(|item| item.component.score() == Some(Score::ZERO)));
-        assert_eq!(dimensions[0].items.len(), 2);
-        assert!(matches!(dimensions[1].component, Component::NotApplicable { .. }));
-        assert!(Tasks.questions(&MetricInput { judge_prompt: None, ..example(1) }).is_empty());
-        assert!(Tasks.questions(&example(0)).is_empty());
-        assert!(matches!(Tasks.score(&example(0), None)[0].component, Component::NotApplicable { .. }));
+        assert!(questions(&silent).is_empty());
+        let [tasks, tone] = dimensions(&silent, None);
+        assert_eq!(tasks.component, Component::scored(Score::ZERO, "the agent never replied"));
+        assert!(tasks.items.iter().all(|item| item.component.score() == Some(Score::ZERO)));
+        assert_eq!(tasks.items.len(), 2);
+        assert!(matches!(tone.component, Component::NotApplicable { .. }));
+        assert!(questions(&Example::new(0)).is_empty());
+        assert!(matches!(dimensions(&Example::new(0), None)[0].component, Component::NotApplicable { .. }));
     }
 
     #[test]
@@ -170,20 +258,22 @@ mod tests {
             "tasks": [{"index": 2, "reason": "half", "score": 0.5}, {"index": 1, "reason": "all", "score": 1}],
             "tone": {"reason": "kind", "score": 0.9},
         });
-        assert_eq!(Tasks.read(&example(2), &reply.to_string()), Ok(()));
-        let dimensions = Tasks.score(&example(2), Some(&seen(reply)));
-        assert_eq!(dimensions[0].component, Component::scored(Score::clamped(0.75), "1 of 2 done well (above 0.6)"));
-        let items: Vec<_> =
-            dimensions[0].items.iter().map(|item| (item.label.as_str(), item.component.why())).collect();
+        let example = Example::new(2);
+        assert_eq!(TASKS.read(&example.input(), &questions(&example)[0], &reply.to_string()), Ok(()));
+        let [tasks, tone] = dimensions(&example, Some(seen(reply)));
+        assert_eq!(tasks.component, Component::scored(Score::clamped(0.75), "1 of 2 done well (above 0.6)"));
+        let items: Vec<_> = tasks.items.iter().map(|item| (item.label.as_str(), item.component.why())).collect();
         assert_eq!(items, [("task 1", "all"), ("task 2", "half")]);
-        assert_eq!(dimensions[1].component, Component::scored(Score::clamped(0.9), "kind"));
+        assert_eq!(tone.component, Component::scored(Score::clamped(0.9), "kind"));
     }
 
     #[test]
     fn a_score_of_exactly_the_threshold_is_not_good() {
         let reply =
             json!({"tasks": [{"index": 1, "reason": "so so", "score": 0.6}], "tone": {"reason": "ok", "score": 1}});
-        assert!(Tasks.score(&example(1), Some(&seen(reply)))[0].component.why().starts_with("0 of 1"));
+        let [tasks, _] = dimensions(&Example::new(1), Some(seen(reply)));
+        assert!(tasks.component.why().starts_with("0 of 1"));
+        assert_eq!(tasks.good_above, Score::new(0.6));
     }
 
     #[test]
@@ -193,13 +283,17 @@ mod tests {
             Some(judgement(Observed::Failed("3 unusable replies".into()))),
             Some(judgement(Observed::Seen("Very good!".into()))),
         ] {
-            let dimensions = Tasks.score(&example(2), judgement.as_ref());
-            assert!(dimensions[0].component.is_missing() && dimensions[1].component.is_missing());
-            assert!(dimensions[0].items.iter().all(|item| item.component.is_missing()));
+            let [tasks, tone] = dimensions(&Example::new(2), judgement);
+            assert!(tasks.component.is_missing() && tone.component.is_missing());
+            assert!(tasks.items.iter().all(|item| item.component.is_missing()));
         }
         let toneless = json!({"tasks": [{"index": 1, "reason": "all", "score": 1}]});
-        let dimensions = Tasks.score(&example(1), Some(&seen(toneless)));
-        assert_eq!(dimensions[0].component.score(), Some(Score::ONE));
-        assert!(dimensions[1].component.is_missing());
+        let [tasks, tone] = dimensions(&Example::new(1), Some(seen(toneless.clone())));
+        assert_eq!(tasks.component.score(), Some(Score::ONE));
+        assert!(tone.component.is_missing());
+        let example = Example::new(1);
+        let (question, raw) = (&questions(&example)[0], toneless.to_string());
+        assert_eq!(TONE.read(&example.input(), question, &raw), Ok(()), "it does not count");
+        assert!(Tone { weight: Weight::ONE }.read(&example.input(), question, &raw).is_err());
     }
 }

@@ -3,33 +3,27 @@
 //! Embabel's formula: `min(1, aspirationalAverage / average latency of the replies)`.
 
 use super::{Metric, MetricInput};
-use crate::evidence::{Judgement, Question};
+use crate::evidence::Judgement;
 use crate::score::{Component, Dimension, Score, Weight};
 
 /// How fast the agent replies. Failed tries and the waits between them do not count.
 #[derive(Debug, Clone, Copy)]
-pub struct Timing;
+pub struct Timing {
+    /// How much it counts.
+    pub weight: Weight,
+}
 
 impl Metric for Timing {
     fn name(&self) -> &'static str {
         "timing"
     }
 
-    fn questions(&self, _case: &MetricInput) -> Vec<Question> {
-        Vec::new()
-    }
-
-    fn read(&self, _case: &MetricInput, _raw: &str) -> Result<(), String> {
-        Err("timing asks no judge".to_owned())
-    }
-
-    fn score(&self, input: &MetricInput, _judgement: Option<&Judgement>) -> Vec<Dimension> {
-        let component = component(input);
-        vec![Dimension { name: self.name().to_owned(), weight: Weight::ONE, component, items: Vec::new() }]
+    fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
+        Dimension::new(self.name(), self.weight, component(input))
     }
 }
 
-fn component(input: &MetricInput) -> Component {
+fn component(input: &MetricInput<'_>) -> Component {
     let Some(aspired) = input.aspirational_average_ms else {
         return Component::not_applicable("the job has no aspirationalAverage");
     };
@@ -59,13 +53,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::metric::input::example;
+    use crate::metric::input::Example;
 
     fn scored(aspired: Option<u64>, latencies: &[Option<f64>]) -> Component {
-        let mut input = example(1);
-        input.aspirational_average_ms = aspired;
-        let turn = input.transcript.turns[0].clone();
-        input.transcript.turns = latencies
+        let mut example = Example { aspirational_average_ms: aspired, ..Example::new(1) };
+        let turn = example.transcript.turns[0].clone();
+        example.transcript.turns = latencies
             .iter()
             .map(|latency| {
                 let mut turn = turn.clone();
@@ -74,7 +67,7 @@ mod tests {
                 turn
             })
             .collect();
-        Timing.score(&input, None).remove(0).component
+        component(&example.input())
     }
 
     #[test]
@@ -95,18 +88,13 @@ mod tests {
 
     #[test]
     fn the_first_words_are_timed_where_the_job_asks_for_it() {
-        let mut input = example(1);
-        input.aspirational_average_ms = Some(100);
-        input.times_first_token = true;
-        let missing = Timing.score(&input, None).remove(0).component;
-        assert_eq!(missing, Component::missing("the replies' times to the first words were not measured"));
-        for turn in &mut input.transcript.turns {
+        let mut example = Example::new(1);
+        let timed = |example: &Example| component(&MetricInput { times_first_token: true, ..example.input() });
+        assert_eq!(timed(&example), Component::missing("the replies' times to the first words were not measured"));
+        for turn in &mut example.transcript.turns {
             turn.first_token_ms = Some(50.0);
         }
-        assert_eq!(
-            Timing.score(&input, None)[0].component.why(),
-            "50 ms on average to the first words, the aim is 100 ms"
-        );
+        assert_eq!(timed(&example).why(), "50 ms on average to the first words, the aim is 100 ms");
     }
 
     #[test]
@@ -124,9 +112,9 @@ mod tests {
 
     #[test]
     fn times_that_were_not_measured_are_missing() {
-        let mut input = example(1);
-        input.transcript.turns[0].latency_ms = None;
-        assert!(Timing.score(&input, None)[0].component.is_missing());
+        let mut example = Example::new(1);
+        example.transcript.turns[0].latency_ms = None;
+        assert!(component(&example.input()).is_missing());
         assert!(scored(Some(1), &[Some(f64::NAN)]).is_missing());
         assert!(scored(Some(1), &[Some(f64::INFINITY)]).is_missing());
     }

@@ -73,6 +73,7 @@ fn heading(page: &mut String, run: &RunSummary, ink: Ink) {
 fn mind(model: &str) -> String {
     match model {
         "scripted" => "scripted rules, not a language model".to_owned(),
+        "none" => "not asked: no metric of the job needs one".to_owned(),
         "script" => "the fixed lines of evaluator.script".to_owned(),
         model => plain(model),
     }

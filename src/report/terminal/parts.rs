@@ -5,13 +5,10 @@ use std::fmt::Write;
 use super::super::gathered::{Made, Part};
 use super::super::{Ink, one_line, plain, two_decimals, wrapped};
 use super::Run;
-use crate::score::{Component, Weight};
+use crate::score::{Component, Score, Weight};
 
 /// Columns of a mark.
 const MARK: usize = 7;
-
-/// Above this a task counts as good: Embabel's line.
-const GOOD: f64 = 0.6;
 
 /// Writes the tasks and the assertions of each case.
 pub(super) fn parts(page: &mut String, run: &Run<'_>) {
@@ -55,7 +52,7 @@ fn part(page: &mut String, run: &Run<'_>, (case, dimension): (&str, &str), title
             let name = name(*group);
             let indent = 5 + names + 2 + MARK + 2;
             let why = wrapped(&why(made, holds), width.saturating_sub(indent).max(40), indent);
-            let line = format!("     {name:<names$}  {}  {why}", mark(made, holds, ink));
+            let line = format!("     {name:<names$}  {}  {why}", mark(made, (holds, part.good_above), ink));
             let _ = writeln!(page, "{}", line.trim_end());
         }
     }
@@ -88,7 +85,7 @@ fn why(made: &Made, holds: bool) -> String {
 }
 
 /// What a part came to, in seven characters.
-fn mark(made: &Made, holds: bool, ink: Ink) -> String {
+fn mark(made: &Made, (holds, good_above): (bool, Option<Score>), ink: Ink) -> String {
     let several = made.tally.count() > 1;
     match made.tally.component() {
         Some(Component::Scored { score, .. }) => {
@@ -96,7 +93,7 @@ fn mark(made: &Made, holds: bool, ink: Ink) -> String {
                 (true, good) if several => (good, format!("{}/{}", made.whole, made.tally.scored)),
                 (true, true) => (true, "holds".to_owned()),
                 (true, false) => (false, "fails".to_owned()),
-                (false, _) => (score.get() > GOOD, two_decimals(score.get())),
+                (false, _) => (good_above.is_none_or(|line| *score > line), two_decimals(score.get())),
             };
             let text = format!("{text:<MARK$}");
             if good { ink.good(&text) } else { ink.bad(&text) }
