@@ -93,7 +93,7 @@ fn mark(made: &Made, (holds, good_above): (bool, Option<Score>), ink: Ink) -> St
                 (true, good) if several => (good, format!("{}/{}", made.whole, made.tally.scored)),
                 (true, true) => (true, "holds".to_owned()),
                 (true, false) => (false, "fails".to_owned()),
-                (false, _) => (good_above.is_none_or(|line| *score > line), two_decimals(score.get())),
+                (false, _) => (good_above.is_none_or(|line| score > line), two_decimals(score.get())),
             };
             let text = format!("{text:<MARK$}");
             if good { ink.good(&text) } else { ink.bad(&text) }
