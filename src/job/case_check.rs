@@ -5,12 +5,20 @@ use std::collections::BTreeMap;
 use super::problem::{Report, quoted};
 use super::source::Node;
 
+/// The longest id, in characters.
+const LONGEST: usize = 100;
+
 /// Reports cases that share an id or have no task.
 pub(super) fn check(report: &mut Report<'_>, root: &Node) {
     let mut taken = BTreeMap::new();
     for case in root.get("cases").map(Node::items).unwrap_or_default() {
         let Some(id) = case.entry("id") else { continue };
         let Some(text) = id.value.text() else { continue };
+        if text.chars().count() > LONGEST || text.chars().any(char::is_control) || text.trim() != text {
+            report
+                .add(id.value.span, "an id is one line of at most 100 characters, without spaces around it".to_owned())
+                .try_this("say more in `description`".to_owned());
+        }
         if let Some(line) = taken.insert(text.to_owned(), id.value.span.line) {
             report
                 .add(id.value.span, format!("the case in line {line} has the id {} too", quoted(text)))

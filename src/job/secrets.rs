@@ -256,13 +256,21 @@ fn learn_parts(found: &mut Found, key: &str, text: &str) {
 /// Whether a value that the schema does not mark is secret by its name: one that is a key's, or that of a variable where
 /// somebody has written the key itself.
 fn is_named_secret(key: &str, text: &str) -> bool {
-    let is_variable = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let has = |test: fn(&char) -> bool| text.chars().any(|c| test(&c));
+    // Names are in one case; what mixes both, or small letters and digits, is what somebody wrote instead of a name.
+    let is_mixed = has(char::is_ascii_lowercase) && (has(char::is_ascii_uppercase) || has(char::is_ascii_digit));
+    let is_variable = is_plain && !is_mixed;
     key == "apiKeyEnv" && !is_variable || is_key_name(key)
 }
 
 /// Arguments that are secret: what follows a switch with the name of a key, or its `=`, and what is in addresses.
 fn learn_arguments(found: &mut Found, items: &[Node]) {
     learn_words(found, items.iter().filter_map(Node::text));
+    // What a shell is given is a line of words of its own.
+    for line in items.iter().filter_map(Node::text).filter(|text| text.contains(char::is_whitespace)) {
+        learn_words(found, line.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';'])));
+    }
 }
 
 fn learn_words<'t>(found: &mut Found, words: impl Iterator<Item = &'t str>) {
@@ -277,6 +285,20 @@ fn learn_words<'t>(found: &mut Found, words: impl Iterator<Item = &'t str>) {
             {
                 found.texts.extend(literal_parts(value));
             }
+        }
+        if is_surely_a_key(text) || looks_like_a_key(text) {
+            found.guessed.extend(literal_parts(text));
+        }
+        match before {
+            "-H" | "--header" => {
+                if let Some((name, value)) = text.split_once(':')
+                    && is_secret_header(name.trim(), value.trim())
+                {
+                    found.texts.extend(literal_parts(value.trim()));
+                }
+            }
+            "-u" | "--user" => found.texts.extend(text.split_once(':').map(|(_, password)| password.to_owned())),
+            _ => {}
         }
         learn_parts(found, "", text);
         before = text;

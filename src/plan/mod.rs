@@ -15,7 +15,7 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Assertion, Case, Isolation, Job, ModelName, RunLimits};
+use crate::job::{Case, Isolation, Job, ModelName, RunLimits};
 use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
@@ -126,7 +126,7 @@ impl Plan {
             return Err(refusals);
         }
         let mut warnings = leftovers::warnings(&job, graph.as_ref(), isolation);
-        warnings.extend(job.cases.iter().flat_map(|case| never_checked(case)));
+        warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &surroundings.variables));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices, warnings })
     }
@@ -145,14 +145,12 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
     job.uses_graph().then(|| GraphConfig::Neo4j(Neo4jConfig::default()))
 }
 
-/// The assertions of a case that are checked in a condition only in which it is never held.
-fn never_checked(case: &Case) -> Vec<String> {
-    let never = |assertion: &&Assertion| !case.conditions.iter().any(|condition| assertion.applies_in(*condition));
-    let warning = |assertion: &Assertion| {
-        let (label, when) = (assertion.label(), assertion.when.map_or("", Condition::words));
-        format!("the assertion `{label}` is checked {when} only, and case `{}` is never held so", case.id)
-    };
-    case.assertions.iter().filter(never).map(warning).collect()
+/// The cases that are left out because they are never held in the conditions that are asked for.
+fn left_out(job: &Job, conditions: &[Condition]) -> Vec<String> {
+    let is_left_out = |case: &&Arc<Case>| !case.conditions.iter().any(|condition| conditions.contains(condition));
+    let held = |case: &Case| case.conditions.iter().map(|it| it.words()).collect::<Vec<_>>().join(" and ");
+    let cases = job.cases.iter().filter(is_left_out);
+    cases.map(|case| format!("case `{}` is left out: it is held {} only", case.id, held(case))).collect()
 }
 
 /// That a started agent is to get variables which are not set.

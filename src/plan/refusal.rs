@@ -2,10 +2,11 @@
 
 use super::Surroundings;
 use crate::agent::Ability;
+use crate::evidence::Condition;
 use crate::graph::GraphConfig;
 use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
-use crate::job::{Job, TimingOn};
+use crate::job::{Assertion, Job, TimingOn};
 use crate::metric::MetricKind;
 use crate::score::Weight;
 
@@ -20,6 +21,20 @@ pub struct Refusal {
 
 /// The parameters that every statement is given.
 const PARAMETERS: [&str; 4] = ["user", "sessionId", "trial", "model"];
+
+/// The assertions that are checked in a condition only in which their case is never held.
+fn refusals_of_conditions(job: &Job, refuse: &mut impl FnMut(String, &str)) {
+    for case in &job.cases {
+        let never = |assertion: &&Assertion| !case.conditions.iter().any(|condition| assertion.applies_in(*condition));
+        for assertion in case.assertions.iter().filter(never) {
+            let (label, when) = (assertion.label(), assertion.when.map_or("", Condition::words));
+            refuse(
+                format!("the assertion `{label}` is checked {when} only, and case `{}` is never held so", case.id),
+                "leave `when` out, give the case facts, or name the condition in `conditions`",
+            );
+        }
+    }
+}
 
 /// Everything about this job that cannot work in these surroundings.
 pub(super) fn refusals(
@@ -113,6 +128,16 @@ pub(super) fn refusals(
             refuse(format!("{place} can't run: {problem}"), "correct it in the job file");
         }
     }
+    let predicate = job.graph.watch.predicate.as_deref().filter(|_| graph.is_some());
+    let watched = predicate.map(|predicate| format!("MATCH (n) WHERE ({predicate}\n) RETURN n"));
+    let problem = watched.and_then(|cypher| match graph {
+        Some(GraphConfig::Neo4j(_)) => certain_problem(&cypher, &PARAMETERS),
+        _ => compile_problem(&cypher, &PARAMETERS),
+    });
+    if let Some(problem) = problem {
+        refuse(format!("graph.watch.where can't run: {problem}"), "write a condition on n, like n.user = $user");
+    }
+    refusals_of_conditions(job, &mut refuse);
     if !job.graph.watch.is_on() && job.assertions().any(|assertion| assertion.check.needs_changes()) {
         refuse(
             "an assertion looks at what has changed in the graph, but graph.watch.maxNodes is 0: nothing is watched"

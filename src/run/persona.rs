@@ -100,7 +100,7 @@ impl<'a> Persona<'a> {
                 }
             }
             match read_persona_reply(&reply.text, self.signoff) {
-                Ok(said) if said.done && said.message.is_none() && transcript.turns.len() <= 1 => {
+                Ok(said) if said.done && transcript.turns.len() <= 1 => {
                     unusable = "it said goodbye before it had asked for anything".to_owned();
                 }
                 Ok(PersonaSaid { message: Some(message), .. }) if self.is_repeated(&message) => {

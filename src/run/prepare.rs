@@ -7,6 +7,7 @@ use super::Engine;
 use super::managed::ended;
 use super::trial::Stop;
 use super::trial_graph::TrialGraph;
+use super::turn::with_hint;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Attempts, Hosting, Session};
@@ -75,12 +76,14 @@ impl Stage {
     }
 
     /// Opens the session in which the conversation is held.
-    pub(super) async fn open(&self) -> Result<Box<dyn Session>, Stop> {
+    pub(super) async fn open(&self, engine: &Engine) -> Result<Box<dyn Session>, Stop> {
         let mut lifeline = self.lifeline();
         tokio::select! {
             biased;
             opened = self.agent.open_after(&self.history) => {
-                opened.map_err(|error| Stop::broken(format!("no session could be opened: {error}")))
+                opened.map_err(|error| {
+                    Stop::broken(format!("no session could be opened: {}", with_hint(engine, &error)))
+                })
             }
             how = ended(lifeline.as_mut()) => {
                 Err(Stop::broken(format!("the agent's process ended ({how}) when it was asked for a session")))

@@ -95,7 +95,7 @@ async fn look_at_all(engine: &Engine) -> Result<Vec<Seen>, Stop> {
 async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
     let id = &trial.id;
     let stage = prepare::prepare(engine, trial, (Extent::LeavesNoTrace, &Listener::default())).await?;
-    let evidence = match stage.open().await {
+    let evidence = match stage.open(engine).await {
         Ok(mut session) => {
             let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
             observe::look_before(engine, trial, &stage, session.as_mut(), &mut evidence).await;

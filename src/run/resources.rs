@@ -4,6 +4,7 @@
 //! was interrupted and could not do it itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::RandomSource;
@@ -26,6 +27,7 @@ pub(super) struct RunResources {
     marks: Mutex<LeakDetector>,
     tokens: Mutex<BTreeMap<u32, String>>,
     random: Box<RandomSource>,
+    has_answered: AtomicBool,
 }
 
 /// The agent of a run whose trials share one.
@@ -46,6 +48,7 @@ impl RunResources {
             marks: Mutex::default(),
             tokens: Mutex::default(),
             random,
+            has_answered: AtomicBool::new(false),
         }
     }
 
@@ -78,6 +81,16 @@ impl RunResources {
             (0..8).map(next).collect::<String>()
         };
         (0..length / 8).map(eight).collect()
+    }
+
+    /// Keeps in mind that the agent has answered a message of this job.
+    pub(super) fn agent_answered(&self) {
+        self.has_answered.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the agent has answered a message of this job in any conversation: what the job says of it can't be wrong.
+    pub(super) fn has_agent_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
     }
 
     /// Keeps in mind which session is whose.

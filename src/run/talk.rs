@@ -129,6 +129,7 @@ async fn talk(
                 limit.watching_ms += limit.since.elapsed_ms() - before;
                 match end {
                     TurnEnd::Replied => {
+                        engine.edges.commons.agent_answered();
                         last_reply = engine.clock.start();
                         conversation.agent_replied(turn);
                     }
@@ -139,7 +140,9 @@ async fn talk(
                     TurnEnd::Failed(error) if error.kind == AgentErrorKind::Unsendable => {
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }
-                    TurnEnd::Failed(error) if !has_answered(conversation) && blames_the_job(session, &error, &turn) => {
+                    TurnEnd::Failed(error)
+                        if !engine.edges.commons.has_agent_answered() && blames_the_job(session, &error, &turn) =>
+                    {
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }
                     TurnEnd::Failed(error) => conversation.agent_failed(turn, error.message),
@@ -162,11 +165,6 @@ async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> 
     engine.sink.kept(Durability::Process).await?;
     engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
     Ok(())
-}
-
-/// Whether the agent has ever answered in this conversation.
-fn has_answered(conversation: &Conversation) -> bool {
-    conversation.transcript().turns.iter().any(|turn| turn.agent.is_some())
 }
 
 /// The same pick for both conditions of a repeat, so that they differ in nothing but the facts.

@@ -98,7 +98,7 @@ async fn play(engine: &Engine, trial: &Trial, stage: &Stage) -> Result<Evidence,
     let id = &trial.id;
     let seconds = engine.plan.job.limits.trial_seconds;
     let mut session =
-        tokio::time::timeout(Duration::from_secs_f64(seconds), stage.open()).await.unwrap_or_else(|_| {
+        tokio::time::timeout(Duration::from_secs_f64(seconds), stage.open(engine)).await.unwrap_or_else(|_| {
             Err(Stop::broken(format!(
                 "the conversation's time limit of {seconds} s (limits.trial) ran out while a session was being opened"
             )))
