@@ -22,6 +22,20 @@ pub struct Refusal {
 /// The parameters that every statement is given.
 const PARAMETERS: [&str; 4] = ["user", "sessionId", "trial", "model"];
 
+/// What stands before a predicate of `graph.watch.where` when it is checked.
+const WATCHED: &str = "MATCH (n) WHERE (";
+
+/// A problem of the statement that a predicate is checked in, with the predicate's own column.
+fn of_predicate(problem: &str) -> String {
+    const PLACE: &str = "line 1, column ";
+    let Some((before, after)) = problem.split_once(PLACE) else { return problem.to_owned() };
+    let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+    match after[..end].parse::<usize>().ok().and_then(|column| column.checked_sub(WATCHED.len())) {
+        Some(column) => format!("{before}{PLACE}{column}{}", &after[end..]),
+        None => problem.to_owned(),
+    }
+}
+
 /// The assertions that are checked in a condition only in which their case is never held.
 fn refusals_of_conditions(job: &Job, refuse: &mut impl FnMut(String, &str)) {
     for case in &job.cases {
@@ -129,13 +143,16 @@ pub(super) fn refusals(
         }
     }
     let predicate = job.graph.watch.predicate.as_deref().filter(|_| graph.is_some());
-    let watched = predicate.map(|predicate| format!("MATCH (n) WHERE ({predicate}\n) RETURN n"));
+    let watched = predicate.map(|predicate| format!("{WATCHED}{predicate}\n) RETURN n"));
     let problem = watched.and_then(|cypher| match graph {
         Some(GraphConfig::Neo4j(_)) => certain_problem(&cypher, &PARAMETERS),
         _ => compile_problem(&cypher, &PARAMETERS),
     });
     if let Some(problem) = problem {
-        refuse(format!("graph.watch.where can't run: {problem}"), "write a condition on n, like n.user = $user");
+        refuse(
+            format!("graph.watch.where can't run: {}", of_predicate(&problem)),
+            "write a condition on n, like n.user = $user",
+        );
     }
     refusals_of_conditions(job, &mut refuse);
     if !job.graph.watch.is_on() && job.assertions().any(|assertion| assertion.check.needs_changes()) {

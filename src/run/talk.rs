@@ -129,7 +129,7 @@ async fn talk(
                 limit.watching_ms += limit.since.elapsed_ms() - before;
                 match end {
                     TurnEnd::Replied => {
-                        engine.edges.commons.agent_answered();
+                        engine.edges.resources.agent_answered();
                         last_reply = engine.clock.start();
                         conversation.agent_replied(turn);
                     }
@@ -141,7 +141,7 @@ async fn talk(
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }
                     TurnEnd::Failed(error)
-                        if !engine.edges.commons.has_agent_answered() && blames_the_job(session, &error, &turn) =>
+                        if !engine.edges.resources.has_agent_answered() && blames_the_job(session, &error, &turn) =>
                     {
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }

@@ -62,7 +62,8 @@ fn run(server: &Server) -> (Option<i32>, String, Duration) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_costs_hardly_more_than_the_wait_that_it_asks_for() {
     let refused = || Answer::json(429, r#"{"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}"#);
-    let ways: [(&str, fn(Answer) -> Answer); 5] = [
+    type Way = (&'static str, fn(Answer) -> Answer);
+    let ways: [Way; 5] = [
         ("missing", |answer| answer),
         ("negative", |answer| answer.with("retry-after", "-5")),
         ("fraction", |answer| answer.with("retry-after", "1.5")),
