@@ -109,6 +109,7 @@ fn hold(
             }
             Vacuity::HeldBefore
         }
+        _ if rests_on_leftovers(assertion, trial, before) => Vacuity::HeldBefore,
         _ => return (after, None),
     };
     let unshown = match since(check, trial, before) {
@@ -124,6 +125,18 @@ fn hold(
         Component::missing(format!("{unshown}: this conversation didn't show it"))
     };
     (component, Some(vacuity))
+}
+
+/// Whether an assertion holds only with what others may have left in the agent's state, which is as it was before the first
+/// word: what else it looks at is of this conversation, but that isn't.
+fn rests_on_leftovers(assertion: &Assertion, trial: GradeInput<'_>, before: &State) -> bool {
+    let check = &assertion.check;
+    if !before.may_be_left_over || !check.needs_object_context() || check.shows_the_same(trial.evidence) != Some(true) {
+        return false;
+    }
+    let object_context = Some(Observed::Seen(ObjectContext::default()));
+    let without = Evidence { object_context, ..trial.evidence.clone() };
+    evaluate(assertion, trial.with(&without)).score() != Some(Score::ONE)
 }
 
 #[cfg(test)]

@@ -408,6 +408,21 @@ graph: {neo4j: {password: &p pass-9, uri: bolt://u:p10@h}}
     }
 
     #[test]
+    fn keys_among_arguments_are_found() {
+        let key = "sk-proj-1a2B3c4D5e6F7g8H9i0J";
+        let yaml = format!(
+            "target: {{command: {{command: sh, args: ['-c', 'API_TOKEN=own-word-1 exec agent', {key}, '-u', 'me:pass-word-2', \
+             '-H', 'X-Session: a1b2c3d4e5f6']}}}}\nscorer: {{model: {{apiKeyEnv: cnrySEC2abc}}}}\n"
+        );
+        let all = found(&yaml);
+        for text in ["own-word-1", key, "pass-word-2", "a1b2c3d4e5f6", "cnrySEC2abc"] {
+            assert!(all.iter().any(|found| found == text), "{text}: {all:?}");
+        }
+        assert!(!all.iter().any(|found| ["exec", "agent", "-c", "me"].contains(&found.as_str())), "{all:?}");
+        assert_eq!(found("scorer: {model: {apiKeyEnv: MY_KEY_2}}\n"), Vec::<String>::new());
+    }
+
+    #[test]
     fn innocent_headers_are_no_secrets() {
         let headers =
             "X-Model: gpt-4.1-mini, X-Todo: mow the lawn, X-Code: code-190283, X-Id: a1b2c3d4e5, X-Pick: my-model-9b";

@@ -3,9 +3,9 @@
 use super::Surroundings;
 use crate::agent::Ability;
 use crate::evidence::Condition;
-use crate::graph::GraphConfig;
 use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
+use crate::graph::{GraphConfig, assertion_problem};
 use crate::job::{Assertion, Job, TimingOn};
 use crate::metric::MetricKind;
 use crate::score::Weight;
@@ -144,9 +144,10 @@ pub(super) fn refusals(
     }
     let predicate = job.graph.watch.predicate.as_deref().filter(|_| graph.is_some());
     let watched = predicate.map(|predicate| format!("{WATCHED}{predicate}\n) RETURN n"));
-    let problem = watched.and_then(|cypher| match graph {
-        Some(GraphConfig::Neo4j(_)) => certain_problem(&cypher, &PARAMETERS),
-        _ => compile_problem(&cypher, &PARAMETERS),
+    let problem = watched.and_then(|cypher| match (assertion_problem(&cypher), graph) {
+        (Some(problem), _) => Some(problem.message),
+        (None, Some(GraphConfig::Neo4j(_))) => certain_problem(&cypher, &PARAMETERS),
+        (None, _) => compile_problem(&cypher, &PARAMETERS),
     });
     if let Some(problem) = problem {
         refuse(

@@ -209,3 +209,27 @@ fn what_the_transport_can_not_do_is_refused_by_the_configuration_that_it_has() {
         assert_eq!(refused(&transport, "", &models).contains("can't choose the model"), !chooses, "{transport}");
     }
 }
+
+#[test]
+fn what_would_be_watched_is_checked_before_anything_is_paid() {
+    for predicate in ["n.user == $user", "n.user = $usr"] {
+        for graph in ["", ", neo4j: {}"] {
+            let refused = plan(DEMO, &format!("graph: {{watch: {{where: '{predicate}'}}{graph}}}\n"));
+            assert!(refused.is_err_and(|it| it[0].starts_with("graph.watch.where can't run: ")), "{predicate}{graph}");
+        }
+    }
+    assert!(plan(DEMO, "graph: {watch: {where: n.user = $user}}\n").is_ok());
+}
+
+#[test]
+fn what_is_never_held_is_told_or_refused() {
+    let when = "assertions: [{expression: 'true', when: withFacts}]\n";
+    let refused = plan(DEMO, when).map(|plan| plan.lanes).unwrap_err();
+    assert!(refused[0].starts_with("the assertion `true` is checked with facts only"), "{refused:?}");
+    assert!(plan(DEMO, &format!("{when}conditions: [withoutFacts, withFacts]\n")).is_ok());
+    let cases = "cases: [{id: a}, {id: b, facts: [f]}]\n";
+    let wanted = Wanted { conditions: vec![Condition::WithFacts], ..Wanted::default() };
+    let plan = Plan::of(job(DEMO, cases), wanted, Surroundings::default()).unwrap();
+    assert_eq!(plan.warnings, ["case `a` is left out: it is held without facts only"]);
+    assert_eq!(plan.trials().len(), 1);
+}

@@ -137,7 +137,7 @@ fn a_look_without_a_word_leaves_no_process_behind() {
         ("stubborn", "", 4, 0),
         ("dies", "", 1, 102),
         ("never", "", 1, 102),
-        ("good", "graph: {watch: {where: n.x =}}", 2, 0),
+        ("good", "setups: [{cypher: 'CREATE (:A), (:B)'}]\ngraph: {watch: {maxNodes: 1}}", 2, 0),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let start = "    stop: {within: 0.3}\n    ready: {within: 3}";
@@ -195,7 +195,7 @@ fn a_fixed_port_that_is_taken_is_told_and_nobody_there_is_taken_for_the_agent() 
     let (_, record) = run(folder.path(), &job("good", "", &more), &[], &[]);
     let error = broken(&record.trials[1]);
     assert!(
-        error.starts_with("the graph: The Bolt door could not listen") && error.contains("another port"),
+        error.starts_with("the graph: The Bolt server could not listen") && error.contains("another port"),
         "{error}"
     );
 

@@ -1,6 +1,7 @@
 //! What the job file says wrongly of an agent is never the agent's failure: nothing is scored, and the key is named.
 
 use std::process::Output;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
@@ -60,6 +61,33 @@ fn a_request_that_can_not_be_made_is_never_the_agents_failure() {
         assert_eq!(output.status.code(), Some(102), "{say}: {words}");
         assert!(words.contains(key) && !words.contains("agent failed"), "{say}: {words}");
     }
+}
+
+/// Three repetitions in both conditions, one after the other, against an agent that answers 422 while this is true of the
+/// number of its messages so far.
+fn refused_while(is_refused: fn(usize) -> bool) -> (Option<i32>, String) {
+    let said = AtomicUsize::new(0);
+    let server = Server::start(move |_| match is_refused(said.fetch_add(1, Ordering::Relaxed)) {
+        true => Reply::Json(422, json!({"detail": "field required"})),
+        false => Reply::Json(200, json!({"word": "certainly"})),
+    });
+    let say = format!("say: {{url: '{}', body: {{m: '{{{{ message }}}}'}}, reply: $.word}}", server.address);
+    let (output, words) = run(&format!("maxConcurrency: 1, http: {{{say}}}"), "repeat: 3");
+    (output.status.code(), words)
+}
+
+#[test]
+fn what_the_job_says_is_right_once_the_agent_has_answered() {
+    let (status, words) = refused_while(|said| said > 2);
+    assert_eq!(status, Some(100), "{words}");
+    assert!(words.contains("agent failed") && !words.contains("broken"), "{words}");
+}
+
+#[test]
+fn a_repetition_without_a_figure_is_never_passed_over() {
+    let (status, words) = refused_while(|said| said < 1);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("broken") && words.contains("1 of 6 conversations have no figure"), "{words}");
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn persona(behaviour: &str, messages: &[(String, String)]) -> String {
         ("never-done", _) => {
             json!({"message": format!("And another thing, number {}", said + 1), "done": false}).to_string()
         }
+        ("leaves-with-a-word", _) => json!({"message": "Bye then!", "done": true}).to_string(),
         ("leaves-at-once", _) => json!({"message": "", "done": true}).to_string(),
         ("plain-text", Some(task)) => task.rsplit('>').next().unwrap_or_default().to_owned(),
         ("plain-text", None) => format!("That was all, thank you. {signoff}!"),

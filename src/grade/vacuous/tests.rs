@@ -297,3 +297,24 @@ fn changes_are_vacuous_only_where_they_allow_everything() {
 fn a_record_of_an_earlier_version_flags_nothing() {
     assert_eq!(of(&cypher(), None, None), None);
 }
+
+#[test]
+fn what_others_left_is_not_shown_by_a_conversation_that_is_looked_at_too() {
+    let context = |ids: &[&str]| {
+        let resources = ids.iter().map(|id| Resource { id: (*id).into(), ..Resource::default() }).collect();
+        Some(Observed::Seen(ObjectContext { resources, ..ObjectContext::default() }))
+    };
+    let script = expression("objectContext.resources.size > 0 && evaluation.transcript.size > 0");
+    let worth_of = |left: bool, before: &[&str], after: &[&str]| {
+        let before = State { may_be_left_over: left, object_context: context(before), ..State::default() };
+        let transcript = Transcript { turns: vec![Turn::said(1, "hi", "ok")] };
+        worth(
+            &script,
+            &Evidence { before: Some(before), object_context: context(after), transcript, ..Evidence::sample() },
+        )
+    };
+    assert_eq!(worth_of(true, &["old"], &["old"]), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
+    assert_eq!(worth_of(true, &["old"], &["old", "new"]).0, "1");
+    assert_eq!(worth_of(true, &[], &["new"]).0, "1");
+    assert_eq!(worth_of(false, &["old"], &["old"]).0, "1", "a setup prepared it");
+}

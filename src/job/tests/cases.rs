@@ -82,6 +82,15 @@ job.yml:1:1: missing keys `tasks` and `facts` in the job file
 }
 
 #[test]
+fn an_id_is_one_short_line() {
+    let long = "x".repeat(101);
+    for id in ["\"a\\nScore 1.00\"", "' a'", &long] {
+        let text = least_and(&format!("cases: [{{id: {id}}}]\n"));
+        assert!(rendered(&text).contains("an id is one line of at most 100 characters"), "{id}: {}", rendered(&text));
+    }
+}
+
+#[test]
 fn what_is_wrong_in_a_case_is_told_with_its_place() {
     let text = least_and("cases:\n  - id: a\n    assertions:\n      - expression: objectContext.x(\n");
     assert!(rendered(&text).starts_with("job.yml:9:"), "{}", rendered(&text));
