@@ -71,6 +71,9 @@ impl Mask {
             }
             problem.message = clear(&problem.message);
         }
+        if matches!(self, Mask::Everything) && !hidden.is_empty() && problem.help.is_none() {
+            problem.help = Some("values are shown as *** as long as the file can't be read".to_owned());
+        }
         blot(problem, line, hidden);
     }
 }

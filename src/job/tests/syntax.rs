@@ -163,6 +163,7 @@ job.yml:6:11: this alias stands inside of what it refers to
   |
 6 | tags: *** [***]
   |            ^^^
+  = help: values are shown as *** as long as the file can't be read
 "#,
     );
     problems(
@@ -172,6 +173,7 @@ job.yml:6:5: what `<<` merges in must be a mapping
   |
 6 | ***
   | ^^^
+  = help: values are shown as *** as long as the file can't be read
 "#,
     );
 }
@@ -195,6 +197,7 @@ job.yml:6:17: this value does not fit the tag before it
   |
 6 | maxTurns: ***
   |           ^^^
+  = help: values are shown as *** as long as the file can't be read
 "#,
     );
 }
@@ -208,6 +211,7 @@ job.yml:6:3: a key must be text, not a list or a mapping
   |
 6 | ? [***]
   |   ^
+  = help: values are shown as *** as long as the file can't be read
 "#,
     );
 }
