@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn found(yaml: &str) -> Vec<String> {
