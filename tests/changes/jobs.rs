@@ -145,7 +145,7 @@ async fn a_graph_that_can_not_be_captured_breaks_nothing() {
         ("{maxNodes: 599}", "", "it has more nodes than graph.watch.maxNodes allows (599)"),
         (&format!("{{where: \"{slow}\"}}"), "limits: {query: 0.5}", "took longer than 0.5 s"),
         ("{}", "limits: {query: 0.000001}", "limits.query"),
-        ("{where: n.x = $nope}", "", "with graph.watch.where: "),
+        ("{where: n.x / 0 = 1}", "", "with graph.watch.where: "),
     ] {
         let more = format!(
             "graph: {{neo4j: {{}}, watch: {watch}}}\n{limits}\nassertions: [{{changes: {{}}}}, {{expression: evaluation.done}}]"
