@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, TrialId};
 use eval_job::job::{self, Isolation};
-use eval_job::plan::{Plan, Surroundings, Trial, Wanted};
+use eval_job::plan::{Environment, Overrides, Plan, Trial};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, TrialRecord};
 use eval_job::run::{self, Credentials, Durability, Edges, Engine, RunDeps};
@@ -62,9 +62,10 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let graph = with_graph.then(|| eval_job::graph::GraphConfig::Embedded(Default::default()));
     let base_url = model_endpoint(text).unwrap_or_default();
     let variables: Variables = [("OPENAI_API_KEY", "sk-bench"), ("OPENAI_BASE_URL", &base_url)].into_iter().collect();
-    let surroundings = Surroundings { variables: variables.clone(), ..Surroundings::default() };
+    let surroundings = Environment { variables: variables.clone(), ..Environment::default() };
     let model = if is_demo { "demo-careful" } else { "mock" };
-    let mut plan = Plan::of(job, Wanted { models: vec![model.to_owned()], ..Wanted::default() }, surroundings).unwrap();
+    let mut plan =
+        Plan::of(job, Overrides { models: vec![model.to_owned()], ..Overrides::default() }, surroundings).unwrap();
     plan.graph = graph;
     plan.isolation = Isolation::Database;
     let case = plan.job.cases[0].clone();

@@ -9,7 +9,7 @@ use super::jobs::{self, Loaded};
 use crate::job::RunLimits;
 use crate::limiter::OnWait;
 use crate::money::{PriceTable, SpendLimits};
-use crate::plan::{Plan, Refusal, Surroundings, Wanted};
+use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
 use crate::run::{Edges, RunDeps};
 
@@ -41,7 +41,7 @@ pub(super) fn plan_all(files: &[PathBuf], args: &PlanArgs, context: &Context) ->
 }
 
 fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, Vec<Refusal>> {
-    let wanted = Wanted {
+    let wanted = Overrides {
         repeat: args.repeat,
         models: args.model.clone(),
         conditions: args.condition.map(Into::into).into_iter().collect(),
@@ -53,7 +53,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
             seconds: args.time_limit,
         },
     };
-    let surroundings = Surroundings { prices: prices.clone(), ..surroundings(context) };
+    let surroundings = Environment { prices: prices.clone(), ..surroundings(context) };
     let Loaded { file, job, templates } = loaded;
     let plan = Plan::of(job, wanted, surroundings)?;
     // Made once more by whoever uses them; nothing is contacted.
@@ -86,8 +86,8 @@ fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
 }
 
 /// What decides whether a plan can work.
-pub(super) fn surroundings(context: &Context) -> Surroundings {
-    Surroundings {
+pub(super) fn surroundings(context: &Context) -> Environment {
+    Environment {
         variables: context.credentials.variables.clone(),
         neo4j_uri: context.credentials.neo4j_uri.clone(),
         prices: PriceTable::embedded(),

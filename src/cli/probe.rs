@@ -16,7 +16,7 @@ use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Hosting, Reply};
 use crate::evidence::{Event, EventKind};
 use crate::job::{ModelName, Target};
-use crate::plan::{Plan, Wanted};
+use crate::plan::{Overrides, Plan};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use crate::run::{self, Edges, Engine, ProbeError, ProbeReport, RunDeps};
@@ -41,11 +41,11 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     // One hello is nothing that a run's limits were meant for.
     (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);
     // No model of ours is asked, so none needs a key.
-    let wanted = Wanted {
+    let wanted = Overrides {
         models: models.to_vec(),
         evaluator_model: job.persona_model().map(|_| ModelName::Scripted),
         scorer_model: Some(ModelName::Scripted),
-        ..Wanted::default()
+        ..Overrides::default()
     };
     let plan = Plan::of(job, wanted, surroundings(context))
         .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;

@@ -14,7 +14,7 @@ use super::signals::Signals;
 use crate::job::{Case, Job};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, AssertionPlace, Engine, Rehearsal, Trouble};
+use crate::run::{self, AssertionPlace, Engine, LiveCheck, Trouble};
 use crate::score::{Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
@@ -86,9 +86,9 @@ async fn live(
     if !found.ready.is_empty() {
         printer.data(&format!("{}: ready · {}\n", plain(&file), found.ready.join(" · ")))?;
     }
-    match Box::pin(run::rehearse(&engine, interrupt.clone())).await {
+    match Box::pin(run::live_check(&engine, interrupt.clone())).await {
         Ok(None) => Ok(Verdict::Interrupted.exit_status()),
-        Ok(Some(rehearsal)) => tell(&file, &engine.plan.job, &rehearsal, printer),
+        Ok(Some(live_check)) => tell(&file, &engine.plan.job, &live_check, printer),
         Err(error) => {
             printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&error)))?;
             Ok(Verdict::Incomplete.exit_status())
@@ -114,7 +114,7 @@ fn broken(file: &str, trouble: &Trouble) -> String {
     format!("{}: broken · {}\n", plain(file), plain(&trouble.to_string()))
 }
 
-fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Result<u8, CliError> {
+fn tell(file: &str, job: &Job, live_check: &LiveCheck, printer: &Printer) -> Result<u8, CliError> {
     let several = job.cases.len() > 1;
     let line = |word: &str, place: &AssertionPlace, words: &str| {
         let case = if several { format!(" of case {}", plain(&place.case)) } else { String::new() };
@@ -122,14 +122,14 @@ fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Resu
         format!("{}: {word} · assertion {}{case} ({label}): {words}\n", plain(file), place.number)
     };
     printer.data(&format!("{}: live · the agent opened a session\n", plain(file)))?;
-    for (place, error) in &rehearsal.failed_queries {
+    for (place, error) in &live_check.failed_queries {
         printer.data(&line("broken", place, &plain(error)))?;
     }
     let needs_changes = job.assertions().any(|assertion| assertion.check.needs_changes());
-    let mut untold = !rehearsal.failed_queries.is_empty();
-    if let Some(trouble) = &rehearsal.unwatched {
+    let mut untold = !live_check.failed_queries.is_empty();
+    if let Some(trouble) = &live_check.unwatched {
         // The setups might make it smaller.
-        let (word, setups) = match (needs_changes, rehearsal.without_setups) {
+        let (word, setups) = match (needs_changes, live_check.without_setups) {
             (true, false) => ("broken", ""),
             (_, true) => ("not watched", "; the setups were not run"),
             (false, false) => ("not watched", ""),
@@ -140,14 +140,14 @@ fn tell(file: &str, job: &Job, rehearsal: &Rehearsal, printer: &Printer) -> Resu
     }
     let mut vacuous = false;
     let advice = "where that is meant, say `holdsBefore: true`";
-    for (place, doubt) in &rehearsal.doubts {
+    for (place, doubt) in &live_check.doubts {
         let (word, words) = match doubt {
             Vacuity::Vacuous => {
                 vacuous = true;
                 ("vacuous", format!("it holds before any conversation, and where there is nothing at all; {advice}"))
             }
             // The setups might change that.
-            Vacuity::HeldBefore if rehearsal.without_setups => {
+            Vacuity::HeldBefore if live_check.without_setups => {
                 ("holds before", "it holds before any conversation already; the setups were not run".to_owned())
             }
             Vacuity::HeldBefore => {

@@ -79,7 +79,7 @@ impl Client {
             }
             Some(allowance) => match allowance.set_aside(body.len()).await {
                 Ok(reserved) => Some(reserved),
-                Err(shortfall) => return Err(Then::Failed(Failure::of_shortfall(&shortfall))),
+                Err(limit_exceeded) => return Err(Then::Failed(Failure::of_shortfall(&limit_exceeded))),
             },
             None => None,
         };

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::descriptors;
 use crate::evidence::Usage;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
-use crate::money::Shortfall;
+use crate::money::LimitExceeded;
 use crate::retry::retry_after;
 
 /// One try that brought nothing.
@@ -151,8 +151,8 @@ impl Failure {
     }
 
     /// The run's money or tokens do not reach for the request.
-    pub(super) fn of_shortfall(shortfall: &Shortfall) -> Failure {
-        Failure::for_good(shortfall.to_string())
+    pub(super) fn of_shortfall(limit_exceeded: &LimitExceeded) -> Failure {
+        Failure::for_good(limit_exceeded.to_string())
     }
 
     /// The endpoint takes no bound for its replies, so that nobody can say what one costs.

@@ -1,15 +1,15 @@
-//! One model's way to the purse.
+//! What one model may still spend.
 
 use std::sync::Arc;
 
-use super::{Amount, Cost, Dollars, Price, Purse, Reservation, Shortfall};
+use super::{Amount, Cost, Dollars, LimitExceeded, Price, Reservation, SpendTracker};
 use crate::evidence::Usage;
 
 /// What a model's requests are paid from.
 #[derive(Debug, Clone)]
 pub struct Allowance {
-    /// The run's purse.
-    pub purse: Arc<Purse>,
+    /// What the run has spent and may spend.
+    pub spend_tracker: Arc<SpendTracker>,
     /// What the model costs; `None` where nobody knows, which is no matter where money is not limited.
     pub price: Option<Price>,
     /// The longest reply that is asked for, in tokens.
@@ -21,10 +21,10 @@ impl Allowance {
     ///
     /// # Errors
     /// It does not fit any more.
-    pub async fn set_aside(&self, bytes: usize) -> Result<Reservation, Shortfall> {
+    pub async fn set_aside(&self, bytes: usize) -> Result<Reservation, LimitExceeded> {
         let input = bytes as u64;
         let dollars = self.price.map_or(Dollars::ZERO, |price| price.at_most(input, self.longest_reply));
-        self.purse.set_aside(Amount { dollars, tokens: input.saturating_add(self.longest_reply) }).await
+        self.spend_tracker.set_aside(Amount { dollars, tokens: input.saturating_add(self.longest_reply) }).await
     }
 
     /// What a call came to; `None` where its tokens were not told.

@@ -7,12 +7,12 @@ mod allowance;
 mod amount;
 mod dollars;
 mod price;
-mod purse;
+mod spend_tracker;
 mod table;
 
 pub use allowance::Allowance;
 pub use amount::Amount;
 pub use dollars::Dollars;
 pub use price::{Cost, LongContext, Price};
-pub use purse::{Purse, Reservation, Shortfall, SpendLimits};
+pub use spend_tracker::{LimitExceeded, Reservation, SpendLimits, SpendTracker};
 pub use table::PriceTable;

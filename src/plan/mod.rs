@@ -25,7 +25,7 @@ pub use refusal::Refusal;
 
 /// What the command line asks for beyond the job.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Wanted {
+pub struct Overrides {
     /// The agent's models; empty means the transport's default.
     pub models: Vec<String>,
     /// Only these of the cases' conditions; empty means all.
@@ -44,7 +44,7 @@ pub struct Wanted {
 
 /// What the surroundings offer, as far as it decides what can work.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Surroundings {
+pub struct Environment {
     /// The environment's variables: keys and addresses of our own models.
     pub variables: Variables,
     /// `NEO_URI`.
@@ -99,7 +99,7 @@ impl Plan {
     ///
     /// # Errors
     /// Everything that cannot work, all at once.
-    pub fn of(job: Job, wanted: Wanted, surroundings: Surroundings) -> Result<Plan, Vec<Refusal>> {
+    pub fn of(job: Job, wanted: Overrides, surroundings: Environment) -> Result<Plan, Vec<Refusal>> {
         let mut job = job;
         let misnamed = models::choose(&mut job, &wanted, &surroundings.variables);
         job.gate.min_score = wanted.min_score.or(job.gate.min_score);

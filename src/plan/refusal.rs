@@ -1,6 +1,6 @@
 //! What cannot work, and what to do about it.
 
-use super::Surroundings;
+use super::Environment;
 use crate::agent::Ability;
 use crate::evidence::Condition;
 use crate::graph::embedded::{certain_problem, compile_problem};
@@ -55,7 +55,7 @@ pub(super) fn refusals(
     job: &Job,
     models: &[String],
     graph: Option<&GraphConfig>,
-    surroundings: &Surroundings,
+    surroundings: &Environment,
 ) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });

@@ -24,7 +24,7 @@ fn job(target: &str, more: &str) -> Job {
 }
 
 fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
-    Plan::of(job(target, more), Wanted::default(), Surroundings::default())
+    Plan::of(job(target, more), Overrides::default(), Environment::default())
         .map_err(|refusals| refusals.into_iter().map(|refusal| refusal.what).collect())
 }
 
@@ -171,10 +171,10 @@ fn what_can_not_be_kept_apart_is_refused() {
 #[test]
 fn what_the_transport_can_not_do_is_refused_by_the_configuration_that_it_has() {
     let calls = "assertions: [{expression: 'evaluation.functionCalls.any(|it| it.function == \"f\")'}]";
-    let models = Wanted { models: vec!["a".to_owned(), "b".to_owned()], ..Wanted::default() };
-    let refused = |transport: &str, more: &str, wanted: &Wanted| {
+    let models = Overrides { models: vec!["a".to_owned(), "b".to_owned()], ..Overrides::default() };
+    let refused = |transport: &str, more: &str, wanted: &Overrides| {
         let target = format!("target: {{user: u, chatbot: c, {transport}}}\n");
-        let refusals = Plan::of(job(&target, more), wanted.clone(), Surroundings::default());
+        let refusals = Plan::of(job(&target, more), wanted.clone(), Environment::default());
         refusals.err().into_iter().flatten().map(|refusal| refusal.what).collect::<Vec<_>>().join("; ")
     };
     let http = |say: &str| format!("http: {{say: {{url: 'http://h', reply: $.reply, {say}}}}}");
@@ -204,7 +204,7 @@ fn what_the_transport_can_not_do_is_refused_by_the_configuration_that_it_has() {
         ("websocket: {url: 'ws://models.h/'}".to_owned(), false, false),
         ("websocket: {url: 'ws://h', open: ['{{ model }}'], reply: {delta: $.d, events: $.e}}".to_owned(), true, true),
     ] {
-        let is_told = refused(&transport, calls, &Wanted::default()).contains("can't report function calls");
+        let is_told = refused(&transport, calls, &Overrides::default()).contains("can't report function calls");
         assert_eq!(is_told, !reports, "{transport}");
         assert_eq!(refused(&transport, "", &models).contains("can't choose the model"), !chooses, "{transport}");
     }
@@ -228,8 +228,8 @@ fn what_is_never_held_is_told_or_refused() {
     assert!(refused[0].starts_with("the assertion `true` is checked with facts only"), "{refused:?}");
     assert!(plan(DEMO, &format!("{when}conditions: [withoutFacts, withFacts]\n")).is_ok());
     let cases = "cases: [{id: a}, {id: b, facts: [f]}]\n";
-    let wanted = Wanted { conditions: vec![Condition::WithFacts], ..Wanted::default() };
-    let plan = Plan::of(job(DEMO, cases), wanted, Surroundings::default()).unwrap();
+    let wanted = Overrides { conditions: vec![Condition::WithFacts], ..Overrides::default() };
+    let plan = Plan::of(job(DEMO, cases), wanted, Environment::default()).unwrap();
     assert_eq!(plan.warnings, ["case `a` is left out: it is held without facts only"]);
     assert_eq!(plan.trials().len(), 1);
 }

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use crate::evidence::Usage;
-use crate::money::{Amount, Cost, Price, PriceTable, Purse, SpendLimits};
+use crate::money::{Amount, Cost, Price, PriceTable, SpendLimits, SpendTracker};
 
-/// The run's purse, with the trials that live on it.
+/// What the run may spend, with the trials that spend it.
 pub(super) struct Budget {
-    pub(super) purse: Arc<Purse>,
+    pub(super) spend_tracker: Arc<SpendTracker>,
     prices: PriceTable,
     trials: Mutex<Trials>,
     one_less: Notify,
@@ -31,7 +31,7 @@ struct Trials {
 impl Budget {
     /// A budget of which nothing is spent.
     pub(super) fn new(limits: SpendLimits, prices: PriceTable) -> Budget {
-        Budget { purse: Purse::new(limits), prices, trials: Mutex::default(), one_less: Notify::new() }
+        Budget { spend_tracker: SpendTracker::new(limits), prices, trials: Mutex::default(), one_less: Notify::new() }
     }
 
     /// What a model costs, if anybody knows.
@@ -41,7 +41,7 @@ impl Budget {
 
     /// Waits until a trial may begin; `false` if it may not.
     pub(super) async fn admits(&self, trial: u32) -> bool {
-        if !self.purse.is_limited() {
+        if !self.spend_tracker.is_limited() {
             return true;
         }
         loop {
@@ -50,7 +50,7 @@ impl Budget {
             one_less.as_mut().enable();
             {
                 let mut trials = self.trials();
-                if self.purse.shortfall().is_some() || self.purse.exhausted().is_some() {
+                if self.spend_tracker.limit_exceeded().is_some() || self.spend_tracker.exhausted().is_some() {
                     trials.closed = true;
                 }
                 if trials.closed {
@@ -58,12 +58,12 @@ impl Budget {
                 }
                 // Those that go on may each need as much again as the costliest did in all.
                 let claims = trials.running.len() as u64 + 1;
-                if self.purse.has_room_for(trials.costliest.times(claims)) {
+                if self.spend_tracker.has_room_for(trials.costliest.times(claims)) {
                     trials.running.insert(trial, Amount::default());
                     return true;
                 }
                 if trials.running.is_empty() {
-                    self.purse.fall_short(trials.costliest);
+                    self.spend_tracker.fall_short(trials.costliest);
                     trials.closed = true;
                     return false;
                 }
@@ -83,7 +83,7 @@ impl Budget {
         self.one_less.notify_waiters();
     }
 
-    /// One of our own models was asked for a trial; the purse has paid already.
+    /// One of our own models was asked for a trial; what it cost is counted already.
     pub(super) fn asked(&self, trial: u32, model: &str, usage: &Usage) {
         let amount = self.amount(model, usage);
         if let Some(spent) = self.trials().running.get_mut(&trial) {
@@ -94,7 +94,7 @@ impl Budget {
     /// What the agent used of its own: paid now, whether it fits or not. What is unknown can't be counted.
     pub(super) fn agent_used(&self, trial: u32, model: &str, usage: Option<&Usage>) {
         let Some(usage) = usage else { return };
-        self.purse.spend(self.amount(model, usage));
+        self.spend_tracker.spend(self.amount(model, usage));
         self.asked(trial, model, usage);
     }
 
@@ -132,7 +132,7 @@ mod tests {
             budget.is_over(trial);
         }
         assert!(!budget.admits(3).await, "30 are left, and 35 may be needed");
-        let words = budget.purse.shortfall().unwrap().to_string();
+        let words = budget.spend_tracker.limit_exceeded().unwrap().to_string();
         assert_eq!(words, "limits.tokens (100) is used up: 70 are spent, and the next request can take 35");
         assert!(!budget.admits(4).await);
     }

@@ -22,7 +22,7 @@ mod preflight;
 mod prepare;
 mod probe;
 mod provenance;
-mod rehearse;
+mod live_check;
 mod sink;
 mod talk;
 mod trial;
@@ -42,10 +42,10 @@ use lanes::{Limits, TimeLimit};
 pub use concurrency::{AtOnce, at_once};
 pub use edges::{Credentials, Edges, RunDeps, neo4j_connection};
 pub use hint::hint;
+pub use live_check::{AssertionPlace, LiveCheck, live_check};
 pub use preflight::{KeyCheck, Preflight, Trouble, missing_program, preflight};
 pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::{provenance, without_user};
-pub use rehearse::{AssertionPlace, Rehearsal, rehearse};
 pub use sink::{Durability, Sink};
 
 /// Numbers that nobody can foresee, of 53 bits each.
@@ -112,9 +112,10 @@ pub async fn run(engine: Arc<Engine>, provenance: Provenance, interrupt: Cancell
     engine.edges.close().await;
     let whole = carried_out?;
     let interrupted = limits.interrupt.is_cancelled();
-    let shortfall = engine.edges.budget.purse.shortfall().map(|shortfall| shortfall.to_string());
+    let limit_exceeded =
+        engine.edges.budget.spend_tracker.limit_exceeded().map(|limit_exceeded| limit_exceeded.to_string());
     let out_of_time = (!whole && limits.time.is_up()).then(|| limits.time.words());
-    if let Some(why) = out_of_time.or(shortfall) {
+    if let Some(why) = out_of_time.or(limit_exceeded) {
         engine.sink.append(Entry::LimitReached { at: engine.clock.wall(), why })?;
     }
     finish(&engine, interrupted).await?;

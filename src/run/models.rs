@@ -100,10 +100,10 @@ fn client(
     deps: &ModelDeps<'_>,
 ) -> Result<Arc<dyn Llm>, LlmError> {
     let base_url = access.base_url.unwrap_or_else(|| usual_address(access.provider).to_owned());
-    let limited = deps.budget.purse.is_limited();
+    let limited = deps.budget.spend_tracker.is_limited();
     let max_tokens = model.max_tokens.or(limited.then_some(LONGEST_REPLY));
     let allowance = limited.then(|| Allowance {
-        purse: deps.budget.purse.clone(),
+        spend_tracker: deps.budget.spend_tracker.clone(),
         price: deps.budget.price(&model.name.spelled()),
         longest_reply: max_tokens.map_or(0, u64::from),
     });

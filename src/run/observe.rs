@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use super::Engine;
-use super::prepare::{Stage, parameters};
+use super::prepare::{TrialEnv, parameters};
 use crate::agent::{AgentErrorKind, Session, Witness};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
@@ -21,7 +21,7 @@ use crate::score::Score;
 pub(super) async fn observe(
     engine: &Engine,
     trial: &Trial,
-    stage: &Stage,
+    stage: &TrialEnv,
     session: &mut dyn Session,
     evidence: &mut Evidence,
 ) {
@@ -57,7 +57,7 @@ pub(super) async fn observe(
 pub(super) async fn look_before(
     engine: &Engine,
     trial: &Trial,
-    stage: &Stage,
+    stage: &TrialEnv,
     session: &mut dyn Session,
     evidence: &mut Evidence,
 ) {
@@ -98,7 +98,7 @@ pub(super) async fn look_before(
 }
 
 /// Knows what was wrong with the graph when a try of the agent's failed. What began before `since` can't be of that try.
-pub(super) fn witness(stage: &Stage, since: Stopwatch) -> Witness {
+pub(super) fn witness(stage: &TrialEnv, since: Stopwatch) -> Witness {
     let graph = stage.graph.clone();
     Witness::new(move |words| {
         let graph = graph.clone();
@@ -111,7 +111,7 @@ pub(super) fn witness(stage: &Stage, since: Stopwatch) -> Witness {
 }
 
 /// Why the graph does not even answer the simplest question, where it should: an agent that needs it can't do its work.
-pub(super) async fn graph_trouble(stage: &Stage) -> Option<String> {
+pub(super) async fn graph_trouble(stage: &TrialEnv) -> Option<String> {
     let error = stage.graph.as_ref()?.read("RETURN 1", &Parameters::new()).await.err()?;
     matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit).then_some(error.message)
 }
@@ -121,7 +121,7 @@ pub(super) async fn graph_trouble(stage: &Stage) -> Option<String> {
 async fn sides(
     engine: &Engine,
     (case, check): (&Case, &CypherCheck),
-    stage: &Stage,
+    stage: &TrialEnv,
     parameters: &Parameters,
 ) -> Option<Table> {
     let sides = cypher::sides(&check.cypher).filter(|_| engine.plan.keeps_leftovers(case))?;

@@ -19,7 +19,7 @@ use crate::plan::Trial;
 use crate::record::Entry;
 
 /// What a conversation plays on.
-pub(super) struct Stage {
+pub(super) struct TrialEnv {
     /// The graph that setups and assertions look at.
     pub(super) graph: Option<Arc<dyn Graph>>,
     /// The agent under test.
@@ -61,14 +61,14 @@ impl Started {
 
 /// How much is prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum SetupMode {
     /// All that a trial needs.
     Everything,
     /// All but what would stay behind when the trial is over: setups in a database of the user's own, and seeds.
     LeavesNoTrace,
 }
 
-impl Stage {
+impl TrialEnv {
     /// Ends what the trial started.
     pub(super) async fn close(self, engine: &Engine) {
         drop((self.graph, self.agent, self.limiter));
@@ -97,19 +97,19 @@ impl Stage {
     }
 }
 
-/// Sets the stage for a trial. `listener` hears what the agent prints, where eval-job starts it.
+/// Prepares what a trial runs on. `listener` hears what the agent prints, where eval-job starts it.
 pub(super) async fn prepare(
     engine: &Engine,
     trial: &Trial,
-    (extent, listener): (Extent, &Listener),
-) -> Result<Stage, Stop> {
+    (setup_mode, listener): (SetupMode, &Listener),
+) -> Result<TrialEnv, Stop> {
     let mut started = Started::default();
     // Boxed: the compiler's own limit for futures within futures is near.
-    match Box::pin(set(engine, trial, (extent, listener), &mut started)).await {
+    match Box::pin(set(engine, trial, (setup_mode, listener), &mut started)).await {
         Ok((graph, agent, limiter)) => {
             let history =
-                if extent == Extent::Everything { earlier(&engine.plan.job, &trial.case) } else { Vec::new() };
-            Ok(Stage { graph, agent, limiter, user: engine.edges.user(&engine.plan, &trial.id), history, started })
+                if setup_mode == SetupMode::Everything { earlier(&engine.plan.job, &trial.case) } else { Vec::new() };
+            Ok(TrialEnv { graph, agent, limiter, user: engine.edges.user(&engine.plan, &trial.id), history, started })
         }
         Err(stop) => {
             started.end(engine).await;
@@ -122,14 +122,14 @@ pub(super) async fn prepare(
 async fn set(
     engine: &Engine,
     trial: &Trial,
-    (extent, listener): (Extent, &Listener),
+    (setup_mode, listener): (SetupMode, &Listener),
     started: &mut Started,
 ) -> Result<(Option<Arc<dyn Graph>>, Box<dyn Agent>, ConversationLimiter), Stop> {
     let (id, job, edges) = (&trial.id, &engine.plan.job, &engine.edges);
     started.trial_graph =
         edges.trial_graph(&engine.plan, id).await.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
     let graph = started.trial_graph.as_ref().map(|trial_graph| trial_graph.graph.clone());
-    if let Some(graph) = graph.as_ref().filter(|_| extent == Extent::Everything || !graph_lasts(engine)) {
+    if let Some(graph) = graph.as_ref().filter(|_| setup_mode == SetupMode::Everything || !graph_lasts(engine)) {
         let parameters = parameters(engine, id, None);
         for (index, setup) in trial.case.setups.iter().enumerate() {
             graph
@@ -150,7 +150,7 @@ async fn set(
     let base_url = started.demo.as_ref().map(DemoAgent::base_url).or(managed);
     let limiter = edges.conversation_limiter(&engine.plan);
     let agent = edges.agent(engine, id, (base_url, &limiter)).map_err(|error| Stop::broken(error.to_string()))?;
-    if extent == Extent::Everything && !job.target.transport.can(Ability::TakesHistory) {
+    if setup_mode == SetupMode::Everything && !job.target.transport.can(Ability::TakesHistory) {
         let mut lifeline = started.managed.as_ref().map(|agent| agent.lifeline());
         tokio::select! {
             biased;
@@ -212,8 +212,8 @@ async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Agent) -> Res
     let mut told: Vec<Option<Usage>> = Vec::new();
     let mut undelivered = None;
     for (index, seed) in seeds.iter().enumerate() {
-        if let Some(shortfall) = engine.edges.budget.purse.exhausted() {
-            undelivered = Some(shortfall.to_string());
+        if let Some(limit_exceeded) = engine.edges.budget.spend_tracker.exhausted() {
+            undelivered = Some(limit_exceeded.to_string());
             break;
         }
         let before = told.len();

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
-use super::prepare::{self, Extent};
+use super::prepare::{self, SetupMode};
 use super::talk::greeted;
 use super::trial::Stop;
 use crate::agent::managed::Listener;
@@ -92,7 +92,7 @@ pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Opti
 async fn look(engine: &Engine) -> Result<ProbeReport, ProbeError> {
     let trials = engine.plan.trials();
     let trial = trials.first().ok_or_else(|| ProbeError::Unprepared("the plan holds no conversation".to_owned()))?;
-    let prepared = prepare::prepare(engine, trial, (Extent::LeavesNoTrace, &Listener::default())).await;
+    let prepared = prepare::prepare(engine, trial, (SetupMode::LeavesNoTrace, &Listener::default())).await;
     let stage = prepared.map_err(|stop| match stop {
         Stop::Outcome(outcome) => ProbeError::Unprepared(outcome.error().unwrap_or_default().to_owned()),
         Stop::Sink(error) => ProbeError::Unprepared(error.to_string()),

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::persona::Persona;
-use super::prepare::Stage;
+use super::prepare::TrialEnv;
 use super::trial::Stop;
 use super::trial_limit::TrialLimit;
 use super::turn::{TurnEnd, blames_the_job, say, take_in, with_hint};
@@ -34,7 +34,7 @@ pub(super) async fn converse(
     engine: &Engine,
     trial: &Trial,
     session: &mut dyn Session,
-    (watch, stage): (&mut Watch<'_>, &Stage),
+    (watch, stage): (&mut Watch<'_>, &TrialEnv),
 ) -> Result<Talk, Stop> {
     let (id, job) = (&trial.id, &engine.plan.job);
     let mut conversation = Conversation::new(ConversationRules {
@@ -84,7 +84,7 @@ async fn talk(
     engine: &Engine,
     id: &TrialId,
     (session, conversation, persona): (&mut dyn Session, &mut Conversation, &mut Option<Persona<'_>>),
-    (watch, stage): (&mut Watch<'_>, &Stage),
+    (watch, stage): (&mut Watch<'_>, &TrialEnv),
 ) -> Result<Ending, Stop> {
     let mut lifeline = stage.lifeline();
     let job = &engine.plan.job;
@@ -98,8 +98,10 @@ async fn talk(
     let mut last_reply = engine.clock.start();
     loop {
         let next = conversation.next();
-        if let (false, Some(shortfall)) = (matches!(next, Next::Done(_)), engine.edges.budget.purse.exhausted()) {
-            return Err(Stop::broken(shortfall.to_string()));
+        if let (false, Some(limit_exceeded)) =
+            (matches!(next, Next::Done(_)), engine.edges.budget.spend_tracker.exhausted())
+        {
+            return Err(Stop::broken(limit_exceeded.to_string()));
         }
         match next {
             Next::Done(ending) => return Ok(ending),

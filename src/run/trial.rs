@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::prepare::{Extent, Stage};
+use super::prepare::{SetupMode, TrialEnv};
 use super::talk::converse;
 use super::watch::Watch;
 use super::{Durability, Engine, evaluate, judge, observe, prepare};
@@ -68,7 +68,7 @@ pub(super) fn keep_output(engine: &Engine, id: &TrialId, listener: &Listener) ->
 
 async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
     let id = &trial.id;
-    let stage = prepare::prepare(engine, trial, (Extent::Everything, listener)).await?;
+    let stage = prepare::prepare(engine, trial, (SetupMode::Everything, listener)).await?;
     let played = play(engine, trial, &stage).await;
     if let Some(refusals) = stage.limiter.refusals() {
         engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
@@ -94,7 +94,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
 }
 
 /// The conversation, and what it left behind.
-async fn play(engine: &Engine, trial: &Trial, stage: &Stage) -> Result<Evidence, Stop> {
+async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Evidence, Stop> {
     let id = &trial.id;
     let seconds = engine.plan.job.limits.trial_seconds;
     let mut session =

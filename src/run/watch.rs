@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::Engine;
-use super::prepare::{Stage, parameters};
+use super::prepare::{TrialEnv, parameters};
 use crate::clock::Stopwatch;
 use crate::evidence::{Change, ChangeTime, Observed, TrialId};
 use crate::graph::snapshot::{GraphSnapshot, Window, difference};
@@ -37,7 +37,7 @@ struct Snapshotter {
 
 impl<'a> Watch<'a> {
     /// Takes a snapshot of the graph before the first turn.
-    pub(super) async fn before(engine: &'a Engine, id: &TrialId, stage: &Stage, session_id: &str) -> Watch<'a> {
+    pub(super) async fn before(engine: &'a Engine, id: &TrialId, stage: &TrialEnv, session_id: &str) -> Watch<'a> {
         let mut watch = Watch { engine, trial: id.number, snapshotter: None, changes: None };
         let config = &engine.plan.job.graph.watch;
         let Some(graph) = stage.graph.clone().filter(|_| config.is_on()) else { return watch };

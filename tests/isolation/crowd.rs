@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, TrialId};
 use eval_job::job::{self, Isolation};
-use eval_job::plan::{Plan, Surroundings, Trial, Wanted};
+use eval_job::plan::{Environment, Overrides, Plan, Trial};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
 use eval_job::run::{self, Credentials, Edges, Engine, RunDeps};
@@ -52,7 +52,7 @@ impl job::TemplateCheck for NoTemplates {
 async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> RunRecord {
     let templates = Templates::embedded();
     let job = job::load("crowd.yml", &format!("{JOB}{more}"), &NoTemplates).unwrap();
-    let mut plan = Plan::of(job, Wanted::default(), Surroundings::default()).unwrap();
+    let mut plan = Plan::of(job, Overrides::default(), Environment::default()).unwrap();
     assert_eq!((plan.isolation, plan.lanes.len()), (isolation, 2));
     let case = plan.job.cases[0].clone();
     let trial = |number: u32| {

@@ -20,7 +20,7 @@ enum Thread {
     /// We: each message carries all of it.
     Ours,
     /// The server shall: the next message carries all of it, for the first time or again.
-    Wanted,
+    Overrides,
     /// The server, in this thread.
     Kept(String),
 }
@@ -41,7 +41,7 @@ impl CompletionsWire {
     pub(super) fn new(instance: Instance) -> CompletionsWire {
         let thread = match instance.config.threads.unwrap_or_default() {
             ThreadsConfig::Client => Thread::Ours,
-            ThreadsConfig::Server => Thread::Wanted,
+            ThreadsConfig::Server => Thread::Overrides,
         };
         let (history, turn) = (Vec::new(), Turn::default());
         CompletionsWire { instance, id: String::new(), thread, history, user: Value::Null, turn }
@@ -69,7 +69,7 @@ impl Wire for CompletionsWire {
             config.published().map(|environment| header("x-ibm-environment-id", environment)).into_iter().collect();
         let earlier = match &self.thread {
             Thread::Ours => self.history.as_slice(),
-            Thread::Wanted => {
+            Thread::Overrides => {
                 headers.push(header("x-ibm-thread-id", NEW));
                 self.history.as_slice()
             }
@@ -120,7 +120,7 @@ impl Wire for CompletionsWire {
         if completed.content.is_silent() {
             return Err(reported(head, "the turn ended without a message"));
         }
-        if self.thread == Thread::Wanted {
+        if self.thread == Thread::Overrides {
             // A server that keeps none says `new` again: then all conversations would share that one.
             self.thread = completed.thread.map_or(Thread::Ours, Thread::Kept);
         }
@@ -137,8 +137,8 @@ impl Wire for CompletionsWire {
             return failure;
         }
         let (thread, what) = match (reply.status, &self.thread) {
-            (404, Thread::Kept(_)) => (Thread::Wanted, "the thread is lost, and made again from the transcript"),
-            (503, Thread::Kept(_) | Thread::Wanted) => {
+            (404, Thread::Kept(_)) => (Thread::Overrides, "the thread is lost, and made again from the transcript"),
+            (503, Thread::Kept(_) | Thread::Overrides) => {
                 (Thread::Ours, "the deployment keeps no threads, so each message carries the conversation")
             }
             _ => return failure,

@@ -48,7 +48,7 @@ enum Limit {
 /// others have set aside waits until they are settled; one that would not fit even then is refused. So what our own models
 /// cost never exceeds a limit, as long as their endpoints keep to the longest reply that is asked for. What the agent costs is told afterwards and can.
 #[derive(Debug, Default)]
-pub struct Purse {
+pub struct SpendTracker {
     limits: SpendLimits,
     state: Mutex<State>,
     settled: Notify,
@@ -58,18 +58,18 @@ pub struct Purse {
 struct State {
     spent: Amount,
     set_aside: Amount,
-    shortfall: Option<Shortfall>,
+    limit_exceeded: Option<LimitExceeded>,
 }
 
 /// A request that did not fit any more, or that nobody had to make to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shortfall {
+pub struct LimitExceeded {
     limit: Limit,
     spent: Amount,
     wanted: Option<Amount>,
 }
 
-impl Display for Shortfall {
+impl Display for LimitExceeded {
     /// `limits.cost ($0.50) is used up: $0.49 is spent, and the next request can cost $0.02`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.limit {
@@ -84,10 +84,10 @@ impl Display for Shortfall {
     }
 }
 
-impl Purse {
-    /// A full purse.
-    pub fn new(limits: SpendLimits) -> Arc<Purse> {
-        Arc::new(Purse { limits, ..Purse::default() })
+impl SpendTracker {
+    /// One of which nothing is spent.
+    pub fn new(limits: SpendLimits) -> Arc<SpendTracker> {
+        Arc::new(SpendTracker { limits, ..SpendTracker::default() })
     }
 
     /// Whether anything is limited.
@@ -99,7 +99,7 @@ impl Purse {
     ///
     /// # Errors
     /// It does not fit, whatever else comes back.
-    pub async fn set_aside(self: &Arc<Purse>, most: Amount) -> Result<Reservation, Shortfall> {
+    pub async fn set_aside(self: &Arc<SpendTracker>, most: Amount) -> Result<Reservation, LimitExceeded> {
         loop {
             let settled = self.settled.notified();
             tokio::pin!(settled);
@@ -108,13 +108,13 @@ impl Purse {
             {
                 let mut state = self.state();
                 if let Some(limit) = self.limits.exceeded_by(state.spent.plus(most)) {
-                    let shortfall = Shortfall { limit, spent: state.spent, wanted: Some(most) };
-                    state.shortfall.get_or_insert_with(|| shortfall.clone());
-                    return Err(shortfall);
+                    let limit_exceeded = LimitExceeded { limit, spent: state.spent, wanted: Some(most) };
+                    state.limit_exceeded.get_or_insert_with(|| limit_exceeded.clone());
+                    return Err(limit_exceeded);
                 }
                 if self.limits.exceeded_by(state.spent.plus(state.set_aside).plus(most)).is_none() {
                     state.set_aside = state.set_aside.plus(most);
-                    return Ok(Reservation { purse: self.clone(), most, actual: most });
+                    return Ok(Reservation { spend_tracker: self.clone(), most, actual: most });
                 }
             }
             settled.await;
@@ -128,16 +128,16 @@ impl Purse {
     }
 
     /// Why nothing more may be spent, if that is so.
-    pub fn exhausted(&self) -> Option<Shortfall> {
+    pub fn exhausted(&self) -> Option<LimitExceeded> {
         let mut state = self.state();
         let spent = state.spent;
         let limit = self.limits.reached_by(spent)?;
-        Some(state.shortfall.get_or_insert(Shortfall { limit, spent, wanted: None }).clone())
+        Some(state.limit_exceeded.get_or_insert(LimitExceeded { limit, spent, wanted: None }).clone())
     }
 
     /// The first request that did not fit, if there was one.
-    pub fn shortfall(&self) -> Option<Shortfall> {
-        self.state().shortfall.clone()
+    pub fn limit_exceeded(&self) -> Option<LimitExceeded> {
+        self.state().limit_exceeded.clone()
     }
 
     /// Notes that something would not have fitted that nobody asked for.
@@ -145,7 +145,7 @@ impl Purse {
         let mut state = self.state();
         let spent = state.spent;
         if let Some(limit) = self.limits.exceeded_by(spent.plus(state.set_aside).plus(wanted)) {
-            state.shortfall.get_or_insert(Shortfall { limit, spent, wanted: Some(wanted) });
+            state.limit_exceeded.get_or_insert(LimitExceeded { limit, spent, wanted: Some(wanted) });
         }
     }
 
@@ -164,7 +164,7 @@ impl Purse {
 /// numbers, does not know what it cost.
 #[derive(Debug)]
 pub struct Reservation {
-    purse: Arc<Purse>,
+    spend_tracker: Arc<SpendTracker>,
     most: Amount,
     actual: Amount,
 }
@@ -189,11 +189,11 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         {
-            let mut state = self.purse.state();
+            let mut state = self.spend_tracker.state();
             state.set_aside = state.set_aside.minus(self.most);
             state.spent = state.spent.plus(self.actual);
         }
-        self.purse.settled.notify_waiters();
+        self.spend_tracker.settled.notify_waiters();
     }
 }
 
@@ -205,48 +205,48 @@ mod tests {
         Amount { dollars: Dollars::new(tokens as f64 / 1e6).unwrap(), tokens }
     }
 
-    fn purse(tokens: u64) -> Arc<Purse> {
-        Purse::new(SpendLimits { cost: None, tokens: Some(tokens) })
+    fn spend_tracker(tokens: u64) -> Arc<SpendTracker> {
+        SpendTracker::new(SpendLimits { cost: None, tokens: Some(tokens) })
     }
 
     #[tokio::test]
     async fn what_can_never_fit_is_refused_and_says_so() {
-        let purse = Purse::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
-        purse.set_aside(of(400_000)).await.unwrap().settle(of(380_000));
-        let short = purse.set_aside(of(130_000)).await.unwrap_err();
+        let spend_tracker = SpendTracker::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
+        spend_tracker.set_aside(of(400_000)).await.unwrap().settle(of(380_000));
+        let short = spend_tracker.set_aside(of(130_000)).await.unwrap_err();
         assert_eq!(
             short.to_string(),
             "limits.cost ($0.50) is used up: $0.38 is spent, and the next request can cost $0.13"
         );
         // A smaller one still fits, and the first refusal is the one that is told.
-        purse.set_aside(of(120_000)).await.unwrap().release();
-        assert_eq!(purse.shortfall(), Some(short));
+        spend_tracker.set_aside(of(120_000)).await.unwrap().release();
+        assert_eq!(spend_tracker.limit_exceeded(), Some(short));
     }
 
     #[tokio::test]
     async fn the_agent_can_go_beyond_and_then_nothing_is_left() {
-        let purse = purse(100);
-        assert_eq!(purse.exhausted(), None);
-        purse.spend(of(130));
-        assert_eq!(purse.exhausted().unwrap().to_string(), "limits.tokens (100) is used up: 130 are spent");
-        assert!(purse.set_aside(of(1)).await.is_err());
+        let spend_tracker = spend_tracker(100);
+        assert_eq!(spend_tracker.exhausted(), None);
+        spend_tracker.spend(of(130));
+        assert_eq!(spend_tracker.exhausted().unwrap().to_string(), "limits.tokens (100) is used up: 130 are spent");
+        assert!(spend_tracker.set_aside(of(1)).await.is_err());
     }
 
     #[tokio::test]
     async fn what_was_given_up_counts_as_spent() {
-        let purse = purse(100);
-        drop(purse.set_aside(of(60)).await.unwrap());
-        assert!(purse.set_aside(of(41)).await.is_err());
-        assert!(purse.set_aside(of(40)).await.is_ok());
+        let spend_tracker = spend_tracker(100);
+        drop(spend_tracker.set_aside(of(60)).await.unwrap());
+        assert!(spend_tracker.set_aside(of(41)).await.is_err());
+        assert!(spend_tracker.set_aside(of(40)).await.is_ok());
     }
 
     #[tokio::test]
     async fn a_request_waits_for_what_others_set_aside_and_may_not_need() {
-        let purse = purse(100);
-        let first = purse.set_aside(of(80)).await.unwrap();
+        let spend_tracker = spend_tracker(100);
+        let first = spend_tracker.set_aside(of(80)).await.unwrap();
         let waiting = tokio::spawn({
-            let purse = purse.clone();
-            async move { purse.set_aside(of(50)).await.map(|reservation| reservation.most()) }
+            let spend_tracker = spend_tracker.clone();
+            async move { spend_tracker.set_aside(of(50)).await.map(|reservation| reservation.most()) }
         });
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
@@ -261,17 +261,17 @@ mod tests {
         for round in 0..60 {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
             let limit = 1 + fastrand::Rng::with_seed(round).u64(0..5_000);
-            let purse = purse(limit);
+            let spend_tracker = spend_tracker(limit);
             runtime.block_on(async {
                 let mut tasks = tokio::task::JoinSet::new();
                 for task in 0..12 {
-                    let purse = purse.clone();
+                    let spend_tracker = spend_tracker.clone();
                     tasks.spawn(async move {
                         let mut rng = fastrand::Rng::with_seed(round * 100 + task);
                         for _ in 0..30 {
                             let most = rng.u64(1..400);
-                            let Ok(reservation) = purse.set_aside(of(most)).await else { continue };
-                            let spent = purse.state().spent.tokens;
+                            let Ok(reservation) = spend_tracker.set_aside(of(most)).await else { continue };
+                            let spent = spend_tracker.state().spent.tokens;
                             assert!(spent <= limit, "{spent} of {limit}");
                             if rng.bool() {
                                 tokio::task::yield_now().await;
@@ -288,9 +288,9 @@ mod tests {
                     task.unwrap();
                 }
             });
-            let state = purse.state();
+            let state = spend_tracker.state();
             assert!(state.spent.tokens <= limit && state.set_aside == Amount::default(), "{state:?}");
-            assert!(state.shortfall.is_some() || state.spent.tokens < limit);
+            assert!(state.limit_exceeded.is_some() || state.spent.tokens < limit);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::prepare::{self, Extent};
+use super::prepare::{self, SetupMode};
 use super::trial::Stop;
 use super::watch::Watch;
 use super::{Engine, evaluate, observe};
@@ -19,7 +19,7 @@ use crate::score::Vacuity;
 
 /// What a look before any conversation shows.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rehearsal {
+pub struct LiveCheck {
     /// The assertions that hold before any conversation and with nothing there, and those of which that could not be told.
     pub doubts: Vec<(AssertionPlace, Vacuity)>,
     /// The assertions whose query the graph did not run, and why.
@@ -46,23 +46,23 @@ pub struct AssertionPlace {
 ///
 /// # Errors
 /// Why no conversation could begin: the agent or the graph does not answer.
-pub async fn rehearse(engine: &Engine, interrupt: CancellationToken) -> Result<Option<Rehearsal>, String> {
+pub async fn live_check(engine: &Engine, interrupt: CancellationToken) -> Result<Option<LiveCheck>, String> {
     // Dropping the look cancels whatever it waits for.
     let seen = tokio::select! {
         biased;
         () = interrupt.cancelled() => None,
-        rehearsal = rehearsal(engine) => Some(rehearsal),
+        live_check = look_at_cases(engine) => Some(live_check),
     };
     engine.edges.close().await;
     match seen {
-        Some(Ok(rehearsal)) => Ok(Some(rehearsal)),
+        Some(Ok(live_check)) => Ok(Some(live_check)),
         Some(Err(Stop::Outcome(outcome))) => Err(outcome.error().unwrap_or_default().to_owned()),
         Some(Err(Stop::Sink(error))) => Err(error.to_string()),
         None => Ok(None),
     }
 }
 
-async fn rehearsal(engine: &Engine) -> Result<Rehearsal, Stop> {
+async fn look_at_cases(engine: &Engine) -> Result<LiveCheck, Stop> {
     let seen = look_at_all(engine).await?;
     let (job, clock, lasts) = (engine.plan.job.clone(), engine.clock, prepare::graph_lasts(engine));
     evaluate::off_thread(engine, move || summary(&job, clock, lasts, &seen)).await
@@ -94,7 +94,7 @@ async fn look_at_all(engine: &Engine) -> Result<Vec<Seen>, Stop> {
 
 async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
     let id = &trial.id;
-    let stage = prepare::prepare(engine, trial, (Extent::LeavesNoTrace, &Listener::default())).await?;
+    let stage = prepare::prepare(engine, trial, (SetupMode::LeavesNoTrace, &Listener::default())).await?;
     let evidence = match stage.open(engine).await {
         Ok(mut session) => {
             let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
@@ -108,24 +108,24 @@ async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
     evidence
 }
 
-fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Seen]) -> Rehearsal {
+fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Seen]) -> LiveCheck {
     let all = || seen.iter().flat_map(|seen| &seen.evidence);
     let unwatched = all().find_map(|evidence| match &evidence.changes {
         Some(Observed::Failed(trouble)) => Some(trouble.clone()),
         _ => None,
     });
     let without_setups = graph_lasts && seen.iter().any(|seen| !seen.case.setups.is_empty());
-    let mut rehearsal = Rehearsal { unwatched, without_setups, ..Rehearsal::default() };
+    let mut live_check = LiveCheck { unwatched, without_setups, ..LiveCheck::default() };
     for Seen { case, evidence } in seen {
         for (assertion, number) in case.assertions.iter().zip(1..) {
             let place = AssertionPlace { case: case.id.clone(), number, label: assertion.label() };
             match failed_query(assertion, evidence) {
-                Some(error) => rehearsal.failed_queries.push((place, error)),
-                None => rehearsal.doubts.extend(doubt(job, case, assertion, (evidence, clock)).map(|it| (place, it))),
+                Some(error) => live_check.failed_queries.push((place, error)),
+                None => live_check.doubts.extend(doubt(job, case, assertion, (evidence, clock)).map(|it| (place, it))),
             }
         }
     }
-    rehearsal
+    live_check
 }
 
 fn failed_query(assertion: &Assertion, seen: &[Evidence]) -> Option<String> {
