@@ -85,6 +85,18 @@ impl AssertionCheck {
         }
     }
 
+    /// Why it can't tell whether anything holds, whatever the conversation brings, as far as the evidence of a moment before
+    /// the conversation shows.
+    pub fn unusable(&self, id: &AssertionId, job: &str, before: &Evidence, clock: Clock) -> Option<String> {
+        match self {
+            AssertionCheck::Cypher(check) => cypher::unusable(check, before.table(id)?),
+            AssertionCheck::Expression(check) => {
+                expression::unusable(check, job, before, clock.deadline(expression::TIME_LIMIT))
+            }
+            AssertionCheck::Changes(_) => None,
+        }
+    }
+
     /// Whether it looks at a state that a second delivery of a message may have changed. What was said and called is told
     /// once, and whoever failed to the end is not excused.
     fn may_be_doubled(&self, id: &AssertionId, evidence: &Evidence) -> bool {

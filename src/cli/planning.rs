@@ -6,7 +6,8 @@ use super::args::PlanArgs;
 use super::context::Context;
 use super::error::{CliError, RefusedJob};
 use super::jobs::{self, Loaded};
-use crate::job::RunLimits;
+use crate::grade;
+use crate::job::{Case, Job, RunLimits};
 use crate::limiter::OnWait;
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
@@ -56,10 +57,24 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     let surroundings = Environment { prices: prices.clone(), ..surroundings(context) };
     let Loaded { file, job, templates } = loaded;
     let plan = Plan::of(job, wanted, surroundings)?;
+    let unusable: Vec<Refusal> = plan.job.cases.iter().flat_map(|case| unusable(&plan.job, case, context)).collect();
+    if !unusable.is_empty() {
+        return Err(unusable);
+    }
     // Made once more by whoever uses them; nothing is contacted.
     edges(&plan, context, 0, None)
         .map_err(|what| vec![Refusal { what, help: "correct it in the job file or in the environment".to_owned() }])?;
     Ok(Planned { file, templates, plan })
+}
+
+/// The assertions of a case that can't tell whether anything holds, tried where there is nothing to look at.
+fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
+    let of_case = if job.cases.len() > 1 { format!("case `{}`: ", case.id) } else { String::new() };
+    let refusal = |problem: String| Refusal {
+        what: format!("{of_case}{problem}"),
+        help: "correct it in the job file".to_owned(),
+    };
+    grade::unusable_on_nothing(job, case, context.clock).into_iter().map(refusal).collect()
 }
 
 /// The clients of a plan. It must be called where asynchronous work can be done.

@@ -122,11 +122,11 @@ fn tell(file: &str, job: &Job, live_check: &LiveCheck, printer: &Printer) -> Res
         format!("{}: {word} · assertion {}{case} ({label}): {words}\n", plain(file), place.number)
     };
     printer.data(&format!("{}: live · the agent opened a session\n", plain(file)))?;
-    for (place, error) in &live_check.failed_queries {
+    for (place, error) in &live_check.unusable {
         printer.data(&line("broken", place, &plain(error)))?;
     }
     let needs_changes = job.assertions().any(|assertion| assertion.check.needs_changes());
-    let mut untold = !live_check.failed_queries.is_empty();
+    let mut untold = !live_check.unusable.is_empty();
     if let Some(trouble) = &live_check.unwatched {
         // The setups might make it smaller.
         let (word, setups) = match (needs_changes, live_check.without_setups) {

@@ -2,6 +2,7 @@
 
 mod leftover;
 mod since;
+mod usable;
 mod vacuous;
 
 use crate::assertion::AssertionCheck;
@@ -12,6 +13,7 @@ use crate::metric::{self, InputTask, JudgeInput, MetricInput, MetricKind};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
+pub use usable::{unusable, unusable_on_nothing, why_unusable};
 pub use vacuous::{doubt, in_silence, is_in_doubt};
 
 /// What the metrics may know of a trial.

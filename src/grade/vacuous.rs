@@ -9,7 +9,7 @@ use crate::job::Assertion;
 use crate::score::{Component, Score, Vacuity};
 
 /// The evidence as it would be had nobody said a word and had this been all that there was to see.
-fn silent(evidence: &Evidence, state: &State) -> Evidence {
+pub(super) fn silent(evidence: &Evidence, state: &State) -> Evidence {
     Evidence {
         transcript: Transcript::default(),
         ending: Ending::CutOff,

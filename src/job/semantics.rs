@@ -3,11 +3,12 @@
 
 use super::problem::Report;
 use super::script_place::script_place;
-use super::source::Node;
+use super::source::{Node, as_json};
 use super::template_check::{TemplateCheck, TemplateKind, TemplateProblem};
 use super::{Judge, ModelName, Persona};
 use super::{case_check, change_lines};
 use crate::agent::managed::{address_problem, pattern_problem};
+use crate::assertion::cypher::expected_problem;
 use crate::assertion::expression::{ExpressionProblem, compile_problem};
 use crate::graph::{CypherProblem, assertion_problem, setup_problem};
 
@@ -47,6 +48,13 @@ fn statements(report: &mut Report<'_>, part: &Node) {
     for assertion in part.get("assertions").map(Node::items).unwrap_or_default() {
         if let Some(node) = assertion.get("expression") {
             script(report, node);
+        }
+        if let (Some(cypher), Some(expected)) =
+            (assertion.get("cypher").and_then(Node::text), assertion.get("expected"))
+            && let Some(problem) = expected_problem(cypher, &as_json(expected))
+        {
+            let help = "`expected` is a value, a list for one row, or a list of lists or of mappings for several";
+            report.add(expected.span, problem).try_this(help.to_owned());
         }
         if let Some(node) = assertion.get("changes") {
             change_lines::check(report, node);

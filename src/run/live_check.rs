@@ -22,8 +22,8 @@ use crate::score::Vacuity;
 pub struct LiveCheck {
     /// The assertions that hold before any conversation and with nothing there, and those of which that could not be told.
     pub doubts: Vec<(AssertionPlace, Vacuity)>,
-    /// The assertions whose query the graph did not run, and why.
-    pub failed_queries: Vec<(AssertionPlace, String)>,
+    /// The assertions that can't be told, and why: the graph did not run the query, or what comes of it is no answer.
+    pub unusable: Vec<(AssertionPlace, String)>,
     /// Why the graph can't be watched, where it should be.
     pub unwatched: Option<String>,
     /// Whether the job has setups that were left out, so that the graph is not what a conversation would find.
@@ -119,8 +119,9 @@ fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Seen]) -> LiveChe
     for Seen { case, evidence } in seen {
         for (assertion, number) in case.assertions.iter().zip(1..) {
             let place = AssertionPlace { case: case.id.clone(), number, label: assertion.label() };
-            match failed_query(assertion, evidence) {
-                Some(error) => live_check.failed_queries.push((place, error)),
+            let unusable = |evidence| grade::why_unusable(assertion, GradeInput { job, case, evidence, clock });
+            match failed_query(assertion, evidence).or_else(|| evidence.iter().find_map(unusable)) {
+                Some(error) => live_check.unusable.push((place, error)),
                 None => live_check.doubts.extend(doubt(job, case, assertion, (evidence, clock)).map(|it| (place, it))),
             }
         }

@@ -12,7 +12,7 @@ use crate::assertion::cypher::{self, CypherCheck};
 use crate::clock::Stopwatch;
 use crate::evidence::{AssertionId, Evidence, ObjectContext, Observed, QueryObservation, State, Table};
 use crate::grade::{self, GradeInput};
-use crate::graph::{Graph, GraphErrorKind, Parameters};
+use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters};
 use crate::job::Case;
 use crate::plan::Trial;
 use crate::score::Score;
@@ -53,28 +53,40 @@ pub(super) async fn observe(
 }
 
 /// Looks at every assertion before the first word, so that what is there already is known; and, where one holds there or
-/// can't be told, on an empty graph and an empty context too, so that one that can't fail is known.
+/// can't be told, on an empty graph and an empty context too, so that one that can't fail is known. Returns why a
+/// conversation would be paid for in vain: what the graph can't show now it won't show afterwards.
 pub(super) async fn look_before(
     engine: &Engine,
     trial: &Trial,
     stage: &TrialEnv,
     session: &mut dyn Session,
     evidence: &mut Evidence,
-) {
+) -> Option<String> {
     let (job, case) = (&engine.plan.job, &trial.case);
     if !case.assertions.iter().any(|assertion| grade::is_in_doubt(assertion, trial.id.condition)) {
-        return;
+        return None;
     }
+    let mut trouble = None;
     let parameters = parameters(engine, &trial.id, Some(&evidence.session_id));
     let mut before = State { may_be_left_over: engine.plan.keeps_leftovers(case), ..State::default() };
     let mut empty = State::default();
-    for assertion in &case.assertions {
+    for (assertion, number) in case.assertions.iter().zip(1..) {
         if !grade::is_in_doubt(assertion, trial.id.condition) {
             continue;
         }
         match &assertion.check {
             AssertionCheck::Cypher(check) => {
-                let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
+                let result = read(stage.graph.as_deref(), &check.cypher, &parameters).await;
+                if let Err(error) = &result
+                    && matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit)
+                {
+                    trouble.get_or_insert(format!(
+                        "the query of assertion {number} (`{}`) could not be run before the first word: {}",
+                        assertion.label(),
+                        error.message
+                    ));
+                }
+                let result = observed(result);
                 let sides = sides(engine, (case, check), stage, &parameters).await;
                 before.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
                 let input = GradeInput { job, case, evidence, clock: engine.clock };
@@ -95,6 +107,7 @@ pub(super) async fn look_before(
         }
     }
     (evidence.before, evidence.empty) = (Some(before), Some(empty));
+    trouble
 }
 
 /// Knows what was wrong with the graph when a try of the agent's failed. What began before `since` can't be of that try.
@@ -132,8 +145,18 @@ async fn sides(
 }
 
 async fn rows(graph: Option<&dyn Graph>, cypher: &str, parameters: &Parameters) -> Observed<Table> {
-    let Some(graph) = graph else { return Observed::Failed("the trial has no graph".to_owned()) };
-    graph.read(cypher, parameters).await.map_or_else(|error| Observed::Failed(error.message), Observed::Seen)
+    observed(read(graph, cypher, parameters).await)
+}
+
+async fn read(graph: Option<&dyn Graph>, cypher: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+    let Some(graph) = graph else {
+        return Err(GraphError { kind: GraphErrorKind::Statement, message: "the trial has no graph".to_owned() });
+    };
+    graph.read(cypher, parameters).await
+}
+
+fn observed(result: Result<Table, GraphError>) -> Observed<Table> {
+    result.map_or_else(|error| Observed::Failed(error.message), Observed::Seen)
 }
 
 async fn object_context(session: &mut dyn Session) -> Observed<ObjectContext> {

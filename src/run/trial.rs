@@ -113,9 +113,15 @@ async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Eviden
     })?;
 
     let mut evidence = Evidence::of_session(session_id, user, id);
-    observe::look_before(engine, trial, stage, session.as_mut(), &mut evidence).await;
+    let trouble = observe::look_before(engine, trial, stage, session.as_mut(), &mut evidence).await;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         engine.sink.append(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
+    }
+    if let Some(trouble) = match trouble {
+        None => unusable(engine, trial, &evidence).await?,
+        trouble => trouble,
+    } {
+        return Err(Stop::broken(trouble));
     }
     let mut watch = Watch::before(engine, id, stage, &evidence.session_id).await;
 
@@ -154,6 +160,17 @@ async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Eviden
         Some(error) => Err(Stop::broken(error)),
         None => Ok(evidence),
     }
+}
+
+/// Why an assertion can't be told, as far as what is there before the first word shows.
+async fn unusable(engine: &Engine, trial: &Trial, evidence: &Evidence) -> Result<Option<String>, Stop> {
+    // What looks at nothing but the conversation was tried when the run was planned.
+    if evidence.before.as_ref().is_none_or(|before| before.queries.is_empty() && before.object_context.is_none()) {
+        return Ok(None);
+    }
+    let (job, case, clock, evidence) = (engine.plan.job.clone(), trial.case.clone(), engine.clock, evidence.clone());
+    let look = move || grade::unusable(GradeInput { job: &job, case: &case, evidence: &evidence, clock });
+    evaluate::off_thread(engine, look).await
 }
 
 /// Why the last turn does not speak against the agent.

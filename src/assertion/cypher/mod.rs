@@ -17,7 +17,10 @@ pub use config::CypherCheck;
 pub use sides::{Sides, sides};
 pub use typo::LABELS;
 
-use crate::evidence::{AssertionId, Evidence, Observed};
+use serde_json::Value as Json;
+
+use crate::cypher::{Columns, Statement, columns};
+use crate::evidence::{AssertionId, Evidence, Observed, Table};
 use crate::score::{Component, Score};
 
 /// Evaluates it on what a trial left behind. `id` is what the assertion is known by in its case.
@@ -47,18 +50,8 @@ pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> C
         Observed::Seen(table) => table,
         Observed::Failed(error) => return Component::missing(format!("the query could not be run: {error}")),
     };
-    if let Some(names) = shape::names_of_other_columns(&check.expected, table) {
-        return Component::missing(format!(
-            "`expected` names the columns {names}, but the query returns {}: no agent can make that true",
-            table.columns.join(", ")
-        ));
-    }
-    if let Some(width) = shape::other_width(&check.expected, table) {
-        return Component::missing(format!(
-            "`expected` has {width}, but the query returns {} columns ({}): no agent can make that true",
-            table.columns.len(),
-            table.columns.join(", ")
-        ));
+    if let Some(problem) = shape::other_columns(&check.expected, table) {
+        return Component::missing(problem);
     }
     let ordered = order::is_ordered(&check.cypher);
     if shape::matches(&check.expected, table, ordered) {
@@ -72,6 +65,30 @@ pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> C
         why.push_str(&format!("; {hint}"));
     }
     Component::scored(Score::ZERO, why)
+}
+
+/// Why `expected` can't be what a query returns, whatever the graph holds, as far as the query's text tells. Where only the
+/// backend knows the columns, and where one value may be a map, nothing is said.
+pub fn expected_problem(cypher: &str, expected: &Json) -> Option<String> {
+    let Columns::Named(names) = columns(&Statement::parse(cypher)) else { return None };
+    // Backends differ in how they spell the name of what has no alias.
+    let is_plain = |name: &String| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    let names_columns = match expected {
+        Json::Object(_) => true,
+        Json::Array(items) => items.iter().all(Json::is_object),
+        _ => false,
+    };
+    if names.len() < 2 || names_columns && !names.iter().all(is_plain) {
+        return None;
+    }
+    shape::other_columns(expected, &Table { columns: names, rows: Vec::new() })
+}
+
+/// Why `expected` can't be what the query returns, as far as what it returned at one moment shows.
+pub fn unusable(check: &CypherCheck, table: &Table) -> Option<String> {
+    // One value can be a map at another moment, where the query says so.
+    let varies = || ["case", "coalesce"].iter().any(|word| check.cypher.to_lowercase().contains(word));
+    if table.columns.len() == 1 && varies() { None } else { shape::other_columns(&check.expected, table) }
 }
 
 #[cfg(test)]

@@ -29,15 +29,30 @@ pub(super) fn matches(expected: &Json, table: &Table, ordered: bool) -> bool {
     }
 }
 
+/// Why an expectation can't be met by the columns of this table, whatever their values.
+pub(super) fn other_columns(expected: &Json, table: &Table) -> Option<String> {
+    let columns = table.columns.join(", ");
+    if let Some(names) = names_of_other_columns(expected, table) {
+        return Some(format!(
+            "`expected` names the columns {names}, but the query returns {columns}: no agent can make that true"
+        ));
+    }
+    let width = other_width(expected, table)?;
+    let count = table.columns.len();
+    Some(format!(
+        "`expected` has {width}, but the query returns {count} columns ({columns}): no agent can make that true"
+    ))
+}
+
 /// The columns that an expectation names, if it names any and the query has others: whatever the graph holds, it can't be
 /// met. Where a map or a node could have been meant, nothing is said.
-pub(super) fn names_of_other_columns(expected: &Json, table: &Table) -> Option<String> {
+fn names_of_other_columns(expected: &Json, table: &Table) -> Option<String> {
     let is_map = |value: &Value| matches!(value, Value::Map(_) | Value::Node(_) | Value::Relationship(_));
     let is_null = |value: &Value| matches!(value, Value::Null);
     let cells = || table.rows.iter().flatten();
     let maps_may_be_meant = cells().any(is_map)
         || (table.columns.len() == 1 && cells().all(is_null))
-        || (table.rows.is_empty() && expected.is_array());
+        || (table.rows.is_empty() && expected.as_array().is_some_and(|items| items.len() == table.columns.len()));
     // Not every backend knows the columns of a result without rows.
     if table.columns.is_empty() || maps_may_be_meant {
         return None;
@@ -56,7 +71,7 @@ pub(super) fn names_of_other_columns(expected: &Json, table: &Table) -> Option<S
 
 /// What an expectation has in a row, where the query returns several columns and not that many: whatever the graph holds, it
 /// can't be met.
-pub(super) fn other_width(expected: &Json, table: &Table) -> Option<String> {
+fn other_width(expected: &Json, table: &Table) -> Option<String> {
     let columns = table.columns.len();
     if columns < 2 {
         return None;

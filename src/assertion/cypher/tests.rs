@@ -220,3 +220,32 @@ proptest! {
         prop_assert!(!holds(json!(rows), &["x", "y"], json!(more)));
     }
 }
+
+#[test]
+fn what_no_graph_can_return_is_known_from_the_text() {
+    for (cypher, expected, part) in [
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!(1), "one value"),
+        ("MATCH (n) RETURN n.a, count( * )", json!([1, 2, 3]), "a row of 3 values"),
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!([[1]]), "a row of one value"),
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!({"a": 1, "c": 2}), "names the columns a, c"),
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!([{"a": 1}]), "names the columns a"),
+        ("MATCH (n) RETURN n.a, n.b", json!({"a": 1, "b": 2}), "names the columns a, b"),
+    ] {
+        let problem = expected_problem(cypher, &expected);
+        assert!(problem.as_ref().is_some_and(|problem| problem.contains(part)), "{cypher} {expected}: {problem:?}");
+    }
+    for (cypher, expected) in [
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!([1, 2])),
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!([[1, 2], [3, 4]])),
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!([])),
+        ("MATCH (n) RETURN n.a AS a, n.b AS b", json!({"a": 1, "b": 2})),
+        ("MATCH (n) RETURN properties(n) AS a, n AS b", json!([{"x": 1}, {"y": 2}])),
+        ("MATCH (n) RETURN count( * ), n.x", json!({"count(*)": 1, "n.x": 2})),
+        ("MATCH (n) RETURN n", json!({"name": "x"})),
+        ("MATCH (n) RETURN *", json!(1)),
+        ("CALL db.labels()", json!([[1, 2]])),
+        ("MATCH (n) RETURN collect(n.x)", json!([1, 2])),
+    ] {
+        assert_eq!(expected_problem(cypher, &expected), None, "{cypher} {expected}");
+    }
+}

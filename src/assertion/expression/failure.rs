@@ -17,7 +17,9 @@ pub(super) enum ScriptFailure {
     AbsentWithin,
     /// It took longer than this.
     OutOfTime(Duration),
-    /// A limit or a type error.
+    /// It passed a limit of steps, calls or memory.
+    PastLimit(String),
+    /// A type error.
     Other(String),
 }
 
@@ -26,13 +28,13 @@ impl ScriptFailure {
     pub(super) fn from_rhai(error: &EvalAltResult, ast: &AST) -> ScriptFailure {
         match innermost(error) {
             EvalAltResult::ErrorTooManyOperations(_) => {
-                ScriptFailure::Other(format!("the script passed the limit of {MAX_OPERATIONS} operations"))
+                ScriptFailure::PastLimit(format!("the script passed the limit of {MAX_OPERATIONS} operations"))
             }
             EvalAltResult::ErrorStackOverflow(_) => {
-                ScriptFailure::Other(format!("the script passed the limit of {MAX_CALL_LEVELS} calls within calls"))
+                ScriptFailure::PastLimit(format!("the script passed the limit of {MAX_CALL_LEVELS} calls within calls"))
             }
             EvalAltResult::ErrorDataTooLarge(what, _) => {
-                ScriptFailure::Other(format!("the script passed the limit of memory: {what}"))
+                ScriptFailure::PastLimit(format!("the script passed the limit of memory: {what}"))
             }
             EvalAltResult::ErrorStringBounds(..) => ScriptFailure::absent(ast),
             EvalAltResult::ErrorMismatchDataType(_, actual, _) if actual == "()" => ScriptFailure::absent(ast),
@@ -71,7 +73,7 @@ impl ScriptFailure {
                  that goes through them for every item",
                 limit.as_secs_f64()
             )),
-            ScriptFailure::Other(error) => Component::missing(error),
+            ScriptFailure::PastLimit(error) | ScriptFailure::Other(error) => Component::missing(error),
         }
     }
 }

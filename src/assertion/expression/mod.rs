@@ -16,6 +16,7 @@ mod functions;
 mod kotlin;
 mod usage;
 mod names;
+mod outcome;
 mod problem;
 mod inspected;
 mod show;
@@ -24,6 +25,7 @@ mod tokens;
 mod views;
 
 pub use config::ExpressionCheck;
+pub use outcome::unusable;
 pub use problem::{ExpressionProblem, compile_problem};
 pub use usage::{context_parts, same_context, uses_changes, uses_evaluation, uses_function_calls, uses_object_context};
 
@@ -77,10 +79,7 @@ fn verdict(script: &str, value: &Dynamic, explain: impl FnOnce() -> Option<Strin
             let why = explain().unwrap_or_else(|| format!("{} is false", show::line(script)));
             Component::scored(Score::ZERO, why)
         }
-        Err(_) => Component::missing(format!(
-            "the expression must be true or false, but it is {}; compare it with something",
-            show::value(value)
-        )),
+        Err(_) => Component::missing(show::no_boolean(value)),
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use rhai::{LexError, ParseError, ParseErrorType, Position};
 
 use super::api::VARIABLES;
+use super::outcome::literal_problem;
 use super::{engine, kotlin, names};
 use crate::text::nearest;
 
@@ -48,7 +49,7 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
     let (own, readable) = match engine::compile(script) {
         Ok(ast) => match names::problem(&ast) {
             Some(problem) => (problem, true),
-            None => return other_meaning(script),
+            None => return other_meaning(script).or_else(|| literal_problem(&ast)),
         },
         Err(error) => (syntax(&error), false),
     };

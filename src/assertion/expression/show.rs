@@ -20,6 +20,11 @@ pub(super) fn value(value: &Dynamic) -> String {
     cut(text, SHOWN)
 }
 
+/// That a script's value is neither true nor false.
+pub(super) fn no_boolean(value: &Dynamic) -> String {
+    format!("the expression must be true or false, but it is {}; compare it with something", self::value(value))
+}
+
 /// The same in a few words.
 pub(super) fn short(value: &Dynamic) -> String {
     const SHORT: usize = 60;

@@ -134,3 +134,49 @@ fn legal_scripts_have_no_problem() {
         assert_eq!(compile_problem(script), None, "{script}");
     }
 }
+
+#[test]
+fn what_ends_with_no_truth_is_refused() {
+    for (script, what) in [
+        ("42", "a number"),
+        ("-1.5", "a number"),
+        ("\"x\"", "a text"),
+        ("`x ${evaluation.done}`", "a text"),
+        ("[true]", "a list"),
+        ("#{a: true}", "a map"),
+        ("()", "absent data"),
+        ("let x = evaluation.done;", "an assignment"),
+        ("evaluation.done; 1", "a number"),
+    ] {
+        let problem = compile_problem(script).unwrap_or_else(|| panic!("{script} was not refused"));
+        assert!(problem.message.contains(what), "{script}: {problem}");
+    }
+    for script in ["true", "evaluation.done", "let x = 1; x == 1", "if evaluation.done { true } else { 0 == 1 }"] {
+        assert_eq!(compile_problem(script), None, "{script}");
+    }
+}
+
+#[test]
+fn what_gives_no_truth_or_never_ends_is_known_before_the_conversation() {
+    let evidence = Evidence { object_context: Some(Observed::Seen(ObjectContext::default())), ..Evidence::sample() };
+    let why = |script: &str| {
+        let check = ExpressionCheck { expression: script.to_owned() };
+        unusable(&check, "j", &evidence, Clock::system().deadline(TIME_LIMIT))
+    };
+    for (script, part) in [
+        ("objectContext.resources.size", "must be true or false, but it is 0"),
+        ("loop {}", "operations"),
+        ("while objectContext.resources.isEmpty() {} true", "operations"),
+        ("fn f(n) { f(n + 1) } f(0) == 1", "calls within calls"),
+    ] {
+        assert!(why(script).is_some_and(|why| why.contains(part)), "{script}: {:?}", why(script));
+    }
+    for script in [
+        "objectContext.resources[0].properties.done",
+        "objectContext.resources[0].properties.n > 1 && evaluation.transcript[1].content.len() > 2",
+        "objectContext.context",
+        "1 < \"two\"",
+    ] {
+        assert_eq!(why(script), None, "{script}");
+    }
+}

@@ -1,0 +1,58 @@
+//! What is known of a script's value before the conversation that it is about.
+
+use rhai::{AST, Expr, Stmt};
+
+use super::failure::ScriptFailure;
+use super::problem::ExpressionProblem;
+use super::{ExpressionCheck, engine, show, views};
+use crate::clock::Deadline;
+use crate::evidence::{Evidence, Observed};
+
+/// A script that ends with a text, a number or a list: whatever happens, that is neither true nor false.
+pub(super) fn literal_problem(ast: &AST) -> Option<ExpressionProblem> {
+    let (what, position) = match ast.statements().last()? {
+        Stmt::Expr(last) => (kind_of_literal(last)?, last.position()),
+        Stmt::Var(_, _, position) => ("an assignment, which has no value", *position),
+        Stmt::Assignment(assignment) => ("an assignment, which has no value", assignment.1.lhs.position()),
+        _ => return None,
+    };
+    Some(ExpressionProblem::at(
+        position,
+        format!("the expression must be true or false, but it ends with {what}"),
+        Some("compare it with something, as in `objectContext.resources.size == 1`".to_owned()),
+    ))
+}
+
+fn kind_of_literal(expression: &Expr) -> Option<&'static str> {
+    match expression {
+        Expr::IntegerConstant(..) | Expr::FloatConstant(..) => Some("a number"),
+        Expr::StringConstant(..) | Expr::CharConstant(..) | Expr::InterpolatedString(..) => Some("a text"),
+        Expr::Array(..) => Some("a list"),
+        Expr::Map(..) => Some("a map"),
+        Expr::Unit(_) => Some("`()`, absent data"),
+        _ => None,
+    }
+}
+
+/// Why a script can't tell whether anything holds, as far as a moment before the conversation shows: it gives something
+/// else than true or false there, or does not end. Data that is absent is no reason: it may come.
+pub fn unusable(check: &ExpressionCheck, job: &str, before: &Evidence, deadline: Deadline) -> Option<String> {
+    let context = before.object_context.as_ref().and_then(seen);
+    let changes = before.changes.as_ref().and_then(seen).map(Vec::as_slice);
+    let mut scope = views::scope(context, changes, job, before);
+    match engine::run(&check.expression, &mut scope, deadline) {
+        Ok(value) if value.is_bool() || value.is_unit() => None,
+        Ok(value) => Some(show::no_boolean(&value)),
+        Err(failure @ (ScriptFailure::OutOfTime(_) | ScriptFailure::PastLimit(_))) => {
+            Some(failure.into_component(&check.expression).why().to_owned())
+        }
+        Err(_) => None,
+    }
+}
+
+fn seen<T>(observed: &Observed<T>) -> Option<&T> {
+    match observed {
+        Observed::Seen(value) => Some(value),
+        Observed::Failed(_) => None,
+    }
+}

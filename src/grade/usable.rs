@@ -1,0 +1,37 @@
+//! Assertions that can't tell whether anything holds: known before a conversation is paid for.
+
+use super::GradeInput;
+use super::vacuous::silent;
+use crate::clock::Clock;
+use crate::evidence::{Condition, Evidence, ObjectContext, Observed, State, TrialId};
+use crate::job::{Assertion, Case, Job};
+
+/// The first assertion that can't tell whether anything holds, as far as what is there before the first word shows.
+pub fn unusable(trial: GradeInput<'_>) -> Option<String> {
+    let assertions = trial.case.assertions.iter().zip(1..);
+    let mut applying = assertions.filter(|(assertion, _)| assertion.applies_in(trial.evidence.condition));
+    applying.find_map(|(assertion, number)| Some(sentence((assertion, number), &why_unusable(assertion, trial)?)))
+}
+
+/// Why an assertion can't tell whether anything holds, as far as what is there before the first word shows.
+pub fn why_unusable(assertion: &Assertion, trial: GradeInput<'_>) -> Option<String> {
+    let silent = silent(trial.evidence, trial.evidence.before.as_ref()?);
+    assertion.check.unusable(&assertion.id, &trial.job.name, &silent, trial.clock)
+}
+
+/// The assertions of a case that can't tell whether anything holds where there is nothing at all to look at, each in a
+/// sentence.
+pub fn unusable_on_nothing(job: &Job, case: &Case, clock: Clock) -> Vec<String> {
+    let condition = case.conditions.first().copied().unwrap_or(Condition::WithoutFacts);
+    let id = TrialId { number: 1, case: case.id.clone(), model: String::new(), condition, repeat: 1 };
+    let object_context = Some(Observed::Seen(ObjectContext::default()));
+    let nothing =
+        silent(&Evidence::of_session(String::new(), String::new(), &id), &State { object_context, ..State::default() });
+    let problem = |assertion: &Assertion| assertion.check.unusable(&assertion.id, &job.name, &nothing, clock);
+    let assertions = case.assertions.iter().zip(1..);
+    assertions.filter_map(|numbered| Some(sentence(numbered, &problem(numbered.0)?))).collect()
+}
+
+fn sentence((assertion, number): (&Assertion, usize), problem: &str) -> String {
+    format!("assertion {number} (`{}`) can't be told: {problem}", assertion.label())
+}
