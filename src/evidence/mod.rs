@@ -125,9 +125,15 @@ impl Evidence {
     }
 
     /// How many tries of a message to the agent failed, over the whole conversation. Seeds do not count, nor do tries that
-    /// failed while something else than the agent was wrong.
+    /// failed while something else than the agent was wrong. The message at which the agent failed for good counts as all
+    /// [`TRIES`], however often it was sent: a 403 is not tried again, a 500 is, and the end is the same.
     pub fn failure_count(&self) -> u32 {
-        let counts = |turn: &Turn| turn.failures.iter().filter(|failed| failed.excuse.is_none()).count() as u32;
+        let has_failed = matches!(self.ending, Ending::AgentFailed { .. });
+        let counts = |turn: &Turn| {
+            let failed = turn.failures.iter().filter(|failed| failed.excuse.is_none()).count() as u32;
+            let is_last = has_failed && turn.agent.is_none() && (failed > 0 || turn.failures.is_empty());
+            if is_last { failed.max(TRIES) } else { failed }
+        };
         self.transcript.turns.iter().map(counts).sum()
     }
 
@@ -153,6 +159,9 @@ impl Evidence {
     }
 }
 
+/// How often Embabel's runner tries a message, whatever the failure.
+pub const TRIES: u32 = 4;
+
 #[cfg(test)]
 impl Evidence {
     /// A conversation that ended well and in which nothing was said.
@@ -166,5 +175,33 @@ impl Evidence {
         };
         let evidence = Evidence::of_session("s".to_owned(), "user".to_owned(), &trial);
         Evidence { ending: Ending::SignedOff, ..evidence }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A conversation whose second message failed in these ways and was then answered, or never.
+    fn failed(failures: &[Option<&str>], answer: Option<&str>, ending: Ending) -> Evidence {
+        let tried = |excuse: &Option<&str>| FailedTry {
+            excuse: excuse.map(str::to_owned),
+            ..FailedTry::untimed("answered 4xx".to_owned(), true)
+        };
+        let failures = failures.iter().map(tried).collect();
+        let second = Turn { failures, agent: answer.map(str::to_owned), ..Turn::begun(2, "Hi".to_owned()) };
+        let transcript = Transcript { turns: vec![Turn::said(1, "Hello", "Hello"), second] };
+        Evidence { transcript, ending, ..Evidence::sample() }
+    }
+
+    #[test]
+    fn an_agent_that_fails_for_good_pays_the_same_however_often_it_was_tried() {
+        let for_good = || Ending::AgentFailed { error: "answered 4xx".to_owned() };
+        for tries in 0..=4 {
+            assert_eq!(failed(&vec![None; tries], None, for_good()).failure_count(), TRIES, "{tries}");
+        }
+        assert_eq!(failed(&[None], Some("Hello"), Ending::SignedOff).failure_count(), 1, "what was retried");
+        assert_eq!(failed(&[Some("the graph")], None, for_good()).failure_count(), 0, "not the agent's");
+        assert_eq!(failed(&[None], None, Ending::TimeLimit { seconds: 1.0 }).failure_count(), 1, "our limit");
     }
 }

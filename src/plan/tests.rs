@@ -134,6 +134,15 @@ fn a_header_that_none_can_be_and_words_that_are_never_said_are_refused() {
         (format!("adk: {{{headers}}}"), "target.adk.headers: `bad header` has a name that no header can have"),
         ("a2a: {headers: {X-Key: \"a\\nb\"}}".to_owned(), "target.a2a.headers: `X-Key` holds a character"),
         ("http: {say: {url: 'http://h', reply: $.a, body: hello}}".to_owned(), "target.http.say: nothing in it says"),
+        (
+            "http: {say: {url: 'http://h', reply: $.a, body: '{% if false %}{{ message }}{% endif %}'}}".to_owned(),
+            "target.http.say: nothing in it says",
+        ),
+        (
+            "http: {say: {url: 'http://h', reply: $.a, body: '{{ message | length }}'}}".to_owned(),
+            "target.http.say: nothing",
+        ),
+        ("websocket: {url: 'ws://h', say: '{{ message[:0] }}'}".to_owned(), "target.websocket.say: nothing in it says"),
         ("websocket: {url: 'ws://h', say: hello}".to_owned(), "target.websocket.say: nothing in it says {{ message }}"),
     ] {
         let refused = plan(&target(&more), "").map(|plan| plan.isolation).unwrap_err();

@@ -17,5 +17,6 @@ pub(super) use pick::{Picked, Picks, text};
 pub(super) use state::StatePicks;
 pub use template::Known;
 pub(super) use template::{
-    Filled, Parts, Said, address, fill_all, fill_all_apart, headers_of, names, names_within, stand_in, stand_in_without,
+    Filled, Parts, Said, address, fill_all, fill_all_apart, headers_of, names, names_within, stand_in,
+    stand_in_without, tells_message,
 };

@@ -73,6 +73,15 @@ impl Parts<'_> {
         names(self.url, name) || self.headers.values().any(|value| names(value, name)) || names_within(self.body, name)
     }
 
+    /// Whether what is sent depends on what the user says.
+    pub(in crate::agent) fn tells_message(&self) -> bool {
+        tells_message(|values| {
+            let Filled { url, headers, body, .. } = self.fill(values).ok()?;
+            let headers: Vec<_> = headers.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
+            Some((url, headers, body))
+        })
+    }
+
     /// Whether it can only be filled in where this value is there.
     pub(in crate::agent) fn needs(&self, name: &str) -> bool {
         self.fill(&stand_in()).is_ok() && self.fill(&stand_in_without(name)).is_err()
@@ -97,6 +106,19 @@ pub(in crate::agent) fn stand_in_without(name: &str) -> Value {
     let mut values = stand_in();
     values.as_object_mut().and_then(|values| values.remove(name));
     values
+}
+
+/// Whether what is sent depends on what the user says: two messages of one length make two different requests, in the first
+/// turn or in the second.
+pub(in crate::agent) fn tells_message<T: PartialEq>(filled: impl Fn(&Value) -> Option<T>) -> bool {
+    let sent = |turn: u32, message: &str| {
+        let mut values = stand_in();
+        values["turn"] = turn.into();
+        values["message"] = message.into();
+        values["history"] = json!([{"role": "user", "content": message}]);
+        filled(&values)
+    };
+    [1, 2].into_iter().any(|turn| sent(turn, "A train to Rome") != sent(turn, "Tell me a story"))
 }
 
 /// What is known whatever is said. It has no `Debug`: an address can hold a password.

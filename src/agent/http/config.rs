@@ -164,11 +164,6 @@ impl HttpConfig {
         StatePicks::of("target.http.state", paths.map(|(key, path)| (key, path.as_ref())))
     }
 
-    /// Whether a template tells the agent what the user says.
-    fn tells_message(&self) -> bool {
-        ["message", "history"].iter().any(|name| self.say.parts().names(name))
-    }
-
     /// Whether a template tells the agent who the user is.
     pub fn tells_user(&self) -> bool {
         self.parts().any(|(key, parts)| key != "state" && parts.names("user"))
@@ -226,7 +221,7 @@ impl Transport for HttpConfig {
         for (key, parts) in self.parts() {
             problems.extend(parts.problem().map(|problem| format!("target.http.{key}.{problem}")));
         }
-        if !self.tells_message() && problems.is_empty() {
+        if !self.say.parts().tells_message() && problems.is_empty() {
             problems.push(
                 "target.http.say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user"
                     .to_owned(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::wire::Reading;
 use crate::agent::freeform::{
-    UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without,
+    UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without, tells_message,
 };
 
 use super::WebSocketAgent;
@@ -129,7 +129,7 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
         .chain(headers_of(&config.headers, values).err())
         .chain(subprotocols.map(|text| format!("subprotocols: `{text}` can't be one: only letters, digits and - . _")))
         .chain(messages);
-    let is_mute = !["message", "history"].iter().any(|name| names_within(&config.say, name));
+    let is_mute = !tells_message(|values| fill_all("say", &config.say, values).ok());
     let mute = "say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user";
     let problems: Vec<String> = problems.collect();
     let mute = (is_mute && problems.is_empty()).then(|| mute.to_owned());
