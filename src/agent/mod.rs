@@ -10,6 +10,10 @@ mod arguments;
 mod attempts;
 pub mod command;
 mod config;
+#[cfg(feature = "demo")]
+pub mod demo;
+#[cfg(not(feature = "demo"))]
+#[path = "demo/absent.rs"]
 pub mod demo;
 pub mod embabel;
 pub mod freeform;

@@ -34,6 +34,11 @@ pub trait Transport: Send + Sync {
     /// What [`Transport::check`] finds before a run.
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError>;
 
+    /// Why this build has no such agent; `None` where it has.
+    fn absent(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Where the agent runs that nobody starts by `target.start`.
     fn hosting(&self) -> Hosting {
         Hosting::Elsewhere

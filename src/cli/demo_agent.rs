@@ -9,14 +9,17 @@ use super::error::CliError;
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
-use crate::agent::demo::DemoAgent;
+use crate::agent::demo::{DemoAgent, DemoConfig};
 use crate::graph::neo4j::{self, Neo4jConfig, Neo4jGraph, Neo4jLimits};
 use crate::graph::{Graph, Parameters};
-use crate::plan::Refusal;
+use crate::plan::{Refusal, missing_feature};
 use crate::run::neo4j_connection;
 
 /// Serves the demo agent until Ctrl-C. It writes to the Neo4j of the environment, where a job's Cypher finds what it did.
 pub(super) fn demo_agent(args: &DemoAgentArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    if let Some(refusal) = missing_feature(DemoConfig::ABSENT.or(Neo4jConfig::ABSENT)) {
+        return Err(CliError::Unprepared(refusal));
+    }
     let graph = Arc::new(database(context)?);
     let runtime = runtime()?;
     let signals = Signals::listen(printer.clone())?;

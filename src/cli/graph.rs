@@ -10,12 +10,16 @@ use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use crate::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
-use crate::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
+use crate::graph::embedded::{EmbeddedConfig, EmbeddedGraph, EmbeddedLimits};
+use crate::plan::missing_feature;
 use crate::secret::Secret;
 
 /// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn
 /// and told.
 pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    if let Some(refusal) = missing_feature(EmbeddedConfig::ABSENT) {
+        return Err(CliError::Unprepared(refusal));
+    }
     let limits = EmbeddedLimits { memory: args.memory.bytes(), ..EmbeddedLimits::default() };
     let graph = EmbeddedGraph::shareable(limits).map_err(CliError::Database)?;
     let own = context.credentials.neo4j_password.clone();

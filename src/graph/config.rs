@@ -11,3 +11,13 @@ pub enum GraphConfig {
     /// `graph.neo4j`: a Neo4j database.
     Neo4j(Neo4jConfig),
 }
+
+impl GraphConfig {
+    /// Why this build has no such graph; `None` where it has.
+    pub fn absent(&self) -> Option<&'static str> {
+        match self {
+            GraphConfig::Embedded(_) => EmbeddedConfig::ABSENT,
+            GraphConfig::Neo4j(_) => Neo4jConfig::ABSENT,
+        }
+    }
+}

@@ -3,9 +3,21 @@
 //! Invariants: statements and parameters are never spliced; an error says which side it is on, so that a graph that is
 //! down never looks like an agent that did nothing; a clear error is never traded for a wrong row.
 
+#[cfg(feature = "embedded")]
+pub mod bolt;
+#[cfg(not(feature = "embedded"))]
+#[path = "bolt/absent.rs"]
 pub mod bolt;
 mod config;
+#[cfg(feature = "embedded")]
 pub mod embedded;
+#[cfg(not(feature = "embedded"))]
+#[path = "embedded/absent.rs"]
+pub mod embedded;
+#[cfg(feature = "neo4j")]
+pub mod neo4j;
+#[cfg(not(feature = "neo4j"))]
+#[path = "neo4j/absent.rs"]
 pub mod neo4j;
 pub mod snapshot;
 

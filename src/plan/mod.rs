@@ -3,6 +3,7 @@
 //! Pure: whatever can be known from the job, the flags and the surroundings is checked here, all problems at once.
 
 mod apart;
+mod features;
 mod lanes;
 mod leftovers;
 mod models;
@@ -20,6 +21,7 @@ use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
 
+pub use features::refusal as missing_feature;
 pub use models::{Access, access};
 pub use refusal::Refusal;
 
@@ -121,6 +123,7 @@ impl Plan {
         refusals.extend(prices::refusals(&job, &models, &surroundings.prices));
         refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &surroundings));
         let apart = apart::Apart { isolation, several_at_once: lanes.len() > 1 };
+        refusals.extend(features::refusals(&job, graph.as_ref()));
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {
             return Err(refusals);
@@ -139,7 +142,9 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
         return Some(graph);
     }
     let is_demo = job.target.transport.as_transport().hosting().is_in_process();
-    if is_demo || job.target.start.is_some() {
+    // A started agent is given a graph although nothing of the job looks at it: it may need one.
+    let may_need_one = job.target.start.is_some() && (EmbeddedConfig::ABSENT.is_none() || job.uses_graph());
+    if is_demo || may_need_one {
         return Some(GraphConfig::Embedded(EmbeddedConfig::default()));
     }
     job.uses_graph().then(|| GraphConfig::Neo4j(Neo4jConfig::default()))

@@ -12,6 +12,12 @@ use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, Transport}
 pub struct DemoConfig {}
 
 impl DemoConfig {
+    /// Why this build has none; `None` where it has.
+    pub const ABSENT: Option<&'static str> = match cfg!(feature = "demo") {
+        true => None,
+        false => Some("this eval-job was built without the demo agent (the feature `demo`)"),
+    };
+
     /// The models that it offers. The first does what it says; the second only says it.
     pub const MODELS: [&'static str; 2] = ["demo-careful", "demo-sloppy"];
 }
@@ -39,6 +45,10 @@ impl Transport for DemoConfig {
 
     fn models(&self) -> Option<&'static [&'static str]> {
         Some(&Self::MODELS)
+    }
+
+    fn absent(&self) -> Option<&'static str> {
+        Self::ABSENT
     }
 
     fn hosting(&self) -> Hosting {

@@ -1,29 +1,10 @@
 //! The graph as the rest of the program holds it.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 
-use super::config::Megabytes;
+use super::limits::EmbeddedLimits;
 use super::pool::{Sessions, To};
 use crate::graph::{Graph, GraphError, Parameters, Table};
-
-/// How much a query may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EmbeddedLimits {
-    /// The most rows of a result, and of what a query must hold on the way to it; 0 sets no limit. Sessions have none.
-    pub rows: usize,
-    /// The longest that a statement may take, waiting for earlier ones included.
-    pub time: Duration,
-    /// The most bytes that a statement may take, and the graph.
-    pub memory: usize,
-}
-
-impl Default for EmbeddedLimits {
-    fn default() -> EmbeddedLimits {
-        EmbeddedLimits { rows: 100_000, time: Duration::from_secs(30), memory: Megabytes::default().bytes() }
-    }
-}
 
 /// A property graph in this process, empty when it is made and gone when it is dropped.
 #[derive(Debug)]

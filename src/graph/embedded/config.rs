@@ -25,6 +25,12 @@ pub struct EmbeddedConfig {
 }
 
 impl EmbeddedConfig {
+    /// Why this build has none; `None` where it has.
+    pub const ABSENT: Option<&'static str> = match cfg!(feature = "embedded") {
+        true => None,
+        false => Some("this eval-job was built without the embedded graph (the feature `embedded`)"),
+    };
+
     /// The port of its Bolt server, where it is fixed.
     pub fn bolt_port(&self) -> Option<u16> {
         self.bolt.and_then(PortConfig::number)

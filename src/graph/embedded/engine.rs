@@ -7,7 +7,7 @@ use std::time::Duration;
 use graphdblite::bounds::check;
 use graphdblite::{Config, Database, GraphError as Theirs, SyncMode, Value as Engine};
 
-use super::client::EmbeddedLimits;
+use super::limits::EmbeddedLimits;
 use super::refusal::Refusal;
 use super::wire;
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Temporal, Value};

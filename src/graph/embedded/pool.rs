@@ -22,8 +22,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::cancel::{CancelOnDrop, CommitOrCancel};
-use super::client::EmbeddedLimits;
 use super::engine::Store;
+use super::limits::EmbeddedLimits;
 use super::memory::Waiting;
 use super::packed::Form;
 use super::refusal::Refusal;

@@ -23,6 +23,12 @@ pub struct Neo4jConfig {
 }
 
 impl Neo4jConfig {
+    /// Why this build has none; `None` where it has.
+    pub const ABSENT: Option<&'static str> = match cfg!(feature = "neo4j") {
+        true => None,
+        false => Some("this eval-job was built without Neo4j (the feature `neo4j`)"),
+    };
+
     /// Where it listens if nobody says otherwise.
     pub const DEFAULT_URI: &'static str = "bolt://localhost:7687";
 }

@@ -7,11 +7,13 @@ mod address;
 mod client;
 mod trouble;
 mod config;
+mod connection;
 mod database;
 mod error;
 mod temporal;
 mod wire;
 
 pub use address::check;
-pub use client::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
+pub use client::Neo4jGraph;
 pub use config::Neo4jConfig;
+pub use connection::{Neo4jConnection, Neo4jLimits};

@@ -4,6 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::secret::Secret;
 
 fn graph(uri: String, connect: Duration) -> Neo4jGraph {
     let connection =

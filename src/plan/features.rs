@@ -1,0 +1,29 @@
+//! Parts of eval-job that this build was made without.
+
+use super::Refusal;
+use crate::graph::GraphConfig;
+use crate::job::Job;
+
+/// The refusal of whatever needs a part that isn't there; `None` where it is.
+pub fn refusal(absent: Option<&str>) -> Option<Refusal> {
+    let help = "build it with its default features: cargo build --release";
+    absent.map(|what| Refusal { what: what.to_owned(), help: help.to_owned() })
+}
+
+/// The parts that the job needs and that aren't there.
+pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>) -> Vec<Refusal> {
+    let agent = job.target.transport.as_transport().absent();
+    [agent, graph.and_then(GraphConfig::absent)].into_iter().filter_map(refusal).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_not_there_is_refused_by_name() {
+        assert_eq!(refusal(None), None);
+        let refusal = refusal(Some("this eval-job was built without wings (the feature `wings`)")).unwrap();
+        assert!(refusal.what.contains("`wings`") && refusal.help.contains("default features"), "{refusal:?}");
+    }
+}
