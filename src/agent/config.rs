@@ -1,65 +1,93 @@
 //! How the agent is reached: the one transport that a job names.
 
-use super::a2a::A2aConfig;
-use super::adk::AdkConfig;
-use super::command::CommandConfig;
-use super::demo::DemoConfig;
-use super::embabel::EmbabelConfig;
-use super::http::HttpConfig;
-use super::openai::OpenAiConfig;
-use super::responses::ResponsesConfig;
-use super::trpc::TrpcConfig;
-use super::watsonx::WatsonxConfig;
-use super::websocket::WebSocketConfig;
+use std::ops::Deref;
+
 use super::{Ability, Transport};
 
-/// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TransportConfig {
-    /// `target.embabel`: Embabel's REST protocol.
-    Embabel(EmbabelConfig),
-    /// `target.demo`: the agent that eval-job brings along.
-    Demo(DemoConfig),
-    /// `target.adk`: Google ADK's `api_server`.
-    Adk(AdkConfig),
-    /// `target.openai`: a bare model behind chat completions.
-    OpenAi(OpenAiConfig),
-    /// `target.responses`: a bare model behind the Responses API, which keeps the conversation.
-    Responses(Box<ResponsesConfig>),
-    /// `target.http`: any agent with a REST interface.
-    Http(Box<HttpConfig>),
-    /// `target.websocket`: any agent behind a WebSocket.
-    WebSocket(Box<WebSocketConfig>),
-    /// `target.command`: standard input and output of a command.
-    Command(CommandConfig),
-    /// `target.a2a`: Agent2Agent.
-    A2a(A2aConfig),
-    /// `target.trpc`: trpc-agent-go's agent server or its debug server.
-    Trpc(TrpcConfig),
-    /// `target.watsonx`: watsonx Orchestrate.
-    Watsonx(Box<WatsonxConfig>),
+/// The table of all transports, one row each: the key below `target`, the variant, the settings. A key of the first kind may
+/// stand alone (`demo:` is `demo: {}`); one of the second can't, and names its settings once more for the schema.
+macro_rules! transports {
+    ($expand:ident) => {
+        $expand! {
+            optional settings {
+                /// Embabel's REST protocol.
+                embabel: Embabel($crate::agent::embabel::EmbabelConfig),
+                /// The demo agent that eval-job brings along.
+                demo: Demo($crate::agent::demo::DemoConfig),
+                /// Google ADK's `api_server`.
+                adk: Adk($crate::agent::adk::AdkConfig),
+                /// A bare model behind any endpoint that speaks OpenAI's chat completions, with functions whose results the
+                /// job foretells.
+                openai: OpenAi($crate::agent::openai::OpenAiConfig),
+                /// A bare model behind OpenAI's Responses API, which keeps the conversation itself.
+                responses: Responses($crate::agent::responses::ResponsesConfig),
+                /// Agent2Agent.
+                a2a: A2a($crate::agent::a2a::A2aConfig),
+                /// trpc-agent-go: its agent server or its debug server.
+                trpc: Trpc($crate::agent::trpc::TrpcConfig),
+                /// watsonx Orchestrate.
+                watsonx: Watsonx($crate::agent::watsonx::WatsonxConfig),
+            }
+            required settings {
+                /// Any agent with a REST interface: its requests as templates, its replies by JSONPath.
+                http: Http($crate::agent::http::HttpConfig) "crate::agent::http::HttpConfig",
+                /// Any agent behind a WebSocket: what is sent as templates, what comes by JSONPath.
+                websocket: WebSocket($crate::agent::websocket::WebSocketConfig) "crate::agent::websocket::WebSocketConfig",
+                /// Any command that reads messages from standard input and prints its own.
+                command: Command($crate::agent::command::CommandConfig) "crate::agent::command::CommandConfig",
+            }
+        }
+    };
+}
+pub(crate) use transports;
+
+macro_rules! transport_config {
+    ($($_kind:ident settings { $($(#[$doc:meta])* $key:ident: $variant:ident($config:ty) $($_schema:literal)?,)* })*) => {
+        /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum TransportConfig {
+            $($($(#[$doc])* $variant(Box<$config>),)*)*
+        }
+
+        impl TransportConfig {
+            /// Its key below `target`.
+            pub fn key(&self) -> &'static str {
+                match self {
+                    $($(TransportConfig::$variant(_) => stringify!($key),)*)*
+                }
+            }
+        }
+
+        impl Deref for TransportConfig {
+            type Target = dyn Transport;
+
+            fn deref(&self) -> &(dyn Transport + 'static) {
+                match self {
+                    $($(TransportConfig::$variant(config) => config.as_ref(),)*)*
+                }
+            }
+        }
+
+        $($(
+            impl From<$config> for TransportConfig {
+                fn from(config: $config) -> TransportConfig {
+                    TransportConfig::$variant(Box::new(config))
+                }
+            }
+        )*)*
+    };
+}
+transports!(transport_config);
+
+impl Default for TransportConfig {
+    fn default() -> TransportConfig {
+        super::embabel::EmbabelConfig::default().into()
+    }
 }
 
 impl TransportConfig {
-    /// The transport, whichever it is.
-    pub fn as_transport(&self) -> &dyn Transport {
-        match self {
-            TransportConfig::Embabel(config) => config,
-            TransportConfig::Demo(config) => config,
-            TransportConfig::Adk(config) => config,
-            TransportConfig::OpenAi(config) => config,
-            TransportConfig::Responses(config) => config.as_ref(),
-            TransportConfig::Http(config) => config.as_ref(),
-            TransportConfig::WebSocket(config) => config.as_ref(),
-            TransportConfig::Command(config) => config,
-            TransportConfig::A2a(config) => config,
-            TransportConfig::Trpc(config) => config,
-            TransportConfig::Watsonx(config) => config.as_ref(),
-        }
-    }
-
     /// Whether it can do this.
     pub fn can(&self, ability: Ability) -> bool {
-        self.as_transport().abilities().contains(&ability)
+        self.abilities().contains(&ability)
     }
 }

@@ -37,6 +37,7 @@ pub mod websocket;
 pub use ability::Ability;
 pub use attempts::Attempts;
 pub use config::TransportConfig;
+pub(crate) use config::transports;
 pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use launcher::{is_launcher, launch};
 pub use program::Missing;

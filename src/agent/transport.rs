@@ -13,9 +13,6 @@ use crate::secret::{Redactor, Secret, Variables};
 
 /// A way to reach an agent. Each member's configuration implements it; nothing else knows the members apart.
 pub trait Transport: Send + Sync {
-    /// The key under `target` that names it.
-    fn key(&self) -> &'static str;
-
     /// What it can do as it is configured.
     fn abilities(&self) -> Vec<Ability>;
 
@@ -197,11 +194,6 @@ impl AgentContext {
             limiter: ConversationLimiter::default(),
         }
     }
-
-    /// The agent's address: the job's, that of the agent that was started, or the transport's default.
-    pub(super) fn address(&self, own: Option<&String>, default: &str) -> String {
-        own.or(self.started_at.as_ref()).map_or(default, String::as_str).to_owned()
-    }
 }
 
 /// Reads an address below `target` and names its key where that fails.
@@ -217,26 +209,6 @@ pub(super) fn unusable(message: String) -> AgentError {
 /// The abilities that a configuration brings along.
 pub(super) fn those(abilities: &[(bool, Ability)]) -> Vec<Ability> {
     abilities.iter().filter(|(has, _)| *has).map(|(_, ability)| *ability).collect()
-}
-
-/// The abilities of a bare model.
-pub(super) fn bare_model(streams: bool) -> Vec<Ability> {
-    those(&[
-        (true, Ability::ChoosesModel),
-        (streams, Ability::Streams),
-        (true, Ability::ReportsTools),
-        (true, Ability::ReportsUsage),
-        (true, Ability::TakesHistory),
-    ])
-}
-
-/// A key and headers, by their names.
-pub(super) fn key_and_headers<'a>(
-    key: Option<&'a String>,
-    headers: &'a BTreeMap<String, String>,
-) -> Vec<(&'a str, &'a str)> {
-    let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    key.map(|key| ("apiKey", key.as_str())).into_iter().chain(headers).collect()
 }
 
 /// The headers that no request can have, each in a sentence.

@@ -98,7 +98,7 @@ type Lines = Vec<(&'static str, String)>;
 
 /// What is known before anything is sent.
 fn about(target: &Target) -> Lines {
-    let transport = target.transport.as_transport();
+    let transport = &target.transport;
     let address = match (&target.start, transport.named_address(), transport.address()) {
         (Some(start), None, _) => format!("a free port, given to `{}`", start.command),
         (_, Some(address), _) | (None, None, Some(address)) => run::without_user(address),

@@ -6,19 +6,8 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::rules;
-use crate::agent::TransportConfig;
-use crate::agent::a2a::A2aConfig;
-use crate::agent::adk::AdkConfig;
-use crate::agent::command::CommandConfig;
-use crate::agent::demo::DemoConfig;
-use crate::agent::embabel::EmbabelConfig;
-use crate::agent::http::HttpConfig;
 use crate::agent::managed::StartConfig;
-use crate::agent::openai::OpenAiConfig;
-use crate::agent::responses::ResponsesConfig;
-use crate::agent::trpc::TrpcConfig;
-use crate::agent::watsonx::WatsonxConfig;
-use crate::agent::websocket::WebSocketConfig;
+use crate::agent::{TransportConfig, transports};
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
 use crate::graph::{GraphConfig, WatchConfig};
@@ -39,111 +28,78 @@ pub struct Target {
     pub max_concurrency: Option<NonZeroU16>,
 }
 
-/// The agent under test and how it is reached: at most one transport key, none means `embabel`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(title = "target", rename = "Target", transform = one_transport)]
-struct TargetFile {
-    /// The user that a session is opened for.
-    #[schemars(regex(pattern = r"\S"))]
-    user: String,
-    /// The chatbot that a session is opened with.
-    #[schemars(regex(pattern = r"\S"))]
-    chatbot: String,
-    /// Embabel's REST protocol.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    embabel: Option<EmbabelConfig>,
-    /// The demo agent that eval-job brings along.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    demo: Option<DemoConfig>,
-    /// Google ADK's `api_server`.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    adk: Option<AdkConfig>,
-    /// A bare model behind any endpoint that speaks OpenAI's chat completions, with functions whose results the job
-    /// foretells.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    openai: Option<OpenAiConfig>,
-    /// A bare model behind OpenAI's Responses API, which keeps the conversation itself.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    responses: Option<ResponsesConfig>,
-    /// Any agent with a REST interface: its requests as templates, its replies by JSONPath.
-    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "HttpConfig")]
-    http: Option<HttpConfig>,
-    /// Any agent behind a WebSocket: what is sent as templates, what comes by JSONPath.
-    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "WebSocketConfig")]
-    websocket: Option<WebSocketConfig>,
-    /// Any command that reads messages from standard input and prints its own.
-    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "CommandConfig")]
-    command: Option<CommandConfig>,
-    /// Agent2Agent.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    a2a: Option<A2aConfig>,
-    /// trpc-agent-go: its agent server or its debug server.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    trpc: Option<TrpcConfig>,
-    /// watsonx Orchestrate.
-    #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
-    watsonx: Option<WatsonxConfig>,
-    /// How many conversations may be held with it at once, whatever `-j` says.
-    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "NonZeroU16")]
-    max_concurrency: Option<NonZeroU16>,
-    /// How eval-job starts the agent and ends it. Without it, the agent must be running.
-    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "StartConfig")]
-    start: Option<StartConfig>,
+macro_rules! target_file {
+    (
+        optional settings { $($(#[$doc:meta])* $key:ident: $variant:ident($config:ty),)* }
+        required settings { $($(#[$own_doc:meta])* $own_key:ident: $own_variant:ident($own:ty) $schema:literal,)* }
+    ) => {
+        /// The agent under test and how it is reached: at most one transport key, none means `embabel`.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        #[schemars(title = "target", rename = "Target", transform = one_transport)]
+        struct TargetFile {
+            /// The user that a session is opened for.
+            #[schemars(regex(pattern = r"\S"))]
+            user: String,
+            /// The chatbot that a session is opened with.
+            #[schemars(regex(pattern = r"\S"))]
+            chatbot: String,
+            $(
+                $(#[$doc])*
+                #[serde(
+                    default,
+                    deserialize_with = "rules::present_or_empty",
+                    skip_serializing_if = "Option::is_none"
+                )]
+                $key: Option<$config>,
+            )*
+            $(
+                $(#[$own_doc])*
+                #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+                #[schemars(with = $schema)]
+                $own_key: Option<$own>,
+            )*
+            /// How many conversations may be held with it at once, whatever `-j` says.
+            #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "NonZeroU16")]
+            max_concurrency: Option<NonZeroU16>,
+            /// How eval-job starts the agent and ends it. Without it, the agent must be running.
+            #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "StartConfig")]
+            start: Option<StartConfig>,
+        }
+
+        const TRANSPORTS: &[&str] = &[$(stringify!($key),)* $(stringify!($own_key),)*];
+
+        impl From<TargetFile> for Target {
+            fn from(file: TargetFile) -> Target {
+                let TargetFile { user, chatbot, start, max_concurrency, $($key,)* $($own_key,)* } = file;
+                let transport: Option<TransportConfig> = None;
+                $(let transport = transport.or($key.map(TransportConfig::from));)*
+                $(let transport = transport.or($own_key.map(TransportConfig::from));)*
+                Target { user, chatbot, transport: transport.unwrap_or_default(), start, max_concurrency }
+            }
+        }
+
+        impl From<Target> for TargetFile {
+            fn from(target: Target) -> TargetFile {
+                let Target { user, chatbot, transport, start, max_concurrency } = target;
+                let mut file = TargetFile { user, chatbot, start, max_concurrency, ..TargetFile::default() };
+                match transport {
+                    $(TransportConfig::$variant(config) => file.$key = Some(*config),)*
+                    $(TransportConfig::$own_variant(config) => file.$own_key = Some(*config),)*
+                }
+                file
+            }
+        }
+    };
 }
+transports!(target_file);
 
 fn one_transport(schema: &mut Schema) {
     // The demo agent is started anyway, and so is a command.
-    const TRANSPORTS: [&str; 11] =
-        ["embabel", "demo", "openai", "responses", "http", "websocket", "command", "adk", "a2a", "trpc", "watsonx"];
-    let pairs = rules::pairs(&TRANSPORTS);
+    let pairs = rules::pairs(TRANSPORTS);
     rules::apart(schema, &[pairs, vec![["demo", "start"], ["command", "start"]]].concat());
-}
-
-impl From<TargetFile> for Target {
-    fn from(file: TargetFile) -> Target {
-        let transport = file
-            .demo
-            .map(TransportConfig::Demo)
-            .or(file.openai.map(TransportConfig::OpenAi))
-            .or(file.responses.map(Box::new).map(TransportConfig::Responses))
-            .or(file.http.map(Box::new).map(TransportConfig::Http))
-            .or(file.websocket.map(Box::new).map(TransportConfig::WebSocket))
-            .or(file.command.map(TransportConfig::Command))
-            .or(file.adk.map(TransportConfig::Adk))
-            .or(file.a2a.map(TransportConfig::A2a))
-            .or(file.trpc.map(TransportConfig::Trpc))
-            .or(file.watsonx.map(Box::new).map(TransportConfig::Watsonx))
-            .unwrap_or_else(|| TransportConfig::Embabel(file.embabel.unwrap_or_default()));
-        let TargetFile { user, chatbot, start, max_concurrency, .. } = file;
-        Target { user, chatbot, transport, start, max_concurrency }
-    }
-}
-
-impl From<Target> for TargetFile {
-    fn from(target: Target) -> TargetFile {
-        let Target { user, chatbot, transport, start, max_concurrency } = target;
-        let mut file = TargetFile { user, chatbot, start, max_concurrency, ..TargetFile::default() };
-        match transport {
-            TransportConfig::Embabel(config) => file.embabel = Some(config),
-            TransportConfig::Demo(config) => file.demo = Some(config),
-            TransportConfig::OpenAi(config) => file.openai = Some(config),
-            TransportConfig::Responses(config) => file.responses = Some(*config),
-            TransportConfig::Http(config) => file.http = Some(*config),
-            TransportConfig::WebSocket(config) => file.websocket = Some(*config),
-            TransportConfig::Command(config) => file.command = Some(config),
-            TransportConfig::Adk(config) => file.adk = Some(config),
-            TransportConfig::A2a(config) => file.a2a = Some(config),
-            TransportConfig::Trpc(config) => file.trpc = Some(config),
-            TransportConfig::Watsonx(config) => file.watsonx = Some(*config),
-        }
-        file
-    }
 }
 
 /// The graph that the agent writes to: at most one backend key.

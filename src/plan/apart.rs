@@ -16,7 +16,7 @@ pub(super) struct Apart {
 pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });
-    let transport = job.target.transport.as_transport();
+    let transport = &job.target.transport;
     let is_demo = transport.hosting().is_in_process();
     let start = job.target.start.as_ref();
     for problem in start.map(check_start).unwrap_or_default() {

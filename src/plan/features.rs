@@ -12,7 +12,7 @@ pub fn refusal(absent: Option<&str>) -> Option<Refusal> {
 
 /// The parts that the job needs and that aren't there.
 pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>) -> Vec<Refusal> {
-    let agent = job.target.transport.as_transport().absent();
+    let agent = job.target.transport.absent();
     [agent, graph.and_then(GraphConfig::absent)].into_iter().filter_map(refusal).collect()
 }
 

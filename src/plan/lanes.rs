@@ -7,7 +7,7 @@ use crate::job::{Isolation, Job};
 
 /// What keeps the trials of a job apart: what it says, else the most that costs nothing.
 pub(super) fn isolation(job: &Job, graph: Option<&GraphConfig>) -> Isolation {
-    let is_demo = job.target.transport.as_transport().hosting().is_in_process();
+    let is_demo = job.target.transport.hosting().is_in_process();
     let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));
     match job.isolation {
         // The demo agent is one for each trial anyway.

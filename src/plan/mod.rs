@@ -108,7 +108,7 @@ impl Plan {
         job.limits.replace(wanted.limits);
         job.repeat = wanted.repeat.unwrap_or(job.repeat);
         let models = if wanted.models.is_empty() {
-            vec![job.target.transport.as_transport().default_model().to_owned()]
+            vec![job.target.transport.default_model().to_owned()]
         } else {
             wanted.models
         };
@@ -141,7 +141,7 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
     if let Some(graph) = job.graph.backend() {
         return Some(graph);
     }
-    let is_demo = job.target.transport.as_transport().hosting().is_in_process();
+    let is_demo = job.target.transport.hosting().is_in_process();
     // A started agent is given a graph although nothing of the job looks at it: it may need one.
     let may_need_one = job.target.start.is_some() && (EmbeddedConfig::ABSENT.is_none() || job.uses_graph());
     if is_demo || may_need_one {
@@ -160,7 +160,7 @@ fn left_out(job: &Job, conditions: &[Condition]) -> Vec<String> {
 
 /// That a started agent is to get variables which are not set.
 fn unset_variables(job: &Job, variables: &Variables) -> Option<String> {
-    let transport = job.target.transport.as_transport();
+    let transport = &job.target.transport;
     let (key, unset) = match &job.target.start {
         Some(start) => ("target.start".to_owned(), start.unset(variables)),
         None => (format!("target.{}", transport.key()), transport.unset_variables(variables)),

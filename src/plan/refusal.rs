@@ -70,7 +70,7 @@ pub(super) fn refusals(
             refuse(format!("{name}: {problem}"), help);
         }
     }
-    let transport = job.target.transport.as_transport();
+    let transport = &job.target.transport;
     let needs_calls = job.assertions().any(|assertion| assertion.check.needs_function_calls());
     let needs_state = job.assertions().any(|assertion| assertion.check.needs_object_context());
     let needs = [

@@ -57,7 +57,7 @@ fn is_own(plan: &Plan) -> bool {
 /// What one conversation takes.
 fn each(plan: &Plan) -> u64 {
     let job = &plan.job;
-    let agent = match job.target.transport.as_transport().hosting() {
+    let agent = match job.target.transport.hosting() {
         Hosting::OwnProcess => STARTED,
         // Both ends of its connections are ours.
         Hosting::InProcess => 5,

@@ -170,8 +170,7 @@ impl Edges {
 
     /// A conversation's limiter: among all that are held with the agent, or alone where it has one of its own.
     pub(super) fn conversation_limiter(&self, plan: &Plan) -> ConversationLimiter {
-        let is_started =
-            plan.job.target.start.is_some() || plan.job.target.transport.as_transport().hosting().is_in_process();
+        let is_started = plan.job.target.start.is_some() || plan.job.target.transport.hosting().is_in_process();
         match plan.isolation {
             Isolation::Database | Isolation::Process if is_started => self.target.open_separate_conversation(),
             _ => self.target.open_conversation(),
@@ -213,7 +212,7 @@ impl Edges {
             reading: RetryPolicy::READING,
             limiter: limiter.clone(),
         };
-        job.target.transport.as_transport().connect(context)
+        job.target.transport.connect(context)
     }
 }
 
@@ -223,7 +222,7 @@ fn learn(plan: &Plan, credentials: &Credentials, model_keys: &[Secret]) {
     redactor.learn_variables(&credentials.variables);
     let own = [&credentials.agent_api_key, &credentials.neo4j_password].into_iter().flatten();
     own.chain(model_keys).for_each(|key| redactor.learn(key));
-    let secrets = plan.job.target.transport.as_transport().secrets();
+    let secrets = plan.job.target.transport.secrets();
     secrets.into_iter().for_each(|(name, value)| redactor.learn_named(name, value));
     if let Some(GraphConfig::Neo4j(config)) = &plan.graph {
         let connection = neo4j_connection(config, credentials);

@@ -5,7 +5,7 @@ use crate::job::Target;
 
 /// What to try, with the keys of the job file that it is about.
 pub fn hint(target: &Target, error: &AgentError) -> String {
-    let transport = target.transport.as_transport();
+    let transport = &target.transport;
     let word = transport.key();
     let address = format!("target.{word}.{}", transport.address_key());
     let [plain, secure] = transport.schemes();

@@ -29,7 +29,7 @@ impl Edges {
     }
 
     fn start_settings(&self, plan: &Plan, start: &StartConfig, graph: Option<GraphAccess>) -> StartSettings {
-        let address = plan.job.target.transport.as_transport().named_address();
+        let address = plan.job.target.transport.named_address();
         StartSettings {
             config: start.clone(),
             folder: plan.job.folder.clone(),

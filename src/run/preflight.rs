@@ -101,7 +101,7 @@ pub fn missing_program(job: &Job, variables: &Variables) -> Option<Trouble> {
     let path = variables.text("PATH");
     let missing = match &job.target.start {
         Some(start) => start.missing(&job.folder, path),
-        None => job.target.transport.as_transport().missing(&job.folder, path),
+        None => job.target.transport.missing(&job.folder, path),
     };
     missing.map(|Missing { what, help }| Trouble { what, help })
 }
@@ -109,7 +109,7 @@ pub fn missing_program(job: &Job, variables: &Variables) -> Option<Trouble> {
 /// Whether the agent is there, or the program that is to be started.
 async fn agent(engine: &Engine) -> Preflight {
     let job = &engine.plan.job;
-    let transport = job.target.transport.as_transport();
+    let transport = &job.target.transport;
     if job.target.start.is_some() || transport.hosting() == Hosting::OwnProcess {
         return match missing_program(job, &engine.edges.credentials.variables) {
             Some(trouble) => Preflight { ready: Vec::new(), troubles: vec![trouble] },

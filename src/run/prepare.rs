@@ -138,7 +138,7 @@ async fn set(
                 .map_err(|error| Stop::broken(format!("setup {}: {error}", index + 1)))?;
         }
     }
-    if let (Hosting::InProcess, Some(graph)) = (job.target.transport.as_transport().hosting(), &graph) {
+    if let (Hosting::InProcess, Some(graph)) = (job.target.transport.hosting(), &graph) {
         let demo = DemoAgent::start(graph.clone(), engine.clock)
             .await
             .map_err(|error| Stop::broken(format!("the demo agent could not be started: {error}")))?;

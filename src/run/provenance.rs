@@ -62,7 +62,7 @@ fn prices(plan: &Plan) -> BTreeMap<String, Price> {
 
 /// A transport and where its agent is, or how it was started.
 fn agent(job: &Job) -> String {
-    let transport = job.target.transport.as_transport();
+    let transport = &job.target.transport;
     let key = transport.key();
     match (&job.target.start, transport.named_address()) {
         (Some(start), None) => format!("{key}, started by `{}`", start.command),

@@ -101,7 +101,7 @@ pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &T
 pub(super) fn with_hint(engine: &Engine, error: &AgentError) -> String {
     let target = &engine.plan.job.target;
     let message = &error.message;
-    match message.contains(&format!("target.{}.", target.transport.as_transport().key())) {
+    match message.contains(&format!("target.{}.", target.transport.key())) {
         true => message.clone(),
         false => format!("{message}; try {}", hint(target, error)),
     }

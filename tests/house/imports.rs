@@ -87,9 +87,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 
 /// Names of an edge that say what a job file may say: pure, and all that `job` and `plan` may know of it.
 fn is_config(import: &str) -> bool {
-    ["Config", "Check", "Problem", "Ability", "_MODELS", "MetricKind", "Weights", "_problem", "::check"]
-        .iter()
-        .any(|ending| import.ends_with(ending))
+    [
+        "Config",
+        "Check",
+        "Problem",
+        "Ability",
+        "_MODELS",
+        "MetricKind",
+        "Weights",
+        "_problem",
+        "::check",
+        "agent::transports",
+    ]
+    .iter()
+    .any(|ending| import.ends_with(ending))
 }
 
 #[test]

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::wire::{Card, Progress, UserMessage, Version, card_of, result_of};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{BEARER, Caller, Form, Hints, Next, Received, Request, Took, Wire};
-use crate::agent::{AgentError, AgentErrorKind, Reply};
+use crate::agent::rest::{BEARER, Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::http::{BaseUrl, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
 
@@ -24,11 +24,7 @@ const TASK_NOT_FOUND: i64 = -32001;
 /// is none, calls for what is not there, in a wrong way), and A2A's for what it does not support.
 const REFUSALS: [i64; 6] = [-32700, -32600, -32601, -32602, -32004, -32005];
 
-const HINTS: Hints = Hints {
-    unreachable: "; is the agent running? target.a2a.baseUrl says where it is looked for",
-    unauthorized: "; check the agent's key (target.a2a.headers or EVAL_JOB_AGENT_API_KEY)",
-    not_found: "; the agent card points there: is its address right?",
-};
+const HINTS: Hints = hints!("a2a", "headers", "; the agent card points there: is its address right?");
 
 const CARD: Hints = Hints { not_found: "; no agent card is there: check target.a2a.baseUrl", ..HINTS };
 
@@ -44,14 +40,10 @@ pub(super) struct A2aWire {
     card: Card,
     /// Where the card says that the agent is.
     url: Url,
-    /// Our own name for the conversation: the agent's own, the `contextId`, comes with its first reply.
-    id: String,
-    /// How many messages were said.
-    said: u32,
+    /// The agent's own name for the conversation; it comes with its first reply.
     context: Option<String>,
     /// The task that waits for the next message.
     task: Option<String>,
-    message: String,
     progress: Progress,
     first_ms: Option<f64>,
     /// The task that is looked at, and the wait before the next look.
@@ -59,19 +51,16 @@ pub(super) struct A2aWire {
 }
 
 impl A2aWire {
-    pub(super) fn new(base: BaseUrl, streaming: Option<bool>, user: String, limit: Duration) -> A2aWire {
+    pub(super) fn new(base: BaseUrl, streaming: Option<bool>, context: &AgentContext) -> A2aWire {
         A2aWire {
             url: base.join([]),
             base,
             streaming,
-            user,
-            limit,
+            user: context.user.clone(),
+            limit: context.turn_limit,
             card: Card::default(),
-            id: String::new(),
-            said: 0,
             context: None,
             task: None,
-            message: String::new(),
             progress: Progress::default(),
             first_ms: None,
             looked_at: None,
@@ -148,8 +137,7 @@ impl Wire for A2aWire {
             let what = "target.a2a.streaming is true, and the agent card says that the agent can't stream";
             return Err(unfit(what.to_owned()));
         }
-        self.id = format!("a2a-{}", caller.unique_session_id());
-        Ok(self.id.clone())
+        Ok(format!("a2a-{}", caller.unique_session_id()))
     }
 
     /// A card that points elsewhere says nothing about who is there.
@@ -157,13 +145,11 @@ impl Wire for A2aWire {
         self.url.origin() == self.base.join([]).origin()
     }
 
-    fn say(&mut self, message: &str) {
-        self.said += 1;
-        message.clone_into(&mut self.message);
+    fn begin(&mut self, _: &TurnInput) {
         (self.looked_at, self.first_ms) = (None, None);
     }
 
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
         let mut headers = vec![("A2A-Version".to_owned(), Secret::new(self.card.version.header()))];
         // What no header can carry is left out.
         if self.user.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -176,9 +162,9 @@ impl Wire for A2aWire {
             return Ok(request.with_body(&version.task(task)));
         }
         self.progress = Progress::default();
-        let message_id = format!("{}-{}", self.id, self.said);
+        let message_id = format!("{}-{}", input.session_id, input.turn);
         let message = UserMessage {
-            text: &self.message,
+            text: &input.message,
             message_id: &message_id,
             context_id: self.context.as_deref(),
             task_id: self.task.as_deref(),
@@ -207,7 +193,7 @@ impl Wire for A2aWire {
         Ok(if has_words { Took::Words } else { Took::Nothing })
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         if self.looked_at.is_none() {
             self.first_ms = received.first_ms;
@@ -235,11 +221,14 @@ fn failure(kind: AgentErrorKind, message: String) -> AttemptFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
+    use crate::http::HttpClient;
 
     fn address(base_url: &str, card_url: &str, has_secrets: bool) -> Result<Url, String> {
         let base = BaseUrl::parse(base_url).unwrap();
         let card = serde_json::json!({"name": "a", "url": card_url, "protocolVersion": "0.3.0"});
-        let wire = A2aWire::new(base, None, String::new(), Duration::from_secs(1));
+        let context = AgentContext::new("", "", "", HttpClient::new(), Clock::system());
+        let wire = A2aWire::new(base, None, &context);
         wire.address(&card_of(&card).unwrap(), has_secrets)
     }
 

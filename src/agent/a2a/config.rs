@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::calls::A2aWire;
-use crate::agent::rest::{Caller, HttpAgent};
-use crate::agent::transport::{base_url, header_problems, key_and_headers, those, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
+use crate::agent::transport::those;
+use crate::agent::{Ability, Agent};
+use crate::http::BaseUrl;
 
 /// `target.a2a`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,51 +33,19 @@ pub struct A2aConfig {
     pub api_key: Option<String>,
 }
 
-impl A2aConfig {
-    /// Where an agent listens that the job says nothing about.
-    pub const BASE_URL: &'static str = "http://localhost:9999";
-
-    /// Where its card is.
-    pub fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
-    }
-}
-
-impl Transport for A2aConfig {
-    fn key(&self) -> &'static str {
-        "a2a"
+impl RestTransport for A2aConfig {
+    fn settings(&self) -> RestSettings<'_> {
+        RestSettings {
+            base_url: self.base_url.as_deref(),
+            api_key: self.api_key.as_ref(),
+            headers: Some(&self.headers),
+            // Whoever marks function calls as ADK and trpc-agent-go do reports them.
+            abilities: those(&[(self.streaming != Some(false), Ability::Streams), (true, Ability::ReportsTools)]),
+            ..RestSettings::new("a2a", "http://localhost:9999")
+        }
     }
 
-    fn abilities(&self) -> Vec<Ability> {
-        // Whoever marks function calls as ADK and trpc-agent-go do reports them.
-        those(&[(self.streaming != Some(false), Ability::Streams), (true, Ability::ReportsTools)])
-    }
-
-    fn check(&self) -> Vec<String> {
-        let address = base_url("a2a.baseUrl", self.base_url()).err();
-        address.into_iter().chain(header_problems("a2a", &self.headers)).collect()
-    }
-
-    fn secrets(&self) -> Vec<(&str, &str)> {
-        key_and_headers(self.api_key.as_ref(), &self.headers)
-    }
-
-    fn default_model(&self) -> &'static str {
-        "own"
-    }
-
-    fn named_address(&self) -> Option<&str> {
-        self.base_url.as_deref()
-    }
-
-    fn address(&self) -> Option<&str> {
-        Some(self.base_url())
-    }
-
-    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let address = context.address(self.base_url.as_ref(), Self::BASE_URL);
-        let base = base_url("a2a.baseUrl", &address).map_err(unusable)?;
-        let wire = A2aWire::new(base, self.streaming, context.user.clone(), context.turn_limit);
-        Ok(HttpAgent::boxed(wire, Caller::new(context, &self.headers, self.api_key.as_ref())))
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+        Ok(HttpAgent::boxed(A2aWire::new(base, self.streaming, &caller.context), caller))
     }
 }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::wire::{AdkEvent, run_of, run_request, session_request, took_body_for_state};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
-use crate::agent::{AgentError, AgentErrorKind, Reply};
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
 
@@ -24,11 +24,7 @@ pub(super) static API_SERVER: AdkServer = AdkServer {
     talking: ADK,
 };
 
-const ADK: Hints = Hints {
-    unreachable: "; is the agent running? target.adk.baseUrl says where it is looked for",
-    unauthorized: "; check the agent's key (target.adk.headers or EVAL_JOB_AGENT_API_KEY)",
-    not_found: "; does the server know the app of target.adk.app?",
-};
+const ADK: Hints = hints!("adk", "headers", "; does the server know the app of target.adk.app?");
 
 /// The debug server of trpc-agent-go (`server/debug`, until December 2025), made after ADK's.
 pub(in crate::agent) static TRPC_DEBUG: AdkServer = AdkServer {
@@ -40,35 +36,40 @@ pub(in crate::agent) static TRPC_DEBUG: AdkServer = AdkServer {
     talking: TRPC,
 };
 
-const TRPC: Hints = Hints {
-    unreachable: "; is the agent running? target.trpc.baseUrl says where it is looked for",
-    unauthorized: "; check the agent's key (target.trpc.headers or EVAL_JOB_AGENT_API_KEY)",
-    not_found: "; does the server know the app of target.trpc.app?",
-};
+const TRPC: Hints = hints!("trpc", "headers", "; does the server know the app of target.trpc.app?");
 
 /// A conversation by ADK's protocol.
 #[derive(Clone)]
 pub(in crate::agent) struct AdkWire {
-    pub(in crate::agent) server: &'static AdkServer,
-    pub(in crate::agent) base: BaseUrl,
-    pub(in crate::agent) app: String,
-    pub(in crate::agent) user: String,
+    server: &'static AdkServer,
+    base: BaseUrl,
+    app: String,
+    user: String,
     /// The state that each session begins with.
-    pub(in crate::agent) state: Map<String, Value>,
-    pub(in crate::agent) streaming: bool,
-    pub(in crate::agent) talk: Talk,
-}
-
-/// What is known of one conversation.
-#[derive(Clone, Default)]
-pub(in crate::agent) struct Talk {
-    session: String,
+    state: Map<String, Value>,
+    streaming: bool,
     has_answered: bool,
-    message: String,
     events: Vec<AdkEvent>,
 }
 
 impl AdkWire {
+    /// A conversation with this app, or with the one that is called like the chatbot.
+    pub(in crate::agent) fn new(
+        server: &'static AdkServer,
+        base: BaseUrl,
+        app: Option<&String>,
+        streaming: bool,
+        context: &AgentContext,
+    ) -> AdkWire {
+        let (app, user) = (app.unwrap_or(&context.chatbot).clone(), context.user.clone());
+        AdkWire { server, base, app, user, state: Map::new(), streaming, has_answered: false, events: Vec::new() }
+    }
+
+    /// The same whose sessions begin with this state.
+    pub(super) fn with_state(self, state: Map<String, Value>) -> AdkWire {
+        AdkWire { state, ..self }
+    }
+
     async fn create(&self, caller: &Caller, body: Option<Value>) -> Result<Value, AgentError> {
         let request = Request::to(Method::POST, self.session_url(None), self.server.opening);
         let request = match &body {
@@ -108,17 +109,12 @@ impl Wire for AdkWire {
         if !self.state.is_empty() && took_body_for_state(&session, &self.state) {
             session = self.create(caller, session_request(&self.state, true)).await?;
         }
-        self.talk.session = session.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(self.talk.session.clone())
+        Ok(session.get("id").and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
-    fn say(&mut self, message: &str) {
-        message.clone_into(&mut self.talk.message);
-    }
-
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
-        self.talk.events.clear();
-        let body = run_request(&self.app, &self.user, &self.talk.session, &self.talk.message, self.streaming);
+    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+        self.events.clear();
+        let body = run_request(&self.app, &self.user, &input.session_id, &input.message, self.streaming);
         let url = self.base.join([if self.streaming { "run_sse" } else { "run" }]);
         let request = Request::to(Method::POST, url, self.server.talking).with_body(&body);
         Ok(match self.streaming {
@@ -142,7 +138,7 @@ impl Wire for AdkWire {
     fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure> {
         if let Value::Array(events) = event {
             let events = events.into_iter().map(AdkEvent::read).collect::<Result<Vec<_>, _>>();
-            self.talk.events = events.map_err(|error| {
+            self.events = events.map_err(|error| {
                 reply.unreadable(&format!("the events can't be read ({})", reply.quote(&error.to_string())))
             })?;
             return Ok(Took::Nothing);
@@ -151,14 +147,14 @@ impl Wire for AdkWire {
             reply.unreadable(&format!("an event can't be read ({})", reply.quote(&error.to_string())))
         })?;
         let took = if read.words().trim().is_empty() { Took::Nothing } else { Took::Words };
-        self.talk.events.push(read);
+        self.events.push(read);
         Ok(took)
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
-        let run = run_of(&self.talk.events).map_err(|what| received.reported(&what))?;
-        self.talk.has_answered = true;
+        let run = run_of(&self.events).map_err(|what| received.reported(&what))?;
+        self.has_answered = true;
         Next::reply(Reply { events: run.events, usage: run.usage, ..received.words(run.text) })
     }
 
@@ -179,7 +175,7 @@ impl Wire for AdkWire {
 
     /// ADK 1 takes sessions of any app, and then fails at each message.
     async fn diagnose(&self, caller: &Caller, error: AgentError) -> AgentError {
-        if self.talk.has_answered || error.kind != AgentErrorKind::Status(500) {
+        if self.has_answered || error.kind != AgentErrorKind::Status(500) {
             return error;
         }
         match self.unknown_app(caller).await {
@@ -191,10 +187,10 @@ impl Wire for AdkWire {
     }
 
     /// The session's state is the context; ADK has no resources and no functions to show.
-    async fn state(&mut self, caller: &Caller) -> Result<ObjectContext, AgentError> {
+    async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {
         let request = Request::to(
             Method::GET,
-            self.session_url(Some(&self.talk.session)),
+            self.session_url(Some(&input.session_id)),
             Hints { not_found: "", ..self.server.talking },
         );
         let mut session = caller.call(&request, |reply| Ok(reply.object::<Value>()?)).await?;

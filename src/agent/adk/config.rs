@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::calls::{API_SERVER, AdkWire, Talk};
-use crate::agent::rest::{Caller, HttpAgent};
-use crate::agent::transport::{base_url, header_problems, key_and_headers, those, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use super::calls::{API_SERVER, AdkWire};
+use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
+use crate::agent::transport::those;
+use crate::agent::{Ability, Agent};
+use crate::http::BaseUrl;
 
 /// `target.adk`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,66 +36,24 @@ pub struct AdkConfig {
     pub headers: BTreeMap<String, String>,
 }
 
-impl AdkConfig {
-    /// Where an `api_server` listens that the job says nothing about.
-    pub const BASE_URL: &'static str = "http://localhost:8000";
-
-    /// Where it listens.
-    pub fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
-    }
-}
-
-impl Transport for AdkConfig {
-    fn key(&self) -> &'static str {
-        "adk"
-    }
-
-    fn abilities(&self) -> Vec<Ability> {
-        those(&[
-            (true, Ability::ShowsState),
-            (self.streaming, Ability::Streams),
-            (true, Ability::ReportsTools),
-            (true, Ability::ReportsUsage),
-        ])
+impl RestTransport for AdkConfig {
+    fn settings(&self) -> RestSettings<'_> {
+        RestSettings {
+            base_url: self.base_url.as_deref(),
+            headers: Some(&self.headers),
+            abilities: those(&[
+                (true, Ability::ShowsState),
+                (self.streaming, Ability::Streams),
+                (true, Ability::ReportsTools),
+                (true, Ability::ReportsUsage),
+            ]),
+            name_key: Some(if self.app.is_some() { "target.adk.app" } else { "target.chatbot" }),
+            ..RestSettings::new("adk", "http://localhost:8000")
+        }
     }
 
-    fn check(&self) -> Vec<String> {
-        let address = base_url("adk.baseUrl", self.base_url()).err();
-        address.into_iter().chain(header_problems("adk", &self.headers)).collect()
-    }
-
-    fn secrets(&self) -> Vec<(&str, &str)> {
-        key_and_headers(None, &self.headers)
-    }
-
-    fn default_model(&self) -> &'static str {
-        "own"
-    }
-
-    fn named_address(&self) -> Option<&str> {
-        self.base_url.as_deref()
-    }
-
-    fn address(&self) -> Option<&str> {
-        Some(self.base_url())
-    }
-
-    fn name_key(&self) -> Option<&'static str> {
-        Some(if self.app.is_some() { "target.adk.app" } else { "target.chatbot" })
-    }
-
-    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let wire = AdkWire {
-            server: &API_SERVER,
-            base: base_url("adk.baseUrl", &context.address(self.base_url.as_ref(), Self::BASE_URL))
-                .map_err(unusable)?,
-            app: self.app.as_ref().unwrap_or(&context.chatbot).clone(),
-            user: context.user.clone(),
-            state: self.state.clone(),
-            streaming: self.streaming,
-            talk: Talk::default(),
-        };
-        Ok(HttpAgent::boxed(wire, Caller::new(context, &self.headers, None)))
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+        let wire = AdkWire::new(&API_SERVER, base, self.app.as_ref(), self.streaming, &caller.context);
+        Ok(HttpAgent::boxed(wire.with_state(self.state.clone()), caller))
     }
 }

@@ -8,5 +8,5 @@ mod calls;
 mod config;
 pub mod wire;
 
-pub(in crate::agent) use calls::{AdkWire, TRPC_DEBUG, Talk};
+pub(in crate::agent) use calls::{AdkWire, TRPC_DEBUG};
 pub use config::AdkConfig;

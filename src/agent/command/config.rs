@@ -69,10 +69,6 @@ impl CommandConfig {
 }
 
 impl Transport for CommandConfig {
-    fn key(&self) -> &'static str {
-        "command"
-    }
-
     fn abilities(&self) -> Vec<Ability> {
         let tells_model = self.args.iter().any(|arg| arg.contains("{model}"));
         those(&[(tells_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])

@@ -23,10 +23,6 @@ impl DemoConfig {
 }
 
 impl Transport for DemoConfig {
-    fn key(&self) -> &'static str {
-        "demo"
-    }
-
     fn abilities(&self) -> Vec<Ability> {
         EmbabelConfig::default().abilities()
     }

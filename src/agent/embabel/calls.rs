@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
+use super::KnowledgeConfig;
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, object_context_of};
-use super::{EmbabelConfig, KnowledgeConfig};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::rest::{Caller, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
 
-const OPENING: Hints = Hints {
-    unreachable: "; is the agent running? target.embabel.baseUrl says where it is looked for",
-    unauthorized: "; check the agent's API key (target.embabel.apiKey or EVAL_JOB_AGENT_API_KEY)",
-    not_found: "; check target.embabel.baseUrl and target.embabel.path, and that the agent knows the chatbot (target.chatbot)",
-};
+const OPENING: Hints = hints!(
+    "embabel",
+    "apiKey",
+    "; check target.embabel.baseUrl and target.embabel.path, and that the agent knows the chatbot (target.chatbot)"
+);
 
 const TALKING: Hints =
     Hints { not_found: "; the agent does not know the session any more, or has no such path", ..OPENING };
@@ -34,26 +34,17 @@ pub(super) struct EmbabelWire {
     user: String,
     chatbot: String,
     model: String,
-    session: String,
-    message: String,
     reply: MessageReply,
 }
 
 impl EmbabelWire {
-    /// The error names the address that can't work.
-    pub(super) fn new(config: &EmbabelConfig, context: &AgentContext) -> Result<EmbabelWire, String> {
-        let chat = config.chat_url(&context.address(config.base_url.as_ref(), EmbabelConfig::BASE_URL))?;
-        let knowledge = config.knowledge.as_ref().map(|own| own.address().map(|address| (own.clone(), address)));
-        Ok(EmbabelWire {
-            chat,
-            knowledge: knowledge.transpose()?,
-            user: context.user.clone(),
-            chatbot: context.chatbot.clone(),
-            model: context.model.clone(),
-            session: String::new(),
-            message: String::new(),
-            reply: MessageReply::default(),
-        })
+    pub(super) fn new(
+        chat: BaseUrl,
+        knowledge: Option<(KnowledgeConfig, BaseUrl)>,
+        context: &AgentContext,
+    ) -> EmbabelWire {
+        let AgentContext { user, chatbot, model, .. } = context.clone();
+        EmbabelWire { chat, knowledge, user, chatbot, model, reply: MessageReply::default() }
     }
 }
 
@@ -79,16 +70,11 @@ impl Wire for EmbabelWire {
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         let body = SessionRequest { user: self.user.clone(), chatbot: self.chatbot.clone() };
         let request = request(Method::PUT, self.chat.join(["sessions"]), OPENING).with_body(&body);
-        self.session = caller.call(&request, session_id).await?;
-        Ok(self.session.clone())
+        caller.call(&request, session_id).await
     }
 
-    fn say(&mut self, message: &str) {
-        message.clone_into(&mut self.message);
-    }
-
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
-        let body = MessageRequest::of_user(&self.session, &self.message, &self.model);
+    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+        let body = MessageRequest::of_user(&input.session_id, &input.message, &self.model);
         Ok(request(Method::PUT, self.chat.join(["messages"]), TALKING).with_body(&body))
     }
 
@@ -101,7 +87,7 @@ impl Wire for EmbabelWire {
         Ok(Took::Nothing)
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let reply = std::mem::take(&mut self.reply);
         if reply.message.content.trim().is_empty() {
             return Err(received.reply.useless("the agent's message is empty").into());
@@ -109,8 +95,8 @@ impl Wire for EmbabelWire {
         Next::reply(Reply { events: reply.events(), ..received.words(reply.message.content) })
     }
 
-    async fn state(&mut self, caller: &Caller) -> Result<ObjectContext, AgentError> {
-        let url = self.chat.join(["objectContexts", self.session.as_str()]);
+    async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {
+        let url = self.chat.join(["objectContexts", &input.session_id]);
         let read = |reply: &HttpReply| {
             object_context_of(reply.object()?).map_err(|error| {
                 reply.unreadable(&format!("the object context can't be read ({})", reply.quote(&error))).into()

@@ -1,14 +1,12 @@
 //! What the YAML says of an agent that speaks Embabel's protocol.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::calls::EmbabelWire;
-use crate::agent::rest::{Caller, HttpAgent};
-use crate::agent::transport::{base_url, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
+use crate::agent::transport::base_url;
+use crate::agent::{Ability, Agent};
 use crate::http::BaseUrl;
 
 /// `target.embabel`.
@@ -56,24 +54,13 @@ pub struct KnowledgeConfig {
 }
 
 impl EmbabelConfig {
-    /// Where an agent listens that the job says nothing about.
-    pub const BASE_URL: &'static str = "http://localhost:8081";
-    /// The path before `/sessions`, `/messages` and `/objectContexts`, when the job names none.
-    pub const PATH: &'static str = "/api/v1/chat";
-
-    /// Where the agent listens.
-    pub fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
-    }
-
     /// The path before `/sessions`, `/messages` and `/objectContexts`.
-    pub fn path(&self) -> &str {
-        self.path.as_deref().unwrap_or(Self::PATH)
+    fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or("/api/v1/chat")
     }
 
     /// The address of the chat: the agent's together with the path.
-    pub(super) fn chat_url(&self, address: &str) -> Result<BaseUrl, String> {
-        let base = base_url("embabel.baseUrl", address)?;
+    fn chat_url(&self, base: &BaseUrl) -> Result<BaseUrl, String> {
         match self.path_problem() {
             Some(problem) => Err(problem),
             None => base_url("embabel.path", base.join(self.path().split('/')).as_str()),
@@ -91,75 +78,54 @@ impl EmbabelConfig {
 }
 
 impl KnowledgeConfig {
-    /// Where a knowledge-graph service listens that the job says nothing about.
-    pub const BASE_URL: &'static str = "http://localhost:8080";
     /// The schema of a knowledge context that names none.
     pub const SCHEMA: &'static str = "personal";
 
     /// Where the knowledge-graph service listens.
-    pub fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
-    }
-}
-
-impl KnowledgeConfig {
-    /// Where the service listens, as it is reached.
     pub(super) fn address(&self) -> Result<BaseUrl, String> {
-        base_url("embabel.knowledge.baseUrl", self.base_url())
+        base_url("embabel.knowledge.baseUrl", self.base_url.as_deref().unwrap_or("http://localhost:8080"))
     }
 }
 
-impl Transport for EmbabelConfig {
-    fn key(&self) -> &'static str {
-        "embabel"
+impl RestTransport for EmbabelConfig {
+    fn settings(&self) -> RestSettings<'_> {
+        RestSettings {
+            base_url: self.base_url.as_deref(),
+            api_key: self.api_key.as_ref(),
+            abilities: vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools],
+            default_model: "gpt-4.1-mini",
+            name_key: Some("target.chatbot"),
+            ..RestSettings::new("embabel", "http://localhost:8081")
+        }
     }
 
-    fn abilities(&self) -> Vec<Ability> {
-        vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools]
-    }
-
-    fn check(&self) -> Vec<String> {
-        let agent = base_url("embabel.baseUrl", self.base_url()).err();
+    fn own_problems(&self) -> Vec<String> {
         let knowledge = self.knowledge.as_ref().and_then(|knowledge| knowledge.address().err());
-        agent.into_iter().chain(self.path_problem()).chain(knowledge).collect()
+        self.path_problem().into_iter().chain(knowledge).collect()
     }
 
-    fn secrets(&self) -> Vec<(&str, &str)> {
-        self.api_key.iter().map(|key| ("apiKey", key.as_str())).collect()
-    }
-
-    fn default_model(&self) -> &'static str {
-        "gpt-4.1-mini"
-    }
-
-    fn named_address(&self) -> Option<&str> {
-        self.base_url.as_deref()
-    }
-
-    fn address(&self) -> Option<&str> {
-        Some(self.base_url())
-    }
-
-    fn name_key(&self) -> Option<&'static str> {
-        Some("target.chatbot")
-    }
-
-    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let wire = EmbabelWire::new(self, &context).map_err(unusable)?;
-        Ok(HttpAgent::boxed(wire, Caller::new(context, &BTreeMap::new(), self.api_key.as_ref())))
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+        let knowledge = self.knowledge.as_ref().map(|own| own.address().map(|address| (own.clone(), address)));
+        let wire = EmbabelWire::new(self.chat_url(&base)?, knowledge.transpose()?, &caller.context);
+        Ok(HttpAgent::boxed(wire, caller))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::Transport;
+
+    fn chat_url(config: &EmbabelConfig, base: &str, last: &str) -> String {
+        config.chat_url(&BaseUrl::parse(base).unwrap()).unwrap().join([last]).to_string()
+    }
 
     #[test]
     fn the_defaults_are_embabels() {
         let config = EmbabelConfig::default();
         assert_eq!(config.check(), Vec::<String>::new());
-        let url = config.chat_url(config.base_url()).unwrap();
-        assert_eq!(url.join(["sessions"]).as_str(), "http://localhost:8081/api/v1/chat/sessions");
+        let url = chat_url(&config, config.address().unwrap(), "sessions");
+        assert_eq!(url, "http://localhost:8081/api/v1/chat/sessions");
     }
 
     #[test]
@@ -168,9 +134,9 @@ mod tests {
         for (base, path) in
             [("http://h/", "/chat/"), ("http://h", "chat"), ("http://h/", "chat"), ("http://h", "//chat//")]
         {
-            assert_eq!(at(path).chat_url(base).unwrap().join(["messages"]).as_str(), "http://h/chat/messages");
+            assert_eq!(chat_url(&at(path), base, "messages"), "http://h/chat/messages");
         }
-        assert_eq!(at("").chat_url("http://h/a/").unwrap().join(["messages"]).as_str(), "http://h/a/messages");
+        assert_eq!(chat_url(&at(""), "http://h/a/", "messages"), "http://h/a/messages");
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub use config::{MethodConfig, UsageConfig};
 pub(super) use path::path;
 pub(super) use pick::{Picked, Picks, text};
 pub(super) use state::StatePicks;
-pub use template::Known;
+pub use template::TemplateValues;
 pub(super) use template::{
-    Filled, Parts, Said, address, fill_all, fill_all_apart, headers_of, names, names_within, stand_in,
-    stand_in_without, tells_message,
+    Filled, Parts, address, fill_all, fill_all_apart, headers_of, names, names_within, stand_in, stand_in_without,
+    tells_message,
 };

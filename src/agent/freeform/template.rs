@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::MethodConfig;
 use super::apart::{LIMIT, apart};
 use crate::agent::AgentContext;
+use crate::agent::rest::TurnInput;
 use crate::http::{Url, unfit_header};
 use crate::secret::Secret;
 
@@ -121,9 +122,9 @@ pub(in crate::agent) fn tells_message<T: PartialEq>(filled: impl Fn(&Value) -> O
     [1, 2].into_iter().any(|turn| sent(turn, "A train to Rome") != sent(turn, "Tell me a story"))
 }
 
-/// What is known whatever is said. It has no `Debug`: an address can hold a password.
+/// The values that are the same in all turns. It has no `Debug`: an address can hold a password.
 #[derive(Clone)]
-pub struct Known {
+pub struct TemplateValues {
     /// Where the agent that eval-job started listens.
     pub base_url: Option<String>,
     /// The user.
@@ -134,27 +135,17 @@ pub struct Known {
     pub model: String,
 }
 
-impl From<&AgentContext> for Known {
-    fn from(context: &AgentContext) -> Known {
+impl From<&AgentContext> for TemplateValues {
+    fn from(context: &AgentContext) -> TemplateValues {
         let AgentContext { started_at, user, chatbot, model, .. } = context.clone();
-        Known { base_url: started_at, user, chatbot, model }
+        TemplateValues { base_url: started_at, user, chatbot, model }
     }
 }
 
-/// What is said, and after what.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::agent) struct Said<'a> {
-    pub(in crate::agent) session_id: &'a str,
-    pub(in crate::agent) message: &'a str,
-    pub(in crate::agent) turn: u32,
-    /// What was said before, as `{role, content}`.
-    pub(in crate::agent) history: &'a [Value],
-}
-
-impl Known {
-    /// The values that templates may name.
-    pub(in crate::agent) fn values(&self, said: Said<'_>) -> Value {
-        let Said { session_id, message, turn, history } = said;
+impl TemplateValues {
+    /// The values that templates may name in this turn; `history` is the conversation so far, as `{role, content}`.
+    pub(in crate::agent) fn in_turn(&self, input: &TurnInput, history: &[Value]) -> Value {
+        let TurnInput { session_id, message, turn } = input;
         let mut values = json!({
             "user": self.user, "chatbot": self.chatbot, "model": self.model, "sessionId": session_id,
             "message": message, "turn": turn, "history": history,

@@ -8,8 +8,8 @@ use serde_json_path::JsonPath;
 
 use super::config::{HttpConfig, StreamConfig};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::freeform::{Filled, Known, Parts, Picked, Picks, Said, StatePicks, apart, path, text};
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::freeform::{Filled, Parts, Picked, Picks, StatePicks, TemplateValues, apart, path, text};
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::evidence::ObjectContext;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
@@ -27,18 +27,15 @@ const HINTS: Hints = Hints {
 #[derive(Clone)]
 pub(super) struct HttpWire {
     config: Arc<HttpConfig>,
-    known: Known,
+    values: TemplateValues,
     picks: Arc<Picks>,
     state: Arc<StatePicks>,
     session_path: Option<Arc<JsonPath>>,
     /// The parts of the agent's state that assertions look at, and those that were found in a reply.
     looked_at: Vec<&'static str>,
     found: BTreeSet<&'static str>,
-    session: String,
-    /// What was said before, as `{role, content}`.
+    /// The conversation so far, as `{role, content}`.
     history: Vec<Value>,
-    turn: u32,
-    message: String,
     picked: Picked,
     /// A document that is too long to be looked through at once.
     document: Option<Value>,
@@ -49,25 +46,21 @@ impl HttpWire {
     pub(super) fn new(config: &HttpConfig, context: &AgentContext) -> Result<HttpWire, String> {
         let session_path = config.open.as_ref().map(|open| path("target.http.open.sessionId", &open.session_id));
         Ok(HttpWire {
-            known: Known::from(context),
+            values: TemplateValues::from(context),
             picks: Arc::new(config.say.picks()?),
             state: Arc::new(config.state_picks()?),
             session_path: session_path.transpose()?.map(Arc::new),
             looked_at: context.state_parts.clone(),
             config: Arc::new(config.clone()),
             found: BTreeSet::new(),
-            session: String::new(),
             history: Vec::new(),
-            turn: 0,
-            message: String::new(),
             picked: Picked::default(),
             document: None,
         })
     }
 
-    async fn request(&self, key: &str, parts: Parts<'_>, message: &str) -> Result<Request, AttemptFailure> {
-        let said = Said { session_id: &self.session, message, turn: self.turn, history: &self.history };
-        let filled = parts.fill_apart(&self.known.values(said)).await;
+    async fn request(&self, key: &str, parts: Parts<'_>, input: &TurnInput) -> Result<Request, AttemptFailure> {
+        let filled = parts.fill_apart(&self.values.in_turn(input, &self.history)).await;
         let Filled { method, url, headers, body } = filled.map_err(|problem| HttpFault {
             kind: HttpFaultKind::Unsendable,
             message: format!("target.http.{key}.{problem}"),
@@ -80,41 +73,31 @@ impl HttpWire {
     }
 
     /// The document that answers a request which is no message.
-    async fn look(&self, caller: &Caller, key: &str, parts: Parts<'_>) -> Result<Value, AgentError> {
-        let request = self.request(key, parts, "").await.map_err(|failure| failure.error)?;
+    async fn look(&self, caller: &Caller, key: &str, parts: Parts<'_>, input: &TurnInput) -> Result<Value, AgentError> {
+        let request = self.request(key, parts, input).await.map_err(|failure| failure.error)?;
         caller.call(&request, |reply| Ok(json_of(reply)?)).await
     }
 }
 
 impl Wire for HttpWire {
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
-        let (config, own) = (Arc::clone(&self.config), caller.session_id());
-        self.session = match (&config.open, self.session_path.clone()) {
-            (Some(open), Some(session_path)) => {
-                let reply = self.look(caller, "open", open.parts()).await?;
-                session_path.query(&reply).all().first().map(|node| text(node)).unwrap_or_default()
-            }
-            _ => own,
-        };
-        if self.session.is_empty() {
+        let own = caller.session_id();
+        let (Some(open), Some(path)) = (&self.config.open, &self.session_path) else { return Ok(own) };
+        let reply = self.look(caller, "open", open.parts(), &TurnInput::default()).await?;
+        let id = path.query(&reply).all().first().map(|node| text(node)).filter(|id| !id.is_empty());
+        id.ok_or_else(|| {
             let message = "target.http.open.sessionId: nothing, or no text, is there in the agent's reply".to_owned();
-            return Err(AgentError { kind: AgentErrorKind::Unreadable, message });
-        }
-        Ok(self.session.clone())
+            AgentError { kind: AgentErrorKind::Unreadable, message }
+        })
     }
 
     fn is_met(&self) -> bool {
         self.config.opens_where_it_talks()
     }
 
-    fn say(&mut self, message: &str) {
-        self.turn += 1;
-        message.clone_into(&mut self.message);
-    }
-
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
         (self.picked, self.document) = (Picked::default(), None);
-        let request = self.request("say", self.config.say.parts(), &self.message).await?;
+        let request = self.request("say", self.config.say.parts(), input).await?;
         let form = match self.config.say.stream {
             StreamConfig::Json => Form::Document,
             StreamConfig::Sse => Form::Events,
@@ -144,7 +127,7 @@ impl Wire for HttpWire {
         Ok(if self.picks.take(&event, &mut self.picked) { Took::Words } else { Took::Nothing })
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         let (reply, is_json) = (&received.reply, self.config.say.stream == StreamConfig::Json);
         if let Some(document) = self.document.take() {
@@ -172,7 +155,7 @@ impl Wire for HttpWire {
             let fault = if is_json { reply.useless(what) } else { reply.malformed(what) };
             return Err(HttpFault { kind, ..fault }.into());
         }
-        self.history.push(json!({"role": "user", "content": self.message}));
+        self.history.push(json!({"role": "user", "content": input.message}));
         self.history.push(json!({"role": "assistant", "content": text}));
         let reply = received.words(text);
         // A document has no first words.
@@ -180,13 +163,14 @@ impl Wire for HttpWire {
         Next::reply(crate::agent::Reply { events, usage, first_token_ms, ..reply })
     }
 
-    async fn state(&mut self, caller: &Caller) -> Result<ObjectContext, AgentError> {
+    async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {
         let not_found = |message| AgentError { kind: AgentErrorKind::NotFound, message };
         let Some(config) = &self.config.state else {
             let message = "the job does not say where the agent shows its state (target.http.state)".to_owned();
             return Err(not_found(message));
         };
-        let document = self.look(caller, "state", config.parts()).await?;
+        let input = TurnInput { message: String::new(), ..input.clone() };
+        let document = self.look(caller, "state", config.parts(), &input).await?;
         let (state, looked_at, mut found) = (Arc::clone(&self.state), self.looked_at.clone(), self.found.clone());
         let picked = apart(move || {
             let wanting = state.wanting(&document, &looked_at, &mut found);

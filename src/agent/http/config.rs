@@ -202,10 +202,6 @@ impl StateConfig {
 }
 
 impl Transport for HttpConfig {
-    fn key(&self) -> &'static str {
-        "http"
-    }
-
     fn abilities(&self) -> Vec<Ability> {
         those(&[
             (self.tells_model(), Ability::ChoosesModel),

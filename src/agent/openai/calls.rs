@@ -8,16 +8,12 @@ use super::OpenAiConfig;
 use super::wire::{ChatFeatures, Completion, error_of, request};
 use crate::agent::attempts::{Again, AttemptFailure};
 use crate::agent::history::earlier;
-use crate::agent::rest::{Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::rest::{Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
 use crate::agent::tools::{ROUNDS, Rounds};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpFault, HttpFaultKind, HttpReply, Method};
 
-const HINTS: Hints = Hints {
-    unreachable: "; target.openai.baseUrl says where the agent is looked for",
-    unauthorized: "; check the agent's API key (target.openai.apiKey or EVAL_JOB_AGENT_API_KEY)",
-    not_found: "; check target.openai.baseUrl, and the model's name (--model)",
-};
+const HINTS: Hints = hints!("openai", "apiKey", "; check target.openai.baseUrl, and the model's name (--model)");
 
 /// A conversation by chat completions.
 #[derive(Clone)]
@@ -66,13 +62,13 @@ impl Wire for OpenAiWire {
         false
     }
 
-    fn say(&mut self, message: &str) {
+    fn begin(&mut self, input: &TurnInput) {
         self.history.truncate(self.settled);
-        self.history.push(json!({"role": "user", "content": message}));
+        self.history.push(json!({"role": "user", "content": input.message}));
         self.rounds = Rounds::default();
     }
 
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, _: &TurnInput) -> Result<Request, AttemptFailure> {
         self.completion = Completion::default();
         let body = request(&self.config, &self.model, &self.history, self.features());
         let request = Request::to(Method::POST, self.base.join(["chat", "completions"]), Hints::default());
@@ -84,7 +80,7 @@ impl Wire for OpenAiWire {
     }
 
     /// Asks until the model has no more calls. Times and tokens are those of all rounds together.
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         let completion = std::mem::take(&mut self.completion);
         let is_open = !received.is_over && completion.finish_reason.is_none() && completion.error.is_none();

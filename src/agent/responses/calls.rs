@@ -9,17 +9,13 @@ use super::ResponsesConfig;
 use super::wire::{Before, Response, message, request, returned, status_of, tells_of_loss};
 use crate::agent::attempts::{Again, AttemptFailure};
 use crate::agent::history::earlier;
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
 use crate::agent::tools::{ROUNDS, Rounds};
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpFault, HttpFaultKind, HttpReply, Method};
 
-const HINTS: Hints = Hints {
-    unreachable: "; target.responses.baseUrl says where the agent is looked for",
-    unauthorized: "; check the agent's API key (target.responses.apiKey or EVAL_JOB_AGENT_API_KEY)",
-    not_found: "; check target.responses.baseUrl, and the model's name (--model)",
-};
+const HINTS: Hints = hints!("responses", "apiKey", "; check target.responses.baseUrl, and the model's name (--model)");
 
 const CONVERSATIONS: Hints =
     Hints { not_found: "; this endpoint has no conversations: leave target.responses.conversation out", ..HINTS };
@@ -83,13 +79,13 @@ impl Wire for ResponsesWire {
         self.config.conversation
     }
 
-    fn say(&mut self, text: &str) {
-        self.input = self.earlier.iter().cloned().chain([message(text)]).collect();
+    fn begin(&mut self, input: &TurnInput) {
+        self.input = self.earlier.iter().cloned().chain([message(&input.message)]).collect();
         self.round_before = self.before.clone();
         self.rounds = Rounds::default();
     }
 
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, _: &TurnInput) -> Result<Request, AttemptFailure> {
         self.response = Response::default();
         let body = request(&self.config, &self.model, &self.round_before, &self.input);
         let request = Request::to(Method::POST, self.base.join(["responses"]), Hints::default());
@@ -100,7 +96,7 @@ impl Wire for ResponsesWire {
         Ok(self.response.take(&event))
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         let response = std::mem::take(&mut self.response);
         let is_open = !received.is_document && !response.has_ended && response.error.is_none();

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::agent::tools::{ToolConfig, tool_problems};
 
 use super::calls::ResponsesWire;
-use crate::agent::rest::{Caller, HttpAgent};
-use crate::agent::transport::{bare_model, base_url, header_problems, key_and_headers, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use crate::agent::Agent;
+use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
+use crate::agent::tools::bare_model;
+use crate::http::BaseUrl;
 
 /// `target.responses`: a model behind any endpoint that speaks OpenAI's Responses API and keeps the conversation. `--model`
 /// names it.
@@ -73,67 +74,28 @@ pub enum EffortConfig {
 }
 
 impl ResponsesConfig {
-    /// OpenAI's own address.
-    pub const BASE_URL: &'static str = "https://api.openai.com/v1";
-    /// The model where `--model` names none.
-    pub const MODEL: &'static str = "gpt-4.1-mini";
-
     /// Whether replies are asked for piece by piece.
     pub fn streams(&self) -> bool {
         self.streaming.unwrap_or(true)
     }
-
-    /// The address before `/responses`.
-    pub fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
-    }
 }
 
-impl Transport for ResponsesConfig {
-    fn key(&self) -> &'static str {
-        "responses"
+impl RestTransport for ResponsesConfig {
+    fn settings(&self) -> RestSettings<'_> {
+        RestSettings {
+            base_url: self.base_url.as_deref(),
+            api_key: self.api_key.as_ref(),
+            headers: Some(&self.headers),
+            ..bare_model("responses", self.streams())
+        }
     }
 
-    fn abilities(&self) -> Vec<Ability> {
-        bare_model(self.streams())
+    fn own_problems(&self) -> Vec<String> {
+        tool_problems("target.responses.tools", &self.tools)
     }
 
-    fn check(&self) -> Vec<String> {
-        let mut problems: Vec<String> = base_url("responses.baseUrl", self.base_url()).err().into_iter().collect();
-        problems.extend(tool_problems("target.responses.tools", &self.tools));
-        problems.extend(header_problems("responses", &self.headers));
-        problems
-    }
-
-    fn secrets(&self) -> Vec<(&str, &str)> {
-        key_and_headers(self.api_key.as_ref(), &self.headers)
-    }
-
-    fn default_model(&self) -> &'static str {
-        Self::MODEL
-    }
-
-    fn named_address(&self) -> Option<&str> {
-        self.base_url.as_deref()
-    }
-
-    fn address(&self) -> Option<&str> {
-        Some(self.base_url())
-    }
-
-    fn name_key(&self) -> Option<&'static str> {
-        Some("another model (--model)")
-    }
-
-    fn tells_user(&self) -> bool {
-        false
-    }
-
-    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let started_at = context.started_at.as_ref().map(|address| format!("{address}/v1"));
-        let address = self.base_url.as_ref().or(started_at.as_ref()).map_or(Self::BASE_URL, String::as_str);
-        let base = base_url("responses.baseUrl", address).map_err(unusable)?;
-        let wire = ResponsesWire::new(self, base, context.model.clone());
-        Ok(HttpAgent::boxed(wire, Caller::new(context, &self.headers, self.api_key.as_ref())))
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+        let wire = ResponsesWire::new(self, base, caller.context.model.clone());
+        Ok(HttpAgent::boxed(wire, caller))
     }
 }

@@ -11,7 +11,7 @@ use crate::http::{BODY_CAP, Call, Extra, HttpReply, IamDenial, IamTokens, KeyHea
 use crate::secret::Secret;
 
 /// What all calls of an agent share. It has no `Debug`: headers can hold keys.
-pub(in crate::agent) struct Caller {
+pub struct Caller {
     pub(in crate::agent) context: AgentContext,
     /// Headers of the user's own, with every request.
     headers: Vec<(String, Secret)>,
@@ -28,11 +28,11 @@ impl Caller {
     /// With the job's own headers, and its key or that of the environment.
     pub(in crate::agent) fn new(
         context: AgentContext,
-        headers: &BTreeMap<String, String>,
+        headers: Option<&BTreeMap<String, String>>,
         own_key: Option<&String>,
     ) -> Caller {
         let api_key = own_key.map(Secret::new).or_else(|| context.api_key.clone());
-        let headers = headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect();
+        let headers = headers.into_iter().flatten().map(|(name, value)| (name.clone(), Secret::new(value))).collect();
         Caller { headers, api_key, ..Caller::without_key(context) }
     }
 

@@ -8,10 +8,12 @@ mod caller;
 mod reader;
 mod request;
 mod session;
+mod settings;
 mod wire;
 
 pub(super) use caller::Caller;
 pub(super) use reader::{Received, Took};
-pub(super) use request::{BEARER, Form, Hints, Request};
+pub(super) use request::{BEARER, Form, Hints, Request, hints};
 pub(super) use session::HttpAgent;
-pub(super) use wire::{Next, Wire};
+pub(super) use settings::{RestSettings, RestTransport};
+pub(super) use wire::{Next, TurnInput, Wire};

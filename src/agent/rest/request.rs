@@ -50,6 +50,24 @@ pub(in crate::agent) struct Hints {
     pub(in crate::agent) not_found: &'static str,
 }
 
+/// What to try where an agent has a base URL and a key.
+macro_rules! hints {
+    ($key:literal, $secret:literal, $not_found:expr) => {
+        $crate::agent::rest::Hints {
+            unreachable: concat!("; is the agent running? target.", $key, ".baseUrl says where it is looked for"),
+            unauthorized: concat!(
+                "; check the agent's key (target.",
+                $key,
+                ".",
+                $secret,
+                " or EVAL_JOB_AGENT_API_KEY)"
+            ),
+            not_found: $not_found,
+        }
+    };
+}
+pub(in crate::agent) use hints;
+
 /// `Authorization: Bearer`, where nothing else is said.
 pub(in crate::agent) const BEARER: (&str, &str) = ("authorization", "Bearer ");
 

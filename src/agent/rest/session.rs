@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Caller, Next, Received, Wire};
+use super::{Caller, Next, Received, TurnInput, Wire};
 use crate::agent::attempts::{Again, AttemptFailure};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
@@ -40,8 +40,8 @@ impl<W: Wire> Agent for HttpAgent<W> {
             let message = "its conversations can't begin with an earlier one".to_owned();
             return Err(AgentError { kind: AgentErrorKind::BadReply, message });
         }
-        let id = wire.open(&caller).await?;
-        Ok(Box::new(HttpSession { wire, caller, id }))
+        let input = TurnInput { session_id: wire.open(&caller).await?, ..TurnInput::default() };
+        Ok(Box::new(HttpSession { wire, caller, input }))
     }
 }
 
@@ -49,13 +49,13 @@ impl<W: Wire> Agent for HttpAgent<W> {
 struct HttpSession<W> {
     wire: W,
     caller: Arc<Caller>,
-    id: String,
+    input: TurnInput,
 }
 
 #[async_trait]
 impl<W: Wire> Session for HttpSession<W> {
     fn id(&self) -> &str {
-        &self.id
+        &self.input.session_id
     }
 
     fn is_met(&self) -> bool {
@@ -63,7 +63,9 @@ impl<W: Wire> Session for HttpSession<W> {
     }
 
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
-        self.wire.say(message);
+        self.input.turn += 1;
+        message.clone_into(&mut self.input.message);
+        self.wire.begin(&self.input);
         match self.turn(attempts).await {
             Err(error) => Err(self.wire.diagnose(&self.caller, error).await),
             reply => reply,
@@ -71,7 +73,7 @@ impl<W: Wire> Session for HttpSession<W> {
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        self.wire.state(&self.caller).await
+        self.wire.state(&self.caller, &self.input).await
     }
 }
 
@@ -159,7 +161,7 @@ impl<W: Wire> HttpSession<W> {
     }
 
     async fn send(&mut self, looking: Option<Looking>) -> Result<(Next, f64), AttemptFailure> {
-        let request = self.wire.send().await?;
+        let request = self.wire.send(&self.input).await?;
         let stream = match self.caller.open(&request).await {
             Ok(Opened::Streaming(stream)) => *stream,
             Ok(Opened::Refused(reply)) => {
@@ -172,7 +174,7 @@ impl<W: Wire> HttpSession<W> {
             Ok(mut received) => {
                 received.turn_ms = looking.map_or(received.turn_ms, Looking::turn_ms);
                 let last_ms = received.last_ms;
-                self.wire.finish(&received).await.map(|next| (next, last_ms))
+                self.wire.finish(&self.input, &received).await.map(|next| (next, last_ms))
             }
             Err(failure) => Err(failure),
         };

@@ -35,11 +35,11 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         true
     }
 
-    /// Takes in what the user says; what an earlier message left behind that failed is forgotten.
-    fn say(&mut self, message: &str);
+    /// A turn begins; what an earlier one left behind that failed is forgotten.
+    fn begin(&mut self, _input: &TurnInput) {}
 
-    /// The next request of the message. What was read of an earlier attempt is forgotten.
-    fn send(&mut self) -> impl Future<Output = Result<Request, AttemptFailure>> + Send;
+    /// The next request of the turn. What was read of an earlier attempt is forgotten.
+    fn send(&mut self, input: &TurnInput) -> impl Future<Output = Result<Request, AttemptFailure>> + Send;
 
     /// A reply that came whole, as JSON.
     fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
@@ -55,7 +55,11 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure>;
 
     /// What has come of the request, now that nothing more comes.
-    fn finish(&mut self, received: &Received) -> impl Future<Output = Result<Next, AttemptFailure>> + Send;
+    fn finish(
+        &mut self,
+        input: &TurnInput,
+        received: &Received,
+    ) -> impl Future<Output = Result<Next, AttemptFailure>> + Send;
 
     /// What an attempt that failed means in this conversation; `refusal` is the reply, where its status was no success.
     fn failed(&mut self, failure: AttemptFailure, _refusal: Option<&HttpReply>) -> AttemptFailure {
@@ -68,10 +72,25 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     }
 
     /// The agent's observable state.
-    fn state(&mut self, _caller: &Caller) -> impl Future<Output = Result<ObjectContext, AgentError>> + Send {
+    fn state(
+        &mut self,
+        _caller: &Caller,
+        _input: &TurnInput,
+    ) -> impl Future<Output = Result<ObjectContext, AgentError>> + Send {
         let message = Self::NO_STATE.to_owned();
         async { Err(AgentError { kind: AgentErrorKind::NotFound, message }) }
     }
+}
+
+/// The input of one turn.
+#[derive(Debug, Clone, Default)]
+pub(in crate::agent) struct TurnInput {
+    /// The id of the conversation, once it is open.
+    pub(in crate::agent) session_id: String,
+    /// Counted from 1; 0 before the first.
+    pub(in crate::agent) turn: u32,
+    /// The user's message.
+    pub(in crate::agent) message: String,
 }
 
 /// What comes after a request that was answered.

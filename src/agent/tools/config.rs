@@ -6,6 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent::Ability;
+use crate::agent::rest::RestSettings;
+use crate::agent::transport::those;
+
 /// A function that the model may call, and what it returns. Nothing is ever really called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -46,6 +50,24 @@ pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<String> {
         }
     }
     problems
+}
+
+/// A bare model behind an API of OpenAI's, as far as the job says nothing else.
+pub(in crate::agent) fn bare_model(key: &'static str, streams: bool) -> RestSettings<'static> {
+    RestSettings {
+        started_path: "/v1",
+        abilities: those(&[
+            (true, Ability::ChoosesModel),
+            (streams, Ability::Streams),
+            (true, Ability::ReportsTools),
+            (true, Ability::ReportsUsage),
+            (true, Ability::TakesHistory),
+        ]),
+        default_model: "gpt-4.1-mini",
+        name_key: Some("another model (--model)"),
+        tells_user: false,
+        ..RestSettings::new(key, "https://api.openai.com/v1")
+    }
 }
 
 impl ToolConfig {

@@ -7,5 +7,6 @@ mod config;
 mod mock;
 mod rounds;
 
+pub(super) use config::bare_model;
 pub use config::{ToolConfig, tool_problems};
 pub(super) use rounds::{Called, ROUNDS, Rounds};

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::TrpcConfig;
 use super::wire::{RunReply, run_of, run_request};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, Hints, Next, Received, Request, Took, Wire};
-use crate::agent::{AgentError, Reply};
+use crate::agent::rest::{Caller, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
+use crate::agent::{AgentContext, AgentError, Reply};
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method};
 
-const HINTS: Hints = Hints {
-    unreachable: "; is the agent running? target.trpc.baseUrl says where it is looked for",
-    unauthorized: "; check the agent's key (target.trpc.headers or EVAL_JOB_AGENT_API_KEY)",
-    not_found: "; check target.trpc.baseUrl and target.trpc.app: is this trpc-agent-go's agent server, made with a runner for \
-                that app?",
-};
+const HINTS: Hints = hints!(
+    "trpc",
+    "headers",
+    "; check target.trpc.baseUrl and target.trpc.app: is this trpc-agent-go's agent server, made with a runner for that app?"
+);
 
 /// A conversation with the agent server.
 #[derive(Clone)]
@@ -24,15 +24,14 @@ pub(super) struct TrpcWire {
     app: String,
     user: String,
     runtime_state: Arc<Map<String, Value>>,
-    session: String,
-    message: String,
     reply: Option<RunReply>,
 }
 
 impl TrpcWire {
-    pub(super) fn new(base: BaseUrl, app: String, user: String, runtime_state: Map<String, Value>) -> TrpcWire {
-        let (session, message, reply) = (String::new(), String::new(), None);
-        TrpcWire { base, app, user, runtime_state: Arc::new(runtime_state), session, message, reply }
+    pub(super) fn new(base: BaseUrl, config: &TrpcConfig, context: &AgentContext) -> TrpcWire {
+        let app = config.app.as_ref().unwrap_or(&context.chatbot).clone();
+        let runtime_state = Arc::new(config.runtime_state.clone());
+        TrpcWire { base, app, user: context.user.clone(), runtime_state, reply: None }
     }
 }
 
@@ -42,21 +41,16 @@ impl Wire for TrpcWire {
     /// The server makes a session of whatever id it has not seen: ours is the time's too, so that a run with the same
     /// `--rng-seed` does not go on with an earlier one's.
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
-        self.session = caller.unique_session_id();
-        Ok(self.session.clone())
+        Ok(caller.unique_session_id())
     }
 
     fn is_met(&self) -> bool {
         false
     }
 
-    fn say(&mut self, message: &str) {
-        message.clone_into(&mut self.message);
-    }
-
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
         let url = self.base.join(["trpc-agent", "v1", "apps", &self.app, "runs"]);
-        let body = run_request(&self.user, &self.session, &self.message, &self.runtime_state);
+        let body = run_request(&self.user, &input.session_id, &input.message, &self.runtime_state);
         Ok(Request::to(Method::POST, url, HINTS).with_body(&body))
     }
 
@@ -69,7 +63,7 @@ impl Wire for TrpcWire {
         Ok(Took::Nothing)
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let run = self.reply.take().map_or_else(|| Err("the reply is empty".to_owned()), |reply| run_of(&reply));
         let run = run.map_err(|what| received.reported(&what))?;
         Next::reply(Reply { events: run.events, usage: run.usage, ..received.words(run.text) })

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::calls::TrpcWire;
-use crate::agent::adk::{AdkWire, TRPC_DEBUG, Talk};
-use crate::agent::rest::{Caller, HttpAgent};
-use crate::agent::transport::{base_url, header_problems, key_and_headers, those, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
+use crate::agent::adk::{AdkWire, TRPC_DEBUG};
+use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
+use crate::agent::transport::those;
+use crate::agent::{Ability, Agent};
+use crate::http::BaseUrl;
 
 /// `target.trpc`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,76 +55,42 @@ pub enum ServerConfig {
     Debug,
 }
 
-impl TrpcConfig {
-    /// Where a server listens that the job says nothing about: the port of trpc-agent-go's examples.
-    pub const BASE_URL: &'static str = "http://localhost:8080";
-
-    /// Where it listens.
-    pub fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
-    }
-}
-
-impl Transport for TrpcConfig {
-    fn key(&self) -> &'static str {
-        "trpc"
-    }
-
-    fn abilities(&self) -> Vec<Ability> {
-        those(&[
-            (self.server == ServerConfig::Debug && self.streaming, Ability::Streams),
-            (true, Ability::ReportsTools),
-            (!self.streaming, Ability::ReportsUsage),
-        ])
-    }
-
-    fn check(&self) -> Vec<String> {
-        let mut problems: Vec<String> = base_url("trpc.baseUrl", self.base_url()).err().into_iter().collect();
-        match self.server {
-            ServerConfig::Agent if self.streaming => problems.push(
-                "target.trpc.streaming: the agent server answers in one piece; only `server: debug` can stream"
-                    .to_owned(),
-            ),
-            ServerConfig::Debug if !self.runtime_state.is_empty() => problems.push(
-                "target.trpc.runtimeState: the debug server takes no state; only `server: agent` does".to_owned(),
-            ),
-            ServerConfig::Agent | ServerConfig::Debug => {}
+impl RestTransport for TrpcConfig {
+    fn settings(&self) -> RestSettings<'_> {
+        RestSettings {
+            base_url: self.base_url.as_deref(),
+            api_key: self.api_key.as_ref(),
+            headers: Some(&self.headers),
+            abilities: those(&[
+                (self.server == ServerConfig::Debug && self.streaming, Ability::Streams),
+                (true, Ability::ReportsTools),
+                (!self.streaming, Ability::ReportsUsage),
+            ]),
+            name_key: Some(if self.app.is_some() { "target.trpc.app" } else { "target.chatbot" }),
+            // The port of trpc-agent-go's examples.
+            ..RestSettings::new("trpc", "http://localhost:8080")
         }
-        problems.extend(header_problems("trpc", &self.headers));
-        problems
     }
 
-    fn secrets(&self) -> Vec<(&str, &str)> {
-        key_and_headers(self.api_key.as_ref(), &self.headers)
+    fn own_problems(&self) -> Vec<String> {
+        let problem = match self.server {
+            ServerConfig::Agent if self.streaming => {
+                "target.trpc.streaming: the agent server answers in one piece; only `server: debug` can stream"
+            }
+            ServerConfig::Debug if !self.runtime_state.is_empty() => {
+                "target.trpc.runtimeState: the debug server takes no state; only `server: agent` does"
+            }
+            ServerConfig::Agent | ServerConfig::Debug => return Vec::new(),
+        };
+        vec![problem.to_owned()]
     }
 
-    fn default_model(&self) -> &'static str {
-        "own"
-    }
-
-    fn named_address(&self) -> Option<&str> {
-        self.base_url.as_deref()
-    }
-
-    fn address(&self) -> Option<&str> {
-        Some(self.base_url())
-    }
-
-    fn name_key(&self) -> Option<&'static str> {
-        Some(if self.app.is_some() { "target.trpc.app" } else { "target.chatbot" })
-    }
-
-    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let address = context.address(self.base_url.as_ref(), Self::BASE_URL);
-        let base = base_url("trpc.baseUrl", &address).map_err(unusable)?;
-        let app = self.app.as_ref().unwrap_or(&context.chatbot).clone();
-        let user = context.user.clone();
-        let caller = Caller::new(context, &self.headers, self.api_key.as_ref());
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
         Ok(match self.server {
-            ServerConfig::Agent => HttpAgent::boxed(TrpcWire::new(base, app, user, self.runtime_state.clone()), caller),
+            ServerConfig::Agent => HttpAgent::boxed(TrpcWire::new(base, self, &caller.context), caller),
             ServerConfig::Debug => {
-                let (state, streaming, talk) = (Map::new(), self.streaming, Talk::default());
-                HttpAgent::boxed(AdkWire { server: &TRPC_DEBUG, base, app, user, state, streaming, talk }, caller)
+                let wire = AdkWire::new(&TRPC_DEBUG, base, self.app.as_ref(), self.streaming, &caller.context);
+                HttpAgent::boxed(wire, caller)
             }
         })
     }
@@ -134,6 +101,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::agent::Transport;
 
     #[test]
     fn what_a_server_cant_do_is_named_with_its_key() {

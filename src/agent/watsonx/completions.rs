@@ -6,7 +6,7 @@ use super::ThreadsConfig;
 use super::instance::{HINTS, Instance, reported};
 use super::wire::completions::{Beside, Turn, request};
 use crate::agent::attempts::{Again, AttemptFailure};
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire};
 use crate::agent::{AgentError, Reply};
 use crate::http::{HttpReply, Method};
 use crate::secret::Secret;
@@ -29,11 +29,8 @@ enum Thread {
 #[derive(Clone)]
 pub(super) struct CompletionsWire {
     instance: Instance,
-    /// Our own thread, and our name for the conversation.
-    id: String,
     thread: Thread,
     history: Vec<Value>,
-    user: Value,
     turn: Turn,
 }
 
@@ -44,7 +41,7 @@ impl CompletionsWire {
             ThreadsConfig::Server => Thread::Overrides,
         };
         let (history, turn) = (Vec::new(), Turn::default());
-        CompletionsWire { instance, id: String::new(), thread, history, user: Value::Null, turn }
+        CompletionsWire { instance, thread, history, turn }
     }
 }
 
@@ -52,15 +49,10 @@ impl Wire for CompletionsWire {
     const NO_STATE: &'static str = "watsonx Orchestrate has no way to show an agent's state";
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
-        self.id = self.instance.open(caller).await?;
-        Ok(self.id.clone())
+        self.instance.open(caller).await
     }
 
-    fn say(&mut self, message: &str) {
-        self.user = json!({"role": "user", "content": message});
-    }
-
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
         self.turn = Turn::default();
         let (instance, config) = (&self.instance, &self.instance.config);
         let header = |name: &str, value: &str| (name.to_owned(), Secret::new(value));
@@ -78,8 +70,9 @@ impl Wire for CompletionsWire {
                 &[]
             }
         };
-        let messages: Vec<Value> = earlier.iter().chain([&self.user]).cloned().collect();
-        let own_thread = (self.thread == Thread::Ours).then_some(self.id.as_str());
+        let messages: Vec<Value> = earlier.iter().cloned().chain([of_user(input)]).collect();
+        // Our own thread is called like the conversation.
+        let own_thread = (self.thread == Thread::Ours).then_some(input.session_id.as_str());
         let beside = Beside {
             context: &config.context,
             context_variables: &config.context_variables,
@@ -102,7 +95,7 @@ impl Wire for CompletionsWire {
         })
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let (turn, head) = (std::mem::take(&mut self.turn), &received.reply);
         if let Some(words) = &turn.failure {
             let words = head.quote(words);
@@ -124,7 +117,7 @@ impl Wire for CompletionsWire {
             // A server that keeps none says `new` again: then all conversations would share that one.
             self.thread = completed.thread.map_or(Thread::Ours, Thread::Kept);
         }
-        self.history.push(std::mem::take(&mut self.user));
+        self.history.push(of_user(input));
         self.history.extend(completed.history);
         let text = completed.content.text();
         Next::reply(Reply { events: completed.content.events, usage: completed.usage, ..received.words(text) })
@@ -146,4 +139,8 @@ impl Wire for CompletionsWire {
         self.thread = thread;
         AttemptFailure { again: Again::Instead { what, look: None }, ..failure }
     }
+}
+
+fn of_user(input: &TurnInput) -> Value {
+    json!({"role": "user", "content": input.message})
 }

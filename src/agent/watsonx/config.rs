@@ -10,10 +10,10 @@ use super::completions::CompletionsWire;
 use super::instance::Instance;
 use super::runs::RunsWire;
 use super::wire::is_uuid;
-use crate::agent::rest::HttpAgent;
-use crate::agent::transport::{base_url, header_problems, key_and_headers, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Transport};
-use crate::http::{BaseUrl, IAM_URL};
+use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
+use crate::agent::transport::base_url;
+use crate::agent::{Ability, Agent, AgentContext};
+use crate::http::{BaseUrl, IAM_URL, IamSettings, IamTokens};
 
 /// `target.watsonx`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -109,44 +109,41 @@ pub enum AuthConfig {
 }
 
 impl WatsonxConfig {
-    /// Where the developer edition listens.
-    pub const BASE_URL: &'static str = "http://localhost:4321";
-
-    /// The instance.
-    pub fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(Self::BASE_URL)
-    }
-
     /// The published environment; `None` is the draft.
     pub fn published(&self) -> Option<&str> {
         self.environment.as_deref().map(str::trim).filter(|environment| *environment != "draft")
     }
-}
-
-impl WatsonxConfig {
-    /// The instance, as it is reached.
-    pub(super) fn address(&self, address: &str) -> Result<BaseUrl, String> {
-        base_url("watsonx.baseUrl", address)
-    }
 
     /// The token service, as it is reached.
-    pub(super) fn iam_address(&self) -> Result<BaseUrl, String> {
+    fn iam_address(&self) -> Result<BaseUrl, String> {
         base_url("watsonx.iamUrl", self.iam_url.as_deref().unwrap_or(IAM_URL))
+    }
+
+    /// Sends requests with the key, or with tokens for it.
+    fn with_tokens(&self, caller: Caller) -> Result<Caller, String> {
+        let AgentContext { http, clock, turn_limit: time_limit, .. } = caller.context.clone();
+        let url = self.iam_address()?;
+        let key = caller.api_key.clone().filter(|_| self.auth == AuthConfig::Iam);
+        let tokens = key.map(|key| IamTokens::new(IamSettings { url, key, time_limit, clock }, http));
+        Ok(caller.with_tokens(tokens))
     }
 }
 
-impl Transport for WatsonxConfig {
-    fn key(&self) -> &'static str {
-        "watsonx"
+impl RestTransport for WatsonxConfig {
+    fn settings(&self) -> RestSettings<'_> {
+        RestSettings {
+            base_url: self.base_url.as_deref(),
+            api_key: self.api_key.as_ref(),
+            headers: Some(&self.headers),
+            abilities: vec![Ability::Streams, Ability::ReportsTools],
+            name_key: Some(if self.agent.is_some() { "target.watsonx.agent" } else { "target.chatbot" }),
+            // The developer edition.
+            ..RestSettings::new("watsonx", "http://localhost:4321")
+        }
     }
 
-    fn abilities(&self) -> Vec<Ability> {
-        vec![Ability::Streams, Ability::ReportsTools]
-    }
-
-    fn check(&self) -> Vec<String> {
-        let mut problems: Vec<String> = base_url("watsonx.baseUrl", self.base_url()).err().into_iter().collect();
-        problems.extend(self.iam_address().err());
+    fn own_problems(&self) -> Vec<String> {
+        let mut problems: Vec<String> = self.iam_address().err().into_iter().collect();
         if self.auth == AuthConfig::Bearer && self.iam_url.is_some() {
             problems.push("target.watsonx.iamUrl: keys are exchanged only with `auth: iam`".to_owned());
         }
@@ -166,33 +163,11 @@ impl Transport for WatsonxConfig {
             let named = only_v2.iter().filter(|(_, is_there)| *is_there);
             problems.extend(named.map(|(key, _)| format!("target.watsonx.{key}: only `api: v2` takes it")));
         }
-        problems.extend(header_problems("watsonx", &self.headers));
         problems
     }
 
-    fn secrets(&self) -> Vec<(&str, &str)> {
-        key_and_headers(self.api_key.as_ref(), &self.headers)
-    }
-
-    fn default_model(&self) -> &'static str {
-        "own"
-    }
-
-    fn named_address(&self) -> Option<&str> {
-        self.base_url.as_deref()
-    }
-
-    fn address(&self) -> Option<&str> {
-        Some(self.base_url())
-    }
-
-    fn name_key(&self) -> Option<&'static str> {
-        Some(if self.agent.is_some() { "target.watsonx.agent" } else { "target.chatbot" })
-    }
-
-    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let instance = Instance::new(self, &context).map_err(unusable)?;
-        let caller = instance.caller(context).map_err(unusable)?;
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+        let (instance, caller) = (Instance::new(self, base, &caller.context), self.with_tokens(caller)?);
         Ok(match self.api {
             ApiConfig::V1 => HttpAgent::boxed(RunsWire::new(instance, &caller.context), caller),
             ApiConfig::V2 => HttpAgent::boxed(CompletionsWire::new(instance), caller),
@@ -205,6 +180,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::agent::Transport;
 
     #[test]
     fn what_cant_work_is_named_with_its_key() {

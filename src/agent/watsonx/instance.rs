@@ -1,11 +1,11 @@
 //! An instance of watsonx Orchestrate: its agents, and what both of its APIs share.
 
 use super::wire::{agent_id, uuid_of};
-use super::{AuthConfig, EditionConfig, WatsonxConfig};
+use super::{EditionConfig, WatsonxConfig};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{Caller, Hints, Request};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
-use crate::http::{BaseUrl, HttpReply, IamSettings, IamTokens, Method, Url};
+use crate::http::{BaseUrl, HttpReply, Method, Url};
 
 /// How many names of other agents an error tells.
 const NAMES: usize = 20;
@@ -29,21 +29,9 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// The error names the address that can't work.
-    pub(super) fn new(config: &WatsonxConfig, context: &AgentContext) -> Result<Instance, String> {
-        let base = config.address(&context.address(config.base_url.as_ref(), WatsonxConfig::BASE_URL))?;
+    pub(super) fn new(config: &WatsonxConfig, base: BaseUrl, context: &AgentContext) -> Instance {
         let name = config.agent.as_ref().unwrap_or(&context.chatbot).clone();
-        Ok(Instance { config: config.clone(), base, name, agent: String::new() })
-    }
-
-    /// Sends requests with the key, or with tokens for it.
-    pub(super) fn caller(&self, context: AgentContext) -> Result<Caller, String> {
-        let (url, http, clock) = (self.config.iam_address()?, context.http.clone(), context.clock);
-        let time_limit = context.turn_limit;
-        let caller = Caller::new(context, &self.config.headers, self.config.api_key.as_ref());
-        let key = caller.api_key.clone().filter(|_| self.config.auth == AuthConfig::Iam);
-        let tokens = key.map(|key| IamTokens::new(IamSettings { url, key, time_limit, clock }, http));
-        Ok(caller.with_tokens(tokens))
+        Instance { config: config.clone(), base, name, agent: String::new() }
     }
 
     /// Finds the agent by its name. Returns an id for a conversation.

@@ -10,7 +10,7 @@ use super::instance::{HINTS, Instance, reported};
 use super::wire::TurnContent;
 use super::wire::runs::{Run, answer_of, request};
 use crate::agent::attempts::{Again, AttemptFailure};
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, Wire};
+use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, Reply};
 use crate::http::{HttpFault, HttpReply, Method};
 
@@ -21,9 +21,6 @@ pub(super) struct RunsWire {
     /// The waits between looks at a thread whose reply was cut off.
     waits: Vec<Duration>,
     thread: Option<String>,
-    /// How many messages the thread must hold of ours.
-    said: usize,
-    message: String,
     run: Run,
     cut_off: Option<CutOff>,
 }
@@ -40,8 +37,7 @@ impl RunsWire {
     pub(super) fn new(instance: Instance, context: &AgentContext) -> RunsWire {
         let mut delays = context.reading.delays(context.rng_seed);
         let waits = std::iter::from_fn(|| delays.next(None)).collect();
-        let (message, run) = (String::new(), Run::default());
-        RunsWire { instance, waits, thread: None, said: 0, message, run, cut_off: None }
+        RunsWire { instance, waits, thread: None, run: Run::default(), cut_off: None }
     }
 
     /// The message has arrived in the thread, and the reply broke off there: the thread is read as often as the policy says.
@@ -60,9 +56,9 @@ impl RunsWire {
     }
 
     /// What the thread shows of the answer.
-    fn looked(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    fn looked(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let Some(cut) = &mut self.cut_off else { return Ok(Next::Send) };
-        if let Some(content) = answer_of(&cut.messages, self.said, &self.message) {
+        if let Some(content) = answer_of(&cut.messages, input.turn, &input.message) {
             // The thread does not say when the answer was there: this is when it was seen.
             return reply(received, content);
         }
@@ -83,13 +79,11 @@ impl Wire for RunsWire {
         self.instance.open(caller).await
     }
 
-    fn say(&mut self, message: &str) {
-        self.said += 1;
+    fn begin(&mut self, _: &TurnInput) {
         self.cut_off = None;
-        message.clone_into(&mut self.message);
     }
 
-    async fn send(&mut self) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
         if let (Some(_), Some(thread)) = (&self.cut_off, &self.thread) {
             let saas = ["v1", "orchestrate", "threads", thread, "messages"];
             let url = self.instance.url(&saas, &["v1", "threads", thread, "messages"]);
@@ -103,7 +97,7 @@ impl Wire for RunsWire {
             Some(_) => "; the agent has forgotten the thread in mid-conversation, or it is there no more",
             None => "; check target.watsonx.baseUrl: does this instance have the runs of v1?",
         };
-        let body = request(&self.instance.agent, self.thread.as_deref(), &self.message, &self.instance.config.context);
+        let body = request(&self.instance.agent, self.thread.as_deref(), &input.message, &self.instance.config.context);
         let request = Request::to(Method::POST, url, Hints { not_found, ..HINTS });
         Ok(request.with_body(&body).in_form(Form::Lines, None))
     }
@@ -124,9 +118,9 @@ impl Wire for RunsWire {
         })
     }
 
-    async fn finish(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         if self.cut_off.is_some() {
-            return self.looked(received);
+            return self.looked(input, received);
         }
         let (run, head) = (std::mem::take(&mut self.run), &received.reply);
         self.thread.clone_from(&run.thread);

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::config::WebSocketConfig;
 use super::wire::{Heard, Reading};
 use crate::agent::attempts::{Again, AttemptFailure, Retries, own_session_id};
-use crate::agent::freeform::{Known, Picked, Said, address, fill_all_apart, headers_of};
-use crate::agent::rest::{Hints, Took};
+use crate::agent::freeform::{Picked, TemplateValues, address, fill_all_apart, headers_of};
+use crate::agent::rest::{Hints, Took, TurnInput};
 use crate::agent::{Agent, AgentContext, AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
@@ -30,7 +30,7 @@ pub struct WebSocketAgent {
 
 struct Shared {
     config: WebSocketConfig,
-    known: Known,
+    values: TemplateValues,
     context: AgentContext,
     reading: Reading,
     sessions: AtomicU64,
@@ -39,8 +39,10 @@ struct Shared {
 impl WebSocketAgent {
     /// A client; nothing is sent yet. The error says which path is none.
     pub(super) fn new(config: WebSocketConfig, context: AgentContext) -> Result<WebSocketAgent, String> {
-        let (reading, known) = (Reading::of(&config)?, Known::from(&context));
-        Ok(WebSocketAgent { shared: Arc::new(Shared { config, known, context, reading, sessions: AtomicU64::new(0) }) })
+        let (reading, values) = (Reading::of(&config)?, TemplateValues::from(&context));
+        Ok(WebSocketAgent {
+            shared: Arc::new(Shared { config, values, context, reading, sessions: AtomicU64::new(0) }),
+        })
     }
 }
 
@@ -52,9 +54,8 @@ impl Agent for WebSocketAgent {
         let id = own_session_id(shared.context.rng_seed, nth);
         let opened = shared.open_with_retries(&id, nth).await?;
         let Opened { socket, own_id, held } = opened;
-        let is_over = None;
-        let id = own_id.unwrap_or(id);
-        Ok(Box::new(WebSocketSession { shared, id, socket, held, is_over, history: Vec::new(), turn: 0 }))
+        let input = TurnInput { session_id: own_id.unwrap_or(id), ..TurnInput::default() };
+        Ok(Box::new(WebSocketSession { shared, input, socket, held, is_over: None, history: Vec::new() }))
     }
 }
 
@@ -84,8 +85,8 @@ impl Shared {
 
     /// One try to open a conversation: the connection, what is sent first, the session's id.
     async fn open(&self, id: &str) -> Result<Opened, AttemptFailure> {
-        let Shared { config, known, context, .. } = self;
-        let values = known.values(Said { session_id: id, message: "", turn: 0, history: &[] });
+        let Shared { config, values, context, .. } = self;
+        let values = values.in_turn(&TurnInput { session_id: id.to_owned(), ..TurnInput::default() }, &[]);
         let mut socket = self.connect(&values).await?;
         let told = async {
             for message in &config.open {
@@ -181,20 +182,19 @@ fn unsendable(problem: &str) -> HttpFault {
 /// One conversation with such an agent.
 struct WebSocketSession {
     shared: Arc<Shared>,
-    id: String,
+    input: TurnInput,
     socket: Box<Socket>,
     /// Frames that came before they were asked for.
     held: VecDeque<String>,
     /// Why nothing more can be said.
     is_over: Option<AgentError>,
     history: Vec<Value>,
-    turn: u32,
 }
 
 #[async_trait]
 impl Session for WebSocketSession {
     fn id(&self) -> &str {
-        &self.id
+        &self.input.session_id
     }
 
     fn no_state(&self) -> &'static str {
@@ -228,11 +228,11 @@ impl WebSocketSession {
         if let Some(error) = &self.is_over {
             return Err(AttemptFailure { error: error.clone(), maybe_received: false, again: Again::Never });
         }
-        self.turn += 1;
-        let said = Said { session_id: &self.id, message, turn: self.turn, history: &self.history };
+        self.input.turn += 1;
+        message.clone_into(&mut self.input.message);
         let shared = &self.shared;
-        let frame =
-            frame_of("say", &shared.config.say, &shared.known.values(said)).await.map_err(AttemptFailure::from)?;
+        let values = shared.values.in_turn(&self.input, &self.history);
+        let frame = frame_of("say", &shared.config.say, &values).await.map_err(AttemptFailure::from)?;
         let stopwatch = shared.context.clock.start();
         self.within_limit(Some(frame), stopwatch).await
     }

@@ -138,10 +138,6 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
 }
 
 impl Transport for WebSocketConfig {
-    fn key(&self) -> &'static str {
-        "websocket"
-    }
-
     fn abilities(&self) -> Vec<Ability> {
         those(&[
             (self.tells_model(), Ability::ChoosesModel),

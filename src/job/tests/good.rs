@@ -53,7 +53,7 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
     let case = &job.cases[0];
     assert_eq!((case.seeds.len(), case.setups.len(), case.assertions.len(), case.facts.len()), (0, 0, 0, 0));
     assert_eq!((job.graph.backend(), job.gate, job.limits), (None, Gate::default(), Limits::default()));
-    assert_eq!(job.target.transport, TransportConfig::Embabel(EmbabelConfig::default()));
+    assert_eq!(job.target.transport, EmbabelConfig::default().into());
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn every_key_is_understood() {
     let case = &job.cases[0];
     assert_eq!(case.user, User::Lines(vec!["First line".to_owned(), "2".to_owned()]));
     assert_eq!(job.judge.model, Model::new(ModelName::Scripted));
-    assert_eq!(job.target.transport, TransportConfig::Demo(DemoConfig {}));
+    assert_eq!(job.target.transport, DemoConfig {}.into());
     let neo4j = Neo4jConfig { uri: Some("bolt://db:7687".to_owned()), ..Neo4jConfig::default() };
     assert_eq!(job.graph.backend(), Some(GraphConfig::Neo4j(neo4j)));
     let watch = WatchConfig {
@@ -131,7 +131,7 @@ fn what_is_expected_keeps_its_type() {
 fn a_kind_key_without_a_value_is_there_all_the_same() {
     let text = LEAST.replace("chatbot: c", "chatbot: c, demo: ") + "graph:\n  embedded:\n";
     let job = load("job.yml", &text, &AllTemplates).unwrap_or_else(|_| panic!("{}", rendered(&text)));
-    assert_eq!(job.target.transport, TransportConfig::Demo(DemoConfig {}));
+    assert_eq!(job.target.transport, DemoConfig {}.into());
     assert_eq!(job.graph.backend(), Some(GraphConfig::Embedded(EmbeddedConfig::default())));
 }
 

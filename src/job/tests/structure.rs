@@ -22,7 +22,7 @@ job.yml:1:10: unknown key `usr`
   |
 1 | target: {usr: u, chatbot: c}
   |          ^^^
-  = expected one of: user, chatbot, embabel, demo, adk, openai, responses, http, websocket, command, a2a, trpc, watsonx, maxConcurrency, start
+  = expected one of: user, chatbot, embabel, demo, adk, openai, responses, a2a, trpc, watsonx, http, websocket, command, maxConcurrency, start
   = help: did you mean `user`?
 "#,
     );
@@ -33,7 +33,7 @@ job.yml:1:31: unknown key `colour`
   |
 1 | target: {user: u, chatbot: c, colour: red}
   |                               ^^^^^^
-  = expected one of: user, chatbot, embabel, demo, adk, openai, responses, http, websocket, command, a2a, trpc, watsonx, maxConcurrency, start
+  = expected one of: user, chatbot, embabel, demo, adk, openai, responses, a2a, trpc, watsonx, http, websocket, command, maxConcurrency, start
 "#,
     );
 }

@@ -84,14 +84,14 @@ impl Run {
 
 /// What a thread's messages tell of the answer to our last message; `None` while there is none. `said` is how many
 /// messages of ours there must be.
-pub fn answer_of(messages: &Value, said: usize, message: &str) -> Option<TurnContent> {
+pub fn answer_of(messages: &Value, said: u32, message: &str) -> Option<TurnContent> {
     let messages = messages.as_array()?;
     let is_ours = |entry: &Value| entry["role"] == "user";
     let last = messages.iter().rposition(is_ours)?;
     let mut words = TurnContent::default();
     words.take_content(&messages[last]["content"]);
     // Else it is the answer to an earlier message that stands there.
-    if words.text().trim() != message.trim() || messages.iter().filter(|entry| is_ours(entry)).count() < said {
+    if words.text().trim() != message.trim() || messages.iter().filter(|entry| is_ours(entry)).count() < said as usize {
         return None;
     }
     let mut content = TurnContent::default();

@@ -1,0 +1,119 @@
+//! The settings that transports over HTTP share: one base URL, a key, headers.
+
+use std::collections::BTreeMap;
+
+use super::Caller;
+use crate::agent::transport::{base_url, header_problems};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
+use crate::http::BaseUrl;
+
+/// A transport over HTTP whose agent has one base URL. Whatever follows from that is the same for all of them.
+pub trait RestTransport: Send + Sync {
+    /// Its settings as they were read.
+    fn settings(&self) -> RestSettings<'_>;
+
+    /// What of its configuration can't work, beside the base URL and the headers.
+    fn own_problems(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// A client for the agent at this base URL. The error names the setting that can't work.
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String>;
+}
+
+/// What a [`RestTransport`] says of itself.
+pub struct RestSettings<'a> {
+    /// Its key below `target`.
+    pub key: &'static str,
+    /// The base URL that the job names.
+    pub base_url: Option<&'a str>,
+    /// The base URL where it names none and starts no agent.
+    pub default_url: &'static str,
+    /// The path of the API of an agent that is started.
+    pub started_path: &'static str,
+    /// The agent's key.
+    pub api_key: Option<&'a String>,
+    /// Headers with every request.
+    pub headers: Option<&'a BTreeMap<String, String>>,
+    /// What it can do as it is configured.
+    pub abilities: Vec<Ability>,
+    /// The model where `--model` names none.
+    pub default_model: &'static str,
+    /// Where the job says by which name the agent is asked for.
+    pub name_key: Option<&'static str>,
+    /// Whether the agent is told who the user is.
+    pub tells_user: bool,
+}
+
+impl RestSettings<'_> {
+    /// Settings in which the job says nothing.
+    pub(in crate::agent) fn new(key: &'static str, default_url: &'static str) -> RestSettings<'static> {
+        RestSettings {
+            key,
+            base_url: None,
+            default_url,
+            started_path: "",
+            api_key: None,
+            headers: None,
+            abilities: Vec::new(),
+            default_model: "own",
+            name_key: None,
+            tells_user: true,
+        }
+    }
+
+    /// Reads a base URL; the error names its key.
+    fn base_url(&self, address: &str) -> Result<BaseUrl, String> {
+        base_url(&format!("{}.baseUrl", self.key), address)
+    }
+}
+
+impl<T: RestTransport> Transport for T {
+    fn abilities(&self) -> Vec<Ability> {
+        self.settings().abilities
+    }
+
+    fn check(&self) -> Vec<String> {
+        let settings = self.settings();
+        let address = settings.base_url(settings.base_url.unwrap_or(settings.default_url)).err();
+        let headers = settings.headers.into_iter().flat_map(|headers| header_problems(settings.key, headers));
+        address.into_iter().chain(self.own_problems()).chain(headers).collect()
+    }
+
+    fn secrets(&self) -> Vec<(&str, &str)> {
+        let RestSettings { api_key, headers, .. } = self.settings();
+        let headers = headers.into_iter().flatten().map(|(name, value)| (name.as_str(), value.as_str()));
+        api_key.map(|key| ("apiKey", key.as_str())).into_iter().chain(headers).collect()
+    }
+
+    fn default_model(&self) -> &'static str {
+        self.settings().default_model
+    }
+
+    fn named_address(&self) -> Option<&str> {
+        self.settings().base_url
+    }
+
+    fn address(&self) -> Option<&str> {
+        let settings = self.settings();
+        settings.base_url.or(Some(settings.default_url))
+    }
+
+    fn name_key(&self) -> Option<&'static str> {
+        self.settings().name_key
+    }
+
+    fn tells_user(&self) -> bool {
+        self.settings().tells_user
+    }
+
+    /// At the job's address, at that of the agent that was started, or at the usual one.
+    fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = self.settings();
+        let started_at = context.started_at.as_ref().map(|address| format!("{address}{}", settings.started_path));
+        let address = settings.base_url.or(started_at.as_deref()).unwrap_or(settings.default_url);
+        let base = settings.base_url(address);
+        let agent = base.and_then(|base| self.agent(base, Caller::new(context, settings.headers, settings.api_key)));
+        agent.map_err(|message| AgentError { kind: AgentErrorKind::Unreachable, message })
+    }
+}
