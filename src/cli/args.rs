@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// What was typed, with the environment's twins where nothing was, and the file's where the environment says nothing.
+    /// Parses the command line; an argument that was not typed is taken from its environment variable, else from the env file.
     ///
     /// # Errors
     /// clap's words, which are help, the version or what is wrong.
@@ -135,7 +135,7 @@ pub(super) struct RunArgs {
     pub(super) no_progress: bool,
 }
 
-/// What decides whether a job can work: `run` and `validate` read it alike.
+/// Arguments that decide whether a job can work, the same for `run` and `validate`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArgs {
     /// The agent's model, sent with every message; several, separated by commas, are compared

@@ -49,7 +49,7 @@ impl Context {
         }
     }
 
-    /// What knows the secrets of this process.
+    /// Clears the secrets of this process.
     pub(super) fn redactor(&self) -> &Redactor {
         &self.credentials.redactor
     }
@@ -74,7 +74,7 @@ fn redactor(variables: &Variables) -> Redactor {
     redactor
 }
 
-/// What the user says, else what the terminal says, else 100; a report narrower than 60 can't be read.
+/// The width that the user sets, else the terminal's, else 100; at least 60, for a narrower report can't be read.
 fn width(columns: Option<String>) -> usize {
     let said = columns.and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));

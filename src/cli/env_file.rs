@@ -10,7 +10,7 @@ use super::error::CliError;
 /// The file that is read from the working directory where none is named.
 const USUAL: &str = ".env";
 
-/// What the file says, by name.
+/// The variables of the file, by name.
 pub(super) type EnvFile = BTreeMap<String, String>;
 
 /// Reads the named file, or `.env` where there is one.

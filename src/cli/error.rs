@@ -20,7 +20,7 @@ pub(super) struct RefusedJob {
     pub(super) refusals: Vec<Refusal>,
 }
 
-/// What can go wrong before or around a run. What goes wrong within one is an outcome, not an error.
+/// An error before or around a run. Errors within a trial are outcomes.
 #[derive(Debug)]
 pub(super) enum CliError {
     /// A job file can't be read.
@@ -37,7 +37,7 @@ pub(super) enum CliError {
     InvalidJobs(Vec<Problems>),
     /// Jobs can't work as they were asked for.
     Refused(Vec<RefusedJob>),
-    /// What a run needs is not there.
+    /// Something that a run needs is missing.
     NotReady { file: String, troubles: Vec<Trouble> },
     /// `-o` names a format that there is not.
     UnknownFormat(PathBuf),
@@ -95,7 +95,7 @@ impl CliError {
         }
     }
 
-    /// What the user reads.
+    /// The message for the user.
     pub(super) fn words(&self, ink: Ink) -> String {
         let error = ink.bad("error:");
         match self {

@@ -14,7 +14,7 @@ use crate::secret::{Redactor, Secret};
 pub(super) struct Loaded {
     /// The file, as it was typed.
     pub(super) file: String,
-    /// What it means.
+    /// The job.
     pub(super) job: Job,
     /// The templates.
     pub(super) templates: Templates,

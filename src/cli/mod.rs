@@ -1,4 +1,4 @@
-//! What was typed and what is shown: one file a subcommand.
+//! The command line: one file per subcommand.
 //!
 //! Invariants: the environment and the terminal are read in `context` alone; `printer` alone writes to stdout and
 //! stderr; every error is data until `error` words it.
@@ -92,7 +92,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// What clap has to say. Help and version go to stdout with status 0, wrong usage to stderr with status 2.
+/// Prints an error or a text of clap. Help and version go to stdout with status 0, wrong usage to stderr with status 2.
 fn said(usage: &clap::Error, redactor: &Redactor) -> ExitCode {
     let status = if usage.use_stderr() { CliError::USAGE } else { 0 };
     let words = usage.render().to_string();

@@ -20,7 +20,7 @@ pub(super) struct Planned {
     pub(super) file: String,
     /// Its templates.
     pub(super) templates: Templates,
-    /// What is to be run.
+    /// The plan.
     pub(super) plan: Plan,
 }
 
@@ -80,7 +80,7 @@ fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
 /// The clients of a plan. It must be called where asynchronous work can be done.
 ///
 /// # Errors
-/// What a client can't be made of.
+/// An address that no client can be made of.
 pub(super) fn edges(
     plan: &Plan,
     context: &Context,
@@ -91,7 +91,7 @@ pub(super) fn edges(
     Edges::of(plan, RunDeps { credentials: &context.credentials, clock: context.clock, rng_seed, random, on_wait })
 }
 
-/// What models cost: what the file says, then what is known.
+/// Prices of models: those of the file, then the embedded ones.
 fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let Some(path) = file else { return Ok(PriceTable::embedded()) };
     let text = std::fs::read_to_string(path);
@@ -100,7 +100,7 @@ fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     PriceTable::embedded().with_file(&text).map_err(invalid)
 }
 
-/// What decides whether a plan can work.
+/// The parts of the environment that decide whether a plan can work.
 pub(super) fn surroundings(context: &Context) -> Environment {
     Environment {
         variables: context.credentials.variables.clone(),

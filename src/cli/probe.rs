@@ -21,7 +21,7 @@ use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use crate::run::{self, Edges, Engine, ProbeError, ProbeReport, RunDeps};
 
-/// How much of what an agent says is shown.
+/// The most characters of an agent's text that are shown.
 const SHOWN: usize = 100;
 
 /// Says hello to the agent and prints what was found.
@@ -96,7 +96,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
 
 type Lines = Vec<(&'static str, String)>;
 
-/// What is known before anything is sent.
+/// Prints what is known before anything is sent.
 fn about(target: &Target) -> Lines {
     let transport = &target.transport;
     let address = match (&target.start, transport.named_address(), transport.address()) {
@@ -166,7 +166,7 @@ fn time(reply: &Reply) -> String {
     format!("{:.0} ms, first words {first}", reply.latency_ms)
 }
 
-/// How many of each kind.
+/// Counts by kind.
 fn events(events: &[Event]) -> String {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {

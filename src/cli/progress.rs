@@ -1,4 +1,4 @@
-//! What is shown while a job runs: entries of the journal as lines on stderr.
+//! Progress while a job runs: entries of the journal as lines on stderr.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::score::Outcome;
 /// Errors are shown whole, unless somebody else made them endless.
 const UNCUT: usize = 1000;
 
-/// How much is shown.
+/// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     /// Nothing.
@@ -35,7 +35,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// How much is shown follows from the flags and from whether someone watches.
+    /// The level of detail that follows from the flags and from whether stderr is a terminal.
     pub(super) fn new(context: &Context, verbose: bool, silent: bool) -> Progress {
         let level = match (silent, verbose, context.stderr_is_tty) {
             (true, _, _) => Level::Nothing,

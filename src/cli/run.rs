@@ -60,7 +60,7 @@ async fn run_all(
     Ok(worst)
 }
 
-/// What everything asynchronous runs on; started only by what needs it.
+/// The asynchronous runtime, started only by the subcommands that need it.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -174,7 +174,7 @@ fn limited(at_once: AtOnce, file: &str, asked: u16, printer: &Printer) -> Result
     Ok(())
 }
 
-/// How many lanes run at once: what the flag says, and no more than the agent can hold.
+/// The number of lanes at once: that of the flag, and no more than the agent can take.
 fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
     let most = plan.job.target.max_concurrency.map_or(flag, |most| most.get());
     if most < flag && plan.lanes.len() > usize::from(most) {

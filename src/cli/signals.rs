@@ -17,13 +17,13 @@ use super::printer::Printer;
 use crate::agent::{any_group_is_left, kill_all_groups};
 use crate::record::Verdict;
 
-/// How long an orderly end may take before it is told how to have a quicker one.
+/// The time that an orderly end may take before a note says how to end at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long words, and locks that others hold, are waited for when the process is to end at once.
+/// The time that output and locks are waited for when the process is to end at once.
 const AT_ONCE: Duration = Duration::from_millis(300);
 
-/// What this process is asked by signals, heard from when this is made until the process ends.
+/// The signals that ask this process to end, handled from when this is made until the process ends.
 #[derive(Clone)]
 pub(super) struct Signals {
     /// Cancelled by the first signal: everything is to end in order.

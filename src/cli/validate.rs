@@ -96,7 +96,7 @@ async fn live(
     }
 }
 
-/// How much of everything a job holds.
+/// One line with the numbers of cases, tasks, facts and assertions.
 fn contents(job: &Job) -> String {
     let sum = |of: fn(&Case) -> usize| job.cases.iter().map(|case| of(case)).sum();
     let parts = [

@@ -33,13 +33,13 @@ impl Clock {
         Stopwatch(Instant::now())
     }
 
-    /// So far from now.
+    /// A deadline this far from now.
     pub fn deadline(&self, limit: Duration) -> Deadline {
         Deadline { since: self.start(), limit }
     }
 }
 
-/// How long something may take, beginning when this was made.
+/// A time limit that runs from when it was made.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     since: Stopwatch,
@@ -52,7 +52,7 @@ impl Deadline {
         self.since.0.elapsed() >= self.limit
     }
 
-    /// How long it may take in all.
+    /// The limit.
     pub fn limit(&self) -> Duration {
         self.limit
     }

@@ -1,4 +1,4 @@
-//! How many files, pipes and connections this process may have open at once, and what it means when there is no more.
+//! The limit on open files, pipes and connections of this process, and errors for want of one.
 //!
 //! Invariant: what fails for want of a file descriptor is our own lack, and never the agent's doing.
 
@@ -7,7 +7,7 @@ use std::io;
 /// What to try where there is none left.
 pub const HINT: &str = "fewer conversations at once (-j), or a higher limit (ulimit -n)";
 
-/// That there was none left.
+/// The error message where none is left.
 pub const NONE_LEFT: &str = "eval-job had no file descriptor left";
 
 /// Whether an error says that no file descriptor was left, to this process or to the whole system.
@@ -34,7 +34,7 @@ mod system {
     /// More is never asked for: some programs go through all numbers that they may use.
     const MOST: u64 = 1 << 20;
 
-    /// What macOS grants at the most where it names no limit.
+    /// The most that macOS grants where it names no limit.
     const MOST_ON_MACOS: u64 = 10_240;
 
     /// The limits with which this process was started.

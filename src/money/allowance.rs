@@ -1,16 +1,16 @@
-//! What one model may still spend.
+//! Reserves the cost of one model's requests.
 
 use std::sync::Arc;
 
 use super::{Amount, Cost, Dollars, LimitExceeded, Price, Reservation, SpendTracker};
 use crate::evidence::Usage;
 
-/// What a model's requests are paid from.
+/// One model's access to the run's budget.
 #[derive(Debug, Clone)]
 pub struct Allowance {
-    /// What the run has spent and may spend.
+    /// The budget of the run.
     pub spend_tracker: Arc<SpendTracker>,
-    /// What the model costs; `None` where nobody knows, which is no matter where money is not limited.
+    /// The model's price; `None` if unknown, which is allowed only where money is not limited.
     pub price: Option<Price>,
     /// The longest reply that is asked for, in tokens.
     pub longest_reply: u64,
@@ -27,7 +27,7 @@ impl Allowance {
         self.spend_tracker.set_aside(Amount { dollars, tokens: input.saturating_add(self.longest_reply) }).await
     }
 
-    /// What a call came to; `None` where its tokens were not told.
+    /// The cost of a finished call; `None` if its token counts were not reported.
     pub fn amount(&self, usage: &Usage) -> Option<Amount> {
         let tokens = usage.total_tokens()?;
         match self.price.map_or(Cost::NOTHING, |price| price.of(usage)) {

@@ -1,8 +1,8 @@
-//! What is limited.
+//! An amount of money and tokens.
 
 use super::Dollars;
 
-/// Money and tokens, both of which can be limited.
+/// An amount of money and tokens, the two things that a run can be limited to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
     /// The money.
@@ -12,17 +12,17 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Both together.
+    /// The sum, saturating.
     pub fn plus(self, other: Amount) -> Amount {
         Amount { dollars: self.dollars.plus(other.dollars), tokens: self.tokens.saturating_add(other.tokens) }
     }
 
-    /// This without the other, at least nothing.
+    /// The difference, zero at least.
     pub fn minus(self, other: Amount) -> Amount {
         Amount { dollars: self.dollars.minus(other.dollars), tokens: self.tokens.saturating_sub(other.tokens) }
     }
 
-    /// So many times this.
+    /// The product, saturating.
     pub fn times(self, count: u64) -> Amount {
         Amount { dollars: self.dollars.times(count), tokens: self.tokens.saturating_mul(count) }
     }

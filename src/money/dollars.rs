@@ -28,17 +28,17 @@ impl Dollars {
         self.0 as f64 / STEPS
     }
 
-    /// Both together, at most the largest amount.
+    /// The sum, saturating.
     pub fn plus(self, other: Dollars) -> Dollars {
         Dollars(self.0.saturating_add(other.0))
     }
 
-    /// This without the other, at least nothing.
+    /// The difference, zero at least.
     pub fn minus(self, other: Dollars) -> Dollars {
         Dollars(self.0.saturating_sub(other.0))
     }
 
-    /// So many times this, at most the largest amount.
+    /// The product, saturating.
     pub fn times(self, count: u64) -> Dollars {
         Dollars(self.0.saturating_mul(count))
     }
@@ -51,7 +51,7 @@ impl From<Dollars> for f64 {
 }
 
 impl From<f64> for Dollars {
-    /// What can't be an amount of money is none.
+    /// Zero for a number that is no amount of money.
     fn from(dollars: f64) -> Dollars {
         Dollars::new(dollars).unwrap_or_default()
     }

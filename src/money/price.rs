@@ -1,49 +1,49 @@
-//! What a model's tokens cost.
+//! The price of a model's tokens.
 
 use serde::{Deserialize, Serialize};
 
 use super::Dollars;
 use crate::evidence::Usage;
 
-/// What a model's tokens cost, in dollars a million tokens.
+/// The price of a model's tokens, in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Price {
-    /// Of the request.
+    /// Input tokens.
     pub input: f64,
-    /// Of the part of the request that was in the provider's cache; without it, the same as of any other.
+    /// Input tokens that were in the provider's cache; the same as `input` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// Of the reply, reasoning included.
+    /// Output tokens, reasoning included.
     pub output: f64,
-    /// What a long request costs instead.
+    /// The rates of long requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long_context: Option<LongContext>,
 }
 
-/// What a request costs, and its reply, that is longer than so many tokens.
+/// The rates of requests above a number of input tokens, and of their replies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LongContext {
-    /// From more tokens of a request than this on.
+    /// The largest number of input tokens at the usual rates.
     pub above: u64,
-    /// Of the request.
+    /// Input tokens.
     pub input: f64,
-    /// Of the part of it that was in the provider's cache.
+    /// Input tokens that were in the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// Of the reply.
+    /// Output tokens.
     pub output: f64,
 }
 
-/// What calls cost, as far as that is known.
+/// The cost of calls, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
-    /// So much.
+    /// Exactly this.
     Exactly(Dollars),
-    /// So much, and what calls without counts cost.
+    /// This, and the unknown cost of calls that reported no token counts.
     AtLeast(Dollars),
-    /// Nobody can tell: no price, or no counts at all.
+    /// Unknown: there is no price, or no call reported its token counts.
     Unknown,
 }
 
@@ -51,7 +51,7 @@ impl Cost {
     /// Nothing.
     pub const NOTHING: Cost = Cost::Exactly(Dollars::ZERO);
 
-    /// Both together.
+    /// The sum; a lower bound where one of the two is not exact.
     pub fn plus(self, other: Cost) -> Cost {
         match (self, other) {
             (Cost::Exactly(a), Cost::Exactly(b)) => Cost::Exactly(a.plus(b)),
@@ -70,7 +70,7 @@ impl Cost {
 }
 
 impl Price {
-    /// What this usage costs. Where its longest request was a long one, all of it is priced so: sums do not tell which
+    /// The cost of this usage. Where its longest request was a long one, all of it is priced so: sums do not tell which
     /// tokens were those of the long ones.
     pub fn of(&self, usage: &Usage) -> Cost {
         if *usage == Usage::default() {
@@ -103,7 +103,7 @@ impl Price {
     }
 }
 
-/// Of one token each.
+/// The rates of a single token.
 struct Rates {
     input: Dollars,
     cached: Dollars,

@@ -1,4 +1,4 @@
-//! What may be spent, and what is spent of it.
+//! The spending limits of a run, and what has been spent and reserved so far.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use super::{Amount, Dollars};
 
-/// What may be spent; without a number there is no limit.
+/// The spending limits of a run; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpendLimits {
     /// `limits.cost`.
@@ -121,13 +121,13 @@ impl SpendTracker {
         }
     }
 
-    /// What was spent without asking: the agent's own tokens.
+    /// Records spending that was not reserved: the agent's own tokens.
     pub fn spend(&self, amount: Amount) {
         let mut state = self.state();
         state.spent = state.spent.plus(amount);
     }
 
-    /// Why nothing more may be spent, if that is so.
+    /// The limit that has been reached, if one has.
     pub fn exhausted(&self) -> Option<LimitExceeded> {
         let mut state = self.state();
         let spent = state.spent;

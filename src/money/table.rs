@@ -1,4 +1,4 @@
-//! What which model costs.
+//! Prices by model.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl PriceTable {
     /// These prices, before those that are known already.
     ///
     /// # Errors
-    /// What is wrong with the file's text, in a sentence.
+    /// A sentence about the first error in the file.
     pub fn with_file(mut self, text: &str) -> Result<PriceTable, String> {
         let PriceTable { dated, models } = PriceTable::read(text)?;
         self.models.extend(models);
@@ -68,7 +68,7 @@ impl PriceTable {
         &self.dated
     }
 
-    /// What a model costs, by the name that a job or an agent has for it: `openai/gpt-4.1-mini`, `gpt-4.1-mini`,
+    /// The price of a model, by the name that a job or an agent has for it: `openai/gpt-4.1-mini`, `gpt-4.1-mini`,
     /// `gpt-4.1-mini-2025-04-14`. A name without a provider must be known of one provider only.
     pub fn price(&self, name: &str) -> Option<&Price> {
         let exact = |name: &str| match (self.models.get(name), name.contains('/')) {

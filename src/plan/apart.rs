@@ -1,11 +1,11 @@
-//! What of `isolation` and `target.start` cannot work.
+//! Refuses combinations of `isolation` and `target.start` that cannot work.
 
 use super::Refusal;
 use crate::agent::managed::check as check_start;
 use crate::graph::{GraphConfig, unscoped_problem};
 use crate::job::{Isolation, Job};
 
-/// What keeps the trials apart, and whether several run at once.
+/// The isolation of the trials, and whether several run at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Apart {
     pub(super) isolation: Isolation,

@@ -1,11 +1,11 @@
-//! What keeps trials apart, and which of them may run side by side.
+//! The isolation of trials, and the lanes in which they run.
 
 use super::Trial;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::job::{Isolation, Job};
 
-/// What keeps the trials of a job apart: what it says, else the most that costs nothing.
+/// The isolation of a job's trials: the job's own, else the strongest that costs nothing.
 pub(super) fn isolation(job: &Job, graph: Option<&GraphConfig>) -> Isolation {
     let is_demo = job.target.transport.hosting().is_in_process();
     let is_embedded = matches!(graph, Some(GraphConfig::Embedded(_)));

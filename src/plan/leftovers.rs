@@ -1,4 +1,4 @@
-//! What earlier conversations leave for later ones.
+//! Whether later conversations find what earlier ones left in a shared graph.
 
 use crate::graph::GraphConfig;
 use crate::job::{Case, Isolation, Job};

@@ -1,4 +1,5 @@
-//! What is to be run: a job × models × conditions × repeats, in lanes; and what is refused before a token is paid.
+//! The plan of a run: cases × models × conditions × repeats, in lanes. Jobs that cannot work are refused here, before
+//! anything is paid.
 //!
 //! Pure: whatever can be known from the job, the flags and the surroundings is checked here, all problems at once.
 
@@ -25,7 +26,7 @@ pub use features::refusal as missing_feature;
 pub use models::{Access, access};
 pub use refusal::Refusal;
 
-/// What the command line asks for beyond the job.
+/// What the command line overrides in the job.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     /// The agent's models; empty means the transport's default.
@@ -40,18 +41,18 @@ pub struct Overrides {
     pub min_score: Option<Score>,
     /// Limits of the run instead of the job's.
     pub limits: RunLimits,
-    /// How often each conversation is held, instead of the job's number.
+    /// Overrides `repeat`.
     pub repeat: Option<u32>,
 }
 
-/// What the surroundings offer, as far as it decides what can work.
+/// The parts of the environment that decide whether a job can work.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Environment {
     /// The environment's variables: keys and addresses of our own models.
     pub variables: Variables,
     /// `NEO_URI`.
     pub neo4j_uri: Option<String>,
-    /// What models cost.
+    /// Prices of models.
     pub prices: PriceTable,
 }
 
@@ -60,11 +61,11 @@ pub struct Environment {
 pub struct Trial {
     /// Which.
     pub id: TrialId,
-    /// What it is about.
+    /// Its case.
     pub case: Arc<Case>,
 }
 
-/// What is to be run; whatever it holds can work as far as anyone can know.
+/// The plan of a run; nothing in it is known to be unable to work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The job, with what the command line changes of it.
@@ -73,13 +74,13 @@ pub struct Plan {
     pub models: Vec<String>,
     /// The graph of the trials, if anything uses one.
     pub graph: Option<GraphConfig>,
-    /// What keeps the trials apart.
+    /// The isolation of the trials.
     pub isolation: Isolation,
     /// Trials that share state, one after the other; lanes run side by side.
     pub lanes: Vec<Vec<Trial>>,
-    /// What models cost.
+    /// Prices of models.
     pub prices: PriceTable,
-    /// What can work, and may still not mean what it seems to.
+    /// Warnings about jobs that can work and may not mean what they seem to.
     pub warnings: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::job::{Job, Model, ModelName, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
 
-/// How a model is reached.
+/// Address and key of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
     /// The provider.
@@ -19,15 +19,15 @@ pub struct Access {
     pub model: String,
     /// The address; `None` is the provider's own.
     pub base_url: Option<String>,
-    /// Where the address comes from, or could: a variable, or a place in the job.
+    /// The source of the address: a variable, or a key of the job.
     pub address_from: String,
     /// The key, if there is one.
     pub key: Option<Secret>,
-    /// Where the key comes from, or could.
+    /// The source of the key.
     pub key_from: String,
-    /// What pays, for watsonx.ai: the variable that was set, with its value.
+    /// The project or space of watsonx.ai: the variable that was set, with its value.
     pub payer: Option<(&'static str, String)>,
-    /// Where watsonx.ai's tokens come from, if the environment says.
+    /// The address of watsonx.ai's IAM tokens, if the environment sets one.
     pub iam_url: Option<String>,
 }
 
@@ -111,7 +111,7 @@ fn refusal(what: String, help: &str) -> Refusal {
     Refusal { what, help: help.to_owned() }
 }
 
-/// How a model is reached; `None` for rules. `part` is the key of the job that names it: `evaluator` or `scorer`.
+/// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator` or `scorer`.
 pub fn access(model: &Model, part: &str, variables: &Variables) -> Option<Access> {
     let ModelName::Of { provider, model: name } = &model.name else { return None };
     let provider = *provider;

@@ -1,4 +1,4 @@
-//! What cannot work, and what to do about it.
+//! Refuses jobs that cannot work.
 
 use super::Environment;
 use crate::agent::Ability;
@@ -10,19 +10,19 @@ use crate::job::{Assertion, Job, TimingOn};
 use crate::metric::MetricKind;
 use crate::score::Weight;
 
-/// Something that cannot work.
+/// A reason why a job cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What cannot work, in a sentence.
+    /// The problem, in a sentence.
     pub what: String,
-    /// What to try.
+    /// What to try instead.
     pub help: String,
 }
 
 /// The parameters that every statement is given.
 const PARAMETERS: [&str; 4] = ["user", "sessionId", "trial", "model"];
 
-/// What stands before a predicate of `graph.watch.where` when it is checked.
+/// The prefix with which a predicate of `graph.watch.where` is a statement that can be checked.
 const WATCHED: &str = "MATCH (n) WHERE (";
 
 /// A problem of the statement that a predicate is checked in, with the predicate's own column.

@@ -1,4 +1,4 @@
-//! What the judge is told: everything, and whether the user knew the facts.
+//! The judge's prompt: the tasks, all facts, and the conversation.
 
 use minijinja::context;
 
@@ -8,7 +8,7 @@ use crate::evidence::{Transcript, Turn};
 
 pub(super) const VARIABLES: &[&str] = &["tasks", "facts", "user_knew_facts", "transcript"];
 
-/// What the judge knows of a trial.
+/// The part of a trial that the judge sees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JudgeView<'a> {
     /// The tasks, in order; the judge tells them apart by their place, counted from 1.
@@ -26,9 +26,9 @@ pub struct JudgeView<'a> {
 pub struct JudgedTask<'a> {
     /// `task` or `question`.
     pub kind: &'a str,
-    /// What the persona was to bring about.
+    /// The task.
     pub task: &'a str,
-    /// When it counts as done well.
+    /// The acceptance criteria.
     pub criteria: &'a str,
 }
 

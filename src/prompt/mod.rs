@@ -1,4 +1,4 @@
-//! What our own models are told: templates from `prompts/`, embedded at build time; overrides arrive as text.
+//! The prompts of persona and judge: templates from `prompts/`, embedded at build time; overrides arrive as text.
 //!
 //! Invariants: rendering is pure. Whatever is inserted is escaped first (`&`, `<`), so no value can open or close a tag
 //! of the template, whichever template it is. A persona's messages only ever grow: those of one turn are a prefix of
@@ -16,12 +16,12 @@ pub use persona::{PersonaView, WantedTask, persona_turn};
 pub use place::PromptPlace;
 pub use templates::{TemplateKind, Templates};
 
-/// Why a prompt could not be made.
+/// A prompt could not be rendered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", .place.as_ref().map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column)).unwrap_or_default())]
 pub struct PromptError {
-    /// What went wrong, in a sentence: which template, what to try.
+    /// The error in a sentence, with the template's name and what to try.
     pub message: String,
-    /// Where in the template; `None` where there is none.
+    /// The place in the template, if there is one.
     pub place: Option<PromptPlace>,
 }

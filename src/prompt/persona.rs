@@ -1,4 +1,4 @@
-//! What the persona is told, and the conversation as it sees it.
+//! The persona's instructions, and the conversation from its side.
 
 use minijinja::context;
 
@@ -8,16 +8,16 @@ use crate::evidence::{Message, Role, Turn};
 
 pub(super) const VARIABLES: &[&str] = &["name", "voice", "signoff", "tasks", "facts"];
 
-/// What the persona knows of the job. Acceptance criteria are not among it.
+/// The part of the job that the persona knows: not the acceptance criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PersonaView<'a> {
-    /// Whom it plays.
+    /// Its name.
     pub name: &'a str,
-    /// How it speaks.
+    /// Its way of speaking.
     pub voice: &'a str,
     /// The phrase that ends its goodbye.
     pub signoff: &'a str,
-    /// What it is to bring about, in order.
+    /// Its tasks, in order.
     pub tasks: &'a [WantedTask<'a>],
     /// The facts that it *knows*: empty in the condition without facts.
     pub facts: &'a [String],
@@ -28,7 +28,7 @@ pub struct PersonaView<'a> {
 pub struct WantedTask<'a> {
     /// `task` or `question`.
     pub kind: &'a str,
-    /// What the persona does.
+    /// The task.
     pub task: &'a str,
 }
 

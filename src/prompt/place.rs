@@ -1,4 +1,4 @@
-//! Where in a template something is wrong.
+//! A place in a template, for error messages.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub struct PromptPlace {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// How many characters of the line are meant, at least 1.
+    /// The number of characters to underline, at least 1.
     pub width: usize,
     /// The line, without its break.
     pub source_line: String,
@@ -52,7 +52,7 @@ impl PromptPlace {
     }
 }
 
-/// Where a template first uses this variable.
+/// The first use of this variable in a template.
 pub(super) fn first_use(text: &str, variable: &str) -> Option<Range<usize>> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     text.match_indices(variable).map(|(start, _)| start..start + variable.len()).find(|found| {

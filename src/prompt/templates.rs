@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::place::{PromptPlace, first_use};
 use super::{PromptError, judge, persona};
 
-/// What a template is for, which decides the variables it may use.
+/// The use of a template, which decides the variables that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateKind {
     /// `evaluator.prompt`: what the persona is told.
@@ -74,7 +74,7 @@ impl Templates {
         Some(Sha256::digest(source.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// What is wrong with a template for this use, in a sentence; `None` when it can be used. Nothing needs to be known
+    /// The first error of a template for this use, in a sentence; `None` when it can be used. Nothing needs to be known
     /// of the job: the template is compiled, its variables are looked up, and it is rendered on samples, which finds
     /// a wrong field (`task.critera`), an unknown filter or a missing include too.
     pub fn check(&self, name: &str, kind: TemplateKind) -> Option<PromptError> {
@@ -102,7 +102,7 @@ impl Templates {
         Some(of(self.files.get(name)?, self.sources.get(name)?))
     }
 
-    /// Where a template begins.
+    /// The first place of a template.
     pub(super) fn start(&self, name: &str) -> Option<PromptPlace> {
         self.place(name, |file, text| PromptPlace::of(file, text, 0..0))
     }

@@ -1,4 +1,4 @@
-//! How often and when something is tried again: pure arithmetic; the callers sleep.
+//! Retry policies and their delays: pure arithmetic; the callers sleep.
 //!
 //! Invariants: tries are bounded; no delay is longer than its cap; the same `rng_seed` gives the same delays.
 
@@ -12,7 +12,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 
 use crate::clock::{Clock, Stopwatch};
 
-/// How often and when something is tried again.
+/// How many times something is tried, and the delays between the tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Tries in all, the first one too; at least 1.

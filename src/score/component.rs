@@ -48,7 +48,7 @@ impl From<Score> for f64 {
     }
 }
 
-/// How much something counts: finite and not negative.
+/// A weight: finite and not negative.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Weight(f64);
@@ -90,19 +90,19 @@ impl From<Weight> for f64 {
 pub enum Component {
     /// It was measured.
     Scored {
-        /// What it came to.
+        /// The score.
         score: Score,
-        /// Why, in a sentence.
+        /// The reason, in a sentence.
         why: String,
     },
     /// The job does not use it: it leaves the weighting.
     NotApplicable {
-        /// Why, in a sentence.
+        /// The reason, in a sentence.
         why: String,
     },
     /// It could not be told: whatever it is part of is missing too.
     Missing {
-        /// What went wrong.
+        /// The error, in a sentence.
         error: String,
     },
 }

@@ -7,7 +7,7 @@
 
 use super::{Component, Dimension, Score, Weight};
 
-/// What is subtracted for failed tries: 0.3 each, 0.5 at the most.
+/// The penalty for failed tries: 0.3 each, 0.5 at most.
 pub fn penalty(failure_count: u32) -> f64 {
     (0.3 * f64::from(failure_count)).min(0.5)
 }

@@ -1,4 +1,4 @@
-//! What something is worth: scores, weights and the one formula that makes a composite of them.
+//! Scores, weights, and the one formula that makes a composite of them.
 //!
 //! Invariants: a score is between 0 and 1 and never NaN; what is missing is never silently 0 (`Component::Missing`), and
 //! what does not apply leaves the weighting (`Component::NotApplicable`).

@@ -1,8 +1,8 @@
-//! How a trial came out.
+//! The outcome of a trial.
 
 use serde::{Deserialize, Serialize};
 
-/// How a trial came out. Only the first two say something about the agent.
+/// The outcome of a trial. Only the first two say something about the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Outcome {
@@ -10,7 +10,7 @@ pub enum Outcome {
     Graded,
     /// A session was open, then the agent failed to the end of the retries; graded on what there is.
     AgentFailed {
-        /// What went wrong.
+        /// The error, in a sentence.
         error: String,
     },
     /// The persona did not play its part.
@@ -20,12 +20,12 @@ pub enum Outcome {
     },
     /// The judge gave no usable verdict.
     JudgeFailed {
-        /// Why.
+        /// The reason, in a sentence.
         error: String,
     },
     /// No session could be opened, or the graph, a model's endpoint or eval-job itself failed.
     Broken {
-        /// What went wrong.
+        /// The error, in a sentence.
         error: String,
     },
 }
@@ -47,7 +47,7 @@ impl Outcome {
         }
     }
 
-    /// What went wrong, if something did.
+    /// The error, for every outcome but `Graded`.
     pub fn error(&self) -> Option<&str> {
         match self {
             Outcome::Graded => None,

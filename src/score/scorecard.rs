@@ -1,18 +1,18 @@
-//! What one trial is worth, with everything that it rests on.
+//! The scores of one trial, with everything that they rest on.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Component, Score, Vacuity, Weight};
 
-/// What one trial is worth, with everything that it rests on.
+/// The scores of one trial, with everything that they rest on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Scorecard {
     /// The dimensions in the order in which they are shown.
     pub dimensions: Vec<Dimension>,
-    /// How many tries of messages failed.
+    /// The number of failed tries.
     pub failure_count: u32,
-    /// What is subtracted for them, 0 to 0.5.
+    /// The penalty for them, 0 to 0.5.
     pub penalty: f64,
     /// The trial's figure.
     pub composite: Component,
@@ -38,7 +38,7 @@ pub struct Dimension {
     pub name: String,
     /// Its weight in the composite; a weight of 0 is stored and shown, and changes nothing.
     pub weight: Weight,
-    /// What it came to.
+    /// Its score, or why there is none.
     pub component: Component,
     /// Above this a part of it counts as good; none in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,22 +59,22 @@ impl Dimension {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
-    /// What an assertion is known by, across trials and runs; none for a task, and in what an earlier version kept.
+    /// An assertion's id, the same across trials and runs; `None` for a task, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What a reader knows it by.
+    /// The name that reports show.
     pub label: String,
     /// Its weight within the dimension.
     pub weight: Weight,
-    /// What it came to.
+    /// Its score, or why there is none.
     pub component: Component,
-    /// Of an assertion that holds: why that may say nothing of the conversation.
+    /// Set on an assertion that holds where that may say nothing about the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vacuity: Option<Vacuity>,
 }
 
 impl Item {
-    /// What it is known by: its id, or its label where there is none.
+    /// Its id, or its label where there is none.
     pub fn key(&self) -> &str {
         self.id.as_deref().unwrap_or(&self.label)
     }

@@ -13,7 +13,7 @@ pub enum Vacuity {
     HeldBefore,
     /// It could not be told.
     NotChecked {
-        /// Why.
+        /// The reason, in a sentence.
         why: String,
     },
 }
