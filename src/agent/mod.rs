@@ -139,8 +139,8 @@ pub struct AgentError {
 pub enum AgentErrorKind {
     /// No connection: refused, name not found, TLS. The message can't have been received.
     Unreachable,
-    /// What the job says makes no request that can be sent: a template that does not end, a header that is none. Nothing
-    /// was sent.
+    /// What the job says can't be carried out, whatever the agent does: a template or a JSONPath that does not end, a header
+    /// that is none.
     Unsendable,
     /// No connection, for want of a file descriptor of our own. The message was not sent.
     NoDescriptor,

@@ -52,6 +52,11 @@ impl Deadline {
         self.since.0.elapsed() >= self.limit
     }
 
+    /// How long it may take from now on.
+    pub fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.since.0.elapsed())
+    }
+
     /// The limit.
     pub fn limit(&self) -> Duration {
         self.limit

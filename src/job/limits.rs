@@ -15,7 +15,7 @@ pub struct Limits {
     #[serde(rename = "turn")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
     pub turn_seconds: f64,
-    /// Seconds for one conversation; seeds and judging do not count.
+    /// Seconds for one conversation, and as many again for judging it; seeds do not count.
     #[serde(rename = "trial")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
     pub trial_seconds: f64,

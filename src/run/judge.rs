@@ -1,6 +1,7 @@
 //! Carrying the metrics' questions to the judge.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Engine;
 use super::evaluate::off_thread;
@@ -28,16 +29,39 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
     };
     let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
     let input = grade::metric_input(job, case, evidence);
+    let limit = engine.clock.deadline(Duration::from_secs_f64(job.limits.trial_seconds));
     let mut judgements = Vec::new();
     for mut question in questions {
         // An agent that repeats its key must not make us tell it to somebody else.
         question.prompt = engine.edges.redactor().redact_known(&question.prompt).into_owned();
-        judgements.push(answer(engine, trial.id.number, &input, question).await?);
+        let mut judgement = Judgement {
+            question: question.id.clone(),
+            judge: engine.edges.judge.name().to_owned(),
+            sample: question.sample,
+            reply: Observed::Failed(format!(
+                "the judge's model gave no verdict within {} s (limits.trial); is its endpoint slow? try a longer limits.trial",
+                job.limits.trial_seconds
+            )),
+            rejected: Vec::new(),
+            usage: Usage::default(),
+            notes: Vec::new(),
+        };
+        let answering = answer(engine, trial.id.number, (&input, question), &mut judgement);
+        if let Ok(answered) = tokio::time::timeout(limit.left(), answering).await {
+            answered?;
+        }
+        judgements.push(judgement);
     }
     Ok(judgements)
 }
 
-async fn answer(engine: &Engine, trial: u32, input: &MetricInput<'_>, question: Question) -> Result<Judgement, Stop> {
+/// Asks the judge until its reply can be used. Whoever stops waiting finds what was paid so far in the judgement.
+async fn answer(
+    engine: &Engine,
+    trial: u32,
+    (input, question): (&MetricInput<'_>, Question),
+    judgement: &mut Judgement,
+) -> Result<(), Stop> {
     let judge = &engine.edges.judge;
     let mut request = LlmRequest {
         role: LlmRole::Judge,
@@ -45,36 +69,38 @@ async fn answer(engine: &Engine, trial: u32, input: &MetricInput<'_>, question: 
         temperature: question.temperature,
         schema: Some(question.schema.clone()),
     };
-    let mut rejected: Vec<(String, String)> = Vec::new();
-    let mut usage = Usage::default();
-    let mut notes: Vec<String> = Vec::new();
-    let reply = loop {
+    loop {
         let answer = ask(engine, trial, judge.as_ref(), &request).await?;
-        usage = usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
+        judgement.usage = judgement.usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
         let raw = match answer {
             Ok(reply) => {
                 for note in reply.notes {
-                    if !notes.contains(&note) {
-                        notes.push(note);
+                    if !judgement.notes.contains(&note) {
+                        judgement.notes.push(note);
                     }
                 }
                 reply.text
             }
             // Not the judge's failure.
             Err(error) if error.is_ours => return Err(Stop::broken(format!("the judge's model: {error}"))),
-            Err(error) => break Observed::Failed(format!("the judge's model: {error}")),
+            Err(error) => {
+                judgement.reply = Observed::Failed(format!("the judge's model: {error}"));
+                return Ok(());
+            }
         };
-        let Err(why) = grade::read_reply(&engine.plan.job, input, &question, &raw) else { break Observed::Seen(raw) };
-        rejected.push((raw.clone(), why.clone()));
-        if rejected.len() == TRIES {
-            break Observed::Failed(format!("no usable verdict in {TRIES} tries: {why}"));
+        let Err(why) = grade::read_reply(&engine.plan.job, input, &question, &raw) else {
+            judgement.reply = Observed::Seen(raw);
+            return Ok(());
+        };
+        judgement.rejected.push((raw.clone(), why.clone()));
+        if judgement.rejected.len() == TRIES {
+            judgement.reply = Observed::Failed(format!("no usable verdict in {TRIES} tries: {why}"));
+            return Ok(());
         }
         request.messages.push(Message::new(Role::Assistant, raw));
         request.messages.push(Message::new(
             Role::User,
             format!("That verdict could not be used: {why}. Reply again with the whole verdict, and nothing else."),
         ));
-    };
-    let judge = judge.name().to_owned();
-    Ok(Judgement { question: question.id, judge, sample: question.sample, reply, rejected, usage, notes })
+    }
 }

@@ -138,7 +138,7 @@ async fn talk(
                     TurnEnd::Failed(error) if error.kind == AgentErrorKind::RefusedTogether => {
                         return Err(Stop::broken(error.message));
                     }
-                    // Nothing was sent, whatever the agent had answered before.
+                    // It is the job's doing, whatever the agent had answered before.
                     TurnEnd::Failed(error) if error.kind == AgentErrorKind::Unsendable => {
                         return Err(Stop::broken(with_hint(engine, &error)));
                     }

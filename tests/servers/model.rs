@@ -36,7 +36,7 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
     let is_judge = messages.iter().any(|(_, content)| content.contains("<transcript>"));
     match (behaviour, is_judge) {
         ("unauthorized", _) => Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error")),
-        ("silent", _) => Reply::Silence,
+        ("silent", _) | ("judge-silent", true) => Reply::Silence,
         ("persona-down", false) | ("judge-down", true) => Reply::Json(400, error("no", "invalid_request_error")),
         (_, true) => completion(&judge(behaviour, &messages)),
         (_, false) => completion(&persona(behaviour, &messages)),

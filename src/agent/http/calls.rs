@@ -137,10 +137,7 @@ impl Wire for HttpWire {
                 picks.take(&document, &mut picked);
                 picked
             });
-            self.picked = taken.await.map_err(|problem| {
-                let what = "target.http.say: what its JSONPaths mean can't be picked out of the agent's reply";
-                reply.unreadable(&format!("{what}: {problem}"))
-            })?;
+            self.picked = taken.await.map_err(unpicked)?;
         }
         let Picked { text, events, usage, is_missed } = std::mem::take(&mut self.picked);
         if text.trim().is_empty() {
@@ -186,11 +183,29 @@ impl Wire for HttpWire {
     }
 }
 
+/// A reply that has come and can't be read for the job's own doing, in whichever turn.
+fn unpicked(problem: String) -> HttpFault {
+    let what = "target.http.say: what its JSONPaths mean can't be picked out of the agent's reply";
+    HttpFault { kind: HttpFaultKind::Unsendable, message: format!("{what}: {problem}") }
+}
+
 /// A reply that may be any JSON.
 fn json_of(reply: &HttpReply) -> Result<Value, HttpFault> {
     match str::from_utf8(&reply.body).map(read_json) {
         Ok(Ok(value)) if !reply.is_page() => Ok(value),
         // It has words for each way in which a body can't be read.
         _ => reply.object(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::AgentErrorKind;
+
+    #[test]
+    fn paths_that_do_not_end_are_the_jobs_doing() {
+        let failure = AttemptFailure::from(unpicked("it takes longer than 5s".to_owned()));
+        assert_eq!(failure.error.kind, AgentErrorKind::Unsendable);
     }
 }
