@@ -13,8 +13,8 @@ use super::error::{CliError, RefusedJob};
 use super::planning::{Planned, edges, plan_all};
 use super::printer::Printer;
 use super::progress::Progress;
-use super::show::{check_outputs, write_outputs};
-use super::signals::Signals;
+use super::show::{check_outputs, write_at_once, write_outputs};
+use super::signals::{Kept, Signals};
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, Overview, RunSummary, Verdict};
@@ -94,10 +94,7 @@ async fn run_one(
         RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
 
     let path = folder.display().to_string();
-    signals.kept_at(format!(
-        "ended at once: what was finished is kept in {path}\n{}",
-        show_words(&id, "show what there is", args)
-    ));
+    signals.kept_at(kept_at_once(&id, &path, args, context));
     let keeper = Arc::new(Keeper {
         journal: journal.with_redactor(context.redactor().clone()),
         progress: Mutex::new(Progress::new(context, args.verbose, args.no_progress)),
@@ -147,16 +144,48 @@ async fn run_one(
     match kept {
         Ok(()) => printer.note(&kept_words(&overview, args, &path)),
         // What was shown is whole, and whoever moved the folder has the journal.
-        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => printer.note(&format!(
-            "note: {path} is not there any more: it was moved or removed while the run went on. The report is whole; \
-             summary.json was not written, and the journal is where the folder is now"
-        )),
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            let what = match stored.is_deleted() {
+                true => {
+                    "it was deleted while the run went on. The report is whole, and it is all that is left of the run"
+                }
+                false => {
+                    "it was moved while the run went on. The report is whole; summary.json was not written, and the \
+                     journal is where the folder is now"
+                }
+            };
+            printer.note(&format!("note: {path} is not there any more: {what}"));
+        }
         Err(error) if verdict == Verdict::Passed => return Err(error.into()),
         // What the run came to says more.
         Err(error) => printer.error(&error.into()),
     }
     written?;
     Ok(verdict)
+}
+
+/// What whoever ends this process at once is told, and how the files of `-o` are written then: from the journal.
+fn kept_at_once(id: &str, path: &str, args: &RunArgs, context: &Context) -> Kept {
+    let show = show_words(id, "show what there is", args);
+    let words = format!("ended at once: what was finished is kept in {path}\n{show}");
+    let outputs: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
+    let written = match outputs.is_empty() {
+        true => Default::default(),
+        false => {
+            let command = show_words(id, "they are written by", args);
+            let flags: String = outputs.iter().map(|path| format!(" -o {path}")).collect();
+            let names = outputs.join(", ");
+            [format!("\nwritten from what is kept: {names}"), format!("\nnot written: {names}; {command}{flags}")]
+        }
+    };
+    let (id, runs, outputs) = (id.to_owned(), args.runs.runs_dir.clone(), args.output.clone());
+    let redactor = context.redactor().clone();
+    let write = move || {
+        let mut run = RunsFolder::at(&runs).open(Some(&id)).ok()?.with_redactor(redactor.clone());
+        let overview = run.read(|_, _| {}).ok()?;
+        write_at_once(&outputs, &run, &overview).ok()
+    };
+    Kept { words, write: Arc::new(write), written }
 }
 
 /// Tells that fewer conversations are held at once than were asked for, or refuses where not even one can be.

@@ -1,8 +1,8 @@
 //! `eval-job show [ID]`
 
 use std::fs::File;
-use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use super::args::ShowArgs;
 use super::context::Context;
@@ -53,16 +53,30 @@ pub(super) fn check_outputs(outputs: &[PathBuf]) -> Result<(), CliError> {
 pub(super) fn write_outputs(outputs: &[PathBuf], run: &impl StoredRun, overview: &Overview) -> Result<(), CliError> {
     for path in outputs {
         let unwritable = |source| CliError::Unwritable { path: path.clone(), source };
-        let is_tokens = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tokens.json"));
         let file = BufWriter::new(File::create(path).map_err(unwritable)?);
-        let written = match is_tokens {
-            true => report::write_token_file(overview, run.trials(), file),
-            false => write_document(&overview.summary, run.trials(), file),
-        };
-        written.map_err(|error| match error {
-            DocumentError::Read(error) => error.into(),
-            DocumentError::Write(source) => unwritable(source),
-        })?;
+        write_output(path, run, overview, file)?;
     }
     Ok(())
+}
+
+/// The same for a process that may end meanwhile: a file that was there before is replaced by a whole one, or not at all.
+pub(super) fn write_at_once(outputs: &[PathBuf], run: &impl StoredRun, overview: &Overview) -> Result<(), CliError> {
+    for path in outputs {
+        let mut text = Vec::new();
+        write_output(path, run, overview, &mut text)?;
+        std::fs::write(path, text).map_err(|source| CliError::Unwritable { path: path.clone(), source })?;
+    }
+    Ok(())
+}
+
+fn write_output(path: &Path, run: &impl StoredRun, overview: &Overview, out: impl Write) -> Result<(), CliError> {
+    let is_tokens = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tokens.json"));
+    let written = match is_tokens {
+        true => report::write_token_file(overview, run.trials(), out),
+        false => write_document(&overview.summary, run.trials(), out),
+    };
+    written.map_err(|error| match error {
+        DocumentError::Read(error) => error.into(),
+        DocumentError::Write(source) => CliError::Unwritable { path: path.to_path_buf(), source },
+    })
 }

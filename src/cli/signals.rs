@@ -28,7 +28,18 @@ const AT_ONCE: Duration = Duration::from_millis(300);
 pub(super) struct Signals {
     /// Cancelled by the first signal: everything is to end in order.
     pub(super) interrupt: CancellationToken,
-    kept: Arc<Mutex<Option<String>>>,
+    kept: Arc<Mutex<Option<Kept>>>,
+}
+
+/// What is done for whoever ends the process at once, and what is said.
+#[derive(Clone)]
+pub(super) struct Kept {
+    /// Where what is finished is kept.
+    pub(super) words: String,
+    /// Writes the files of `-o` from what is kept. `None` where there are none, or they can't be written.
+    pub(super) write: Arc<dyn Fn() -> Option<()> + Send + Sync>,
+    /// That they were written; else which command writes them. Both are empty where none were asked for.
+    pub(super) written: [String; 2],
 }
 
 impl Signals {
@@ -54,8 +65,8 @@ impl Signals {
     }
 
     /// Says where what is finished is kept from now on: whoever ends the process at once is told so.
-    pub(super) fn kept_at(&self, words: String) {
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    pub(super) fn kept_at(&self, kept: Kept) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 
     /// Returns when the process is to end at once.
@@ -72,9 +83,11 @@ impl Signals {
             asked.next().await;
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(kept) = kept {
+        if let Some(Kept { words, write, written: [done, otherwise] }) = kept {
+            let is_written = in_thread(move || write()).recv_timeout(AT_ONCE).is_ok_and(|written| written.is_some());
+            let files = if is_written { done } else { otherwise };
             // The process is about to end: the words get a moment.
-            let _ = told(printer, &kept).recv_timeout(AT_ONCE);
+            let _ = told(printer, &format!("{words}{files}")).recv_timeout(AT_ONCE);
         }
     }
 }
@@ -82,14 +95,17 @@ impl Signals {
 /// Prints something without waiting for whoever reads it; the end of the channel says that it was printed.
 fn told(printer: &Arc<Printer>, words: &str) -> mpsc::Receiver<()> {
     let (printer, words) = (Arc::clone(printer), words.to_owned());
-    let (told, is_told) = mpsc::channel();
-    let printing = move || {
-        printer.note(&words);
-        let _ = told.send(());
+    in_thread(move || printer.note(&words))
+}
+
+/// Does something that may take long in a thread of its own. Without a thread it is not done, and the end is the same.
+fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> mpsc::Receiver<T> {
+    let (done, is_done) = mpsc::channel();
+    let working = move || {
+        let _ = done.send(work());
     };
-    // Without a thread there are no words, and the end is the same.
-    let _ = thread::Builder::new().name("words of signals".to_owned()).spawn(printing);
-    is_told
+    let _ = thread::Builder::new().name("end".to_owned()).spawn(working);
+    is_done
 }
 
 /// The ways in which a process is asked to end: none is missed once this is made.

@@ -162,7 +162,8 @@ fn the_report_is_printed_though_the_folder_was_moved_or_removed() {
         let (page, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(0), "{page}\n{words}");
         assert!(page.contains("passed"), "{page}");
-        assert!(words.contains("is not there any more: it was moved or removed"), "{words}");
+        let what = if is_removed { "it was deleted" } else { "it was moved" };
+        assert!(words.contains(&format!("is not there any more: {what}")), "{words}");
         assert!(!runs.exists());
         if !is_removed {
             let args = ["show", "--runs-dir", "old"];

@@ -57,14 +57,15 @@ fn await_entries(folder: &Path, what: &str, times: usize) {
     }
 }
 
-/// Sends both signals; the status, which must come at once after the second.
+/// Sends both signals; the status, which must come at once after the second. That one is sent until the process has
+/// ended: two that come before the first one is looked at are one.
 fn end(mut child: Child, signals: [&str; 2]) -> ExitStatus {
-    for signal in signals {
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-        std::thread::sleep(Duration::from_millis(300));
-    }
+    let id = child.id().to_string();
+    let send = |signal: &str| Command::new("kill").args([signal, &id]).stderr(Stdio::null()).status().unwrap();
+    assert!(send(signals[0]).success());
     let since = Instant::now();
     loop {
+        send(signals[1]);
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
@@ -73,6 +74,21 @@ fn end(mut child: Child, signals: [&str; 2]) -> ExitStatus {
             child.wait().unwrap();
             panic!("{signals:?}: it did not end");
         }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits until a process has computed for so long from now on.
+fn await_work(child: &Child, work: Duration) {
+    // User time and system time, in hundredths of a second (proc(5)).
+    let worked = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let fields: Vec<&str> = stat[stat.rfind(')').unwrap()..].split(' ').collect();
+        Duration::from_millis(10 * (fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap()))
+    };
+    let (since, before) = (Instant::now(), worked());
+    while worked() < before + work {
+        assert!(since.elapsed().as_secs() < 120, "it does not compute");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -86,8 +102,9 @@ fn a_second_signal_ends_it_while_every_thread_computes() {
     for signals in [["-INT", "-INT"], ["-TERM", "-TERM"]] {
         let folder = tempfile::tempdir().unwrap();
         let more = format!("assertions: [{{expression: \"{all}\"}}]");
-        let args = ["--model", &models.join(","), "-j", "100", "--no-progress"];
-        let child = start(folder.path(), &server, &more, &args);
+        let args = ["--model", &models.join(","), "-j", "100", "--no-progress", "-o", "out.json"];
+        let mut child = start(folder.path(), &server, &more, &args);
+        let mut stderr = child.stderr.take().unwrap();
         // What is computed is what the agent shows, before or after the conversation.
         let looks = || server.requests().iter().filter(|request| request.path.contains("objectContexts")).count();
         let (since, before) = (Instant::now(), looks());
@@ -95,8 +112,19 @@ fn a_second_signal_ends_it_while_every_thread_computes() {
             assert!(since.elapsed().as_secs() < 120, "nobody looked");
             std::thread::sleep(Duration::from_millis(5));
         }
-        std::thread::sleep(Duration::from_secs(1));
+        await_work(&child, Duration::from_secs(1));
         assert_eq!(end(child, signals).code(), Some(130), "{signals:?}");
+        let mut words = String::new();
+        stderr.read_to_string(&mut words).unwrap();
+        // The files of `-o` are written if there is time.
+        match std::fs::read_to_string(folder.path().join("out.json")) {
+            Ok(text) => {
+                let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(document["trials"].as_array().unwrap().len(), 16);
+                assert!(words.contains("written from what is kept: out.json"), "{words}");
+            }
+            Err(_) => assert!(words.contains("not written: out.json; they are written by: eval-job show "), "{words}"),
+        }
     }
 }
 
@@ -116,7 +144,7 @@ fn the_first_signal_ends_it_in_order_while_something_computes() {
     let long = json!(list).to_string().into_bytes();
     let list = Server::start(move |_| Reply::Body(200, "application/json", long.clone()));
     let all = "objectContext.resources.all(|a| objectContext.resources.count(|b| b.id == a.id) == 1)";
-    let reads = "{% for past in history %}{% for a in range(100000) %}{% if past.content | length == a %}{% endif %}{% endfor %}{% endfor %}x";
+    let reads = "{% for past in history %}{% for a in range(100000) %}{% if past.content | length == a %}{% endif %}{% endfor %}{% endfor %}{{ message }}";
     let say = |server: &Server, body: &str, reply: &str| {
         let address = &server.address;
         format!("http: {{say: {{url: '{address}/api/v1/chat/messages', body: {{m: '{body}'}}, reply: '{reply}'}}}}")
@@ -135,8 +163,7 @@ fn the_first_signal_ends_it_in_order_while_something_computes() {
             let folder = tempfile::tempdir().unwrap();
             let mut child = start_with(folder.path(), &target, &more, &["-j", "100", "--no-progress"]);
             await_entries(folder.path(), entry, 1);
-            // Whatever it is in the midst of.
-            std::thread::sleep(Duration::from_millis(500));
+            await_work(&child, Duration::from_millis(200));
             let since = Instant::now();
             assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
             let status = child.wait().unwrap();
@@ -167,11 +194,18 @@ fn whoever_interrupts_it_is_told_where_everything_is_kept() {
         _ => Reply::Silence,
     });
     let folder = tempfile::tempdir().unwrap();
-    let mut child = start(folder.path(), &server, "", &["--condition", "with-facts"]);
+    std::fs::create_dir(folder.path().join("out")).unwrap();
+    let args = ["--condition", "with-facts", "-o", "out/a.json", "-o", "out/b.tokens.json"];
+    let mut child = start(folder.path(), &server, "", &args);
     await_entries(folder.path(), "\"userSaid\"", 1);
     let mut stderr = child.stderr.take().unwrap();
     assert_eq!(end(child, ["-INT", "-INT"]).code(), Some(130));
     let mut words = String::new();
     stderr.read_to_string(&mut words).unwrap();
+    // Either signal may be the one that ends it: the files are there.
+    let written = std::fs::read_to_string(folder.path().join("out/a.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(document["trials"].as_array().unwrap().len(), 1, "{written}");
+    assert!(folder.path().join("out/b.tokens.json").exists());
     assert!(words.contains("show what there is: eval-job show "), "{words}");
 }

@@ -50,6 +50,16 @@ impl JournalFile {
         JournalFile { folder, path, file, redactor: None, trials: BTreeMap::new(), lines: 0, job: None, note: None }
     }
 
+    /// Whether the journal that is open was deleted, rather than moved with its folder.
+    pub fn is_deleted(&self) -> bool {
+        #[cfg(unix)]
+        let is_deleted =
+            self.file.metadata().is_ok_and(|metadata| std::os::unix::fs::MetadataExt::nlink(&metadata) == 0);
+        #[cfg(not(unix))]
+        let is_deleted = false;
+        is_deleted
+    }
+
     /// The same; what this redactor knows is cleared from all that is read: from runs that were kept before keys were
     /// cleared.
     pub fn with_redactor(self, redactor: Redactor) -> JournalFile {

@@ -30,9 +30,9 @@ fn script(fault: &str) -> Option<&'static str> {
 }
 
 /// What the transport makes of a fault.
-pub async fn meet(fault: &str) -> Option<Outcome> {
+pub async fn meet(fault: &str, silence: Duration) -> Option<Outcome> {
     let target = json!({"command": {"command": "sh", "args": ["-c", script(fault)?], "greeting": false}});
-    let turn = if fault.contains("silence") { Duration::from_millis(150) } else { Duration::from_secs(60) };
+    let turn = if fault.contains("silence") { silence } else { Duration::from_secs(60) };
     let mut session = connect(&target, Limits { turn, tries: 1 }).open().await.unwrap();
     if fault == "session expired" {
         session.talk("Hi").await.reply.unwrap();

@@ -41,8 +41,9 @@ enum Special {
     Asked,
 }
 
-/// Long enough for a message to arrive on a machine that has much else to do.
-pub const SILENCE: Duration = Duration::from_millis(600);
+/// How long a silent agent is waited for: long enough for a message to arrive; on a machine that has much else to do, in the
+/// second or third attempt.
+pub const SILENCES: [Duration; 3] = [Duration::from_millis(600), Duration::from_secs(5), Duration::from_secs(40)];
 
 const fn fault(
     name: &'static str,
@@ -153,7 +154,7 @@ fn framed(wire: &Wire, dress: impl Fn(String) -> String) -> Vec<Answer> {
 }
 
 /// What a transport makes of a fault.
-pub async fn meet(wire: &Wire, fault: &Fault) -> Option<Outcome> {
+pub async fn meet(wire: &Wire, fault: &Fault, silence: Duration) -> Option<Outcome> {
     let mut answers = (fault.answers)(wire);
     if answers.is_empty() {
         return None;
@@ -162,7 +163,7 @@ pub async fn meet(wire: &Wire, fault: &Fault) -> Option<Outcome> {
     if fault.special == Special::Redirect {
         answers = vec![Answer::json(307, "").with("location", &format!("{}/x", elsewhere.url))];
     }
-    let turn = if fault.special == Special::Hurry { SILENCE } else { Duration::from_secs(60) };
+    let turn = if fault.special == Special::Hurry { silence } else { Duration::from_secs(60) };
     let limits = Limits { turn, tries: if fault.special == Special::Once { 1 } else { 2 } };
     if fault.special == Special::Later {
         answers.splice(0..0, good(wire));

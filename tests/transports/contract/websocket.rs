@@ -1,8 +1,10 @@
 //! The same faults from a WebSocket: of the handshake, which is tried again, and of the frames after it, which are not.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::faults::{Fault, SILENCE};
+use super::faults::Fault;
 use super::outcome::Outcome;
 use super::wire::{Limits, connect};
 use super::wires::wires;
@@ -56,25 +58,25 @@ pub fn is_said(fault: &str) -> bool {
 }
 
 /// What the transport makes of a fault; `None` where it has no such thing.
-pub async fn meet(fault: &Fault) -> Option<Outcome> {
+pub async fn meet(fault: &Fault, silence: Duration) -> Option<Outcome> {
     let refusals = match fault.name {
         "429, then good" => vec![429],
         "503, then good" => vec![503],
         "500, then good" => vec![500],
         name if is_said(name) => vec![],
-        _ => return refused(fault).await,
+        _ => return refused(fault, silence).await,
     };
     let due = frames(fault.name).unwrap_or_else(|| says("Hello"));
     let is_later = !refusals.is_empty();
     let peer = Peer::answering(refusals, vec![], move |_, _| due.clone()).await;
-    let mut session = connect(&target(&peer.url), limits(fault)).open().await.unwrap();
+    let mut session = connect(&target(&peer.url), limits(fault, silence)).open().await.unwrap();
     let exchange = session.talk("Hi").await;
     let arrived = if is_later { peer.handshakes() } else { peer.received().len() };
     Some(Outcome::of(exchange, arrived, &peer.url))
 }
 
 /// A handshake with a server that answers it as others answer a message.
-async fn refused(fault: &Fault) -> Option<Outcome> {
+async fn refused(fault: &Fault, silence: Duration) -> Option<Outcome> {
     let elsewhere = Server::with(vec![Answer::json(200, "")]).await;
     let answers = match fault.name {
         "nobody listens" => vec![],
@@ -94,12 +96,12 @@ async fn refused(fault: &Fault) -> Option<Outcome> {
     let server = Server::with(answers).await;
     let url = if is_there { server.url.clone() } else { Server::refusing().await };
     let url = url.replace("http:", "ws:");
-    let error = connect(&target(&url), limits(fault)).open().await.err().unwrap();
+    let error = connect(&target(&url), limits(fault, silence)).open().await.err().unwrap();
     assert_eq!(elsewhere.received().len(), 0, "somebody else was shown the key");
     Some(Outcome::unopened(&error, server.received().len(), &url))
 }
 
-fn limits(fault: &Fault) -> Limits {
-    let turn = if fault.name.contains("silence") { SILENCE } else { std::time::Duration::from_secs(60) };
+fn limits(fault: &Fault, silence: Duration) -> Limits {
+    let turn = if fault.name.contains("silence") { silence } else { Duration::from_secs(60) };
     Limits { turn, tries: 2 }
 }
