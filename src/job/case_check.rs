@@ -1,6 +1,6 @@
 //! What no schema can say of `cases`: that each has an id of its own and something to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::{Report, quoted};
 use super::source::Node;
@@ -8,8 +8,13 @@ use super::source::Node;
 /// The longest id, in characters.
 const LONGEST: usize = 100;
 
-/// Reports cases that share an id or have no task.
+/// Reports cases that share an id or have no task, and lists that name something twice.
 pub(super) fn check(report: &mut Report<'_>, root: &Node) {
+    for part in [root].into_iter().chain(root.get("cases").map(Node::items).unwrap_or_default()) {
+        for key in ["conditions", "metrics"] {
+            named_twice(report, part.get(key).map(Node::items).unwrap_or_default(), key);
+        }
+    }
     let mut taken = BTreeMap::new();
     for case in root.get("cases").map(Node::items).unwrap_or_default() {
         let Some(id) = case.entry("id") else { continue };
@@ -28,6 +33,18 @@ pub(super) fn check(report: &mut Report<'_>, root: &Node) {
             report
                 .add(id.key.span, format!("the case {} has no tasks", quoted(text)))
                 .try_this("give it `tasks`, or write tasks for all cases at the start of a line".to_owned());
+        }
+    }
+}
+
+/// Reports what a list names twice: it would not be held, or measured, twice.
+fn named_twice(report: &mut Report<'_>, items: &[Node], key: &str) {
+    let mut seen = BTreeSet::new();
+    for item in items {
+        if let Some(text) = item.text().filter(|text| !seen.insert(*text)) {
+            report
+                .add(item.span, format!("`{key}` names {} twice", quoted(text)))
+                .try_this("name it once; `repeat` says how often each conversation is held".to_owned());
         }
     }
 }

@@ -130,6 +130,7 @@ impl Plan {
             return Err(refusals);
         }
         let mut warnings = leftovers::warnings(&job, graph.as_ref(), isolation);
+        warnings.extend(leftovers::shared_names(&job));
         warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &surroundings.variables));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices, warnings })

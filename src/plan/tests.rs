@@ -242,3 +242,20 @@ fn what_is_never_held_is_told_or_refused() {
     assert_eq!(plan.warnings, ["case `a` is left out: it is held without facts only"]);
     assert_eq!(plan.trials().len(), 1);
 }
+
+#[test]
+fn what_earlier_conversations_leave_with_the_agent_is_told() {
+    let looks = |check: &str| format!("assertions: [{{{check}}}]");
+    let warnings = |more: &str| plan(RUNNING, more).unwrap().warnings;
+    let state = looks("expression: objectContext.resources.size == 1");
+    assert!(warnings(&state).iter().any(|it| it.contains("share the agent's state")), "{:?}", warnings(&state));
+    assert_eq!(warnings(&format!("{state}\nisolation: user")), Vec::<String>::new());
+    assert_eq!(
+        warnings(&looks("expression: objectContext.resources.size == 1, holdsBefore: true")),
+        Vec::<String>::new()
+    );
+    assert_eq!(warnings(&looks("expression: evaluation.done")), Vec::<String>::new());
+    let named = "assertions: [{name: a, expression: evaluation.done}, {name: a, expression: '!evaluation.done'}]";
+    assert_eq!(warnings(named).len(), 1);
+    assert!(warnings(named)[0].contains("two assertions have the name `a`: assertion 2 is kept as `a#2`"));
+}

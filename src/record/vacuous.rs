@@ -56,6 +56,12 @@ impl Doubts {
         self.keys(|doubt| doubt.is_vacuous && !doubt.can_fail)
     }
 
+    /// Whether there are assertions, and none of them could have failed.
+    pub fn nothing_can_fail(&self) -> bool {
+        let checked = self.keys(|doubt| doubt.can_fail || doubt.is_vacuous);
+        !checked.is_empty() && checked.len() == self.vacuous().len()
+    }
+
     /// The other assertions that held before the first word of some conversation already.
     pub fn held_before(&self) -> Vec<AssertionKey<'_>> {
         self.keys(|doubt| doubt.held_before && (doubt.can_fail || !doubt.is_vacuous))

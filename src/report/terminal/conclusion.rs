@@ -114,6 +114,12 @@ fn verdict(overview: &Overview) -> String {
     let is_below = |score| record.provenance.min_score.is_some_and(|gate| score < gate);
     let below = record.figures.iter().any(|figure| figure.figure.score().is_some_and(is_below));
     match (record.verdict, gate) {
+        (Verdict::Passed, gate) if overview.doubts.nothing_can_fail() => {
+            let gate = gate.map_or("no gate is set".to_owned(), |gate| format!("the gate is {gate}"));
+            format!(
+                "passed without a check: {gate}, and no assertion could have failed; gate.vacuous: fail makes that fail"
+            )
+        }
         (Verdict::Passed, Some(gate)) => format!("passed: the gate is {gate}"),
         (Verdict::Passed, None) => "passed: no gate is set".to_owned(),
         (Verdict::GateFailed, Some(gate)) if below => format!("gate failed: the gate is {gate}"),
