@@ -1,7 +1,9 @@
-//! The README tells the truth: its commands run, its jobs are valid, its screenful is what the first command prints.
+//! README and docs tell the truth: their commands run, their jobs are valid, their links lead somewhere, and the screenful is
+//! what the first command prints.
 
 use super::{copy, eval_job, path_with_driver};
 use crate::house::root;
+use crate::servers::http::{Reply, Server};
 use crate::servers::{agent, model};
 
 /// Fenced blocks of this language, with the indentation of their fence removed.
@@ -24,13 +26,33 @@ pub(super) fn blocks(readme: &str, language: &str) -> Vec<String> {
 }
 
 pub(super) fn readme() -> String {
-    std::fs::read_to_string(root().join("README.md")).unwrap()
+    page("README.md")
+}
+
+/// A page by its path below the root.
+pub(super) fn page(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The README and all pages of `docs`, by their paths.
+fn pages() -> Vec<(String, String)> {
+    let docs = std::fs::read_dir(root().join("docs")).unwrap();
+    let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().into_string().unwrap()));
+    let mut paths: Vec<String> = docs.filter(|path| path.ends_with(".md")).chain(["README.md".to_owned()]).collect();
+    paths.sort();
+    assert!(paths.len() > 8, "{paths:?}");
+    paths.into_iter().map(|path| (path.clone(), page(&path))).collect()
+}
+
+/// All jobs of all pages.
+pub(super) fn jobs() -> Vec<String> {
+    pages().iter().flat_map(|(_, text)| blocks(text, "yaml")).collect()
 }
 
 #[test]
 fn every_job_is_valid() {
-    let jobs = blocks(&readme(), "yaml");
-    assert!(!jobs.is_empty());
+    let jobs = jobs();
+    assert!(jobs.len() >= 5, "{}", jobs.len());
     for job in jobs {
         let folder = tempfile::tempdir().unwrap();
         // Where one of them starts its agent.
@@ -64,16 +86,14 @@ fn every_command_runs() {
     let (_model, base) = model::start("good");
     let folder = tempfile::tempdir().unwrap();
     copy(&root().join("data"), &folder.path().join("data"));
-    // The README's own job, at the address where this test's agent listens, without the parts that need Neo4j.
+    // The README's own job, at the address where this test's agent listens.
     let job = blocks(&readme(), "yaml").remove(0).replace("http://localhost:8081", &agent_address);
-    let (before, rest) = job.split_once("  - name: one booking").unwrap();
-    let (_, after) = rest.split_once("weight: 3\n").unwrap();
-    let job = format!("{before}{after}").replace("minScore: 0.8", "minScore: 0");
-    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    std::fs::write(folder.path().join("job.yml"), job.replace("minScore: 0.8", "minScore: 0")).unwrap();
 
     let driver = root().join("target/peers/python");
     let mut ran = 0;
-    for block in blocks(&readme(), "console") {
+    let all: Vec<String> = pages().iter().flat_map(|(_, text)| blocks(text, "console")).collect();
+    for block in all {
         for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
             let (command, comment) = command.split_once("   # ").unwrap_or((command, ""));
             let status = comment.strip_prefix("status ").map_or(0, |rest| rest[..3].parse().unwrap());
@@ -96,6 +116,11 @@ fn every_command_runs() {
             let words = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(status), "`{command}`\n{words}");
             assert!(!output.stdout.is_empty(), "`{command}` prints nothing");
+            if command.contains("run job.yml --model") {
+                let ready = readme();
+                let ready = ready.split('`').find(|span| span.starts_with("agent listens")).unwrap();
+                assert!(words.contains(ready), "`{ready}` is not in\n{words}");
+            }
             ran += 1;
         }
     }
@@ -111,20 +136,21 @@ fn arguments(command: &str) -> Option<Vec<String>> {
 
 #[test]
 fn every_command_within_the_text_is_one() {
-    let text = readme();
-    let spans = text.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix("eval-job "));
     let mut seen = 0;
-    for span in spans.filter(|span| !span.contains('\n')) {
-        let output = eval_job(root()).args(span.split_whitespace()).arg("--help").output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "`eval-job {span}` is no command");
-        seen += 1;
+    for (path, text) in pages() {
+        let spans = text.split('`').filter_map(|span| span.strip_prefix("eval-job "));
+        for span in spans.filter(|span| !span.contains(['\n', '[', '…'])) {
+            let output = eval_job(root()).args(span.split_whitespace()).arg("--help").output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{path}: `eval-job {span}` is no command");
+            seen += 1;
+        }
     }
     assert!(seen >= 3, "only {seen} commands were found");
 }
 
 #[test]
-fn every_flag_and_variable_that_the_readme_names_is_there() {
-    let text = readme();
+fn every_flag_and_variable_that_is_named_is_there() {
+    let text: String = pages().into_iter().map(|(_, text)| text).collect();
     let help: String = ["run", "validate", "show", "list", "grade", "demo-agent", "graph serve"]
         .iter()
         .map(|command| command.split(' '))
@@ -133,7 +159,10 @@ fn every_flag_and_variable_that_the_readme_names_is_there() {
         })
         .collect();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
-        if word.starts_with("--") && word.len() > 3 && !["--release", "--path", "--bench"].contains(&word) {
+        if word.starts_with("--")
+            && word.len() > 3
+            && !["--release", "--path", "--bench", "--locked", "--git"].contains(&word)
+        {
             assert!(help.contains(word), "`{word}` is not a flag");
         }
         if word.starts_with("EVAL_JOB_")
@@ -143,5 +172,85 @@ fn every_flag_and_variable_that_the_readme_names_is_there() {
         {
             assert!(help.contains(word), "`{word}` is not a variable");
         }
+    }
+}
+
+/// The name by which GitHub links to a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut seen = 0;
+    for (path, text) in pages() {
+        let folder = root().join(&path).parent().unwrap().to_owned();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { root().join(&path) } else { folder.join(file) };
+            assert!(target.exists(), "{path}: there is no {link}");
+            if !place.is_empty() {
+                let text = std::fs::read_to_string(&target).unwrap();
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let mut anchors = headings.map(|line| anchor(line.trim_start_matches('#').trim()));
+                assert!(anchors.any(|anchor| anchor == place), "{path}: {link} has no such heading");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 30, "only {seen} links were found");
+}
+
+/// The documents of the protocol's page, in their order: requests, then what is replied.
+#[test]
+fn the_protocols_examples_are_what_is_sent_and_understood() {
+    let text = page("docs/protocol.md");
+    let replies: Vec<serde_json::Value> =
+        blocks(&text, "json").iter().map(|reply| serde_json::from_str(reply).unwrap()).collect();
+    let [session, message, context] = replies.try_into().unwrap();
+    let asked: Vec<(String, Option<serde_json::Value>)> = blocks(&text, "http")
+        .iter()
+        .map(|request| {
+            let (head, body) = request.split_once("\n\n").unwrap_or((request, ""));
+            let line = head.lines().next().unwrap().to_owned();
+            (line, serde_json::from_str(body.trim()).ok())
+        })
+        .collect();
+
+    let shown = session["sessionId"].as_str().unwrap().to_owned();
+    let seen: std::sync::Arc<std::sync::Mutex<Vec<(String, Option<serde_json::Value>)>>> = std::sync::Arc::default();
+    let log = seen.clone();
+    let server = Server::start(move |request| {
+        let line = format!("{} {}", request.method, request.path);
+        log.lock().unwrap().push((line, serde_json::from_str(&request.body).ok()));
+        Reply::Json(
+            200,
+            match request.path.rsplit('/').next() {
+                Some("sessions") => session.clone(),
+                Some("messages") => message.clone(),
+                _ => context.clone(),
+            },
+        )
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target: {{user: test-user, chatbot: travel-desk, embabel: {{baseUrl: \"{}\"}}}}\n\
+         tasks: [{{task: Book, acceptanceCriteria: Booked}}]\nfacts: []\nmetrics: [assertions]\n\
+         evaluator: {{script: [Book a train to Lyon]}}\ngreetings: [Book a train to Lyon]\nmaxTurns: 2\nassertions:\n\
+         - {{expression: objectContext.entities.count(|it| it.type == \"Train\") == 1, holdsBefore: true}}\n\
+         - {{expression: 'evaluation.functionCalls.any(|it| it.function == \"findTrains\")'}}\n",
+        server.address
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "--min-score", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let seen = seen.lock().unwrap();
+    for (line, body) in asked {
+        let line = line.replace("b6c0…", "b6c0%E2%80%A6");
+        assert!(seen.iter().any(|(own, sent)| *own == line && *sent == body), "{line} {body:?} ({shown}): {seen:?}");
     }
 }

@@ -128,9 +128,15 @@ fn answer(agent: &str, request: &Request, cypher: impl Fn(&str)) -> Reply {
     said("The ride takes about two hours.")
 }
 
-/// The README's own job, with rules for persona and judge.
+/// The README's own job.
+fn readmes_job() -> String {
+    readme::blocks(&readme::readme(), "yaml").remove(0)
+}
+
+/// The job of the page on graphs whose agent has a Neo4j.
 fn travel_job(address: &str) -> String {
-    let job = readme::blocks(&readme::readme(), "yaml").remove(0);
+    let jobs = readme::blocks(&readme::page("docs/graph.md"), "yaml");
+    let job = jobs.into_iter().find(|job| job.contains("name: one booking")).unwrap();
     job.replace("http://localhost:8081", address)
 }
 
@@ -142,10 +148,12 @@ fn the_readmes_own_job_is_passed_by_none_but_an_agent_that_works() {
     let folder = tempfile::tempdir().unwrap();
     for agent in AGENTS {
         let desk = travel_desk(agent, lasting.server());
-        let (output, record) = run(folder.path(), &travel_job(&desk.address), (&lasting.env, &SCRIPTED));
-        expect(&output, agent, "the README's own job");
-        assert!(record.doubts().held_before().is_empty(), "each conversation has a user of its own");
-        assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{output:?}");
+        for job in [readmes_job().replace("http://localhost:8081", &desk.address), travel_job(&desk.address)] {
+            let (output, record) = run(folder.path(), &job, (&lasting.env, &SCRIPTED));
+            expect(&output, agent, "the README's own job");
+            assert!(record.doubts().held_before().is_empty(), "each conversation has a user of its own");
+            assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{output:?}");
+        }
     }
 }
 
@@ -228,7 +236,7 @@ fn the_demo_jobs_are_passed_by_none_but_an_agent_that_works() {
     let mut jobs: Vec<(String, String)> = ["agent", "memory", "rescheduling"]
         .map(|name| (name.to_owned(), std::fs::read_to_string(root().join(format!("data/eval/{name}.yml"))).unwrap()))
         .into();
-    let in_readme = readme::blocks(&readme::readme(), "yaml").into_iter().filter(|job| job.contains("demo: {}"));
+    let in_readme = readme::jobs().into_iter().filter(|job| job.contains("demo: {}"));
     jobs.extend(
         in_readme.zip(1..).map(|(job, number)| (format!("the README's job {number} with the demo agent"), job)),
     );
@@ -262,7 +270,7 @@ fn the_jobs_whose_agent_is_started_are_passed_by_none_but_one_that_works() {
     let env = [("PATH".to_owned(), path.into_string().unwrap())];
     copy(&root().join("data/eval/python-agent"), &folder.path().join("python-agent"));
     let own = std::fs::read_to_string(root().join("data/eval/python-agent/agent.py")).unwrap();
-    let started = readme::blocks(&readme::readme(), "yaml").into_iter().find(|job| job.contains("python3")).unwrap();
+    let started = readme::jobs().into_iter().find(|job| job.contains("python3")).unwrap();
     let example = std::fs::read_to_string(root().join("data/eval/python-agent.yml")).unwrap();
     for (name, job) in [("the README's started agent", started), ("python-agent", example)] {
         for agent in AGENTS {
@@ -282,7 +290,7 @@ fn the_jobs_whose_agent_is_started_are_passed_by_none_but_one_that_works() {
 /// Nothing in the examples leaves the next conversation what the last one did.
 #[test]
 fn no_example_is_warned_of() {
-    let mut jobs = readme::blocks(&readme::readme(), "yaml");
+    let mut jobs = readme::jobs();
     for entry in std::fs::read_dir(root().join("data/eval")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "yml") {
@@ -303,6 +311,6 @@ fn no_example_is_warned_of() {
         assert!(!validate(job).contains("warning"), "{job}");
         assert!(job.contains("setups:") || job.contains("isolation:"), "it leaves something behind:\n{job}");
     }
-    let shared = jobs[0].replace("isolation: user", "isolation: shared");
+    let shared = travel_job("http://localhost:8081").replace("isolation: user", "isolation: shared");
     assert!(validate(&shared).contains("job.yml: warning · conversations share the graph"), "{}", validate(&shared));
 }
