@@ -26,8 +26,10 @@
 //!   there is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
 //!   `check` functions of the edges.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
-//! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it. What trials share and
-//!   what must be ended or deleted in the end is in `run/resources.rs`; `run/contamination.rs` looks for what leaked.
+//! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it, lazily: [`run::run`] asks
+//!   for a lane when it can begin. `run/contamination.rs` looks for what leaked.
+//! - A trial runs on four owners: `run/clients.rs` (models, HTTP, database), `run/trial_env.rs` (its graph, agent and user),
+//!   `run/resources.rs` (what trials share and what must be ended or deleted in the end), `run/budget.rs` (money, tokens, rate).
 //! - [`graph`] has a Bolt server, `graph/bolt`, by which agents in other processes reach the embedded graph, and
 //!   `graph/snapshot`, whose differences become [`evidence::Change`]s (`run/watch.rs`, turn by turn).
 //! - [`cypher`] parses a statement once into tokens, brackets and projections: both graphs and the assertions read those.

@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use eval_job::clock::Clock;
-use eval_job::evidence::{Condition, TrialId};
 use eval_job::job::{self, Isolation};
-use eval_job::plan::{Environment, Overrides, Plan, Trial};
+use eval_job::plan::{Environment, Overrides, Plan};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, TrialRecord};
-use eval_job::run::{self, Credentials, Durability, Edges, Engine, RunDeps};
+use eval_job::run::{self, Credentials, Durability, Engine, RunDeps};
 use eval_job::secret::Variables;
 use eval_job::store::folder::{Journal, JournalFile, RunsFolder};
 use eval_job::store::{Store, StoredRun};
@@ -35,7 +34,7 @@ pub fn job(address: &str, with_graph: bool) -> String {
     };
     format!(
         "target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{address}\"}}}}\nmaxTurns: 100\ngreetings: [Hello]\n\
-         tasks: [{{task: Ask for everything on the list, acceptanceCriteria: All of it is noted}}]\nfacts: []\n{extra}"
+         tasks: [{{task: Ask for everything on the list, acceptanceCriteria: All of it is noted}}]\nfacts: []\nconditions: [withoutFacts, withFacts]\n{extra}"
     )
 }
 
@@ -45,7 +44,7 @@ pub fn job_that_writes() -> String {
     let lines: Vec<String> = (2..=8).map(line).collect();
     format!(
         "target: {{user: u, chatbot: c, demo: {{}}}}\nevaluator: {{script: [{}]}}\nscorer: {{model: scripted}}\n\
-         greetings: [{}]\ntasks: [{{task: Ask for calls, acceptanceCriteria: They are created}}]\nfacts: []\n\
+         greetings: [{}]\ntasks: [{{task: Ask for calls, acceptanceCriteria: They are created}}]\nfacts: []\nconditions: [withoutFacts, withFacts]\n\
          setups: [{{cypher: \"CREATE (:User {{id: $user, timeZone: 'UTC'}})\"}}]\n\
          assertions: [{{cypher: 'MATCH (r:Reminder) RETURN count(r)', expected: 8}}]\n",
         lines.join(", "),
@@ -64,39 +63,30 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let variables: Variables = [("OPENAI_API_KEY", "sk-bench"), ("OPENAI_BASE_URL", &base_url)].into_iter().collect();
     let surroundings = Environment { variables: variables.clone(), ..Environment::default() };
     let model = if is_demo { "demo-careful" } else { "mock" };
-    let mut plan =
-        Plan::of(job, Overrides { models: vec![model.to_owned()], ..Overrides::default() }, surroundings).unwrap();
+    let repeat = Some(conversations as u32 / 2);
+    let wanted = Overrides { models: vec![model.to_owned()], repeat, ..Overrides::default() };
+    let mut plan = Plan::of(job, wanted, surroundings).unwrap();
     plan.graph = graph;
     plan.isolation = Isolation::Database;
-    let case = plan.job.cases[0].clone();
-    plan.lanes = (1..=conversations as u32)
-        .map(|number| {
-            let condition = if number % 2 == 0 { Condition::WithFacts } else { Condition::WithoutFacts };
-            let (case, model) = (case.clone(), model.to_owned());
-            let id = TrialId { number, case: case.id.clone(), model, condition, repeat: number.div_ceil(2) };
-            vec![Trial { id, case }]
-        })
-        .collect();
     let credentials = Credentials { variables, ..Credentials::default() };
     let clock = Clock::system();
-    let means = RunDeps { credentials: &credentials, clock, rng_seed: 1, random: Box::new(|| 1), on_wait: None };
-    let edges = Edges::of(&plan, means).unwrap();
-    let templates = Templates::embedded();
-    let provenance = run::provenance(&plan, "bench.yml", &templates, &edges, 1);
     let folder = tempfile::tempdir().unwrap();
     let new = RunsFolder::at(folder.path()).create("bench", clock.wall(), &mut fastrand::Rng::with_seed(1)).unwrap();
     let kept = Arc::new(Keeper { journal: new.journal, turns: AtomicUsize::new(0) });
-    let engine = Engine {
+    let deps = RunDeps {
         id: new.id,
-        plan,
-        templates,
-        edges,
+        templates: Templates::embedded(),
+        credentials,
         clock,
         rng_seed: 1,
+        random: Box::new(|| 1),
+        on_wait: None,
         max_concurrency: conversations,
         sink: kept.clone(),
     };
-    run::run(Arc::new(engine), provenance, Default::default()).await.unwrap();
+    let engine = Engine::new(plan, deps).unwrap();
+    let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("bench.yml"));
+    run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
     JournalFile::of(&new.folder, &kept.journal).read(|_, trial| check(trial)).unwrap();
     kept.turns.load(Ordering::Relaxed)
 }

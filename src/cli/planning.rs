@@ -8,11 +8,10 @@ use super::error::{CliError, RefusedJob};
 use super::jobs::{self, Loaded};
 use crate::grade;
 use crate::job::{Case, Job, RunLimits};
-use crate::limiter::OnWait;
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
-use crate::run::{Edges, RunDeps};
+use crate::run;
 
 /// A job that can work, as far as anyone can know.
 pub(super) struct Planned {
@@ -61,9 +60,10 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     if !unusable.is_empty() {
         return Err(unusable);
     }
-    // Made once more by whoever uses them; nothing is contacted.
-    edges(&plan, context, 0, None)
-        .map_err(|what| vec![Refusal { what, help: "correct it in the job file or in the environment".to_owned() }])?;
+    run::check_clients(&plan, &context.credentials, context.clock).map_err(|error| {
+        let help = "correct it in the job file or in the environment".to_owned();
+        vec![Refusal { what: error.to_string(), help }]
+    })?;
     Ok(Planned { file, templates, plan })
 }
 
@@ -75,20 +75,6 @@ fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
         help: "correct it in the job file".to_owned(),
     };
     grade::unusable_on_nothing(job, case, context.clock).into_iter().map(refusal).collect()
-}
-
-/// The clients of a plan. It must be called where asynchronous work can be done.
-///
-/// # Errors
-/// An address that no client can be made of.
-pub(super) fn edges(
-    plan: &Plan,
-    context: &Context,
-    rng_seed: u64,
-    on_wait: Option<std::sync::Arc<OnWait>>,
-) -> Result<Edges, String> {
-    let random = Box::new(Context::chance);
-    Edges::of(plan, RunDeps { credentials: &context.credentials, clock: context.clock, rng_seed, random, on_wait })
 }
 
 /// Prices of models: those of the file, then the embedded ones.

@@ -19,7 +19,7 @@ use crate::job::{ModelName, Target};
 use crate::plan::{Overrides, Plan};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, Edges, Engine, ProbeError, ProbeReport, RunDeps};
+use crate::run::{self, Engine, ProbeError, ProbeReport, RunDeps};
 
 /// The most characters of an agent's text that are shown.
 const SHOWN: usize = 100;
@@ -49,21 +49,18 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     };
     let plan = Plan::of(job, wanted, surroundings(context))
         .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;
-    let random = Box::new(Context::chance);
-    let rng_seed = Context::chance();
-    let on_wait = Some(waiting_line(printer.clone()));
-    let means = RunDeps { credentials: &context.credentials, clock: context.clock, rng_seed, random, on_wait };
-    let edges = Edges::of(&plan, means).map_err(CliError::Internal)?;
-    let engine = Engine {
+    let deps = RunDeps {
         id: "probe".to_owned(),
         templates,
-        edges,
+        credentials: context.credentials.clone(),
         clock: context.clock,
-        rng_seed,
+        rng_seed: Context::chance(),
+        random: Box::new(Context::chance),
+        on_wait: Some(waiting_line(printer.clone())),
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
-        plan,
     };
+    let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let runtime = runtime()?;
     let signals = Signals::listen(printer.clone())?;
     let seen = runtime.block_on(run::probe(&engine, signals.interrupt));
@@ -71,10 +68,8 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     runtime.shutdown_background();
     let target = &engine.plan.job.target;
     let mut lines = about(target);
-    if let (true, Some(first)) =
-        (target.transport.can(Ability::ChoosesModel), engine.plan.trials().first().map(|trial| &trial.id))
-    {
-        lines.push(("model", first.model.clone()));
+    if let (true, Some(first)) = (target.transport.can(Ability::ChoosesModel), engine.plan.trials().next()) {
+        lines.push(("model", first.id.model));
     }
     let seen = seen.map(|report| report.map(|report| report.cleared_by(context.redactor())));
     let status = match seen {

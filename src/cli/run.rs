@@ -10,7 +10,7 @@ use super::args::RunArgs;
 use super::certificates;
 use super::context::Context;
 use super::error::{CliError, RefusedJob};
-use super::planning::{Planned, edges, plan_all};
+use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::show::{check_outputs, write_at_once, write_outputs};
@@ -19,7 +19,7 @@ use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, Overview, RunSummary, Verdict};
 use crate::report::{self, Gathered};
-use crate::run::{self, AtOnce, Durability, Engine};
+use crate::run::{self, AtOnce, Durability, Engine, RunDeps};
 use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 
@@ -87,8 +87,6 @@ async fn run_one(
     }
     let shown = context.stderr_is_tty || args.verbose;
     let on_wait = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
-    let edges = edges(&plan, context, rng_seed, on_wait).map_err(CliError::Internal)?;
-    let provenance = run::provenance(&plan, &file, &templates, &edges, rng_seed);
     let mut chance = fastrand::Rng::with_seed(Context::chance());
     let NewRun { id, folder, journal } =
         RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
@@ -102,23 +100,26 @@ async fn run_one(
         showing: Mutex::default(),
         printer: printer.clone(),
     });
-    let engine = Engine {
+    let deps = RunDeps {
         id: id.clone(),
         templates,
-        edges,
+        credentials: context.credentials.clone(),
         clock: context.clock,
         rng_seed,
-        max_concurrency: usize::from(wanted),
+        random: Box::new(Context::chance),
+        on_wait,
+        max_concurrency: at_once.map_or(usize::from(wanted), |at_once| at_once.most as usize),
         sink: keeper.clone(),
-        plan,
     };
-    let engine = Arc::new(engine.limited_to(at_once));
+    let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
+    let provenance = engine.provenance(&file);
+    let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
     let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
     let finished = if found.troubles.is_empty() {
         if let (false, false) = (args.no_progress, found.ready.is_empty()) {
             printer.note(&format!("ready    {}", found.ready.join(" · ")));
         }
-        run::run(engine, provenance, signals.interrupt.clone()).await.map(drop)
+        run::run(engine, provenance, lanes, signals.interrupt.clone()).await.map(drop)
     } else {
         // Told once, in full; the record says it of every conversation.
         printer.error(&CliError::NotReady { file, troubles: found.troubles.clone() });
@@ -206,7 +207,7 @@ fn limited(at_once: AtOnce, file: &str, asked: u16, printer: &Printer) -> Result
 /// The number of lanes at once: that of the flag, and no more than the agent can take.
 fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
     let most = plan.job.target.max_concurrency.map_or(flag, |most| most.get());
-    if most < flag && plan.lanes.len() > usize::from(most) {
+    if most < flag && plan.lane_count() > usize::from(most) {
         let conversations = report::count(usize::from(most), "conversation");
         printer.note(&format!("{conversations} at once, by target.maxConcurrency (-j {flag})"));
     }

@@ -7,14 +7,14 @@ use tokio_util::sync::CancellationToken;
 use super::args::ValidateArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::planning::{Planned, edges, plan_all};
+use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use crate::job::{Case, Job};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, AssertionPlace, Engine, LiveCheck, Trouble};
+use crate::run::{self, AssertionPlace, Engine, LiveCheck, RunDeps, Trouble};
 use crate::score::{Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
@@ -65,17 +65,18 @@ async fn live(
     interrupt: &CancellationToken,
 ) -> Result<u8, CliError> {
     let Planned { file, templates, plan } = planned;
-    let edges = edges(&plan, context, 0, None).map_err(CliError::Internal)?;
-    let engine = Engine {
+    let deps = RunDeps {
         id: "validate".to_owned(),
         templates,
-        edges,
+        credentials: context.credentials.clone(),
         clock: context.clock,
         rng_seed: 0,
+        random: Box::new(Context::chance),
+        on_wait: None,
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
-        plan,
     };
+    let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let found = Box::pin(run::preflight(&engine, run::KeyCheck::Ask, interrupt)).await.unwrap_or_default();
     if !found.troubles.is_empty() {
         for trouble in &found.troubles {

@@ -1,6 +1,6 @@
 //! The machine: it is asked what comes next and told what came.
 
-use super::PersonaSaid;
+use super::PersonaReply;
 use crate::evidence::{Ending, Transcript, Turn};
 
 /// What a conversation must keep to.
@@ -20,7 +20,7 @@ pub struct ConversationRules {
 pub enum Next {
     /// Say this to the agent, then tell [`Conversation::agent_replied`] or [`Conversation::agent_failed`].
     SayToAgent(String),
-    /// Ask the persona what it says next, then tell [`Conversation::persona_said`].
+    /// Ask the persona what it says next, then tell [`Conversation::persona_replied`].
     AskPersona,
     /// The conversation is over.
     Done(Ending),
@@ -92,7 +92,7 @@ impl Conversation {
 
     /// The persona has said something. A persona that says nothing at all has signed off. Heard only after
     /// [`Next::AskPersona`].
-    pub fn persona_said(&mut self, said: PersonaSaid) {
+    pub fn persona_replied(&mut self, said: PersonaReply) {
         if self.next != Next::AskPersona {
             return;
         }

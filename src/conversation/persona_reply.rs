@@ -7,7 +7,7 @@ use crate::text::{contradiction, visible};
 
 /// What the persona says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonaSaid {
+pub struct PersonaReply {
     /// What is delivered to the agent; never blank. `None` if there was nothing but a goodbye.
     pub message: Option<String>,
     /// It signed off: once the message, if there is one, is answered, the conversation is over.
@@ -23,7 +23,7 @@ const LONGEST: usize = 64 << 10;
 /// # Errors
 /// A sentence that says what is wrong with the reply and can be sent back to the model: it is empty, its JSON is broken,
 /// has no usable message, or is there twice.
-pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaSaid, String> {
+pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, String> {
     if raw.len() > LONGEST {
         return Err(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
     }
@@ -42,7 +42,7 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaSaid, Strin
     if message.is_none() && !done {
         return Err("the reply has no message and does not say that the conversation is done".to_owned());
     }
-    Ok(PersonaSaid { message, done })
+    Ok(PersonaReply { message, done })
 }
 
 /// Why no user would type this.

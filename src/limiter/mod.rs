@@ -20,7 +20,7 @@ mod target;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
@@ -51,19 +51,20 @@ pub struct Limiters {
     clock: Clock,
     rng_seed: u64,
     on_wait: Option<Arc<OnWait>>,
-    by_endpoint: HashMap<(String, String), Arc<RateLimiter>>,
+    by_endpoint: Mutex<HashMap<(String, String), Arc<RateLimiter>>>,
 }
 
 impl Limiters {
     /// No limiter yet; all of them report their waits to `on_wait`.
     pub fn new(clock: Clock, rng_seed: u64, on_wait: Option<Arc<OnWait>>) -> Limiters {
-        Limiters { clock, rng_seed, on_wait, by_endpoint: HashMap::new() }
+        Limiters { clock, rng_seed, on_wait, by_endpoint: Mutex::default() }
     }
 
     /// The one limiter of this endpoint and key.
-    pub fn limiter(&mut self, base_url: &str, key: Option<&Secret>) -> Arc<RateLimiter> {
+    pub fn limiter(&self, base_url: &str, key: Option<&Secret>) -> Arc<RateLimiter> {
         let key = key.map(|key| key.expose().to_owned()).unwrap_or_default();
         let Limiters { clock, rng_seed, on_wait, by_endpoint } = self;
+        let mut by_endpoint = by_endpoint.lock().unwrap_or_else(PoisonError::into_inner);
         let limiter = by_endpoint.entry((base_url.trim_end_matches('/').to_owned(), key)).or_insert_with(|| {
             let on_wait = on_wait.clone().map(|on_wait| (WaitReason::Model, on_wait));
             Arc::new(RateLimiter::new(*clock, BackoffPolicy::MODEL, *rng_seed, on_wait))

@@ -1,9 +1,11 @@
 //! The isolation of trials, and the lanes in which they run.
 
+use std::sync::Arc;
+
 use super::Trial;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
-use crate::job::{Isolation, Job};
+use crate::job::{Case, Isolation, Job};
 
 /// The isolation of a job's trials: the job's own, else the strongest that costs nothing.
 pub(super) fn isolation(job: &Job, graph: Option<&GraphConfig>) -> Isolation {
@@ -40,25 +42,49 @@ fn fixed_port(job: &Job, graph: Option<&GraphConfig>) -> bool {
     door.or(start.ready.port.and_then(|port| port.number())).is_some()
 }
 
-/// The trials of all cases, models, conditions and repetitions: in one lane if they share state, else in a lane each. The
-/// first round of everything comes before the second one, so that a run that is cut short has something of each.
-pub(super) fn lanes(job: &Job, models: &[String], conditions: &[Condition], share_state: bool) -> Vec<Vec<Trial>> {
-    let mut trials = Vec::new();
-    for repeat in 1..=job.repeat {
-        for case in &job.cases {
-            for model in models {
-                for condition in case.conditions.iter().filter(|condition| conditions.contains(condition)) {
-                    let number = trials.len() as u32 + 1;
-                    let (case_id, model, condition) = (case.id.clone(), model.clone(), *condition);
-                    let id = TrialId { number, case: case_id, model, condition, repeat };
-                    trials.push(Trial { id, case: case.clone() });
-                }
-            }
-        }
+/// Trials that share state: they are held one after the other. Each is made when it is asked for.
+pub struct Lane(Box<dyn Iterator<Item = Trial> + Send>);
+
+impl Lane {
+    /// A lane of these trials.
+    pub fn new(trials: impl Iterator<Item = Trial> + Send + 'static) -> Lane {
+        Lane(Box::new(trials))
     }
-    match share_state {
-        _ if trials.is_empty() => Vec::new(),
-        true => vec![trials],
-        false => trials.into_iter().map(|trial| vec![trial]).collect(),
+}
+
+impl Iterator for Lane {
+    type Item = Trial;
+
+    fn next(&mut self) -> Option<Trial> {
+        self.0.next()
+    }
+}
+
+/// The conversations of one repetition, in their order, and how many repetitions there are. The first round of everything
+/// comes before the second one, so that a run that is cut short has something of each.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Schedule {
+    round: Arc<[(Arc<Case>, String, Condition)]>,
+    repeats: u32,
+}
+
+impl Schedule {
+    pub(super) fn new(job: &Job, models: &[String], conditions: &[Condition]) -> Schedule {
+        let of_model = |case: &Arc<Case>, model: &String| {
+            let held = case.conditions.iter().filter(|condition| conditions.contains(condition));
+            held.map(|condition| (case.clone(), model.clone(), *condition)).collect::<Vec<_>>()
+        };
+        let of_case = |case| models.iter().flat_map(move |model| of_model(case, model));
+        Schedule { round: job.cases.iter().flat_map(of_case).collect(), repeats: job.repeat }
+    }
+
+    pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = Trial> + Send + use<> {
+        let Schedule { round, repeats } = self.clone();
+        (0..round.len() * repeats as usize).map(move |place| {
+            let (case, model, condition) = &round[place % round.len()];
+            let (number, repeat) = (place as u32 + 1, (place / round.len()) as u32 + 1);
+            let (case_id, model, condition) = (case.id.clone(), model.clone(), *condition);
+            Trial { id: TrialId { number, case: case_id, model, condition, repeat }, case: case.clone() }
+        })
     }
 }

@@ -23,6 +23,7 @@ use crate::score::Score;
 use crate::secret::Variables;
 
 pub use features::refusal as missing_feature;
+pub use lanes::Lane;
 pub use models::{Access, access};
 pub use refusal::Refusal;
 
@@ -76,8 +77,7 @@ pub struct Plan {
     pub graph: Option<GraphConfig>,
     /// The isolation of the trials.
     pub isolation: Isolation,
-    /// Trials that share state, one after the other; lanes run side by side.
-    pub lanes: Vec<Vec<Trial>>,
+    schedule: lanes::Schedule,
     /// Prices of models.
     pub prices: PriceTable,
     /// Warnings about jobs that can work and may not mean what they seem to.
@@ -91,11 +91,26 @@ impl Plan {
         leftovers::are_kept(case, self.graph.as_ref(), self.isolation)
     }
 
-    /// All trials, in their order.
-    pub fn trials(&self) -> Vec<&Trial> {
-        let mut trials: Vec<&Trial> = self.lanes.iter().flatten().collect();
-        trials.sort_by_key(|trial| trial.id.number);
-        trials
+    /// All trials in their order, each made when it is asked for.
+    pub fn trials(&self) -> impl ExactSizeIterator<Item = Trial> + Send + use<> {
+        self.schedule.trials()
+    }
+
+    /// The trials as lanes, which run side by side: all in one if they share state, else each in a lane of its own.
+    pub fn lanes(&self) -> Box<dyn Iterator<Item = Lane> + Send> {
+        match self.share_state() {
+            true => Box::new(std::iter::once(Lane::new(self.trials()))),
+            false => Box::new(self.trials().map(|trial| Lane::new(std::iter::once(trial)))),
+        }
+    }
+
+    /// How many lanes there are.
+    pub fn lane_count(&self) -> usize {
+        if self.share_state() { 1 } else { self.trials().len() }
+    }
+
+    fn share_state(&self) -> bool {
+        lanes::share_state(&self.job, self.graph.as_ref(), self.isolation)
     }
 
     /// Plans a job.
@@ -116,14 +131,15 @@ impl Plan {
         let graph = choose_graph(&job);
         let isolation = lanes::isolation(&job, graph.as_ref());
         let conditions = if wanted.conditions.is_empty() { Condition::ALL.to_vec() } else { wanted.conditions };
-        let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
-        let lanes = lanes::lanes(&job, &models, &conditions, share_state);
+        let schedule = lanes::Schedule::new(&job, &models, &conditions);
+        let trials = schedule.trials().len();
         let mut refusals = misnamed;
-        refusals.extend(lanes.is_empty().then(|| no_trials(&conditions)));
+        refusals.extend((trials == 0).then(|| no_trials(&conditions)));
         refusals.extend(models::refusals(&job, &surroundings.variables));
         refusals.extend(prices::refusals(&job, &models, &surroundings.prices));
         refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &surroundings));
-        let apart = apart::Apart { isolation, several_at_once: lanes.len() > 1 };
+        let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
+        let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
         refusals.extend(features::refusals(&job, graph.as_ref()));
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {
@@ -133,7 +149,7 @@ impl Plan {
         warnings.extend(leftovers::shared_names(&job));
         warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &surroundings.variables));
-        Ok(Plan { job: Arc::new(job), models, graph, isolation, lanes, prices: surroundings.prices, warnings })
+        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices: surroundings.prices, warnings })
     }
 }
 

@@ -32,7 +32,7 @@ fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
 fn settled(target: &str, more: &str) -> (Isolation, usize) {
     let plan = plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}"))
         .unwrap_or_else(|refusals| panic!("{target}{more}{refusals:?}"));
-    (plan.isolation, plan.lanes.len())
+    (plan.isolation, plan.lane_count())
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_setup_that_would_undo_a_neighbour_never_runs_beside_one() {
                     Isolation::Process => matches!(plan.graph, Some(GraphConfig::Embedded(_))),
                     Isolation::Shared | Isolation::User => false,
                 };
-                assert!(own_graph || plan.lanes.len() == 1, "{target}{more}");
+                assert!(own_graph || plan.lane_count() == 1, "{target}{more}");
             }
         }
     }
@@ -169,8 +169,7 @@ fn what_can_not_be_kept_apart_is_refused() {
             "that its agent can't write to",
         ),
     ] {
-        let refused =
-            plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}")).map(|plan| plan.lanes).unwrap_err();
+        let refused = plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}")).unwrap_err();
         assert!(refused.len() == 1 && refused[0].contains(part), "{target}{more}: {refused:?}");
     }
     assert_eq!(settled(fixed, "isolation: shared").1, 1);
@@ -233,7 +232,7 @@ fn what_would_be_watched_is_checked_before_anything_is_paid() {
 #[test]
 fn what_is_never_held_is_told_or_refused() {
     let when = "assertions: [{expression: 'true', when: withFacts}]\n";
-    let refused = plan(DEMO, when).map(|plan| plan.lanes).unwrap_err();
+    let refused = plan(DEMO, when).unwrap_err();
     assert!(refused[0].starts_with("the assertion `true` is checked with facts only"), "{refused:?}");
     assert!(plan(DEMO, &format!("{when}conditions: [withoutFacts, withFacts]\n")).is_ok());
     let cases = "cases: [{id: a}, {id: b, facts: [f]}]\n";
@@ -258,4 +257,26 @@ fn what_earlier_conversations_leave_with_the_agent_is_told() {
     let named = "assertions: [{name: a, expression: evaluation.done}, {name: a, expression: '!evaluation.done'}]";
     assert_eq!(warnings(named).len(), 1);
     assert!(warnings(named)[0].contains("two assertions have the name `a`: assertion 2 is kept as `a#2`"));
+}
+
+#[test]
+fn trials_are_made_when_they_are_asked_for_the_first_round_before_the_second() {
+    let more = "conditions: [withoutFacts, withFacts]\ncases: [{id: a}, {id: b}]\n";
+    let wanted = Overrides { repeat: Some(u32::MAX / 4), ..Overrides::default() };
+    let plan = Plan::of(job(DEMO, more), wanted, Environment::default()).unwrap();
+    let name = |trial: Trial| (trial.id.number, trial.id.case, trial.id.condition, trial.id.repeat);
+    let first: Vec<_> = plan.trials().take(5).map(name).collect();
+    let (without, with) = (Condition::WithoutFacts, Condition::WithFacts);
+    let [a, b] = ["a", "b"].map(ToOwned::to_owned);
+    let expected = [
+        (1, a.clone(), without, 1),
+        (2, a.clone(), with, 1),
+        (3, b.clone(), without, 1),
+        (4, b, with, 1),
+        (5, a, without, 2),
+    ];
+    assert_eq!(first, expected);
+    // A billion of them would not fit in memory.
+    assert_eq!((plan.trials().len(), plan.lane_count()), (4_294_967_292, 4_294_967_292));
+    assert_eq!(plan.lanes().nth(6).unwrap().next().unwrap().id.number, 7);
 }

@@ -1,4 +1,4 @@
-//! What the run may spend: who may begin, who must stop.
+//! The budget of a run: money, tokens and rate; which trial may begin, which must stop.
 //!
 //! Invariants: a trial begins only while the costliest one so far could still be paid beside those that go on; once one
 //! may not begin, none that stands later in the plan does, so that models and conditions stay in step.
@@ -8,33 +8,64 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::clock::Clock;
 use crate::evidence::Usage;
-use crate::money::{Amount, Cost, Price, PriceTable, SpendLimits, SpendTracker};
+use crate::job::Isolation;
+use crate::limiter::{ConversationLimiter, Limiters, OnWait, TargetLimiter};
+use crate::money::{Amount, Cost, Price, PriceTable, SpendTracker};
+use crate::plan::Plan;
 
-/// What the run may spend, with the trials that spend it.
+/// What the run may spend, and how fast. Whoever runs trials is given one; nothing of it is global.
 pub(super) struct Budget {
+    /// Money and tokens.
     pub(super) spend_tracker: Arc<SpendTracker>,
+    /// The rate limits of our own models.
+    pub(super) model_limiters: Limiters,
+    /// The rate limit of the agent under test.
+    target_limiter: TargetLimiter,
     prices: PriceTable,
     trials: Mutex<Trials>,
-    one_less: Notify,
+    trial_ended: Notify,
+    pub(super) clock: Clock,
+    pub(super) rng_seed: u64,
 }
 
 #[derive(Default)]
 struct Trials {
     running: BTreeMap<u32, Amount>,
-    /// What the costliest trial cost that is over.
+    /// The cost of the most expensive trial that is over.
     costliest: Amount,
-    /// Nobody begins any more.
+    /// No further trial begins.
     closed: bool,
 }
 
 impl Budget {
     /// A budget of which nothing is spent.
-    pub(super) fn new(limits: SpendLimits, prices: PriceTable) -> Budget {
-        Budget { spend_tracker: SpendTracker::new(limits), prices, trials: Mutex::default(), one_less: Notify::new() }
+    pub(super) fn new(plan: &Plan, clock: Clock, rng_seed: u64, on_wait: Option<Arc<OnWait>>) -> Budget {
+        Budget {
+            spend_tracker: SpendTracker::new(plan.job.limits.spend()),
+            model_limiters: Limiters::new(clock, rng_seed, on_wait.clone()),
+            target_limiter: TargetLimiter::new(clock, rng_seed, on_wait),
+            prices: plan.prices.clone(),
+            trials: Mutex::default(),
+            trial_ended: Notify::new(),
+            clock,
+            rng_seed,
+        }
     }
 
-    /// What a model costs, if anybody knows.
+    /// The limiter of a conversation: of all that are held with the agent, or of this one alone where it has an agent of its
+    /// own.
+    pub(super) fn conversation_limiter(&self, plan: &Plan) -> ConversationLimiter {
+        let target = &plan.job.target;
+        let is_started = target.start.is_some() || target.transport.hosting().is_in_process();
+        match plan.isolation {
+            Isolation::Database | Isolation::Process if is_started => self.target_limiter.open_separate_conversation(),
+            _ => self.target_limiter.open_conversation(),
+        }
+    }
+
+    /// The price of a model, if it is known.
     pub(super) fn price(&self, model: &str) -> Option<Price> {
         self.prices.price(model).copied()
     }
@@ -45,9 +76,9 @@ impl Budget {
             return true;
         }
         loop {
-            let one_less = self.one_less.notified();
-            tokio::pin!(one_less);
-            one_less.as_mut().enable();
+            let trial_ended = self.trial_ended.notified();
+            tokio::pin!(trial_ended);
+            trial_ended.as_mut().enable();
             {
                 let mut trials = self.trials();
                 if self.spend_tracker.limit_exceeded().is_some() || self.spend_tracker.exhausted().is_some() {
@@ -56,7 +87,7 @@ impl Budget {
                 if trials.closed {
                     return false;
                 }
-                // Those that go on may each need as much again as the costliest did in all.
+                // Each of those under way may need as much again as the most expensive one in all.
                 let claims = trials.running.len() as u64 + 1;
                 if self.spend_tracker.has_room_for(trials.costliest.times(claims)) {
                     trials.running.insert(trial, Amount::default());
@@ -68,34 +99,34 @@ impl Budget {
                     return false;
                 }
             }
-            one_less.await;
+            trial_ended.await;
         }
     }
 
-    /// A trial is over, or was cut off.
-    pub(super) fn is_over(&self, trial: u32) {
+    /// A trial has ended, or was cut off.
+    pub(super) fn trial_ended(&self, trial: u32) {
         {
             let mut trials = self.trials();
             if let Some(spent) = trials.running.remove(&trial) {
                 trials.costliest = trials.costliest.max(spent);
             }
         }
-        self.one_less.notify_waiters();
+        self.trial_ended.notify_waiters();
     }
 
-    /// One of our own models was asked for a trial; what it cost is counted already.
-    pub(super) fn asked(&self, trial: u32, model: &str, usage: &Usage) {
+    /// Assigns a call of one of our own models to its trial; its cost is counted already.
+    pub(super) fn model_called(&self, trial: u32, model: &str, usage: &Usage) {
         let amount = self.amount(model, usage);
         if let Some(spent) = self.trials().running.get_mut(&trial) {
             *spent = spent.plus(amount);
         }
     }
 
-    /// What the agent used of its own: paid now, whether it fits or not. What is unknown can't be counted.
+    /// Counts the agent's own usage, whether it fits the budget or not. Unknown usage can't be counted.
     pub(super) fn agent_used(&self, trial: u32, model: &str, usage: Option<&Usage>) {
         let Some(usage) = usage else { return };
         self.spend_tracker.spend(self.amount(model, usage));
-        self.asked(trial, model, usage);
+        self.model_called(trial, model, usage);
     }
 
     fn amount(&self, model: &str, usage: &Usage) -> Amount {
@@ -113,10 +144,23 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job;
+    use crate::plan::{Environment, Overrides};
 
-    fn budget(tokens: u64) -> Arc<Budget> {
-        let limits = SpendLimits { cost: None, tokens: Some(tokens) };
-        Arc::new(Budget::new(limits, PriceTable::embedded()))
+    struct NoTemplates;
+
+    impl job::TemplateCheck for NoTemplates {
+        fn problem(&self, _: &str, _: job::TemplateKind) -> Option<job::TemplateProblem> {
+            None
+        }
+    }
+
+    fn budget(limits: &str) -> Arc<Budget> {
+        let target = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {script: [x]}\nscorer: {model: scripted}\n";
+        let text = format!("{target}facts: []\ntasks: [{{task: t, acceptanceCriteria: a}}]\n{limits}");
+        let job = job::load("job.yml", &text, &NoTemplates).unwrap();
+        let plan = Plan::of(job, Overrides::default(), Environment::default()).unwrap();
+        Arc::new(Budget::new(&plan, Clock::system(), 1, None))
     }
 
     fn use_up(budget: &Budget, trial: u32, tokens: u64) {
@@ -125,11 +169,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_trial_begins_only_while_the_costliest_so_far_could_be_paid() {
-        let budget = budget(100);
+        let budget = budget("limits: {tokens: 100}");
         for trial in 1..=2 {
             assert!(budget.admits(trial).await);
             use_up(&budget, trial, 35);
-            budget.is_over(trial);
+            budget.trial_ended(trial);
         }
         assert!(!budget.admits(3).await, "30 are left, and 35 may be needed");
         let words = budget.spend_tracker.limit_exceeded().unwrap().to_string();
@@ -139,10 +183,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_trial_waits_for_those_that_go_on_rather_than_take_what_they_need() {
-        let budget = budget(100);
+        let budget = budget("limits: {tokens: 100}");
         assert!(budget.admits(1).await);
         use_up(&budget, 1, 40);
-        budget.is_over(1);
+        budget.trial_ended(1);
         assert!(budget.admits(2).await);
         let third = tokio::spawn({
             let budget = budget.clone();
@@ -151,20 +195,20 @@ mod tests {
         tokio::task::yield_now().await;
         assert!(!third.is_finished());
         use_up(&budget, 2, 10);
-        budget.is_over(2);
+        budget.trial_ended(2);
         assert!(third.await.unwrap());
     }
 
     #[tokio::test]
     async fn tokens_of_which_one_side_alone_is_told_count() {
-        let budget = budget(100);
+        let budget = budget("limits: {tokens: 100}");
         budget.agent_used(1, "own", Some(&Usage::of_call(Some(100), None)));
         assert!(!budget.admits(2).await);
     }
 
     #[tokio::test]
     async fn without_a_limit_everyone_begins() {
-        let budget = Budget::new(SpendLimits::default(), PriceTable::embedded());
+        let budget = budget("");
         use_up(&budget, 1, u64::MAX);
         assert!(budget.admits(2).await);
     }

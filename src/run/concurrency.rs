@@ -2,7 +2,6 @@
 //!
 //! These are estimates, a little more than was counted. Where they are too small the lack is told, and nobody is blamed.
 
-use super::Engine;
 use crate::agent::Hosting;
 use crate::descriptors;
 use crate::graph::GraphConfig;
@@ -38,13 +37,10 @@ pub struct AtOnce {
 /// How many of `wanted` conversations may be held at once, where it is fewer; `None` where there is room for all.
 pub fn at_once(plan: &Plan, wanted: usize) -> Option<AtOnce> {
     let limit = descriptors::limit()?;
-    of_limit(plan, wanted, (limit, descriptors::open_now().unwrap_or(RESERVE)))
-}
-
-fn of_limit(plan: &Plan, wanted: usize, (limit, open): (u64, u64)) -> Option<AtOnce> {
+    let open = descriptors::open_now().unwrap_or(RESERVE);
     let (each, shared) = (each(plan), shared(plan));
     // Never more than there are lanes.
-    let wanted = wanted.min(plan.lanes.len()) as u64;
+    let wanted = wanted.min(plan.lane_count()) as u64;
     let taken = open + RESERVE + shared;
     let most = limit.saturating_sub(taken) / each;
     (most < wanted).then_some(AtOnce { most, each, limit, needed: taken + wanted * each })
@@ -85,12 +81,4 @@ fn shared(plan: &Plan) -> u64 {
         _ => 0,
     };
     graph + if started && !own { STARTED } else { 0 }
-}
-
-impl Engine {
-    /// Fewer conversations at once, where there is not enough room for all.
-    pub fn limited_to(self, at_once: Option<AtOnce>) -> Engine {
-        let most = at_once.map_or(usize::MAX, |at_once| usize::try_from(at_once.most).unwrap_or(usize::MAX));
-        Engine { max_concurrency: self.max_concurrency.min(most), ..self }
-    }
 }

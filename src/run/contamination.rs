@@ -6,9 +6,12 @@
 //! Invariants: no mark is planted anywhere, only looked for; what a trial showed is read once, however many marks there
 //! are.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, RandomState};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::hash::BuildHasher;
 
-use crate::evidence::{Evidence, ObjectContext, Observed, TrialId};
+use crate::evidence::{Evidence, ObjectContext, Observed};
 
 /// The characters of a token: those that survive in ids, names and addresses.
 pub(super) const TOKEN: usize = 16;
@@ -16,20 +19,22 @@ pub(super) const TOKEN: usize = 16;
 /// The shortest session id that is taken for unique: a UUID without its dashes has 32, with them 36.
 const SESSION: usize = 20;
 
-/// All marks of a run.
+/// All marks of a run, a few bytes each.
 #[derive(Debug, Default)]
 pub(super) struct LeakDetector {
-    /// By their first 16 bytes, in lower case: no mark is shorter.
-    by_start: HashMap<[u8; TOKEN], Vec<Mark>>,
+    /// The first 16 bytes of all marks, in lower case: no mark is shorter.
+    starts: HashSet<[u8; TOKEN]>,
+    lengths: BTreeSet<usize>,
+    /// By the hash of a mark in lower case.
+    marks: HashMap<u64, Mark>,
+    hasher: RandomState,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Mark {
     kind: MarkKind,
-    /// In lower case.
-    text: Vec<u8>,
     /// `None` when two trials have it: then it marks neither.
-    trial: Option<TrialId>,
+    trial: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,63 +43,90 @@ enum MarkKind {
     Session,
 }
 
+/// Something of another trial that was found in one's evidence.
+#[derive(Debug, PartialEq)]
+pub(super) struct Leak {
+    /// The other trial.
+    pub(super) trial: u32,
+    kind: MarkKind,
+    place: String,
+}
+
+impl fmt::Display for Leak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            MarkKind::User => "its user id's token",
+            MarkKind::Session => "its session's id",
+        };
+        write!(f, "{what} was found in {}", self.place)
+    }
+}
+
 impl LeakDetector {
-    /// The token of a trial's user.
-    pub(super) fn add_token(&mut self, trial: &TrialId, token: &str) {
+    /// Adds the token of a trial's user.
+    pub(super) fn add_token(&mut self, trial: u32, token: &str) {
         self.add(trial, MarkKind::User, token);
     }
 
-    /// The id that the agent gave to a trial's session; nothing happens when it is too short to be unique.
-    pub(super) fn add_session(&mut self, trial: &TrialId, session_id: &str) {
+    /// Adds the id that the agent gave to a trial's session; nothing happens when it is too short to be unique.
+    pub(super) fn add_session(&mut self, trial: u32, session_id: &str) {
         if session_id.len() >= SESSION {
             self.add(trial, MarkKind::Session, session_id);
         }
     }
 
-    fn add(&mut self, trial: &TrialId, kind: MarkKind, text: &str) {
+    fn add(&mut self, trial: u32, kind: MarkKind, text: &str) {
         let text = text.to_ascii_lowercase().into_bytes();
-        let Some(start) = text.first_chunk::<TOKEN>().copied() else { return };
-        let marks = self.by_start.entry(start).or_default();
-        match marks.iter_mut().find(|mark| mark.text == text) {
-            Some(mark) if mark.trial.as_ref() != Some(trial) => mark.trial = None,
-            Some(_) => {}
-            None => marks.push(Mark { kind, text, trial: Some(trial.clone()) }),
+        let Some(start) = text.first_chunk::<TOKEN>() else { return };
+        self.starts.insert(*start);
+        self.lengths.insert(text.len());
+        match self.marks.entry(self.hasher.hash_one(&text[..])) {
+            Entry::Occupied(mut known) if known.get().trial != Some(trial) => known.get_mut().trial = None,
+            Entry::Occupied(_) => {}
+            Entry::Vacant(new) => {
+                new.insert(Mark { kind, trial: Some(trial) });
+            }
         }
     }
 
-    /// Which other trial's mark stands in what this trial's agent showed, and where; `None` when none does.
-    pub(super) fn leak(&self, trial: &TrialId, evidence: &Evidence) -> Option<String> {
-        if self.by_start.is_empty() {
+    /// Finds another trial's mark in what this trial's agent showed.
+    pub(super) fn leak(&self, trial: u32, evidence: &Evidence) -> Option<Leak> {
+        if self.marks.is_empty() {
             return None;
         }
-        shown(evidence, &mut |place, text| self.foreign(trial, text).map(|mark| words(mark, place)))
+        shown(evidence, &mut |place, text| {
+            let (trial, kind) = self.foreign(trial, text)?;
+            Some(Leak { trial, kind, place })
+        })
     }
 
     /// The first mark of another trial in a text.
-    fn foreign(&self, trial: &TrialId, text: &str) -> Option<&Mark> {
+    fn foreign(&self, trial: u32, text: &str) -> Option<(u32, MarkKind)> {
         let text = text.to_ascii_lowercase().into_bytes();
-        text.windows(TOKEN).enumerate().find_map(|(at, window)| {
-            let start = <&[u8; TOKEN]>::try_from(window).ok()?;
-            let marks = self.by_start.get(start)?;
-            marks.iter().find(|mark| {
-                let is_foreign = mark.trial.as_ref().is_some_and(|owner| owner != trial);
-                is_foreign && text[at..].starts_with(&mark.text) && mark.stands_alone(&text, at)
+        text.windows(TOKEN).enumerate().find_map(|(at, start)| {
+            if !self.starts.contains(start) {
+                return None;
+            }
+            self.lengths.iter().find_map(|length| {
+                let mark = self.marks.get(&self.hasher.hash_one(text.get(at..at + length)?))?;
+                let owner = mark.trial.filter(|owner| *owner != trial)?;
+                mark.kind.stands_alone(&text, at, *length).then_some((owner, mark.kind))
             })
         })
     }
 }
 
-impl Mark {
+impl MarkKind {
     /// A token is random; of counted session ids one can be the beginning of another.
-    fn stands_alone(&self, text: &[u8], at: usize) -> bool {
+    fn stands_alone(self, text: &[u8], at: usize, length: usize) -> bool {
         let ends_word = |byte: Option<&u8>| !byte.is_some_and(u8::is_ascii_alphanumeric);
         let before = at.checked_sub(1).and_then(|before| text.get(before));
-        self.kind == MarkKind::User || ends_word(before) && ends_word(text.get(at + self.text.len()))
+        self == MarkKind::User || ends_word(before) && ends_word(text.get(at + length))
     }
 }
 
 /// Everything that the agent and its graph showed, piece by piece, until one piece is found out.
-fn shown(evidence: &Evidence, look: &mut dyn FnMut(String, &str) -> Option<String>) -> Option<String> {
+fn shown(evidence: &Evidence, look: &mut dyn FnMut(String, &str) -> Option<Leak>) -> Option<Leak> {
     for turn in &evidence.transcript.turns {
         if let Some(text) = &turn.agent
             && let Some(found) = look(format!("the reply of turn {}", turn.number), text)
@@ -131,41 +163,23 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn words(mark: &Mark, place: String) -> String {
-    let Some(trial) = &mark.trial else { return String::new() };
-    let what = match mark.kind {
-        MarkKind::User => "its user id's token",
-        MarkKind::Session => "its session's id",
-    };
-    format!(
-        "state leaked from the trial {} {} (repeat {}): {what} was found in {place}",
-        trial.model,
-        trial.condition.words(),
-        trial.repeat
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::evidence::{AssertionId, Condition, EventKind, QueryObservation, Resource, State, Table, Turn, Value};
+    use crate::evidence::{AssertionId, EventKind, QueryObservation, Resource, State, Table, Turn, Value};
 
     const OTHER: &str = "u-k3f9qz7m2x8c5v1b";
     const UUID: &str = "5f0c2b5e-0d3a-4a57-9a54-1f6f0c8e7d21";
 
-    fn trial(number: u32) -> TrialId {
-        TrialId { number, case: "c".to_owned(), model: "m".to_owned(), condition: Condition::WithFacts, repeat: number }
-    }
-
     fn marks() -> LeakDetector {
         let mut marks = LeakDetector::default();
-        marks.add_token(&trial(1), "aaaabbbbccccdddd");
-        marks.add_token(&trial(2), "k3f9qz7m2x8c5v1b");
-        marks.add_session(&trial(2), UUID);
-        marks.add_session(&trial(2), "session-7");
+        marks.add_token(1, "aaaabbbbccccdddd");
+        marks.add_token(2, "k3f9qz7m2x8c5v1b");
+        marks.add_session(2, UUID);
+        marks.add_session(2, "session-7");
         marks
     }
 
@@ -175,15 +189,13 @@ mod tests {
         evidence
     }
 
-    fn leak(evidence: &Evidence) -> Option<String> {
-        marks().leak(&trial(1), evidence)
+    fn leak(evidence: &Evidence) -> Option<(u32, String)> {
+        marks().leak(1, evidence).map(|leak| (leak.trial, leak.to_string()))
     }
 
     #[test]
     fn a_foreign_mark_is_found_wherever_it_stands_and_in_any_case() {
-        let leaked = |what: &str, place: &str| {
-            Some(format!("state leaked from the trial m with facts (repeat 2): {what} was found in {place}"))
-        };
+        let leaked = |what: &str, place: &str| Some((2, format!("{what} was found in {place}")));
         let (token, session) = ("its user id's token", "its session's id");
         assert_eq!(leak(&said(&format!("Hello {OTHER}!"))), leaked(token, "the reply of turn 2"));
         assert_eq!(leak(&said(&format!("(x{}y)", OTHER.to_uppercase()))), leaked(token, "the reply of turn 2"));
@@ -223,19 +235,19 @@ mod tests {
         assert_eq!(leak(&said(&format!("{UUID}0"))), None);
         // An id that the agent gave to both tells nothing.
         let mut marks = marks();
-        marks.add_session(&trial(1), UUID);
-        assert_eq!(marks.leak(&trial(1), &said(UUID)), None);
-        assert_eq!(LeakDetector::default().leak(&trial(1), &said(OTHER)), None);
+        marks.add_session(1, UUID);
+        assert_eq!(marks.leak(1, &said(UUID)), None);
+        assert_eq!(LeakDetector::default().leak(1, &said(OTHER)), None);
     }
 
     proptest! {
         #[test]
         fn a_mark_is_found_exactly_where_it_stands(before in "[a-z0-9 -]{0,40}", after in "[a-z0-9 -]{0,40}", mark in "[a-z0-9]{16}", cut in 0..17_usize) {
             let mut marks = LeakDetector::default();
-            marks.add_token(&trial(2), &mark);
+            marks.add_token(2, &mark);
             let text = format!("{before}{}{after}", &mark[..cut]);
-            prop_assert_eq!(marks.leak(&trial(1), &said(&text)).is_some(), text.contains(&mark));
-            prop_assert_eq!(marks.leak(&trial(2), &said(&text)), None);
+            prop_assert_eq!(marks.leak(1, &said(&text)).is_some(), text.contains(&mark));
+            prop_assert_eq!(marks.leak(2, &said(&text)), None);
         }
     }
 
@@ -243,10 +255,10 @@ mod tests {
     fn many_marks_cost_no_more_than_one() {
         let mut marks = LeakDetector::default();
         for number in 2..20_000 {
-            marks.add_token(&trial(number), &format!("{number:016}"));
+            marks.add_token(number, &format!("{number:016}"));
         }
         // Would be 20,000 searches of a megabyte.
-        assert_eq!(marks.leak(&trial(1), &said(&"lorem ipsum ".repeat(90_000))), None);
-        assert!(marks.leak(&trial(1), &said(&format!("{}{:016}", "x".repeat(1 << 20), 19_999))).is_some());
+        assert_eq!(marks.leak(1, &said(&"lorem ipsum ".repeat(90_000))), None);
+        assert!(marks.leak(1, &said(&format!("{}{:016}", "x".repeat(1 << 20), 19_999))).is_some());
     }
 }

@@ -1,17 +1,9 @@
 //! Evaluating assertions: off the asynchronous threads, so that nothing else waits for a slow one.
 
 use std::io;
-use std::sync::Arc;
-
-use tokio::sync::Semaphore;
 
 use super::Engine;
 use super::trial::Stop;
-
-/// As many evaluations at once as there are processors: the deadline of one is not spent by others.
-pub(super) fn slots() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)))
-}
 
 /// Carries out what only computes, which may take as long as the deadlines of the assertions allow. Whoever stops waiting
 /// for it is not held up.
@@ -21,7 +13,7 @@ pub(super) async fn off_thread<T: Send + 'static>(
 ) -> Result<T, Stop> {
     let internal =
         |error: &dyn std::fmt::Display| Stop::Sink(io::Error::other(format!("eval-job itself failed: {error}")));
-    let slot = engine.edges.evaluations.clone().acquire_owned().await.map_err(|error| internal(&error))?;
+    let slot = engine.resources.evaluations.clone().acquire_owned().await.map_err(|error| internal(&error))?;
     let done = tokio::task::spawn_blocking(move || {
         let _slot = slot;
         work()

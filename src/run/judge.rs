@@ -33,10 +33,10 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
     let mut judgements = Vec::new();
     for mut question in questions {
         // An agent that repeats its key must not make us tell it to somebody else.
-        question.prompt = engine.edges.redactor().redact_known(&question.prompt).into_owned();
+        question.prompt = engine.clients.redactor().redact_known(&question.prompt).into_owned();
         let mut judgement = Judgement {
             question: question.id.clone(),
-            judge: engine.edges.judge.name().to_owned(),
+            judge: engine.clients.judge().name().to_owned(),
             sample: question.sample,
             reply: Observed::Failed(format!(
                 "the judge's model gave no verdict within {} s (limits.trial); is its endpoint slow? try a longer limits.trial",
@@ -62,7 +62,7 @@ async fn answer(
     (input, question): (&MetricInput<'_>, Question),
     judgement: &mut Judgement,
 ) -> Result<(), Stop> {
-    let judge = &engine.edges.judge;
+    let judge = engine.clients.judge();
     let mut request = LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, question.prompt.clone())],
@@ -70,7 +70,7 @@ async fn answer(
         schema: Some(question.schema.clone()),
     };
     loop {
-        let answer = ask(engine, trial, judge.as_ref(), &request).await?;
+        let answer = ask(engine, trial, judge, &request).await?;
         judgement.usage = judgement.usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
         let raw = match answer {
             Ok(reply) => {

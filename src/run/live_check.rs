@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::prepare::{self, SetupMode};
 use super::trial::Stop;
+use super::trial_env::{SetupMode, TrialEnv};
 use super::watch::Watch;
 use super::{Engine, evaluate, observe};
 use crate::agent::managed::Listener;
@@ -53,7 +53,7 @@ pub async fn live_check(engine: &Engine, interrupt: CancellationToken) -> Result
         () = interrupt.cancelled() => None,
         live_check = look_at_cases(engine) => Some(live_check),
     };
-    engine.edges.close().await;
+    engine.close().await;
     match seen {
         Some(Ok(live_check)) => Ok(Some(live_check)),
         Some(Err(Stop::Outcome(outcome))) => Err(outcome.error().unwrap_or_default().to_owned()),
@@ -64,7 +64,7 @@ pub async fn live_check(engine: &Engine, interrupt: CancellationToken) -> Result
 
 async fn look_at_cases(engine: &Engine) -> Result<LiveCheck, Stop> {
     let seen = look_at_all(engine).await?;
-    let (job, clock, lasts) = (engine.plan.job.clone(), engine.clock, prepare::graph_lasts(engine));
+    let (job, clock, lasts) = (engine.plan.job.clone(), engine.clock, engine.graph_lasts());
     evaluate::off_thread(engine, move || summary(&job, clock, lasts, &seen)).await
 }
 
@@ -86,25 +86,24 @@ async fn look_at_all(engine: &Engine) -> Result<Vec<Seen>, Stop> {
         };
         // One model and one repetition stand for all.
         if !seen[place].evidence.iter().any(|evidence| evidence.condition == trial.id.condition) {
-            seen[place].evidence.push(look(engine, trial).await?);
+            seen[place].evidence.push(look(engine, &trial).await?);
         }
     }
     Ok(seen)
 }
 
 async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
-    let id = &trial.id;
-    let stage = prepare::prepare(engine, trial, (SetupMode::LeavesNoTrace, &Listener::default())).await?;
-    let evidence = match stage.open(engine).await {
+    let env = TrialEnv::set_up(engine, trial, SetupMode::LeavesNoTrace, &Listener::default()).await?;
+    let evidence = match env.open().await {
         Ok(mut session) => {
-            let mut evidence = Evidence::of_session(session.id().to_owned(), stage.user.clone(), id);
-            observe::look_before(engine, trial, &stage, session.as_mut(), &mut evidence).await;
-            evidence.changes = Watch::before(engine, id, &stage, &evidence.session_id).await.so_far();
+            let mut evidence = Evidence::of_session(session.id().to_owned(), env.user.clone(), &trial.id);
+            observe::look_before(&env, session.as_mut(), &mut evidence).await;
+            evidence.changes = Watch::before(&env, &evidence.session_id).await.so_far();
             Ok(evidence)
         }
         Err(stop) => Err(stop),
     };
-    stage.close(engine).await;
+    env.close().await;
     evidence
 }
 

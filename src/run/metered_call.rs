@@ -43,7 +43,7 @@ impl MeteredCall<'_> {
         if usage.calls == 0 {
             return Ok(());
         }
-        self.engine.edges.budget.asked(self.trial, self.model, &usage);
+        self.engine.budget.model_called(self.trial, self.model, &usage);
         let call = ModelCall { at: self.engine.clock.wall(), asker: self.asker, model: self.model.to_owned(), usage };
         self.engine.sink.append(Entry::ModelAsked { trial: self.trial, call })
     }

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::budget::Budget;
-use crate::clock::Clock;
 use crate::http::HttpClient;
 use crate::job::{Job, Model, Provider, ReasoningEffort};
-use crate::limiter::{Limiters, OnWait};
 use crate::llm::scripted::Scripted;
 use crate::llm::watsonx::Payer;
 use crate::llm::{Effort, Llm, LlmError, ModelOptions, ModelSettings, Origin};
@@ -23,55 +21,48 @@ const LONGEST_REPLY: u32 = 8192;
 /// How long one request to one of our own models may take.
 const MODEL_LIMIT: Duration = Duration::from_secs(120);
 
-/// The clients of persona and judge; they share a gate where they share endpoint and key.
+/// The clients of persona and judge; they share a rate limiter where they share endpoint and key.
 pub(super) struct Models {
     /// `None` where it says fixed lines.
     pub(super) persona: Option<Arc<dyn Llm>>,
     pub(super) judge: Arc<dyn Llm>,
-    /// Where each is asked: whose it is, the address, and where that comes from, or could.
+    /// Where each is asked.
     pub(super) addresses: Vec<ModelAddress>,
-    /// Where they are asked instead of their providers' own addresses.
+    /// The addresses that replace those of their providers.
     pub(super) endpoints: Vec<String>,
     /// The keys that they use.
     pub(super) keys: Vec<Secret>,
 }
 
-/// Where one of our own models is asked.
+/// The address of one of our own models.
 pub(super) struct ModelAddress {
     /// `persona` or `judge`.
     pub(super) role: &'static str,
-    /// The address.
     pub(super) url: String,
-    /// Where it comes from, or could: a variable, or a place in the job.
+    /// The variable, or the place in the job, that sets it or could.
     pub(super) from: String,
 }
 
-/// What every client needs.
-pub(super) struct ModelDeps<'a> {
-    pub(super) variables: &'a Variables,
-    pub(super) clock: Clock,
-    pub(super) rng_seed: u64,
-    pub(super) http: &'a HttpClient,
-    pub(super) on_wait: Option<Arc<OnWait>>,
-    pub(super) budget: &'a Budget,
-}
-
 impl Models {
-    pub(super) fn of(job: &Job, deps: &ModelDeps<'_>) -> Result<Models, String> {
-        let mut limiters = Limiters::new(deps.clock, deps.rng_seed, deps.on_wait.clone());
+    pub(super) fn new(
+        job: &Job,
+        variables: &Variables,
+        http: &HttpClient,
+        budget: &Budget,
+    ) -> Result<Models, LlmError> {
         let (mut endpoints, mut keys, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
         let mut make = |model: &Model, part: &str| {
-            let Some(access) = access(model, part, deps.variables) else {
+            let Some(access) = access(model, part, variables) else {
                 return Ok(Arc::new(Scripted) as Arc<dyn Llm>);
             };
             keys.extend(access.key.clone());
             addresses.push(ModelAddress {
                 role: if part == "evaluator" { "persona" } else { "judge" },
-                url: access.base_url.clone().unwrap_or_else(|| usual_address(access.provider).to_owned()),
+                url: access.base_url.clone().unwrap_or_else(|| default_address(access.provider).to_owned()),
                 from: access.address_from.clone(),
             });
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
-            client(model, access, &mut limiters, deps).map_err(|error| error.message)
+            client(model, access, http.clone(), budget)
         };
         let persona = job.persona_model().map(|model| make(model, "evaluator")).transpose()?;
         let judge = match job.judge_model() {
@@ -84,7 +75,7 @@ impl Models {
 }
 
 /// The provider's own address.
-fn usual_address(provider: Provider) -> &'static str {
+fn default_address(provider: Provider) -> &'static str {
     match provider {
         Provider::OpenAi => openai::BASE_URL,
         Provider::Anthropic => anthropic::BASE_URL,
@@ -93,34 +84,28 @@ fn usual_address(provider: Provider) -> &'static str {
     }
 }
 
-fn client(
-    model: &Model,
-    access: Access,
-    limiters: &mut Limiters,
-    deps: &ModelDeps<'_>,
-) -> Result<Arc<dyn Llm>, LlmError> {
-    let base_url = access.base_url.unwrap_or_else(|| usual_address(access.provider).to_owned());
-    let limited = deps.budget.spend_tracker.is_limited();
+fn client(model: &Model, access: Access, http: HttpClient, budget: &Budget) -> Result<Arc<dyn Llm>, LlmError> {
+    let base_url = access.base_url.unwrap_or_else(|| default_address(access.provider).to_owned());
+    let limited = budget.spend_tracker.is_limited();
     let max_tokens = model.max_tokens.or(limited.then_some(LONGEST_REPLY));
     let allowance = limited.then(|| Allowance {
-        spend_tracker: deps.budget.spend_tracker.clone(),
-        price: deps.budget.price(&model.name.spelled()),
+        spend_tracker: budget.spend_tracker.clone(),
+        price: budget.price(&model.name.spelled()),
         longest_reply: max_tokens.map_or(0, u64::from),
     });
     let settings = ModelSettings {
         allowance,
-        limiter: limiters.limiter(&base_url, access.key.as_ref()),
+        limiter: budget.model_limiters.limiter(&base_url, access.key.as_ref()),
         base_url,
         key: access.key,
         origin: Origin { key: access.key_from, address: access.address_from },
         model: access.model,
         options: ModelOptions { max_tokens, effort: model.reasoning_effort.map(effort), rng_seed: model.rng_seed },
         time_limit: MODEL_LIMIT,
-        rng_seed: deps.rng_seed,
-        clock: deps.clock,
+        rng_seed: budget.rng_seed,
+        clock: budget.clock,
         retry: RetryPolicy::MODEL,
     };
-    let http = deps.http.clone();
     let client = match access.provider {
         Provider::OpenAi => openai::client(settings, http)?,
         Provider::Anthropic => anthropic::client(settings, http)?,
@@ -136,8 +121,8 @@ fn client(
     Ok(Arc::new(client))
 }
 
-fn effort(written: ReasoningEffort) -> Effort {
-    match written {
+fn effort(effort: ReasoningEffort) -> Effort {
+    match effort {
         ReasoningEffort::Minimal => Effort::Minimal,
         ReasoningEffort::Low => Effort::Low,
         ReasoningEffort::Medium => Effort::Medium,

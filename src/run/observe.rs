@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-use super::Engine;
-use super::prepare::{TrialEnv, parameters};
+use super::trial_env::TrialEnv;
 use crate::agent::{AgentErrorKind, Session, Witness};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
@@ -13,27 +12,19 @@ use crate::clock::Stopwatch;
 use crate::evidence::{AssertionId, Evidence, ObjectContext, Observed, QueryObservation, State, Table};
 use crate::grade::{self, GradeInput};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters};
-use crate::job::Case;
-use crate::plan::Trial;
 use crate::score::Score;
 
 /// Looks at whatever the job's assertions need after the conversation. What can't be seen is kept as such.
-pub(super) async fn observe(
-    engine: &Engine,
-    trial: &Trial,
-    stage: &TrialEnv,
-    session: &mut dyn Session,
-    evidence: &mut Evidence,
-) {
-    let parameters = parameters(engine, &trial.id, Some(&evidence.session_id));
+pub(super) async fn observe(env: &TrialEnv<'_>, session: &mut dyn Session, evidence: &mut Evidence) {
+    let (trial, parameters) = (env.trial, env.parameters(&evidence.session_id));
     for assertion in &trial.case.assertions {
         if !assertion.applies_in(trial.id.condition) {
             continue;
         }
         match &assertion.check {
             AssertionCheck::Cypher(check) => {
-                let result = rows(stage.graph.as_deref(), &check.cypher, &parameters).await;
-                let sides = sides(engine, (&trial.case, check), stage, &parameters).await;
+                let result = rows(env.graph.as_deref(), &check.cypher, &parameters).await;
+                let sides = sides(env, check, &parameters).await;
                 evidence.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
             }
             check if check.needs_object_context() && evidence.object_context.is_none() => {
@@ -47,7 +38,7 @@ pub(super) async fn observe(
         AssertionCheck::Cypher(check) => cypher::evaluate(check, &assertion.id, evidence).score() == Some(Score::ZERO),
         _ => false,
     });
-    if fails && let result @ Observed::Seen(_) = rows(stage.graph.as_deref(), cypher::LABELS, &parameters).await {
+    if fails && let result @ Observed::Seen(_) = rows(env.graph.as_deref(), cypher::LABELS, &parameters).await {
         evidence.queries.push(QueryObservation { assertion: AssertionId::labels(), result, sides: None });
     }
 }
@@ -56,18 +47,17 @@ pub(super) async fn observe(
 /// can't be told, on an empty graph and an empty context too, so that one that can't fail is known. Returns why a
 /// conversation would be paid for in vain: what the graph can't show now it won't show afterwards.
 pub(super) async fn look_before(
-    engine: &Engine,
-    trial: &Trial,
-    stage: &TrialEnv,
+    env: &TrialEnv<'_>,
     session: &mut dyn Session,
     evidence: &mut Evidence,
 ) -> Option<String> {
+    let (engine, trial) = (env.engine, env.trial);
     let (job, case) = (&engine.plan.job, &trial.case);
     if !case.assertions.iter().any(|assertion| grade::is_in_doubt(assertion, trial.id.condition)) {
         return None;
     }
     let mut trouble = None;
-    let parameters = parameters(engine, &trial.id, Some(&evidence.session_id));
+    let parameters = env.parameters(&evidence.session_id);
     let mut before = State { may_be_left_over: engine.plan.keeps_leftovers(case), ..State::default() };
     let mut empty = State::default();
     for (assertion, number) in case.assertions.iter().zip(1..) {
@@ -76,7 +66,7 @@ pub(super) async fn look_before(
         }
         match &assertion.check {
             AssertionCheck::Cypher(check) => {
-                let result = read(stage.graph.as_deref(), &check.cypher, &parameters).await;
+                let result = read(env.graph.as_deref(), &check.cypher, &parameters).await;
                 if let Err(error) = &result
                     && matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit)
                 {
@@ -87,14 +77,14 @@ pub(super) async fn look_before(
                     ));
                 }
                 let result = observed(result);
-                let sides = sides(engine, (case, check), stage, &parameters).await;
+                let sides = sides(env, check, &parameters).await;
                 before.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
                 let input = GradeInput { job, case, evidence, clock: engine.clock };
                 let held = grade::in_silence(assertion, input, &before);
                 if held.score().is_some_and(|score| score < Score::ONE) {
                     continue;
                 }
-                let result = match engine.edges.empty_graph() {
+                let result = match engine.empty_graph() {
                     Ok(graph) => rows(Some(graph.as_ref()), &check.cypher, &parameters).await,
                     Err(error) => Observed::Failed(error.message),
                 };
@@ -111,8 +101,8 @@ pub(super) async fn look_before(
 }
 
 /// Knows what was wrong with the graph when a try of the agent's failed. What began before `since` can't be of that try.
-pub(super) fn witness(stage: &TrialEnv, since: Stopwatch) -> Witness {
-    let graph = stage.graph.clone();
+pub(super) fn witness(env: &TrialEnv<'_>, since: Stopwatch) -> Witness {
+    let graph = env.graph.clone();
     Witness::new(move |words| {
         let graph = graph.clone();
         let look = async move {
@@ -124,21 +114,16 @@ pub(super) fn witness(stage: &TrialEnv, since: Stopwatch) -> Witness {
 }
 
 /// Why the graph does not even answer the simplest question, where it should: an agent that needs it can't do its work.
-pub(super) async fn graph_trouble(stage: &TrialEnv) -> Option<String> {
-    let error = stage.graph.as_ref()?.read("RETURN 1", &Parameters::new()).await.err()?;
+pub(super) async fn graph_trouble(env: &TrialEnv<'_>) -> Option<String> {
+    let error = env.graph.as_ref()?.read("RETURN 1", &Parameters::new()).await.err()?;
     matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit).then_some(error.message)
 }
 
 /// Both sides of the comparison that a query returns, where conversations find what others left: `true` and `false` alone
 /// don't tell whose doing it is.
-async fn sides(
-    engine: &Engine,
-    (case, check): (&Case, &CypherCheck),
-    stage: &TrialEnv,
-    parameters: &Parameters,
-) -> Option<Table> {
-    let sides = cypher::sides(&check.cypher).filter(|_| engine.plan.keeps_leftovers(case))?;
-    match rows(stage.graph.as_deref(), &sides.cypher, parameters).await {
+async fn sides(env: &TrialEnv<'_>, check: &CypherCheck, parameters: &Parameters) -> Option<Table> {
+    let sides = cypher::sides(&check.cypher).filter(|_| env.engine.plan.keeps_leftovers(&env.trial.case))?;
+    match rows(env.graph.as_deref(), &sides.cypher, parameters).await {
         Observed::Seen(table) => Some(table),
         Observed::Failed(_) => None,
     }

@@ -6,7 +6,7 @@ use super::Engine;
 use super::evaluate::off_thread;
 use super::metered_call::ask;
 use super::trial::Stop;
-use crate::conversation::{PersonaSaid, read_persona_reply};
+use crate::conversation::{PersonaReply, read_persona_reply};
 use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, Usage};
 use crate::job::{Case, Job};
 use crate::llm::{Llm, LlmRequest, LlmRole};
@@ -34,7 +34,7 @@ pub(super) struct Persona<'a> {
 impl<'a> Persona<'a> {
     /// The persona of a trial; `None` where fixed lines take its place.
     pub(super) async fn new(engine: &'a Engine, trial: &Trial) -> Result<Option<Persona<'a>>, Stop> {
-        let Some(llm) = engine.edges.persona.as_deref().filter(|_| trial.case.user.is_persona()) else {
+        let Some(llm) = engine.clients.persona().filter(|_| trial.case.user.is_persona()) else {
             return Ok(None);
         };
         let (id, case, job) = (&trial.id, &trial.case, &engine.plan.job);
@@ -64,10 +64,10 @@ impl<'a> Persona<'a> {
     }
 
     /// Asks the persona what it says next.
-    pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaSaid, Stop> {
+    pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         // An agent that repeats its key must not make us tell it to somebody else.
         let cleared = |message: Message| {
-            let content = self.engine.edges.redactor().redact_known(&message.content).into_owned();
+            let content = self.engine.clients.redactor().redact_known(&message.content).into_owned();
             Message { content, ..message }
         };
         self.request.messages.extend(transcript.turns[self.turns..].iter().flat_map(persona_turn).map(cleared));
@@ -83,7 +83,7 @@ impl<'a> Persona<'a> {
         self.request.messages.first().is_some_and(|instructions| is_example(&instructions.content, message))
     }
 
-    async fn insist(&mut self, transcript: &Transcript) -> Result<PersonaSaid, Stop> {
+    async fn insist(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         let mut unusable = String::new();
         for _ in 0..TRIES {
             let reply = ask(self.engine, self.trial, self.llm, &self.request).await?;
@@ -103,7 +103,7 @@ impl<'a> Persona<'a> {
                 Ok(said) if said.done && transcript.turns.len() <= 1 => {
                     unusable = "it said goodbye before it had asked for anything".to_owned();
                 }
-                Ok(PersonaSaid { message: Some(message), .. }) if self.is_repeated(&message) => {
+                Ok(PersonaReply { message: Some(message), .. }) if self.is_repeated(&message) => {
                     unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
                 Ok(said) => return Ok(said),

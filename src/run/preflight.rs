@@ -7,7 +7,6 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
-use super::prepare::parameters;
 use crate::agent::{Hosting, Missing};
 use crate::graph::neo4j::Neo4jGraph;
 use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
@@ -71,7 +70,7 @@ pub async fn preflight(engine: &Engine, keys: KeyCheck, interrupt: &Cancellation
 /// The seconds of `limits.time`, when they have run out.
 async fn out_of_time(engine: &Engine) -> f64 {
     let Some(seconds) = engine.plan.job.limits.run_seconds else { return std::future::pending().await };
-    let left = seconds - engine.edges.since.elapsed_ms() / 1000.0;
+    let left = seconds - engine.since.elapsed_ms() / 1000.0;
     tokio::time::sleep(Duration::from_secs_f64(left.max(0.0))).await;
     seconds
 }
@@ -111,7 +110,7 @@ async fn agent(engine: &Engine) -> Preflight {
     let job = &engine.plan.job;
     let transport = &job.target.transport;
     if job.target.start.is_some() || transport.hosting() == Hosting::OwnProcess {
-        return match missing_program(job, &engine.edges.credentials.variables) {
+        return match missing_program(job, &engine.clients.credentials.variables) {
             Some(trouble) => Preflight { ready: Vec::new(), troubles: vec![trouble] },
             None => Preflight::there("agent can be started"),
         };
@@ -139,7 +138,7 @@ fn address(text: &str) -> Option<Url> {
 /// Whether the endpoints of our models are there.
 async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     let mut looked: Vec<(String, Vec<&'static str>, &str)> = Vec::new();
-    for model in &engine.edges.model_addresses {
+    for model in &engine.clients.models.addresses {
         match looked.iter_mut().find(|(url, ..)| *url == model.url) {
             Some((_, roles, _)) => roles.push(model.role),
             None => looked.push((model.url.clone(), vec![model.role], &model.from)),
@@ -169,7 +168,7 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
 /// Those of these roles whose keys are not refused, as far as the endpoints tell without a token, and what the others were told.
 async fn refused_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<&'static str>, Vec<Trouble>) {
     let asked = roles.iter().map(|role| async move {
-        let model = if *role == "judge" { Some(&engine.edges.judge) } else { engine.edges.persona.as_ref() };
+        let model = if *role == "judge" { Some(engine.clients.judge()) } else { engine.clients.persona() };
         let refused = async { model?.refused_key().await };
         (*role, tokio::time::timeout(LIMIT, refused).await.ok().flatten())
     });
@@ -191,16 +190,16 @@ async fn refused_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<&'static 
 }
 
 async fn reach(engine: &Engine, url: &Url) -> Result<(), String> {
-    let variables = &engine.edges.credentials.variables;
+    let variables = &engine.clients.credentials.variables;
     let behind_proxy = PROXIES.iter().any(|name| variables.text(name).is_some());
-    engine.edges.http.reach(url, behind_proxy, LIMIT).await.map_err(|fault| fault.message)
+    engine.clients.http.reach(url, behind_proxy, LIMIT).await.map_err(|fault| fault.message)
 }
 
 /// Whether the database answers, takes the password, and understands the job's statements. What an embedded graph does not
 /// understand is refused before.
 async fn graph(engine: &Engine) -> Preflight {
     let mut found = Preflight::default();
-    if let Some(neo4j) = &engine.edges.neo4j {
+    if let Some(neo4j) = &engine.clients.neo4j {
         if let Err(error) = neo4j.read("RETURN 1", &Parameters::new()).await {
             // Its words end with what to try.
             return Preflight::not(format!("the graph: {}", error.message), String::new());
@@ -219,9 +218,8 @@ async fn graph(engine: &Engine) -> Preflight {
 /// The statements of setups and assertions that the database does not understand, by `EXPLAIN`.
 async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<Trouble> {
     let job = &engine.plan.job;
-    let trials = engine.plan.trials();
-    let Some(trial) = trials.first() else { return Vec::new() };
-    let parameters = &parameters(engine, &trial.id, None);
+    let Some(trial) = engine.plan.trials().next() else { return Vec::new() };
+    let parameters = &engine.parameters(&trial.id, None);
     let explained = job.statements().map(|(place, cypher)| async move {
         for statement in statements(cypher) {
             let first = statement.split_whitespace().next().unwrap_or_default().to_uppercase();

@@ -5,9 +5,9 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
-use super::prepare::{self, SetupMode};
 use super::talk::greeted;
 use super::trial::Stop;
+use super::trial_env::{SetupMode, TrialEnv};
 use crate::agent::managed::Listener;
 use crate::agent::{Agent, AgentError, Attempts, Reply};
 use crate::evidence::{Event, ObjectContext};
@@ -85,21 +85,21 @@ pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Opti
         () = interrupt.cancelled() => None,
         seen = look(engine) => Some(seen),
     };
-    engine.edges.close().await;
+    engine.close().await;
     seen.transpose()
 }
 
 async fn look(engine: &Engine) -> Result<ProbeReport, ProbeError> {
-    let trials = engine.plan.trials();
-    let trial = trials.first().ok_or_else(|| ProbeError::Unprepared("the plan holds no conversation".to_owned()))?;
-    let prepared = prepare::prepare(engine, trial, (SetupMode::LeavesNoTrace, &Listener::default())).await;
-    let stage = prepared.map_err(|stop| match stop {
+    let no_trial = || ProbeError::Unprepared("the plan holds no conversation".to_owned());
+    let trial = engine.plan.trials().next().ok_or_else(no_trial)?;
+    let env = TrialEnv::set_up(engine, &trial, SetupMode::LeavesNoTrace, &Listener::default()).await;
+    let env = env.map_err(|stop| match stop {
         Stop::Outcome(outcome) => ProbeError::Unprepared(outcome.error().unwrap_or_default().to_owned()),
         Stop::Sink(error) => ProbeError::Unprepared(error.to_string()),
     })?;
     let said = engine.plan.job.greetings.first().map_or("Hello", String::as_str);
-    let seen = hello(engine, stage.agent.as_ref(), said).await.map_err(ProbeError::NoSession);
-    stage.close(engine).await;
+    let seen = hello(engine, env.agent.as_ref(), said).await.map_err(ProbeError::NoSession);
+    env.close().await;
     seen
 }
 

@@ -2,54 +2,56 @@
 
 use std::collections::BTreeMap;
 
-use super::Edges;
+use super::Engine;
 use crate::graph::GraphConfig;
 use crate::job::Job;
 use crate::money::Price;
 use crate::plan::Plan;
-use crate::prompt::Templates;
 use crate::record::{PromptDigest, Provenance};
 
-/// What a run is made of, without anything secret.
-pub fn provenance(plan: &Plan, job_file: &str, templates: &Templates, edges: &Edges, rng_seed: u64) -> Provenance {
-    let job = &plan.job;
-    let persona_prompt = edges.persona.is_some().then_some(&job.persona.prompt);
-    let prompts = persona_prompt
-        .into_iter()
-        .chain([&job.judge.prompt])
-        .filter_map(|name| Some(PromptDigest { name: name.clone(), digest: templates.digest(name)? }))
-        .collect();
-    Provenance {
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        job: job.name.clone(),
-        job_file: job_file.to_owned(),
-        job_digest: job.digest.clone(),
-        prompts,
-        agent: agent(job),
-        models: plan.models.clone(),
-        persona: job.persona.name.clone(),
-        persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.spelled()),
-        persona_temperature: job.persona.temperature,
-        judge_model: job.judge_model().map_or_else(|| "none".to_owned(), |model| model.name.spelled()),
-        judge_temperature: job.judge.temperature,
-        model_endpoint: {
-            let addresses: Vec<String> = edges.model_endpoints().iter().map(|url| without_user(url)).collect();
-            (!addresses.is_empty()).then(|| addresses.join(" and "))
-        },
-        isolation: plan.isolation.as_str().to_owned(),
-        graph: plan.graph.as_ref().map(|graph| match graph {
-            GraphConfig::Embedded(_) => "embedded".to_owned(),
-            GraphConfig::Neo4j(_) => "neo4j".to_owned(),
-        }),
-        prices: prices(plan),
-        prices_dated: plan.prices.dated().to_owned(),
-        cost_limit: job.limits.cost,
-        token_limit: job.limits.tokens,
-        time_limit: job.limits.run_seconds,
-        max_turns: job.max_turns,
-        rng_seed,
-        min_score: job.gate.min_score,
-        vacuous: job.gate.vacuous,
+impl Engine {
+    /// What the run is made of, without anything secret.
+    pub fn provenance(&self, job_file: &str) -> Provenance {
+        let Engine { plan, templates, clients, .. } = self;
+        let job = &plan.job;
+        let persona_prompt = clients.persona().is_some().then_some(&job.persona.prompt);
+        let prompts = persona_prompt
+            .into_iter()
+            .chain([&job.judge.prompt])
+            .filter_map(|name| Some(PromptDigest { name: name.clone(), digest: templates.digest(name)? }))
+            .collect();
+        Provenance {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            job: job.name.clone(),
+            job_file: job_file.to_owned(),
+            job_digest: job.digest.clone(),
+            prompts,
+            agent: agent(job),
+            models: plan.models.clone(),
+            persona: job.persona.name.clone(),
+            persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.spelled()),
+            persona_temperature: job.persona.temperature,
+            judge_model: job.judge_model().map_or_else(|| "none".to_owned(), |model| model.name.spelled()),
+            judge_temperature: job.judge.temperature,
+            model_endpoint: {
+                let addresses: Vec<String> = clients.models.endpoints.iter().map(|url| without_user(url)).collect();
+                (!addresses.is_empty()).then(|| addresses.join(" and "))
+            },
+            isolation: plan.isolation.as_str().to_owned(),
+            graph: plan.graph.as_ref().map(|graph| match graph {
+                GraphConfig::Embedded(_) => "embedded".to_owned(),
+                GraphConfig::Neo4j(_) => "neo4j".to_owned(),
+            }),
+            prices: prices(plan),
+            prices_dated: plan.prices.dated().to_owned(),
+            cost_limit: job.limits.cost,
+            token_limit: job.limits.tokens,
+            time_limit: job.limits.run_seconds,
+            max_turns: job.max_turns,
+            rng_seed: self.rng_seed,
+            min_score: job.gate.min_score,
+            vacuous: job.gate.vacuous,
+        }
     }
 }
 

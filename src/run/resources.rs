@@ -1,114 +1,127 @@
-//! What the trials of a run have in common, and what they must not have in common.
+//! The resources that the trials of a run share, and those that must be released when it ends: ports, databases, process
+//! groups, and the tokens by which users are told apart.
 //!
-//! Invariants: what is started or made here is ended and deleted by [`RunResources::close`] at the latest, also when a trial
+//! Invariants: whatever is started or made is ended and deleted by [`RunResources::close`] at the latest, also when a trial
 //! was interrupted and could not do it itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
 use super::RandomSource;
-use super::contamination::{LeakDetector, TOKEN};
+use super::contamination::{Leak, LeakDetector, TOKEN};
 use super::trial_graph::TrialGraph;
 use crate::agent::managed::{Listener, ManagedAgent, ManagedAgents, StartSettings};
-use crate::evidence::{Evidence, TrialId};
+use crate::evidence::Evidence;
+use crate::graph::GraphError;
+use crate::graph::embedded::EmbeddedGraph;
 use crate::graph::neo4j::Neo4jGraph;
 use crate::secret::Secret;
 
-/// What the trials of a run have in common.
+/// The resources that the trials of a run share.
 pub(super) struct RunResources {
     /// Every agent that was started.
     pub(super) agents: ManagedAgents,
     /// The graph of a run whose trials share the embedded one.
     pub(super) trial_graph: tokio::sync::Mutex<Option<Arc<TrialGraph>>>,
+    /// A graph without anything in it: made when it is first needed, never written to.
+    pub(super) empty_graph: OnceLock<Result<Arc<EmbeddedGraph>, GraphError>>,
+    /// One permit a processor: the deadline of an evaluation is not spent by others.
+    pub(super) evaluations: Arc<Semaphore>,
     agent: tokio::sync::Mutex<SharedAgent>,
     /// The databases that were made and not yet deleted.
     databases: Mutex<BTreeSet<String>>,
-    marks: Mutex<LeakDetector>,
-    tokens: Mutex<BTreeMap<u32, String>>,
+    leak_detector: Mutex<LeakDetector>,
+    /// All tokens are derived from it: none has to be kept.
+    token_key: [u64; 4],
     random: Box<RandomSource>,
-    has_answered: AtomicBool,
+    agent_has_answered: AtomicBool,
 }
 
 /// The agent of a run whose trials share one.
 enum SharedAgent {
-    NotYet,
+    NotStarted,
     Running(Arc<ManagedAgent>),
-    /// It can't be started, for this reason: nobody tries again.
-    Failed(String),
+    /// Nobody tries again.
+    Failed(StartError),
 }
+
+/// The agent could not be started.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct StartError(String);
 
 impl RunResources {
     pub(super) fn new(random: Box<RandomSource>) -> RunResources {
         RunResources {
             agents: ManagedAgents::default(),
             trial_graph: tokio::sync::Mutex::default(),
-            agent: tokio::sync::Mutex::new(SharedAgent::NotYet),
+            empty_graph: OnceLock::new(),
+            evaluations: Arc::new(Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from))),
+            agent: tokio::sync::Mutex::new(SharedAgent::NotStarted),
             databases: Mutex::default(),
-            marks: Mutex::default(),
-            tokens: Mutex::default(),
+            leak_detector: Mutex::default(),
+            token_key: std::array::from_fn(|_| random()),
             random,
-            has_answered: AtomicBool::new(false),
+            agent_has_answered: AtomicBool::new(false),
         }
     }
 
-    /// The trial's token, drawn when it is first asked for: 16 characters from a to z and 0 to 9.
-    pub(super) fn token(&self, id: &TrialId) -> String {
-        let mut tokens = unpoisoned(&self.tokens);
-        let draw = || {
-            let token = self.draw(TOKEN);
-            unpoisoned(&self.marks).add_token(id, &token);
-            token
-        };
-        tokens.entry(id.number).or_insert_with(draw).clone()
+    /// The trial's token, 16 characters from a to z and 0 to 9. From now on it is a leak in any other trial.
+    pub(super) fn token(&self, trial: u32) -> String {
+        let mut hash = Sha256::new();
+        self.token_key.iter().for_each(|number| hash.update(number.to_le_bytes()));
+        hash.update(trial.to_le_bytes());
+        let digest = hash.finalize();
+        let number = |place: usize| u64::from_le_bytes(std::array::from_fn(|byte| digest[8 * place + byte]));
+        let token = format!("{}{}", letters(number(0)), letters(number(1)));
+        unpoisoned(&self.leak_detector).add_token(trial, &token);
+        token
     }
 
     /// A password that nobody can guess.
     pub(super) fn password(&self) -> Secret {
-        Secret::new(self.draw(2 * TOKEN))
+        Secret::new((0..2 * TOKEN / 8).map(|_| letters((self.random)())).collect::<String>())
     }
 
-    fn draw(&self, length: usize) -> String {
-        const CHARACTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-        // Eight characters are 42 bits of the 53 that a number has.
-        let eight = |_| {
-            let mut number = (self.random)();
-            let next = move |_| {
-                let character = char::from(CHARACTERS[(number % 36) as usize]);
-                number /= 36;
-                character
-            };
-            (0..8).map(next).collect::<String>()
-        };
-        (0..length / 8).map(eight).collect()
+    /// Notes that the agent has answered a message of this job.
+    pub(super) fn note_answer(&self) {
+        self.agent_has_answered.store(true, Ordering::Relaxed);
     }
 
-    /// Keeps in mind that the agent has answered a message of this job.
-    pub(super) fn agent_answered(&self) {
-        self.has_answered.store(true, Ordering::Relaxed);
+    /// Whether the agent has answered a message of this job in any conversation: the job's description of it can't be wrong.
+    pub(super) fn agent_has_answered(&self) -> bool {
+        self.agent_has_answered.load(Ordering::Relaxed)
     }
 
-    /// Whether the agent has answered a message of this job in any conversation: what the job says of it can't be wrong.
-    pub(super) fn has_agent_answered(&self) -> bool {
-        self.has_answered.load(Ordering::Relaxed)
+    /// From now on the id of a trial's session is a leak in any other trial.
+    pub(super) fn note_session(&self, trial: u32, session_id: &str) {
+        unpoisoned(&self.leak_detector).add_session(trial, session_id);
     }
 
-    /// Keeps in mind which session is whose.
-    pub(super) fn session_opened(&self, id: &TrialId, session_id: &str) {
-        unpoisoned(&self.marks).add_session(id, session_id);
+    /// Finds something of another trial in this one's evidence.
+    pub(super) fn leak(&self, trial: u32, evidence: &Evidence) -> Option<Leak> {
+        unpoisoned(&self.leak_detector).leak(trial, evidence)
     }
 
-    /// Whether something of another trial came up in this one, in words.
-    pub(super) fn leak(&self, id: &TrialId, evidence: &Evidence) -> Option<String> {
-        unpoisoned(&self.marks).leak(id, evidence)
-    }
-
-    /// The run's one agent: started by the first trial, and again by the first one that finds it ended.
-    pub(super) async fn agent(
+    /// An agent of a trial's own.
+    pub(super) async fn start_agent(
         &self,
         settings: &StartSettings,
         listener: &Listener,
-    ) -> Result<Arc<ManagedAgent>, String> {
+    ) -> Result<Arc<ManagedAgent>, StartError> {
+        self.agents.start(settings, listener).await.map(Arc::new).map_err(StartError)
+    }
+
+    /// The run's one agent: started by the first trial, and again by the first one that finds it ended.
+    pub(super) async fn shared_agent(
+        &self,
+        settings: &StartSettings,
+        listener: &Listener,
+    ) -> Result<Arc<ManagedAgent>, StartError> {
         let mut shared = self.agent.lock().await;
         match &*shared {
             SharedAgent::Running(agent) if agent.lifeline().has_ended().is_none() => {
@@ -116,34 +129,29 @@ impl RunResources {
                 return Ok(agent.clone());
             }
             SharedAgent::Failed(error) => return Err(error.clone()),
-            SharedAgent::NotYet | SharedAgent::Running(_) => {}
+            SharedAgent::NotStarted | SharedAgent::Running(_) => {}
         }
-        match self.agents.start(settings, listener).await {
-            Ok(agent) => {
-                let agent = Arc::new(agent);
-                *shared = SharedAgent::Running(agent.clone());
-                Ok(agent)
-            }
-            Err(error) => {
-                *shared = SharedAgent::Failed(error.clone());
-                Err(error)
-            }
-        }
+        let started = self.start_agent(settings, listener).await;
+        *shared = match &started {
+            Ok(agent) => SharedAgent::Running(agent.clone()),
+            Err(error) => SharedAgent::Failed(error.clone()),
+        };
+        started
     }
 
-    /// A database is about to be made.
-    pub(super) fn database_made(&self, name: &str) {
+    /// Notes a database that is about to be made.
+    pub(super) fn note_database(&self, name: &str) {
         unpoisoned(&self.databases).insert(name.to_owned());
     }
 
-    /// A database is there no more.
-    pub(super) fn database_dropped(&self, name: &str) {
+    /// Forgets a database that was deleted.
+    pub(super) fn forget_database(&self, name: &str) {
         unpoisoned(&self.databases).remove(name);
     }
 
     /// Ends and deletes whatever is left.
     pub(super) async fn close(&self, neo4j: Option<&Neo4jGraph>) {
-        let shared = std::mem::replace(&mut *self.agent.lock().await, SharedAgent::NotYet);
+        let shared = std::mem::replace(&mut *self.agent.lock().await, SharedAgent::NotStarted);
         if let SharedAgent::Running(agent) = shared
             && let Some(agent) = Arc::into_inner(agent)
         {
@@ -152,9 +160,9 @@ impl RunResources {
         // Those of interrupted trials have been asked to end.
         self.agents.all_ended().await;
         if let Some(trial_graph) = self.trial_graph.lock().await.take().and_then(Arc::into_inner)
-            && let Some(door) = trial_graph.door
+            && let Some(bolt_server) = trial_graph.bolt_server
         {
-            door.stop().await;
+            bolt_server.stop().await;
         }
         let left = std::mem::take(&mut *unpoisoned(&self.databases));
         if let Some(neo4j) = neo4j {
@@ -166,6 +174,13 @@ impl RunResources {
     }
 }
 
+/// Eight letters and digits: 42 bits of a number.
+fn letters(number: u64) -> String {
+    const CHARACTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let character = |place| char::from(CHARACTERS[(number / 36_u64.pow(place) % 36) as usize]);
+    (0..8).map(character).collect()
+}
+
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -175,27 +190,21 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::evidence::Condition;
 
     #[test]
     fn tokens_differ_and_stay() {
         let number = AtomicU64::new(0);
         let random = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
         let resources = RunResources::new(Box::new(random));
-        let trial = |number| TrialId {
-            number,
-            case: "c".to_owned(),
-            model: "m".to_owned(),
-            condition: Condition::WithFacts,
-            repeat: 1,
-        };
-        let tokens: BTreeSet<String> = (1..=100).map(|number| resources.token(&trial(number))).collect();
+        let tokens: BTreeSet<String> = (1..=100).map(|number| resources.token(number)).collect();
         assert_eq!(tokens.len(), 100);
         for token in &tokens {
             assert_eq!(token.len(), TOKEN, "{token}");
             assert!(token.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{token}");
         }
-        assert_eq!(resources.token(&trial(7)), resources.token(&trial(7)));
+        assert_eq!(resources.token(7), resources.token(7));
         assert_eq!(resources.password().expose().len(), 32);
+        let other = RunResources::new(Box::new(|| 7));
+        assert_ne!(resources.token(7), other.token(7), "another run has other tokens");
     }
 }

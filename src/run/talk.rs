@@ -4,168 +4,174 @@ use std::io;
 use std::time::Duration;
 
 use super::persona::Persona;
-use super::prepare::TrialEnv;
+use super::sink::Durability;
 use super::trial::Stop;
+use super::trial_env::TrialEnv;
 use super::trial_limit::TrialLimit;
-use super::turn::{TurnEnd, blames_the_job, say, take_in, with_hint};
+use super::turn::{TurnEnd, blames_the_job, set_reply, with_hint};
 use super::watch::Watch;
-use super::{Durability, Engine, observe};
+use super::{Engine, observe};
+use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
+use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Ending, Event, TrialId, Turn, Usage};
 use crate::job::User;
 use crate::limiter::WaitReason;
-use crate::plan::Trial;
 use crate::record::Entry;
 
-/// How long an agent's first words may take until it is told that they are being waited for.
+/// An agent's greeting may take this long before somebody who watches is told that it is waited for.
 const GREETING: Duration = Duration::from_secs(3);
 
 /// A conversation that has ended.
-pub(super) struct Talk {
+pub(super) struct Ended<'a> {
+    pub(super) watch: Watch<'a>,
     pub(super) conversation: Conversation,
     pub(super) ending: Ending,
     pub(super) persona_usage: Usage,
     pub(super) persona_notes: Vec<String>,
 }
 
-/// The whole conversation, the greeting first.
-pub(super) async fn converse(
-    engine: &Engine,
-    trial: &Trial,
-    session: &mut dyn Session,
-    (watch, stage): (&mut Watch<'_>, &TrialEnv),
-) -> Result<Talk, Stop> {
-    let (id, job) = (&trial.id, &engine.plan.job);
+/// Holds the whole conversation, the greeting first.
+pub(super) async fn converse<'a>(
+    env: &'a TrialEnv<'a>,
+    session: &mut (dyn Session + 'static),
+    watch: Watch<'a>,
+) -> Result<Ended<'a>, Stop> {
+    let (engine, id) = (env.engine, &env.trial.id);
     let mut conversation = Conversation::new(ConversationRules {
-        max_messages: job.max_turns,
+        max_messages: engine.plan.job.max_turns,
         greeting: greeting(engine, id),
-        lines: fixed_lines(&trial.case.user),
+        lines: fixed_lines(&env.trial.case.user),
     });
-    let mut persona = Persona::new(engine, trial).await?;
+    let mut persona = Persona::new(engine, env.trial).await?;
     let greeted = greeted(engine, session).await;
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());
-        take_in(&mut turn, reply);
+        set_reply(&mut turn, reply);
         keep(engine, id, &mut turn).await?;
         conversation.agent_greeted(turn);
     }
-    let outcome = talk(engine, id, (session, &mut conversation, &mut persona), (watch, stage)).await;
-    let (usage, notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
-    match outcome {
-        Ok(ending) => Ok(Talk { conversation, ending, persona_usage: usage, persona_notes: notes }),
-        Err(stop) => {
-            if let Stop::Outcome(_) = stop {
-                // What the persona took so far was paid for.
-                engine.sink.append(Entry::conversation_cut_off(id.number, usage))?;
-            }
-            Err(stop)
-        }
+    let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), env.limiter.clone());
+    let (lifeline, last_reply) = (env.lifeline(), engine.clock.start());
+    let mut talk = Talk { env, session, watch, conversation, limit, lifeline, last_reply };
+    let outcome = talk.hold(persona.as_mut()).await;
+    let (persona_usage, persona_notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+    if let Err(Stop::Outcome(_)) = outcome {
+        // What the persona took so far was paid for.
+        engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage))?;
     }
+    let Talk { watch, conversation, .. } = talk;
+    Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes })
 }
 
-/// The agent's own first words. Somebody who watches is told when they do not come: most agents wait for the user.
+/// The agent's own first words. Most agents wait for the user: then somebody who watches learns that these are waited for.
 pub(super) async fn greeted(engine: &Engine, session: &mut dyn Session) -> Result<Option<Reply>, AgentError> {
     let mut greeting = session.greeting();
     match tokio::time::timeout(GREETING, &mut greeting).await {
         Ok(greeted) => greeted,
         Err(_) => {
-            engine.edges.tell(
-                WaitReason::Greeting,
-                Duration::from_secs_f64(engine.plan.job.limits.turn_seconds).saturating_sub(GREETING),
-            );
+            let turn_limit = Duration::from_secs_f64(engine.plan.job.limits.turn_seconds);
+            if let Some(on_wait) = &engine.on_wait {
+                on_wait(WaitReason::Greeting, turn_limit.saturating_sub(GREETING));
+            }
             greeting.await
         }
     }
 }
 
-/// Takes turns until there is nothing more to say.
-async fn talk(
-    engine: &Engine,
-    id: &TrialId,
-    (session, conversation, persona): (&mut dyn Session, &mut Conversation, &mut Option<Persona<'_>>),
-    (watch, stage): (&mut Watch<'_>, &TrialEnv),
-) -> Result<Ending, Stop> {
-    let mut lifeline = stage.lifeline();
-    let job = &engine.plan.job;
-    let mut limit = TrialLimit {
-        seconds: job.limits.trial_seconds,
-        since: engine.clock.start(),
-        agent_ms: 0.0,
-        watching_ms: 0.0,
-        limiter: stage.limiter.clone(),
-    };
-    let mut last_reply = engine.clock.start();
-    loop {
-        let next = conversation.next();
-        if let (false, Some(limit_exceeded)) =
-            (matches!(next, Next::Done(_)), engine.edges.budget.spend_tracker.exhausted())
-        {
-            return Err(Stop::broken(limit_exceeded.to_string()));
-        }
-        match next {
-            Next::Done(ending) => return Ok(ending),
-            Next::AskPersona => {
-                let Some(persona) = persona else {
-                    return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
-                };
-                let asking = persona.ask(conversation.transcript());
-                match tokio::time::timeout(limit.left(), asking).await {
-                    Ok(said) => conversation.persona_said(said?),
-                    // The time is the agent's doing where it took most of it.
-                    Err(_) if limit.is_spent_by_agent() => {
-                        conversation.time_ran_out(limit.seconds);
-                    }
-                    Err(_) => return Err(Stop::broken(limit.words("the persona's model was being waited for"))),
-                }
+/// A conversation that is under way, with all that its turns need.
+pub(super) struct Talk<'a, 's> {
+    pub(super) env: &'a TrialEnv<'a>,
+    pub(super) session: &'s mut (dyn Session + 'static),
+    watch: Watch<'a>,
+    conversation: Conversation,
+    pub(super) limit: TrialLimit,
+    /// Tells when the agent's process has ended.
+    pub(super) lifeline: Option<Lifeline>,
+    /// Since the agent's last reply.
+    last_reply: Stopwatch,
+}
+
+impl Talk<'_, '_> {
+    /// Takes turns until there is nothing more to say.
+    async fn hold(&mut self, mut persona: Option<&mut Persona<'_>>) -> Result<Ending, Stop> {
+        loop {
+            let next = self.conversation.next();
+            if let (false, Some(limit_exceeded)) =
+                (matches!(next, Next::Done(_)), self.env.engine.budget.spend_tracker.exhausted())
+            {
+                return Err(Stop::broken(limit_exceeded.to_string()));
             }
-            Next::SayToAgent(text) => {
-                let number = conversation.turn_number();
-                engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
-                engine.sink.kept(Durability::Process).await?;
-                let witness = observe::witness(stage, last_reply);
-                let (mut turn, end) = say(session, (number, text), (&mut limit, lifeline.as_mut()), witness).await;
-                keep(engine, id, &mut turn).await?;
-                let before = limit.since.elapsed_ms();
-                watch.after_turn(number).await?;
-                limit.watching_ms += limit.since.elapsed_ms() - before;
-                match end {
-                    TurnEnd::Replied => {
-                        engine.edges.resources.agent_answered();
-                        last_reply = engine.clock.start();
-                        conversation.agent_replied(turn);
-                    }
-                    TurnEnd::Failed(error) if error.kind == AgentErrorKind::RefusedTogether => {
-                        return Err(Stop::broken(error.message));
-                    }
-                    // It is the job's doing, whatever the agent had answered before.
-                    TurnEnd::Failed(error) if error.kind == AgentErrorKind::Unsendable => {
-                        return Err(Stop::broken(with_hint(engine, &error)));
-                    }
-                    TurnEnd::Failed(error)
-                        if !engine.edges.resources.has_agent_answered() && blames_the_job(session, &error, &turn) =>
-                    {
-                        return Err(Stop::broken(with_hint(engine, &error)));
-                    }
-                    TurnEnd::Failed(error) => conversation.agent_failed(turn, error.message),
-                    TurnEnd::RefusedTogether => {
-                        let what =
-                            "the agent refused requests because of our other conversations; try target.maxConcurrency";
-                        return Err(Stop::broken(limit.words(what)));
-                    }
-                    TurnEnd::OutOfTime => conversation.time_ran_out_on(turn, limit.seconds),
+            match next {
+                Next::Done(ending) => return Ok(ending),
+                Next::AskPersona => {
+                    let Some(persona) = persona.as_deref_mut() else {
+                        return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
+                    };
+                    self.ask(persona).await?;
                 }
+                Next::SayToAgent(text) => self.take_turn(text).await?,
             }
         }
+    }
+
+    async fn ask(&mut self, persona: &mut Persona<'_>) -> Result<(), Stop> {
+        match tokio::time::timeout(self.limit.left(), persona.ask(self.conversation.transcript())).await {
+            Ok(reply) => self.conversation.persona_replied(reply?),
+            // The time is the agent's doing where it took most of it.
+            Err(_) if self.limit.is_spent_by_agent() => self.conversation.time_ran_out(self.limit.seconds),
+            Err(_) => return Err(Stop::broken(self.limit.ran_out_while("the persona's model was being waited for"))),
+        }
+        Ok(())
+    }
+
+    async fn take_turn(&mut self, text: String) -> Result<(), Stop> {
+        let (engine, id, number) = (self.env.engine, &self.env.trial.id, self.conversation.turn_number());
+        engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
+        engine.sink.kept(Durability::Process).await?;
+        let witness = observe::witness(self.env, self.last_reply);
+        let (mut turn, end) = self.say(number, text, witness).await;
+        keep(engine, id, &mut turn).await?;
+        let before = self.limit.elapsed_ms();
+        self.watch.after_turn(number).await?;
+        self.limit.pause(self.limit.elapsed_ms() - before);
+        let error = match end {
+            TurnEnd::Replied => {
+                engine.resources.note_answer();
+                self.last_reply = engine.clock.start();
+                self.conversation.agent_replied(turn);
+                return Ok(());
+            }
+            TurnEnd::OutOfTime => {
+                self.conversation.time_ran_out_on(turn, self.limit.seconds);
+                return Ok(());
+            }
+            TurnEnd::RefusedTogether => {
+                let what = "the agent refused requests because of our other conversations; try target.maxConcurrency";
+                return Err(Stop::broken(self.limit.ran_out_while(what)));
+            }
+            TurnEnd::Failed(error) => error,
+        };
+        match error.kind {
+            AgentErrorKind::RefusedTogether => return Err(Stop::broken(error.message)),
+            // It is the job's doing, whatever the agent had answered before.
+            AgentErrorKind::Unsendable => return Err(Stop::broken(with_hint(engine, &error))),
+            _ if !engine.resources.agent_has_answered() && blames_the_job(self.session, &error, &turn) => {
+                return Err(Stop::broken(with_hint(engine, &error)));
+            }
+            _ => self.conversation.agent_failed(turn, error.message),
+        }
+        Ok(())
     }
 }
 
 /// Keeps a finished turn. Each entry is cleared of secrets by itself; of those in pieces over several events only this knows.
 async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> {
-    engine.edges.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
+    engine.clients.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
     engine.sink.append(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
     engine.sink.kept(Durability::Process).await?;
-    engine.edges.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
+    engine.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
     Ok(())
 }
 

@@ -4,13 +4,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::prepare::{SetupMode, TrialEnv};
+use super::sink::Durability;
 use super::talk::converse;
+use super::trial_env::{SetupMode, TrialEnv};
 use super::watch::Watch;
-use super::{Durability, Engine, evaluate, judge, observe, prepare};
+use super::{Engine, evaluate, judge, observe};
 use crate::agent::managed::Listener;
 use crate::descriptors;
-use crate::evidence::{Ending, Evidence, Judgement, Observed, TrialId};
+use crate::evidence::{Ending, Evidence, Judgement, Observed};
 use crate::grade::{self, GradeInput};
 use crate::job::Isolation;
 use crate::plan::Trial;
@@ -43,42 +44,61 @@ impl Stop {
     }
 }
 
-/// Runs a trial and tells the sink how it came out. `listener` hears what the agent prints, where eval-job starts it.
-pub(super) async fn run_trial(engine: &Engine, trial: &Trial, listener: &Listener) -> io::Result<()> {
-    let id = &trial.id;
-    engine.sink.append(Entry::TrialStarted { trial: id.number, at: engine.clock.wall() })?;
+/// Runs a trial that may begin, and hands its outcome to the sink.
+pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
+    let number = trial.id.number;
+    let mut under_way = UnderWay { engine, number, listener: Listener::default(), output_is_kept: false };
+    engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall() })?;
     engine.sink.kept(Durability::Process).await?;
-    let (outcome, scorecard) = match attempt(engine, trial, listener).await {
+    let (outcome, scorecard) = match attempt(engine, trial, &under_way.listener).await {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
         Err(Stop::Outcome(outcome)) => (outcome, None),
         Err(Stop::Sink(error)) => return Err(error),
     };
-    keep_output(engine, id, listener)?;
-    engine.sink.append(Entry::TrialFinished { trial: id.number, at: engine.clock.wall(), outcome, scorecard })?;
+    under_way.keep_output()?;
+    engine.sink.append(Entry::TrialFinished { trial: number, at: engine.clock.wall(), outcome, scorecard })?;
     engine.sink.kept(Durability::Machine).await
 }
 
-/// Tells the sink what the agent printed. Also for a trial that is cut off, once and before anything else is told of it.
-pub(super) fn keep_output(engine: &Engine, id: &TrialId, listener: &Listener) -> io::Result<()> {
-    match listener.heard() {
-        Some(output) => engine.sink.append(Entry::AgentOutput { trial: id.number, output }),
-        None => Ok(()),
+/// A trial that is under way. Also when it is cut off, by dropping it, the agent's output is kept, and what the trial might
+/// still have spent is free for others.
+struct UnderWay<'a> {
+    engine: &'a Engine,
+    number: u32,
+    listener: Listener,
+    output_is_kept: bool,
+}
+
+impl UnderWay<'_> {
+    fn keep_output(&mut self) -> io::Result<()> {
+        match self.listener.heard().filter(|_| !std::mem::replace(&mut self.output_is_kept, true)) {
+            Some(output) => self.engine.sink.append(Entry::AgentOutput { trial: self.number, output }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        // A sink that fails now has failed before, or will tell with whatever comes next.
+        let _ = self.keep_output();
+        self.engine.budget.trial_ended(self.number);
     }
 }
 
 async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
     let id = &trial.id;
-    let stage = prepare::prepare(engine, trial, (SetupMode::Everything, listener)).await?;
-    let played = play(engine, trial, &stage).await;
-    if let Some(refusals) = stage.limiter.refusals() {
+    let env = TrialEnv::set_up(engine, trial, SetupMode::Everything, listener).await?;
+    let played = play(&env).await;
+    if let Some(refusals) = env.limiter.refusals() {
         engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
     }
-    stage.close(engine).await;
+    env.close().await;
     let evidence = Arc::new(played?);
     if engine.plan.isolation != Isolation::Shared
-        && let Some(leak) = engine.edges.resources.leak(id, &evidence)
+        && let Some(leak) = engine.resources.leak(id.number, &evidence)
     {
-        return Err(Stop::broken(leak));
+        return Err(Stop::broken(format!("state leaked from {}: {leak}", name(engine, leak.trial))));
     }
     let judgements = judge::judge(engine, trial, &evidence).await?;
     for judgement in &judgements {
@@ -93,19 +113,31 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     Ok((outcome, evaluate::off_thread(engine, graded).await?))
 }
 
+/// A trial by its number, in words.
+fn name(engine: &Engine, number: u32) -> String {
+    match engine.plan.trials().nth(number as usize - 1) {
+        Some(Trial { id, .. }) => {
+            format!("the trial {} {} (repeat {})", id.model, id.condition.words(), id.repeat)
+        }
+        None => format!("trial {number}"),
+    }
+}
+
 /// The conversation, and what it left behind.
-async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Evidence, Stop> {
-    let id = &trial.id;
+async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
+    let (engine, id) = (env.engine, &env.trial.id);
     let seconds = engine.plan.job.limits.trial_seconds;
     let mut session =
-        tokio::time::timeout(Duration::from_secs_f64(seconds), stage.open(engine)).await.unwrap_or_else(|_| {
+        tokio::time::timeout(Duration::from_secs_f64(seconds), env.open()).await.unwrap_or_else(|_| {
             Err(Stop::broken(format!(
                 "the conversation's time limit of {seconds} s (limits.trial) ran out while a session was being opened"
             )))
         })?;
     let session_id = session.id().to_owned();
-    let user = stage.user.clone();
-    engine.edges.resources.session_opened(id, &session_id);
+    let user = env.user.clone();
+    if engine.plan.isolation != Isolation::Shared {
+        engine.resources.note_session(id.number, &session_id);
+    }
     engine.sink.append(Entry::SessionOpened {
         trial: id.number,
         session_id: session_id.clone(),
@@ -113,31 +145,30 @@ async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Eviden
     })?;
 
     let mut evidence = Evidence::of_session(session_id, user, id);
-    let trouble = observe::look_before(engine, trial, stage, session.as_mut(), &mut evidence).await;
+    let trouble = observe::look_before(env, session.as_mut(), &mut evidence).await;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         engine.sink.append(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;
     }
     if let Some(trouble) = match trouble {
-        None => unusable(engine, trial, &evidence).await?,
+        None => unusable(env, &evidence).await?,
         trouble => trouble,
     } {
         return Err(Stop::broken(trouble));
     }
-    let mut watch = Watch::before(engine, id, stage, &evidence.session_id).await;
-
-    let talk = converse(engine, trial, session.as_mut(), (&mut watch, stage)).await?;
-    evidence.transcript = talk.conversation.into_transcript();
-    evidence.ending = talk.ending;
-    evidence.persona_usage = talk.persona_usage;
-    evidence.persona_notes = talk.persona_notes;
-    observe::observe(engine, trial, stage, session.as_mut(), &mut evidence).await;
+    let watch = Watch::before(env, &evidence.session_id).await;
+    let ended = converse(env, session.as_mut(), watch).await?;
+    evidence.transcript = ended.conversation.into_transcript();
+    evidence.ending = ended.ending;
+    evidence.persona_usage = ended.persona_usage;
+    evidence.persona_notes = ended.persona_notes;
+    observe::observe(env, session.as_mut(), &mut evidence).await;
     let down = match &evidence.ending {
         Ending::AgentFailed { error } => match excuse(&evidence) {
             Some(excuse) if excuse == descriptors::NONE_LEFT => {
                 Some(format!("{excuse}; try {} ({error})", descriptors::HINT))
             }
             Some(excuse) => Some(format!("the agent failed ({error}), and so did what it needs: {excuse}")),
-            None => observe::graph_trouble(stage)
+            None => observe::graph_trouble(env)
                 .await
                 .map(|trouble| format!("the agent failed ({error}), and so did the graph: {trouble}")),
         },
@@ -145,7 +176,7 @@ async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Eviden
     };
     // After all that was looked at: no assertion has seen what is not among the changes.
     let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
-    evidence.changes = watch.at_end(last_turn).await?;
+    evidence.changes = ended.watch.at_end(last_turn).await?;
     engine.sink.append(Entry::ConversationEnded {
         trial: id.number,
         ending: evidence.ending.clone(),
@@ -155,7 +186,7 @@ async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Eviden
         persona_usage: evidence.persona_usage,
         persona_notes: evidence.persona_notes.clone(),
     })?;
-    // Whose fault it was can't be told, and the agent is not blamed for a database that is gone.
+    // It can't be told who failed, and the agent is not blamed for a database that is gone.
     match down {
         Some(error) => Err(Stop::broken(error)),
         None => Ok(evidence),
@@ -163,14 +194,15 @@ async fn play(engine: &Engine, trial: &Trial, stage: &TrialEnv) -> Result<Eviden
 }
 
 /// Why an assertion can't be told, as far as what is there before the first word shows.
-async fn unusable(engine: &Engine, trial: &Trial, evidence: &Evidence) -> Result<Option<String>, Stop> {
+async fn unusable(env: &TrialEnv<'_>, evidence: &Evidence) -> Result<Option<String>, Stop> {
     // What looks at nothing but the conversation was tried when the run was planned.
     if evidence.before.as_ref().is_none_or(|before| before.queries.is_empty() && before.object_context.is_none()) {
         return Ok(None);
     }
-    let (job, case, clock, evidence) = (engine.plan.job.clone(), trial.case.clone(), engine.clock, evidence.clone());
+    let (job, case) = (env.engine.plan.job.clone(), env.trial.case.clone());
+    let (clock, evidence) = (env.engine.clock, evidence.clone());
     let look = move || grade::unusable(GradeInput { job: &job, case: &case, evidence: &evidence, clock });
-    evaluate::off_thread(engine, look).await
+    evaluate::off_thread(env.engine, look).await
 }
 
 /// Why the last turn does not speak against the agent.

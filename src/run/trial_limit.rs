@@ -8,29 +8,57 @@ use crate::limiter::ConversationLimiter;
 /// `limits.trial`, as it runs down.
 pub(super) struct TrialLimit {
     pub(super) seconds: f64,
-    pub(super) since: Stopwatch,
+    since: Stopwatch,
     /// How much of it the agent took.
-    pub(super) agent_ms: f64,
+    agent_ms: f64,
     /// How long it stood still: while the graph was captured, and while a request waited for our other conversations.
-    pub(super) watching_ms: f64,
-    /// The conversation's limiter, which knows how long it waited for others.
-    pub(super) limiter: ConversationLimiter,
+    paused_ms: f64,
+    limiter: ConversationLimiter,
 }
 
 impl TrialLimit {
+    pub(super) fn new(seconds: f64, since: Stopwatch, limiter: ConversationLimiter) -> TrialLimit {
+        TrialLimit { seconds, since, agent_ms: 0.0, paused_ms: 0.0, limiter }
+    }
+
+    pub(super) fn elapsed_ms(&self) -> f64 {
+        self.since.elapsed_ms()
+    }
+
+    /// Leaves out time that is nobody's.
+    pub(super) fn pause(&mut self, ms: f64) {
+        self.paused_ms += ms;
+    }
+
+    /// Counts the agent's time from this moment on; what was waited for before is not of this turn.
+    pub(super) fn agent_begins(&self) -> f64 {
+        self.limiter.take_waited_ms();
+        self.elapsed_ms()
+    }
+
+    /// The agent's time since then, and how long it was waited for because of other conversations, which counts neither as its
+    /// time nor as the conversation's.
+    pub(super) fn agent_ends(&mut self, before: f64) -> (f64, f64) {
+        let waited_ms = self.limiter.take_waited_ms();
+        let spent_ms = (self.elapsed_ms() - before - waited_ms).max(0.0);
+        self.pause(waited_ms);
+        self.agent_ms += spent_ms;
+        (spent_ms, waited_ms)
+    }
+
     pub(super) fn left(&self) -> Duration {
         Duration::from_secs_f64((self.seconds - self.spent_ms() / 1000.0).max(0.0))
     }
 
     fn spent_ms(&self) -> f64 {
-        self.since.elapsed_ms() - self.watching_ms
+        self.elapsed_ms() - self.paused_ms
     }
 
     pub(super) fn is_spent_by_agent(&self) -> bool {
         self.agent_ms >= self.spent_ms() / 2.0
     }
 
-    pub(super) fn words(&self, while_what: &str) -> String {
-        format!("the conversation's time limit of {} s (limits.trial) ran out while {while_what}", self.seconds)
+    pub(super) fn ran_out_while(&self, what: &str) -> String {
+        format!("the conversation's time limit of {} s (limits.trial) ran out while {what}", self.seconds)
     }
 }

@@ -1,9 +1,8 @@
 //! One turn: a message, and how the agent's answer to it came out.
 
 use super::managed::ended;
-use super::trial_limit::TrialLimit;
+use super::talk::Talk;
 use super::{Engine, hint};
-use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session, Witness};
 use crate::evidence::{FailedTry, Turn};
 
@@ -16,72 +15,62 @@ pub(super) enum TurnEnd {
     RefusedTogether,
 }
 
-/// Says something, until the agent has answered, the time is up, or the agent's process is gone.
-pub(super) async fn say(
-    session: &mut dyn Session,
-    (number, user): (u32, String),
-    (limit, lifeline): (&mut TrialLimit, Option<&mut Lifeline>),
-    witness: Witness,
-) -> (Turn, TurnEnd) {
-    let mut turn = Turn::begun(number, user);
-    let before = limit.since.elapsed_ms();
-    let mut death = None;
-    // What was waited for before this message is not of this turn.
-    limit.limiter.take_waited_ms();
-    let mut attempts = Attempts::default();
-    let saying = witness.clone().during(session.say(&turn.user, &mut attempts));
-    let reply = tokio::select! {
-        biased;
-        reply = tokio::time::timeout(limit.left(), saying) => reply.ok(),
-        how = ended(lifeline) => {
-            death = Some(format!("the agent's process ended ({how}) in turn {number}"));
-            None
+impl Talk<'_, '_> {
+    /// Says something, until the agent has answered, the time is up, or the agent's process is gone.
+    pub(super) async fn say(&mut self, number: u32, user: String, witness: Witness) -> (Turn, TurnEnd) {
+        let mut turn = Turn::begun(number, user);
+        let before = self.limit.agent_begins();
+        let mut death = None;
+        let mut attempts = Attempts::default();
+        let saying = witness.clone().during(self.session.say(&turn.user, &mut attempts));
+        let reply = tokio::select! {
+            biased;
+            reply = tokio::time::timeout(self.limit.left(), saying) => reply.ok(),
+            how = ended(self.lifeline.as_mut()) => {
+                death = Some(format!("the agent's process ended ({how}) in turn {number}"));
+                None
+            }
+        };
+        let (spent_ms, waited_ms) = self.limit.agent_ends(before);
+        turn.spent_ms = Some(spent_ms);
+        if let Some(error) = &death {
+            attempts.failures.push(FailedTry::untimed(error.clone(), true));
         }
-    };
-    // What was waited for others' sake is neither the agent's time nor the conversation's.
-    let waited_ms = limit.limiter.take_waited_ms();
-    let spent_ms = (limit.since.elapsed_ms() - before - waited_ms).max(0.0);
-    limit.watching_ms += waited_ms;
-    limit.agent_ms += spent_ms;
-    turn.spent_ms = Some(spent_ms);
-    if let Some(error) = &death {
-        attempts.failures.push(FailedTry::untimed(error.clone(), true));
-    }
-    let end = match (&reply, &death) {
-        (Some(Ok(_)), _) => None,
-        (Some(Err(error)), _) => Some(error.clone()),
-        (None, Some(death)) => Some(AgentError { kind: AgentErrorKind::Timeout, message: death.clone() }),
-        (None, None) => {
-            let message = limit.words("the agent's reply was being waited for");
-            Some(AgentError { kind: AgentErrorKind::Timeout, message })
+        let timeout = |message| AgentError { kind: AgentErrorKind::Timeout, message };
+        let error = match (&reply, &death) {
+            (Some(Ok(_)), _) => None,
+            (Some(Err(error)), _) => Some(error.clone()),
+            (None, Some(death)) => Some(timeout(death.clone())),
+            (None, None) => Some(timeout(self.limit.ran_out_while("the agent's reply was being waited for"))),
+        };
+        // Not every transport has asked, and nobody has for a message that was given up.
+        if let Some(error) = &error
+            && (reply.is_none() || attempts.failures.last().is_none_or(|last| last.excuse.is_none()))
+            && let Some(excuse) = witness.excuse(error).await
+        {
+            if reply.is_none() && death.is_none() {
+                attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
+                death = Some(error.message.clone());
+            }
+            if let Some(failed) = attempts.failures.last_mut() {
+                failed.excuse = Some(excuse);
+            }
         }
-    };
-    // Not every transport has asked, and nobody has for a message that was given up.
-    if let Some(error) = &end
-        && (reply.is_none() || attempts.failures.last().is_none_or(|last| last.excuse.is_none()))
-        && let Some(excuse) = witness.excuse(error).await
-    {
-        if reply.is_none() && death.is_none() {
-            attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
-            death = Some(error.message.clone());
-        }
-        if let Some(failed) = attempts.failures.last_mut() {
-            failed.excuse = Some(excuse);
-        }
-    }
-    turn.failures = attempts.failures;
-    turn.maybe_delivered = attempts.maybe_delivered;
-    match reply {
-        None => match death {
-            Some(message) => (turn, TurnEnd::Failed(AgentError { kind: AgentErrorKind::Timeout, message })),
-            None if waited_ms > spent_ms => (turn, TurnEnd::RefusedTogether),
-            None => (turn, TurnEnd::OutOfTime),
-        },
-        Some(Err(error)) => (turn, TurnEnd::Failed(error)),
-        Some(Ok(reply)) => {
-            take_in(&mut turn, reply);
-            (turn, TurnEnd::Replied)
-        }
+        turn.failures = attempts.failures;
+        turn.maybe_delivered = attempts.maybe_delivered;
+        let end = match reply {
+            None => match death {
+                Some(message) => TurnEnd::Failed(timeout(message)),
+                None if waited_ms > spent_ms => TurnEnd::RefusedTogether,
+                None => TurnEnd::OutOfTime,
+            },
+            Some(Err(error)) => TurnEnd::Failed(error),
+            Some(Ok(reply)) => {
+                set_reply(&mut turn, reply);
+                TurnEnd::Replied
+            }
+        };
+        (turn, end)
     }
 }
 
@@ -107,8 +96,8 @@ pub(super) fn with_hint(engine: &Engine, error: &AgentError) -> String {
     }
 }
 
-/// The agent's reply, as part of the turn.
-pub(super) fn take_in(turn: &mut Turn, reply: Reply) {
+/// Makes the agent's reply a part of the turn.
+pub(super) fn set_reply(turn: &mut Turn, reply: Reply) {
     turn.agent = Some(reply.text);
     turn.events = reply.events;
     turn.latency_ms = Some(reply.latency_ms);

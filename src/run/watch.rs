@@ -5,10 +5,9 @@
 use std::io;
 use std::sync::Arc;
 
-use super::Engine;
-use super::prepare::{TrialEnv, parameters};
+use super::trial_env::TrialEnv;
 use crate::clock::Stopwatch;
-use crate::evidence::{Change, ChangeTime, Observed, TrialId};
+use crate::evidence::{Change, ChangeTime, Observed};
 use crate::graph::snapshot::{GraphSnapshot, Window, difference};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Isolation;
@@ -19,10 +18,9 @@ use crate::record::Entry;
 const MOST_IN_NEO4J: u32 = 10_000;
 const MOST_IN_EMBEDDED: u32 = 100_000;
 
-/// What watches the graph of one trial.
+/// Watches the graph of one trial.
 pub(super) struct Watch<'a> {
-    engine: &'a Engine,
-    trial: u32,
+    env: &'a TrialEnv<'a>,
     /// `None` where there is nothing to watch, and after the first trouble.
     snapshotter: Option<Snapshotter>,
     changes: Option<Observed<Vec<Change>>>,
@@ -37,15 +35,15 @@ struct Snapshotter {
 
 impl<'a> Watch<'a> {
     /// Takes a snapshot of the graph before the first turn.
-    pub(super) async fn before(engine: &'a Engine, id: &TrialId, stage: &TrialEnv, session_id: &str) -> Watch<'a> {
-        let mut watch = Watch { engine, trial: id.number, snapshotter: None, changes: None };
+    pub(super) async fn before(env: &'a TrialEnv<'a>, session_id: &str) -> Watch<'a> {
+        let (engine, mut watch) = (env.engine, Watch { env, snapshotter: None, changes: None });
         let config = &engine.plan.job.graph.watch;
-        let Some(graph) = stage.graph.clone().filter(|_| config.is_on()) else { return watch };
+        let Some(graph) = env.graph.clone().filter(|_| config.is_on()) else { return watch };
         let most = match &engine.plan.graph {
             Some(GraphConfig::Neo4j(_)) => MOST_IN_NEO4J,
             _ => MOST_IN_EMBEDDED,
         };
-        let (window, parameters) = (Window::new(config, most), parameters(engine, id, Some(session_id)));
+        let (window, parameters) = (Window::new(config, most), env.parameters(session_id));
         if engine.plan.isolation == Isolation::User && !config.is_of_one_user() {
             let trouble = "conversations share it (isolation: user), and graph.watch.where does not name $user";
             watch.give_up(trouble.to_owned());
@@ -61,7 +59,7 @@ impl<'a> Watch<'a> {
         watch
     }
 
-    /// What is known of the changes up to now.
+    /// The changes up to now, as far as they are known.
     pub(super) fn so_far(self) -> Option<Observed<Vec<Change>>> {
         self.changes
     }
@@ -103,15 +101,15 @@ impl<'a> Watch<'a> {
         if let Some(Observed::Seen(changes)) = &mut self.changes {
             changes.extend(new.iter().cloned());
         }
-        self.engine.sink.append(Entry::GraphChanged { trial: self.trial, changes: new })
+        self.env.engine.sink.append(Entry::GraphChanged { trial: self.env.trial.id.number, changes: new })
     }
 
     /// Each of its few queries is held to `limits.query` by the graph itself. Whoever needs longer for all of them
     /// would need it after each turn.
     async fn in_time<T>(&self, taking: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-        let since: Stopwatch = self.engine.clock.start();
+        let since: Stopwatch = self.env.engine.clock.start();
         let taken = taking.await?;
-        let limit = self.engine.plan.job.limits.query_seconds;
+        let limit = self.env.engine.plan.job.limits.query_seconds;
         if since.elapsed_ms() > limit * 1000.0 {
             return Err(format!("a look at it takes longer than limits.query allows ({limit} s)"));
         }

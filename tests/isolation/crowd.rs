@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use eval_job::clock::Clock;
-use eval_job::evidence::{Condition, TrialId};
 use eval_job::job::{self, Isolation};
-use eval_job::plan::{Environment, Overrides, Plan, Trial};
+use eval_job::plan::{Environment, Overrides, Plan};
 use eval_job::prompt::Templates;
 use eval_job::record::{Entry, RunRecord};
-use eval_job::run::{self, Credentials, Edges, Engine, RunDeps};
+use eval_job::run::{self, Credentials, Engine, RunDeps};
 use eval_job::score::Outcome;
 use eval_job::secret::Secret;
 
@@ -50,34 +49,32 @@ impl job::TemplateCheck for NoTemplates {
 
 /// Holds the conversations, all at once.
 async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> RunRecord {
-    let templates = Templates::embedded();
     let job = job::load("crowd.yml", &format!("{JOB}{more}"), &NoTemplates).unwrap();
-    let mut plan = Plan::of(job, Overrides::default(), Environment::default()).unwrap();
-    assert_eq!((plan.isolation, plan.lanes.len()), (isolation, 2));
-    let case = plan.job.cases[0].clone();
-    let trial = |number: u32| {
-        let condition = if number.is_multiple_of(2) { Condition::WithFacts } else { Condition::WithoutFacts };
-        let (case, model, repeat) = (case.clone(), "demo-careful".to_owned(), number.div_ceil(2));
-        Trial { id: TrialId { number, case: case.id.clone(), model, condition, repeat }, case }
-    };
-    plan.lanes = (1..=CROWD).map(|number| vec![trial(number)]).collect();
+    let wanted = Overrides { repeat: Some(CROWD / 2), ..Overrides::default() };
+    let plan = Plan::of(job, wanted, Environment::default()).unwrap();
+    assert_eq!((plan.isolation, plan.lane_count()), (isolation, CROWD as usize));
     let (clock, drawn) = (Clock::system(), AtomicU64::new(1));
     let random = move || fastrand::Rng::with_seed(drawn.fetch_add(1, Ordering::Relaxed)).u64(..1 << 53);
-    let edges = Edges::of(
-        &plan,
-        RunDeps { credentials: &credentials, clock, rng_seed: 1, random: Box::new(random), on_wait: None },
-    )
-    .unwrap();
-    let provenance = run::provenance(&plan, "crowd.yml", &templates, &edges, 1);
     let entries: Arc<Mutex<Vec<Entry>>> = Arc::default();
     let kept = entries.clone();
     let sink = Arc::new(move |entry| {
         kept.lock().unwrap().push(entry);
         Ok(())
     });
-    let id = "crowd".to_owned();
-    let engine = Engine { id, plan, templates, edges, clock, rng_seed: 1, max_concurrency: CROWD as usize, sink };
-    run::run(Arc::new(engine), provenance, Default::default()).await.unwrap();
+    let deps = RunDeps {
+        id: "crowd".to_owned(),
+        templates: Templates::embedded(),
+        credentials,
+        clock,
+        rng_seed: 1,
+        random: Box::new(random),
+        on_wait: None,
+        max_concurrency: CROWD as usize,
+        sink,
+    };
+    let engine = Engine::new(plan, deps).unwrap();
+    let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("crowd.yml"));
+    run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
     let entries = std::mem::take(&mut *entries.lock().unwrap());
     assert_eq!(most_at_once(&entries), CROWD, "they were to talk at the same time");
     RunRecord::of(entries).unwrap()

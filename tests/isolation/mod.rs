@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod crowd;
+mod handed_over;
 mod ending;
 mod killed;
 mod enterprise;

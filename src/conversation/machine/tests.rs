@@ -11,8 +11,8 @@ fn turn(agent: Option<&str>) -> Turn {
     Turn { agent: agent.map(str::to_owned), latency_ms: agent.map(|_| 1.0), ..Turn::begun(99, "?".into()) }
 }
 
-fn said(message: &str, done: bool) -> PersonaSaid {
-    PersonaSaid { message: Some(message.to_owned()), done }
+fn said(message: &str, done: bool) -> PersonaReply {
+    PersonaReply { message: Some(message.to_owned()), done }
 }
 
 fn say(text: &str) -> Next {
@@ -42,10 +42,10 @@ fn greeting_reply_persona_reply_and_so_on() {
     assert_eq!(talk.next(), say("Hi"));
     talk.agent_replied(turn(Some("Hello")));
     assert_eq!(talk.next(), Next::AskPersona);
-    talk.persona_said(said("Remind me", false));
+    talk.persona_replied(said("Remind me", false));
     assert_eq!((talk.next(), talk.turn_number()), (say("Remind me"), 2));
     talk.agent_replied(turn(Some("When?")));
-    talk.persona_said(PersonaSaid { message: None, done: true });
+    talk.persona_replied(PersonaReply { message: None, done: true });
     assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
     let transcript = talk.into_transcript();
     let words: Vec<_> = transcript.turns.iter().map(|turn| (turn.number, turn.user.as_str())).collect();
@@ -56,7 +56,7 @@ fn greeting_reply_persona_reply_and_so_on() {
 fn what_comes_with_the_signoff_is_delivered_and_answered() {
     let mut talk = conversation(20, None);
     talk.agent_replied(turn(Some("Hello")));
-    talk.persona_said(said("Thanks", true));
+    talk.persona_replied(said("Thanks", true));
     assert_eq!(talk.next(), say("Thanks"));
     talk.agent_replied(turn(Some("Welcome")));
     assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
@@ -67,7 +67,7 @@ fn what_comes_with_the_signoff_is_delivered_and_answered() {
 fn a_last_message_that_fails_is_a_failure() {
     let mut talk = conversation(20, None);
     talk.agent_replied(turn(Some("Hello")));
-    talk.persona_said(said("Thanks", true));
+    talk.persona_replied(said("Thanks", true));
     talk.agent_failed(turn(None), "HTTP 500");
     assert_eq!(talk.next(), Next::Done(Ending::AgentFailed { error: "HTTP 500".into() }));
     assert_eq!(talk.transcript().turns[1].user, "Thanks");
@@ -83,7 +83,7 @@ fn the_limit_counts_messages_and_leaves_none_unanswered() {
                 Next::SayToAgent(_) => talk.agent_replied(turn(Some("ok"))),
                 Next::AskPersona => {
                     asked += 1;
-                    talk.persona_said(said("more", false));
+                    talk.persona_replied(said("more", false));
                 }
                 Next::Done(ending) => {
                     assert_eq!(ending, Ending::MaxTurns);
@@ -100,7 +100,7 @@ fn the_limit_counts_messages_and_leaves_none_unanswered() {
 fn a_signoff_in_the_last_allowed_turn_is_a_signoff() {
     let mut talk = conversation(4, None);
     talk.agent_replied(turn(Some("Hello")));
-    talk.persona_said(said("Thanks", true));
+    talk.persona_replied(said("Thanks", true));
     talk.agent_replied(turn(Some("Welcome")));
     assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
 }
@@ -153,7 +153,7 @@ fn time_that_runs_out_ends_only_what_goes_on() {
 #[test]
 fn what_was_not_asked_for_is_not_heard() {
     let mut talk = conversation(20, None);
-    talk.persona_said(said("me first", true));
+    talk.persona_replied(said("me first", true));
     assert_eq!(talk.next(), say("Hi"));
     talk.agent_replied(turn(Some("Hello")));
     talk.agent_replied(turn(Some("Hello again")));
@@ -180,7 +180,7 @@ fn told() -> impl Strategy<Value = Told> {
 
 fn tell(talk: &mut Conversation, told: Told) {
     match told {
-        Told::Said(message, done) => talk.persona_said(PersonaSaid { message, done }),
+        Told::Said(message, done) => talk.persona_replied(PersonaReply { message, done }),
         Told::Replied(text) => talk.agent_replied(turn(text.as_deref())),
         Told::Failed => talk.agent_failed(turn(None), "down"),
         Told::TimeRanOut => talk.time_ran_out(1.0),
@@ -220,7 +220,7 @@ proptest! {
                 Next::SayToAgent(_) => talk.agent_replied(turn(Some("ok"))),
                 Next::AskPersona => {
                     let (text, done) = replies.next().unwrap();
-                    talk.persona_said(said(text, *done));
+                    talk.persona_replied(said(text, *done));
                 }
             }
             steps += 1;

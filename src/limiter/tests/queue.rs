@@ -65,7 +65,7 @@ async fn the_first_of_the_queue_reports_once_how_long_it_waits() {
 
 #[test]
 fn an_endpoint_with_one_key_has_one_limiter() {
-    let mut limiters = Limiters::new(Clock::system(), 1, None);
+    let limiters = Limiters::new(Clock::system(), 1, None);
     let (one, two) = (Secret::new("one"), Secret::new("two"));
     let limiter = limiters.limiter("http://h/v1", Some(&one));
     assert!(Arc::ptr_eq(&limiter, &limiters.limiter("http://h/v1/", Some(&one))));

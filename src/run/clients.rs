@@ -1,0 +1,130 @@
+//! The clients of a run: of our own models, of HTTP endpoints and of the database. Nothing is contacted before a trial asks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::budget::Budget;
+use super::models::Models;
+use crate::clock::Clock;
+use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph, Neo4jLimits};
+use crate::graph::{GraphConfig, GraphError};
+use crate::http::HttpClient;
+use crate::llm::{Llm, LlmError};
+use crate::plan::Plan;
+use crate::secret::{Redactor, Secret, Variables};
+
+/// Keys, passwords and addresses, as the environment gives them.
+#[derive(Debug, Clone, Default)]
+pub struct Credentials {
+    /// All variables, among them the keys and addresses of our own models.
+    pub variables: Variables,
+    /// `EVAL_JOB_AGENT_API_KEY`.
+    pub agent_api_key: Option<Secret>,
+    /// `NEO_URI`.
+    pub neo4j_uri: Option<String>,
+    /// `NEO_USERNAME`.
+    pub neo4j_username: Option<String>,
+    /// `NEO_PASSWORD`.
+    pub neo4j_password: Option<Secret>,
+    /// Knows whatever of a run is secret.
+    pub redactor: Redactor,
+}
+
+/// The clients that a plan needs.
+pub struct Clients {
+    pub(super) models: Models,
+    pub(super) http: HttpClient,
+    /// One connection to the database for all trials, unless each has a database of its own.
+    pub(super) neo4j: Option<Arc<Neo4jGraph>>,
+    pub(super) credentials: Credentials,
+}
+
+/// A client can't be made: an address that is none, a key that is no header.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// That of one of our own models.
+    #[error(transparent)]
+    Model(#[from] LlmError),
+    /// That of the database.
+    #[error(transparent)]
+    Database(#[from] GraphError),
+}
+
+/// Checks that the clients of a plan can be made. Nothing is contacted; it must be called where asynchronous work can be done.
+///
+/// # Errors
+/// Why one can't.
+pub fn check_clients(plan: &Plan, credentials: &Credentials, clock: Clock) -> Result<(), ClientError> {
+    Clients::new(plan, credentials.clone(), &Budget::new(plan, clock, 0, None)).map(drop)
+}
+
+impl Clients {
+    pub(super) fn new(plan: &Plan, credentials: Credentials, budget: &Budget) -> Result<Clients, ClientError> {
+        let http = HttpClient::new().with_redactor(credentials.redactor.clone());
+        let models = Models::new(&plan.job, &credentials.variables, &http, budget)?;
+        learn_secrets(plan, &credentials, &models.keys);
+        let neo4j = match &plan.graph {
+            Some(GraphConfig::Neo4j(config)) => {
+                Some(Arc::new(connect_neo4j(neo4j_connection(config, &credentials), query_limit(plan))?))
+            }
+            _ => None,
+        };
+        Ok(Clients { models, http, neo4j, credentials })
+    }
+
+    /// The persona's model; `None` where it says fixed lines.
+    pub(super) fn persona(&self) -> Option<&dyn Llm> {
+        self.models.persona.as_deref()
+    }
+
+    /// The judge's model.
+    pub(super) fn judge(&self) -> &dyn Llm {
+        self.models.judge.as_ref()
+    }
+
+    /// Clears texts of the run's secrets.
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.credentials.redactor
+    }
+}
+
+/// Makes the secrets of a plan and its credentials known to the redactor.
+fn learn_secrets(plan: &Plan, credentials: &Credentials, model_keys: &[Secret]) {
+    let redactor = &credentials.redactor;
+    redactor.learn_variables(&credentials.variables);
+    let own = [&credentials.agent_api_key, &credentials.neo4j_password].into_iter().flatten();
+    own.chain(model_keys).for_each(|key| redactor.learn(key));
+    let secrets = plan.job.target.transport.secrets();
+    secrets.into_iter().for_each(|(name, value)| redactor.learn_named(name, value));
+    if let Some(GraphConfig::Neo4j(config)) = &plan.graph {
+        let connection = neo4j_connection(config, credentials);
+        redactor.learn_named("", &connection.uri);
+        redactor.learn_login(&connection.username, &connection.password);
+    }
+}
+
+/// `limits.query`.
+pub(super) fn query_limit(plan: &Plan) -> Duration {
+    Duration::from_secs_f64(plan.job.limits.query_seconds)
+}
+
+/// Connects to a database.
+pub(super) fn connect_neo4j(connection: Neo4jConnection, time: Duration) -> Result<Neo4jGraph, GraphError> {
+    Neo4jGraph::connect(connection, Neo4jLimits { time, ..Neo4jLimits::default() })
+}
+
+/// The database that the job names; the environment only fills in what is missing.
+pub fn neo4j_connection(config: &Neo4jConfig, credentials: &Credentials) -> Neo4jConnection {
+    let own = |own: &Option<String>, other: &Option<String>| own.clone().or_else(|| other.clone());
+    Neo4jConnection {
+        uri: own(&config.uri, &credentials.neo4j_uri).unwrap_or_else(|| Neo4jConfig::DEFAULT_URI.to_owned()),
+        username: own(&config.username, &credentials.neo4j_username).unwrap_or_else(|| "neo4j".to_owned()),
+        password: config
+            .password
+            .clone()
+            .map(Secret::new)
+            .or_else(|| credentials.neo4j_password.clone())
+            .unwrap_or_else(|| Secret::new("")),
+        database: config.database.clone(),
+    }
+}

@@ -1,0 +1,148 @@
+//! The engine: everything that carrying out a plan needs, and a run from its first entry to its last.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::budget::Budget;
+use super::clients::{ClientError, Clients, Credentials};
+use super::lanes::{self, TimeLimit};
+use super::preflight::Trouble;
+use super::resources::RunResources;
+use super::sink::{Durability, Sink};
+use crate::clock::{Clock, Stopwatch};
+use crate::limiter::OnWait;
+use crate::plan::{Lane, Plan};
+use crate::prompt::Templates;
+use crate::record::{Entry, FORMAT_VERSION, Provenance};
+use crate::score::Outcome;
+
+/// Unpredictable numbers of 53 bits each.
+pub type RandomSource = dyn Fn() -> u64 + Send + Sync;
+
+/// Everything that carrying out a plan needs beside the plan.
+pub struct RunDeps {
+    /// The run's id.
+    pub id: String,
+    /// The prompts.
+    pub templates: Templates,
+    /// Keys, passwords and addresses.
+    pub credentials: Credentials,
+    /// The clock.
+    pub clock: Clock,
+    /// The seed of every random choice that can be made again.
+    pub rng_seed: u64,
+    /// The source of tokens and passwords.
+    pub random: Box<RandomSource>,
+    /// Called when something is going to be waited for: a rate limit, the agent's first words.
+    pub on_wait: Option<Arc<OnWait>>,
+    /// How many lanes run at once, 1 or more.
+    pub max_concurrency: usize,
+    /// Where everything goes.
+    pub sink: Arc<dyn Sink>,
+}
+
+/// A plan with everything that carrying it out needs.
+pub struct Engine {
+    pub(super) id: String,
+    /// What is carried out.
+    pub plan: Plan,
+    pub(super) templates: Templates,
+    pub(super) clients: Clients,
+    pub(super) resources: RunResources,
+    pub(super) budget: Budget,
+    pub(super) clock: Clock,
+    /// Since the engine was made: what `limits.time` counts from.
+    pub(super) since: Stopwatch,
+    pub(super) rng_seed: u64,
+    pub(super) on_wait: Option<Arc<OnWait>>,
+    pub(super) max_concurrency: usize,
+    pub(super) sink: Arc<dyn Sink>,
+}
+
+impl Engine {
+    /// The engine of a plan. Nothing is contacted before a trial asks.
+    ///
+    /// # Errors
+    /// Why a client can't be made.
+    pub fn new(plan: Plan, deps: RunDeps) -> Result<Engine, ClientError> {
+        let RunDeps { id, templates, credentials, clock, rng_seed, random, on_wait, max_concurrency, sink } = deps;
+        let budget = Budget::new(&plan, clock, rng_seed, on_wait.clone());
+        let clients = Clients::new(&plan, credentials, &budget)?;
+        let (resources, since) = (RunResources::new(random), clock.start());
+        Ok(Engine {
+            id,
+            plan,
+            templates,
+            clients,
+            resources,
+            budget,
+            clock,
+            since,
+            rng_seed,
+            on_wait,
+            max_concurrency,
+            sink,
+        })
+    }
+
+    async fn begin(&self, provenance: Provenance) -> io::Result<()> {
+        self.sink.append(Entry::RunStarted {
+            version: FORMAT_VERSION,
+            id: self.id.clone(),
+            at: self.clock.wall(),
+            provenance: Box::new(provenance),
+            job: serde_json::to_value(&*self.plan.job).ok().map(Box::new),
+            trials: self.plan.trials().map(|trial| trial.id).collect(),
+        })?;
+        self.sink.kept(Durability::Machine).await
+    }
+
+    async fn finish(&self, interrupted: bool) -> io::Result<()> {
+        self.sink.append(Entry::RunFinished { at: self.clock.wall(), interrupted })?;
+        self.sink.kept(Durability::Machine).await
+    }
+}
+
+/// Keeps a run of which no conversation could begin, for these reasons: each is broken, and nothing was asked of anybody.
+///
+/// # Errors
+/// What the sink says.
+pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
+    engine.begin(provenance).await?;
+    let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");
+    for planned in engine.plan.trials() {
+        let (trial, outcome) = (planned.id.number, Outcome::Broken { error: error.clone() });
+        engine.sink.append(Entry::TrialStarted { trial, at: engine.clock.wall() })?;
+        engine.sink.append(Entry::TrialFinished { trial, at: engine.clock.wall(), outcome, scorecard: None })?;
+    }
+    engine.close().await;
+    engine.finish(false).await
+}
+
+/// Holds the trials of these lanes: those of [`Plan::lanes`], or some of them. A lane is asked for when it can begin, its trials
+/// one by one. Returns whether the run was interrupted.
+///
+/// # Errors
+/// Only those of the sink: everything else is an outcome.
+pub async fn run(
+    engine: Arc<Engine>,
+    provenance: Provenance,
+    lanes: impl Iterator<Item = Lane>,
+    interrupt: CancellationToken,
+) -> io::Result<bool> {
+    engine.begin(provenance).await?;
+    let time = TimeLimit::new(engine.plan.job.limits.run_seconds, engine.since);
+    let carried_out = lanes::carry_out(&engine, lanes, &interrupt, &time).await;
+    engine.close().await;
+    let whole = carried_out?;
+    let interrupted = interrupt.is_cancelled();
+    let limit_exceeded = engine.budget.spend_tracker.limit_exceeded().map(|limit_exceeded| limit_exceeded.to_string());
+    let out_of_time = (!whole && time.is_up()).then(|| time.to_string());
+    if let Some(why) = out_of_time.or(limit_exceeded) {
+        engine.sink.append(Entry::LimitReached { at: engine.clock.wall(), why })?;
+    }
+    engine.finish(interrupted).await?;
+    Ok(interrupted)
+}

@@ -1,0 +1,249 @@
+//! The environment of one trial: its graph, agent and user. Everything before the first word is here: graph, setups, agent,
+//! seeds. Its time, turns and failures never count.
+//!
+//! Invariants: [`TrialEnv`] is the one owner of whatever was made for the trial. Closing it releases all and waits for it;
+//! one that is dropped, because the trial was interrupted, asks its agent to end, and
+//! [`RunResources`](super::resources::RunResources) does the rest.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Engine;
+use super::managed::ended;
+use super::seeds::{deliver_seeds, history};
+use super::trial::Stop;
+use super::trial_graph::TrialGraph;
+use super::turn::with_hint;
+use crate::agent::demo::DemoAgent;
+use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
+use crate::agent::{Ability, Agent, AgentContext, Hosting, Session};
+use crate::evidence::{Message, TrialId, Value};
+use crate::graph::{Graph, GraphConfig, Parameters};
+use crate::job::Isolation;
+use crate::limiter::ConversationLimiter;
+use crate::plan::Trial;
+use crate::retry::RetryPolicy;
+
+/// The environment of one trial.
+pub(super) struct TrialEnv<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) trial: &'a Trial,
+    /// The graph that setups and assertions look at.
+    pub(super) graph: Option<Arc<dyn Graph>>,
+    /// The agent under test.
+    pub(super) agent: Box<dyn Agent>,
+    /// The conversation's part of the limiter of all those with the same agent.
+    pub(super) limiter: ConversationLimiter,
+    /// The user that the agent talks with.
+    pub(super) user: String,
+    /// The messages that the conversation begins after, where seeds are delivered so.
+    history: Vec<Message>,
+    owned: Owned,
+}
+
+/// What was started for a trial, or is shared with others.
+#[derive(Default)]
+struct Owned {
+    trial_graph: Option<Arc<TrialGraph>>,
+    demo: Option<DemoAgent>,
+    managed: Option<Arc<ManagedAgent>>,
+}
+
+/// How much is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SetupMode {
+    /// All that a trial needs.
+    Everything,
+    /// All but what would stay behind when the trial is over: setups in a database of the user's own, and seeds.
+    LeavesNoTrace,
+}
+
+impl<'a> TrialEnv<'a> {
+    /// Sets up what a trial runs on. The listener gets the output of an agent that eval-job starts.
+    pub(super) async fn set_up(
+        engine: &'a Engine,
+        trial: &'a Trial,
+        mode: SetupMode,
+        listener: &Listener,
+    ) -> Result<TrialEnv<'a>, Stop> {
+        let mut setup = Setup { engine, trial, mode, owned: Owned::default() };
+        // Boxed: the compiler's own limit for futures within futures is near.
+        match Box::pin(setup.carry_out(listener)).await {
+            Ok((agent, limiter)) => Ok(TrialEnv {
+                engine,
+                trial,
+                graph: setup.owned.graph(),
+                agent,
+                limiter,
+                user: engine.user(&trial.id),
+                history: match mode {
+                    SetupMode::Everything => history(&engine.plan.job, &trial.case),
+                    SetupMode::LeavesNoTrace => Vec::new(),
+                },
+                owned: setup.owned,
+            }),
+            Err(stop) => {
+                setup.owned.release(engine).await;
+                Err(stop)
+            }
+        }
+    }
+
+    /// Ends and deletes what was made for the trial.
+    pub(super) async fn close(self) {
+        drop((self.graph, self.agent, self.limiter));
+        self.owned.release(self.engine).await;
+    }
+
+    /// Opens the session in which the conversation is held.
+    pub(super) async fn open(&self) -> Result<Box<dyn Session>, Stop> {
+        let mut lifeline = self.lifeline();
+        tokio::select! {
+            biased;
+            opened = self.agent.open_after(&self.history) => {
+                opened.map_err(|error| {
+                    Stop::broken(format!("no session could be opened: {}", with_hint(self.engine, &error)))
+                })
+            }
+            how = ended(lifeline.as_mut()) => {
+                Err(Stop::broken(format!("the agent's process ended ({how}) when it was asked for a session")))
+            }
+        }
+    }
+
+    /// Tells when the agent's process has ended, where eval-job started it.
+    pub(super) fn lifeline(&self) -> Option<Lifeline> {
+        self.owned.lifeline()
+    }
+
+    /// The parameters that every statement gets.
+    pub(super) fn parameters(&self, session_id: &str) -> Parameters {
+        self.engine.parameters(&self.trial.id, Some(session_id))
+    }
+}
+
+impl Owned {
+    fn graph(&self) -> Option<Arc<dyn Graph>> {
+        self.trial_graph.as_ref().map(|trial_graph| trial_graph.graph.clone())
+    }
+
+    fn lifeline(&self) -> Option<Lifeline> {
+        self.managed.as_ref().map(|agent| agent.lifeline())
+    }
+
+    /// Ends all that no other trial uses.
+    async fn release(self, engine: &Engine) {
+        if let Some(demo) = self.demo {
+            demo.stop().await;
+        }
+        if let Some(managed) = self.managed {
+            managed.last_words().await;
+            if let Some(managed) = Arc::into_inner(managed) {
+                managed.stop().await;
+            }
+        }
+        if let Some(trial_graph) = self.trial_graph {
+            engine.release_graph(trial_graph).await;
+        }
+    }
+}
+
+/// A setup that is under way. What it has started is in it, so that it is ended even if the rest fails.
+struct Setup<'a> {
+    engine: &'a Engine,
+    trial: &'a Trial,
+    mode: SetupMode,
+    owned: Owned,
+}
+
+impl Setup<'_> {
+    async fn carry_out(&mut self, listener: &Listener) -> Result<(Box<dyn Agent>, ConversationLimiter), Stop> {
+        let (engine, trial, transport) = (self.engine, self.trial, &self.engine.plan.job.target.transport);
+        let trial_graph = engine.trial_graph(&trial.id).await;
+        self.owned.trial_graph = trial_graph.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
+        self.run_setups().await?;
+        if let (Hosting::InProcess, Some(graph)) = (transport.hosting(), self.owned.graph()) {
+            let demo = DemoAgent::start(graph, engine.clock).await;
+            let broken = |error| Stop::broken(format!("the demo agent could not be started: {error}"));
+            self.owned.demo = Some(demo.map_err(broken)?);
+        }
+        let managed = engine.managed_agent(self.owned.trial_graph.as_deref(), listener).await;
+        self.owned.managed = managed.map_err(|error| Stop::broken(error.to_string()))?;
+        let limiter = engine.budget.conversation_limiter(&engine.plan);
+        let agent = transport.connect(self.agent_context(limiter.clone()));
+        let agent = agent.map_err(|error| Stop::broken(error.to_string()))?;
+        if self.mode == SetupMode::Everything && !transport.can(Ability::TakesHistory) {
+            let mut lifeline = self.owned.lifeline();
+            tokio::select! {
+                biased;
+                delivered = deliver_seeds(engine, trial, agent.as_ref()) => delivered?,
+                how = ended(lifeline.as_mut()) => {
+                    return Err(Stop::broken(format!("the agent's process ended ({how}) while it was given its seeds")));
+                }
+            }
+        }
+        Ok((agent, limiter))
+    }
+
+    async fn run_setups(&self) -> Result<(), Stop> {
+        let is_run = self.mode == SetupMode::Everything || !self.engine.graph_lasts();
+        let Some(graph) = self.owned.graph().filter(|_| is_run) else { return Ok(()) };
+        let parameters = self.engine.parameters(&self.trial.id, None);
+        for (setup, number) in self.trial.case.setups.iter().zip(1..) {
+            let written = graph.write(&setup.cypher, &parameters).await;
+            written.map_err(|error| Stop::broken(format!("setup {number}: {error}")))?;
+        }
+        Ok(())
+    }
+
+    fn agent_context(&self, limiter: ConversationLimiter) -> AgentContext {
+        let Engine { plan, clients, .. } = self.engine;
+        let id = &self.trial.id;
+        let managed = self.owned.managed.as_ref().map(|agent| agent.base_url());
+        AgentContext {
+            user: self.engine.user(id),
+            chatbot: plan.job.target.chatbot.clone(),
+            model: id.model.clone(),
+            started_at: self.owned.demo.as_ref().map(DemoAgent::base_url).or(managed),
+            api_key: clients.credentials.agent_api_key.clone(),
+            folder: plan.job.folder.clone(),
+            variables: clients.credentials.variables.clone(),
+            redactor: clients.redactor().clone(),
+            state_parts: plan.job.assertions().flat_map(|assertion| assertion.check.context_parts()).collect(),
+            http: clients.http.clone(),
+            turn_limit: Duration::from_secs_f64(plan.job.limits.turn_seconds),
+            rng_seed: self.engine.rng_seed.wrapping_add(u64::from(id.number)),
+            clock: self.engine.clock,
+            retry: RetryPolicy::AGENT,
+            reading: RetryPolicy::READING,
+            limiter,
+        }
+    }
+}
+
+impl Engine {
+    /// Whether the graph is in a database of the user's own, so that what is written there stays.
+    pub(super) fn graph_lasts(&self) -> bool {
+        matches!(self.plan.graph, Some(GraphConfig::Neo4j(_))) && self.plan.isolation != Isolation::Database
+    }
+
+    /// The user of a trial.
+    pub(super) fn user(&self, id: &TrialId) -> String {
+        let user = &self.plan.job.target.user;
+        match self.plan.isolation {
+            Isolation::User => format!("{user}-{}", self.resources.token(id.number)),
+            Isolation::Shared | Isolation::Database | Isolation::Process => user.clone(),
+        }
+    }
+
+    /// The parameters that every statement gets: `$user`, `$sessionId` (null in setups), `$trial`, `$model`.
+    pub(super) fn parameters(&self, id: &TrialId, session_id: Option<&str>) -> Parameters {
+        let text = |text: &str| Value::String(text.to_owned());
+        Parameters::from([
+            ("user".to_owned(), text(&self.user(id))),
+            ("sessionId".to_owned(), session_id.map_or(Value::Null, text)),
+            ("trial".to_owned(), text(&format!("{}-{}", self.id, id.number))),
+            ("model".to_owned(), text(&id.model)),
+        ])
+    }
+}
