@@ -17,7 +17,7 @@ pub enum AssertionCheck {
     /// `expression`: a Rhai script that must be true.
     Expression(expression::ExpressionCheck),
     /// `changes`: what the conversation may do to the graph, and must.
-    Changes(changes::ChangesCheck),
+    Changes(changes::ChangesConfig),
 }
 
 impl AssertionCheck {

@@ -3,7 +3,7 @@
 
 use super::split::split;
 use super::statement::Statement;
-use super::token::{Kind, Token, is_one_of, significant};
+use super::token::{Token, TokenKind, is_one_of, significant};
 use crate::text::nearest;
 
 /// The parameters that every statement is given.
@@ -78,7 +78,7 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
             return at(byte, format!("no statement begins with `{first}`"), Some(format!("did you mean `{near}`?")));
         }
     }
-    for (place, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Parameter) {
+    for (place, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Parameter) {
         let name = token.text.trim_matches(['$', '`']);
         // A label that is computed: `:$all(…)`.
         if !PARAMETERS.split(' ').any(|known| known == name) && !whole.is(place + 1, "(") {
@@ -111,15 +111,15 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
 fn is_write(s: &Statement<'_>, at: usize) -> bool {
     let stands = match at.checked_sub(1).map(|before| &s.tokens[before]) {
         None => true,
-        Some(before) if before.kind == Kind::Symbol => before.symbol(")]}{"),
-        Some(before) => !before.word(BEFORE_NAMES),
+        Some(before) if before.kind == TokenKind::Symbol => before.symbol(")]}{"),
+        Some(before) => !before.keyword(BEFORE_NAMES),
     };
     let schema = "INDEX CONSTRAINT FULLTEXT VECTOR RANGE TEXT POINT LOOKUP OR DATABASE USER";
     let pattern = s.is(at + 1, "(") || s.named(at + 1) && s.is(at + 2, "=");
     stands
-        && s.word(at, WRITES)
+        && s.keyword(at, WRITES)
         && match s.at(at).to_uppercase().as_str() {
-            "CREATE" => pattern || s.word(at + 1, schema),
+            "CREATE" => pattern || s.keyword(at + 1, schema),
             "MERGE" => pattern,
             "SET" | "REMOVE" => s.named(at + 1) && s.symbol(at + 2, ".:=+[") || s.is(at + 1, "("),
             _ => s.named(at + 1) || s.is(at + 1, "("),
@@ -132,12 +132,14 @@ fn unclosed(tokens: &[Token<'_>]) -> Option<(usize, String)> {
     for token in tokens {
         let is_whole = |quote: char| token.text.len() > 1 && token.text.ends_with(quote);
         match (token.kind, token.text) {
-            (Kind::Quoted, text) if !text.chars().next().is_some_and(is_whole) => {
+            (TokenKind::Quoted, text) if !text.chars().next().is_some_and(is_whole) => {
                 return Some((token.at, "this text is never closed".to_owned()));
             }
-            (Kind::Backtick, _) if !is_whole('`') => return Some((token.at, "this name is never closed".to_owned())),
-            (Kind::Symbol, "(" | "[" | "{") => open.push(token),
-            (Kind::Symbol, closing @ (")" | "]" | "}")) => {
+            (TokenKind::Backtick, _) if !is_whole('`') => {
+                return Some((token.at, "this name is never closed".to_owned()));
+            }
+            (TokenKind::Symbol, "(" | "[" | "{") => open.push(token),
+            (TokenKind::Symbol, closing @ (")" | "]" | "}")) => {
                 let opening = match closing {
                     ")" => "(",
                     "]" => "[",

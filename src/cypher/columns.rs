@@ -1,7 +1,7 @@
 //! The column names of a statement's result, read off its last RETURN.
 
 use super::statement::{Span, Statement};
-use super::token::{Kind, unquoted};
+use super::token::{TokenKind, unquoted};
 
 /// The columns of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Columns {
 /// The columns of one statement.
 pub fn columns(statement: &Statement<'_>) -> Columns {
     let Some(last) = statement.projections.iter().rev().find(|projection| projection.returns) else {
-        return if statement.word(0, "CALL") { Columns::Unknown } else { Columns::Nothing };
+        return if statement.keyword(0, "CALL") { Columns::Unknown } else { Columns::Nothing };
     };
     let is_star = |item: &&Span| item.len() == 1 && statement.is(item.start, "*");
     if last.items.iter().any(Span::is_empty) {
@@ -31,7 +31,7 @@ pub fn columns(statement: &Statement<'_>) -> Columns {
 
 fn name(statement: &Statement<'_>, item: &Span) -> String {
     match statement.alias(item) {
-        Some(alias) if statement.kind(alias) == Some(Kind::Backtick) => unquoted(statement.at(alias)),
+        Some(alias) if statement.kind(alias) == Some(TokenKind::Backtick) => unquoted(statement.at(alias)),
         Some(alias) => statement.at(alias).to_owned(),
         None => statement.text(item).to_owned(),
     }

@@ -15,4 +15,4 @@ pub use columns::{Columns, columns};
 pub use scope::unscoped_problem;
 pub use split::split;
 pub use statement::{Projection, Span, Statement};
-pub use token::{Kind, Token, is_one_of, unquoted};
+pub use token::{Token, TokenKind, is_one_of, unquoted};

@@ -1,7 +1,7 @@
 //! Whether every statement of a text keeps to one user's part of the graph, as far as its words can tell.
 
 use super::split::split;
-use super::token::{Kind, Token, significant};
+use super::token::{Token, TokenKind, significant};
 
 /// Which statement names no `$user`, quoted; `None` when all do. Statements about indexes and constraints touch no data.
 pub fn unscoped_problem(text: &str) -> Option<String> {
@@ -16,14 +16,14 @@ pub fn unscoped_problem(text: &str) -> Option<String> {
 }
 
 fn names_user(token: &Token<'_>) -> bool {
-    token.kind == Kind::Parameter && matches!(token.text, "$user" | "$`user`")
+    token.kind == TokenKind::Parameter && matches!(token.text, "$user" | "$`user`")
 }
 
 /// `CREATE … INDEX`, `DROP … CONSTRAINT`: the words before anything else.
 fn is_schema(tokens: &[Token<'_>]) -> bool {
-    let creates = tokens.first().is_some_and(|first| first.word("CREATE DROP"));
-    let mut words = tokens.iter().take_while(|token| token.kind == Kind::Word);
-    creates && words.any(|word| word.word("INDEX CONSTRAINT"))
+    let creates = tokens.first().is_some_and(|first| first.keyword("CREATE DROP"));
+    let mut words = tokens.iter().take_while(|token| token.kind == TokenKind::Word);
+    creates && words.any(|word| word.keyword("INDEX CONSTRAINT"))
 }
 
 #[cfg(test)]

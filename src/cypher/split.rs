@@ -1,6 +1,6 @@
 //! Several statements in one text.
 
-use super::token::{Kind, tokens};
+use super::token::{TokenKind, tokens};
 
 /// The statements of a text: what stands between semicolons that are not in strings, comments or backticks. A piece
 /// of nothing but space and comments is no statement.
@@ -13,7 +13,7 @@ pub fn split(text: &str) -> Vec<&str> {
                 statements.push(text[start..token.at].trim());
             }
             (start, says_something) = (token.end(), false);
-        } else if !matches!(token.kind, Kind::Space | Kind::Comment) {
+        } else if !matches!(token.kind, TokenKind::Space | TokenKind::Comment) {
             says_something = true;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::token::{Kind, Token, significant};
+use super::token::{Token, TokenKind, significant};
 
 /// Some tokens of a statement, by their places.
 pub type Span = Range<usize>;
@@ -82,9 +82,9 @@ impl<'a> Statement<'a> {
             if self.is(at + 1, ":") || !self.begins(at) {
                 continue;
             }
-            if self.word(at, "CASE") {
+            if self.keyword(at, "CASE") {
                 cases.push(at);
-            } else if self.word(at, "END")
+            } else if self.keyword(at, "END")
                 && let Some(case) = cases.pop()
             {
                 self.close[case] = Some(at);
@@ -103,7 +103,7 @@ impl<'a> Statement<'a> {
     }
 
     /// A token's kind.
-    pub fn kind(&self, at: usize) -> Option<Kind> {
+    pub fn kind(&self, at: usize) -> Option<TokenKind> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
@@ -123,13 +123,13 @@ impl<'a> Statement<'a> {
     }
 
     /// Whether a token is one of these keywords, which spaces part.
-    pub fn word(&self, at: usize, words: &str) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.word(words))
+    pub fn keyword(&self, at: usize, words: &str) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.keyword(words))
     }
 
     /// Whether a token can be a name, plain or in backticks.
     pub fn named(&self, at: usize) -> bool {
-        matches!(self.kind(at), Some(Kind::Word | Kind::Backtick))
+        matches!(self.kind(at), Some(TokenKind::Word | TokenKind::Backtick))
     }
 
     /// The text from the first of these tokens to the last.
@@ -183,20 +183,20 @@ impl<'a> Statement<'a> {
 
     /// Whether results are put together by UNION.
     pub fn has_union(&self) -> bool {
-        (0..self.len()).any(|at| self.word(at, "UNION") && self.begins(at) && self.open(at).is_none())
+        (0..self.len()).any(|at| self.keyword(at, "UNION") && self.begins(at) && self.open(at).is_none())
     }
 
     /// Whether a keyword begins its clause here: not `n.with`, `:WITH`, `AS with`, `STARTS WITH`.
     pub fn begins(&self, at: usize) -> bool {
         let before = at.wrapping_sub(1);
-        !self.symbol(before, ".:|") && !self.word(before, "AS STARTS ENDS")
+        !self.symbol(before, ".:|") && !self.keyword(before, "AS STARTS ENDS")
     }
 
     /// Where the part of a clause that starts here ends: at the next clause, ORDER BY or semicolon that is in no bracket.
     pub fn part_end(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.tokens.len() {
-            let clause = self.word(at, CLAUSES) || self.sorts(at);
+            let clause = self.keyword(at, CLAUSES) || self.sorts(at);
             if clause && self.begins(at) || self.symbol(at, ")]};") {
                 return at;
             }
@@ -206,16 +206,16 @@ impl<'a> Statement<'a> {
     }
 
     fn sorts(&self, at: usize) -> bool {
-        self.word(at, "ORDER") && self.word(at + 1, "BY")
+        self.keyword(at, "ORDER") && self.keyword(at + 1, "BY")
     }
 
     /// The WITH or RETURN that begins at this token.
     pub fn projection(&self, at: usize) -> Option<Projection> {
-        if !self.word(at, "WITH RETURN") || !self.begins(at) {
+        if !self.keyword(at, "WITH RETURN") || !self.begins(at) {
             return None;
         }
-        let returns = self.word(at, "RETURN");
-        let distinct = self.word(at + 1, "DISTINCT");
+        let returns = self.keyword(at, "RETURN");
+        let distinct = self.keyword(at + 1, "DISTINCT");
         let first = at + 1 + usize::from(distinct);
         let mut end = self.part_end(first);
         let items = self.list(first..end);
@@ -226,11 +226,11 @@ impl<'a> Statement<'a> {
             sorts = self.list(from..end);
         }
         let cut = end;
-        while self.word(end, "SKIP LIMIT") {
+        while self.keyword(end, "SKIP LIMIT") {
             end = self.part_end(end + 1);
         }
         let filter = end;
-        if !returns && self.word(end, "WHERE") {
+        if !returns && self.keyword(end, "WHERE") {
             end = self.part_end(end + 1);
         }
         Some(Projection { at, returns, distinct, items, sorts, cut: cut..filter, filter: filter..end, end })
@@ -239,7 +239,7 @@ impl<'a> Statement<'a> {
     /// The alias that an item has after AS or by being nothing but a name.
     pub fn alias(&self, item: &Span) -> Option<usize> {
         let last = item.end.checked_sub(1)?;
-        let written = item.len() > 2 && self.word(last - 1, "AS");
+        let written = item.len() > 2 && self.keyword(last - 1, "AS");
         (written || item.len() == 1 && self.named(last)).then_some(last)
     }
 
@@ -266,7 +266,7 @@ impl<'a> Statement<'a> {
 
     /// An item without its AS and alias.
     pub fn expression(&self, item: &Span) -> Span {
-        match item.len() > 2 && self.word(item.end - 2, "AS") {
+        match item.len() > 2 && self.keyword(item.end - 2, "AS") {
             true => item.start..item.end - 2,
             false => item.clone(),
         }
@@ -283,7 +283,7 @@ mod tests {
     fn brackets_and_cases_close_where_they_should() {
         let s = Statement::parse("RETURN f(a, [b, {c: ')'}]) + CASE x WHEN 1 THEN n.end END AS end, (d");
         assert_eq!(s.close(2).map(|at| s.at(at + 1)), Some("+"));
-        let case = (0..s.len()).find(|at| s.word(*at, "CASE")).unwrap();
+        let case = (0..s.len()).find(|at| s.keyword(*at, "CASE")).unwrap();
         assert_eq!(s.close(case).map(|at| s.at(at + 2)), Some("end"));
         assert_eq!(s.close(s.len() - 2), None, "never closed");
         let b = (0..s.len()).find(|at| s.at(*at) == "b").unwrap();

@@ -2,7 +2,7 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// White space.
     Space,
     /// `// …` or `/* … */`.
@@ -25,7 +25,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// As it is written.
     pub text: &'a str,
     /// Where it starts, in bytes.
@@ -40,17 +40,17 @@ impl Token<'_> {
 
     /// Whether it is this character.
     pub fn is(&self, symbol: &str) -> bool {
-        self.kind == Kind::Symbol && self.text == symbol
+        self.kind == TokenKind::Symbol && self.text == symbol
     }
 
     /// Whether it is one of these characters.
     pub fn symbol(&self, symbols: &str) -> bool {
-        self.kind == Kind::Symbol && symbols.contains(self.text)
+        self.kind == TokenKind::Symbol && symbols.contains(self.text)
     }
 
     /// Whether it is one of these keywords, which spaces part, in any case.
-    pub fn word(&self, words: &str) -> bool {
-        self.kind == Kind::Word && is_one_of(self.text, words)
+    pub fn keyword(&self, words: &str) -> bool {
+        self.kind == TokenKind::Word && is_one_of(self.text, words)
     }
 }
 
@@ -61,17 +61,17 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let (kind, length) = match first {
-            '/' if rest.starts_with("//") => (Kind::Comment, rest.find('\n').unwrap_or(rest.len())),
+            '/' if rest.starts_with("//") => (TokenKind::Comment, rest.find('\n').unwrap_or(rest.len())),
             '/' if rest.starts_with("/*") => {
-                (Kind::Comment, rest[2..].find("*/").map_or(rest.len(), |inside| inside + 4))
+                (TokenKind::Comment, rest[2..].find("*/").map_or(rest.len(), |inside| inside + 4))
             }
-            '\'' | '"' => (Kind::Quoted, quoted(rest, first)),
-            '`' => (Kind::Backtick, backticks(rest)),
+            '\'' | '"' => (TokenKind::Quoted, quoted(rest, first)),
+            '`' => (TokenKind::Backtick, backticks(rest)),
             '$' => parameter(rest),
-            c if c.is_whitespace() => (Kind::Space, span(rest, char::is_whitespace)),
-            c if c.is_ascii_digit() => (Kind::Number, number(rest)),
-            c if c.is_alphabetic() || c == '_' => (Kind::Word, word(rest)),
-            c => (Kind::Symbol, c.len_utf8()),
+            c if c.is_whitespace() => (TokenKind::Space, span(rest, char::is_whitespace)),
+            c if c.is_ascii_digit() => (TokenKind::Number, number(rest)),
+            c if c.is_alphabetic() || c == '_' => (TokenKind::Word, word(rest)),
+            c => (TokenKind::Symbol, c.len_utf8()),
         };
         tokens.push(Token { kind, text: &rest[..length], at });
         at += length;
@@ -82,7 +82,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
 /// The tokens that mean something: without white space and comments.
 pub fn significant(text: &str) -> Vec<Token<'_>> {
     let mut tokens = tokens(text);
-    tokens.retain(|token| !matches!(token.kind, Kind::Space | Kind::Comment));
+    tokens.retain(|token| !matches!(token.kind, TokenKind::Space | TokenKind::Comment));
     tokens
 }
 
@@ -136,12 +136,12 @@ fn backticks(text: &str) -> usize {
     }
 }
 
-fn parameter(text: &str) -> (Kind, usize) {
+fn parameter(text: &str) -> (TokenKind, usize) {
     let name = &text[1..];
     match name.chars().next() {
-        Some('`') => (Kind::Parameter, 1 + backticks(name)),
-        Some(c) if c.is_alphanumeric() || c == '_' => (Kind::Parameter, 1 + word(name)),
-        _ => (Kind::Symbol, 1),
+        Some('`') => (TokenKind::Parameter, 1 + backticks(name)),
+        Some(c) if c.is_alphanumeric() || c == '_' => (TokenKind::Parameter, 1 + word(name)),
+        _ => (TokenKind::Symbol, 1),
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn words(text: &str) -> Vec<(Kind, &str)> {
+    fn words(text: &str) -> Vec<(TokenKind, &str)> {
         significant(text).into_iter().map(|token| (token.kind, token.text)).collect()
     }
 
@@ -179,23 +179,27 @@ mod tests {
 
     #[test]
     fn strings_comments_and_backticks_are_one_token_each() {
-        assert_eq!(words(r"'a\'b' "), [(Kind::Quoted, r"'a\'b'")]);
-        assert_eq!(words("`a``b`c"), [(Kind::Backtick, "`a``b`"), (Kind::Word, "c")]);
-        assert_eq!(words("a/*'*/b//;\nc"), [(Kind::Word, "a"), (Kind::Word, "b"), (Kind::Word, "c")]);
-        assert_eq!(words("'open"), [(Kind::Quoted, "'open")]);
+        assert_eq!(words(r"'a\'b' "), [(TokenKind::Quoted, r"'a\'b'")]);
+        assert_eq!(words("`a``b`c"), [(TokenKind::Backtick, "`a``b`"), (TokenKind::Word, "c")]);
+        assert_eq!(words("a/*'*/b//;\nc"), [(TokenKind::Word, "a"), (TokenKind::Word, "b"), (TokenKind::Word, "c")]);
+        assert_eq!(words("'open"), [(TokenKind::Quoted, "'open")]);
     }
 
     #[test]
     fn a_range_is_two_numbers_and_two_dots() {
-        let expected = [(Kind::Number, "1"), (Kind::Symbol, "."), (Kind::Symbol, "."), (Kind::Number, "3")];
+        let expected =
+            [(TokenKind::Number, "1"), (TokenKind::Symbol, "."), (TokenKind::Symbol, "."), (TokenKind::Number, "3")];
         assert_eq!(words("1..3"), expected);
-        assert_eq!(words("1.5e-3"), [(Kind::Number, "1.5e-3")]);
-        assert_eq!(words("0x1e-3"), [(Kind::Number, "0x1e"), (Kind::Symbol, "-"), (Kind::Number, "3")]);
+        assert_eq!(words("1.5e-3"), [(TokenKind::Number, "1.5e-3")]);
+        assert_eq!(words("0x1e-3"), [(TokenKind::Number, "0x1e"), (TokenKind::Symbol, "-"), (TokenKind::Number, "3")]);
     }
 
     #[test]
     fn a_parameter_keeps_its_dollar() {
-        assert_eq!(words("$user.x"), [(Kind::Parameter, "$user"), (Kind::Symbol, "."), (Kind::Word, "x")]);
-        assert_eq!(words("$ "), [(Kind::Symbol, "$")]);
+        assert_eq!(
+            words("$user.x"),
+            [(TokenKind::Parameter, "$user"), (TokenKind::Symbol, "."), (TokenKind::Word, "x")]
+        );
+        assert_eq!(words("$ "), [(TokenKind::Symbol, "$")]);
     }
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::rules;
 use crate::assertion::AssertionCheck;
-use crate::assertion::changes::{ChangesCheck, ChangesConfig};
+use crate::assertion::changes::ChangesConfig;
 use crate::assertion::cypher::CypherCheck;
 use crate::assertion::expression::ExpressionCheck;
 use crate::evidence::{AssertionId, Condition};
@@ -100,7 +100,7 @@ impl TryFrom<AssertionFile> for Assertion {
         let check = match (file.cypher, file.expected, file.expression, file.changes) {
             (Some(cypher), Some(expected), None, None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
             (None, None, Some(expression), None) => AssertionCheck::Expression(ExpressionCheck { expression }),
-            (None, None, None, Some(changes)) => AssertionCheck::Changes(ChangesCheck::new(changes)?),
+            (None, None, None, Some(changes)) => AssertionCheck::Changes(changes),
             _ => return Err("an assertion is either `cypher` with `expected`, `expression` or `changes`".to_owned()),
         };
         Ok(Assertion { id, name, weight, when, holds_before, check })
@@ -114,7 +114,7 @@ impl From<Assertion> for AssertionFile {
         match check {
             AssertionCheck::Cypher(check) => (cypher, expected) = (Some(check.cypher), Some(check.expected)),
             AssertionCheck::Expression(check) => expression = Some(check.expression),
-            AssertionCheck::Changes(check) => changes = Some(check.config().clone()),
+            AssertionCheck::Changes(check) => changes = Some(check),
         }
         AssertionFile { name, weight: weight.get(), when, holds_before, cypher, expected, expression, changes }
     }

@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::{Report, quoted};
-use super::source::Node;
+use super::source::YamlNode;
 
 /// The longest id, in characters.
 const LONGEST: usize = 100;
 
 /// Reports cases that share an id or have no task, and lists that name something twice.
-pub(super) fn check(report: &mut Report<'_>, root: &Node) {
-    for part in [root].into_iter().chain(root.get("cases").map(Node::items).unwrap_or_default()) {
+pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
+    for part in [root].into_iter().chain(root.get("cases").map(YamlNode::items).unwrap_or_default()) {
         for key in ["conditions", "metrics"] {
-            named_twice(report, part.get(key).map(Node::items).unwrap_or_default(), key);
+            named_twice(report, part.get(key).map(YamlNode::items).unwrap_or_default(), key);
         }
     }
     let mut taken = BTreeMap::new();
-    for case in root.get("cases").map(Node::items).unwrap_or_default() {
+    for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
         let Some(id) = case.entry("id") else { continue };
         let Some(text) = id.value.text() else { continue };
         if text.chars().count() > LONGEST || text.chars().any(char::is_control) || text.trim() != text {
@@ -38,7 +38,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &Node) {
 }
 
 /// Reports what a list names twice: it would not be held, or measured, twice.
-fn named_twice(report: &mut Report<'_>, items: &[Node], key: &str) {
+fn named_twice(report: &mut Report<'_>, items: &[YamlNode], key: &str) {
     let mut seen = BTreeSet::new();
     for item in items {
         if let Some(text) = item.text().filter(|text| !seen.insert(*text)) {

@@ -1,14 +1,14 @@
 //! What no schema can say of a `changes` assertion: patterns, and ranges that hold nothing.
 
 use super::problem::Report;
-use super::source::{Node, as_json};
+use super::source::{YamlNode, as_json};
 use crate::assertion::changes::{PropertyConfig, property_problem};
 
 /// Reports what is wrong in an assertion's `changes` beyond the structure.
-pub(super) fn check(report: &mut Report<'_>, changes: &Node) {
+pub(super) fn check(report: &mut Report<'_>, changes: &YamlNode) {
     numbers(report, changes, "turn");
     for kind in ["created", "deleted", "changed"] {
-        for line in changes.get(kind).map(Node::items).unwrap_or_default() {
+        for line in changes.get(kind).map(YamlNode::items).unwrap_or_default() {
             numbers(report, line, "count");
             for owner in [Some(line), line.get("from"), line.get("to")].into_iter().flatten() {
                 properties(report, owner.get("where"));
@@ -18,8 +18,8 @@ pub(super) fn check(report: &mut Report<'_>, changes: &Node) {
     }
 }
 
-fn properties(report: &mut Report<'_>, owner: Option<&Node>) {
-    for entry in owner.map(Node::entries).unwrap_or_default() {
+fn properties(report: &mut Report<'_>, owner: Option<&YamlNode>) {
+    for entry in owner.map(YamlNode::entries).unwrap_or_default() {
         // What has not the right structure is told elsewhere.
         let Ok(property) = serde_json::from_value::<PropertyConfig>(as_json(&entry.value)) else { continue };
         let Some(problem) = property_problem(&property) else { continue };
@@ -31,7 +31,7 @@ fn properties(report: &mut Report<'_>, owner: Option<&Node>) {
     }
 }
 
-fn numbers(report: &mut Report<'_>, owner: &Node, key: &str) {
+fn numbers(report: &mut Report<'_>, owner: &YamlNode, key: &str) {
     let Some(range) = owner.get(key) else { return };
     let number = |key: &str| range.get(key).and_then(|node| as_json(node).as_u64());
     if let (Some(min), Some(max), Some(node)) = (number("min"), number("max"), range.get("min"))

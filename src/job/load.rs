@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::problem::{Problems, Report};
-use super::source::{self, Lines, Node};
+use super::source::{self, Lines, YamlNode};
 use super::template_check::TemplateCheck;
 use super::{Job, check, schema, semantics};
 
@@ -29,7 +29,7 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     })
 }
 
-fn job_of(file_name: &str, text: &str, root: &Node) -> Result<Job, String> {
+fn job_of(file_name: &str, text: &str, root: &YamlNode) -> Result<Job, String> {
     let mut job: Job = serde_json::from_value(source::as_json(root)).map_err(|error| error.to_string())?;
     job.complete(file_name);
     job.digest = digest(text);

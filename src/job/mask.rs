@@ -13,13 +13,13 @@ const BLOT: &str = "***";
 /// What of a file's lines is not shown.
 pub(super) enum Mask {
     /// What is secret in the tree that was read.
-    Secrets(Box<Known>),
+    Secrets(Box<KnownSecrets>),
     /// Everything but known keys and punctuation: the text is no YAML, and nobody can tell what is what.
     Everything,
 }
 
 /// What is secret in the tree that was read.
-pub(super) struct Known {
+pub(super) struct KnownSecrets {
     found: Found,
     redactor: Redactor,
 }
@@ -36,7 +36,7 @@ impl Mask {
         }
         let redactor = Redactor::default();
         redactor.learn_all(found.texts.iter().map(String::as_str));
-        Mask::Secrets(Box::new(Known { found, redactor }))
+        Mask::Secrets(Box::new(KnownSecrets { found, redactor }))
     }
 
     /// What of a line is not shown.
@@ -78,7 +78,7 @@ impl Mask {
     }
 }
 
-impl Known {
+impl KnownSecrets {
     fn hidden(&self, line: &str, start: usize) -> Vec<Range<usize>> {
         let end = start + line.len();
         let touches = self.found.spans.iter().filter(|span| span.start < end && span.end > start);

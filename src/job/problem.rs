@@ -1,7 +1,7 @@
 //! What is wrong with a job file: data, until `render` writes it down.
 
 use super::mask::Mask;
-use super::source::{Lines, Span};
+use super::source::{Lines, SourceSpan};
 use super::template_check::TemplatePlace;
 
 /// One thing that is wrong, and where.
@@ -72,7 +72,7 @@ impl<'a> Report<'a> {
     }
 
     /// Adds a problem.
-    pub(super) fn add(&mut self, at: Span, message: impl Into<String>) -> &mut Problem {
+    pub(super) fn add(&mut self, at: SourceSpan, message: impl Into<String>) -> &mut Problem {
         let index = self.list.len();
         self.list.push(Problem {
             file: self.file.to_owned(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::nearest::nearest;
 use super::schema;
-use super::source::{Content, Node, Span, read_leniently};
+use super::source::{Content, SourceSpan, YamlNode, read_leniently};
 use crate::secret::{
     Secret, is_key_name, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key, secrets_of,
 };
@@ -49,7 +49,7 @@ pub fn secrets(text: &str) -> Vec<Secret> {
 #[derive(Default)]
 pub(super) struct Found {
     /// Where it is written: no part of that is shown.
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<SourceSpan>,
     /// The texts that are secret wherever they stand.
     pub(super) texts: Vec<String>,
     /// Those that may be, by what they look like.
@@ -58,14 +58,14 @@ pub(super) struct Found {
 
 impl Found {
     /// What is secret in a tree.
-    pub(super) fn of(root: &Node) -> Found {
+    pub(super) fn of(root: &YamlNode) -> Found {
         let mut found = Found::default();
         found.add(root);
         found
     }
 
     /// Adds what is secret in a tree.
-    pub(super) fn add(&mut self, root: &Node) {
+    pub(super) fn add(&mut self, root: &YamlNode) {
         walk(self, schema::shared(), root, &Place::default());
     }
 
@@ -75,7 +75,7 @@ impl Found {
     }
 
     /// Hides everything under a node.
-    fn hide(&mut self, node: &Node) {
+    fn hide(&mut self, node: &YamlNode) {
         let mut spans = vec![node.span];
         let mut open = vec![node];
         while let Some(node) = open.pop() {
@@ -89,14 +89,14 @@ impl Found {
         if let (Some(start), Some(end), false) = (first, last, node.items().is_empty() && node.entries().is_empty()) {
             let aliased = spans.iter().any(|span| span.start < node.span.start);
             if !aliased && end - start < LONGEST {
-                spans.push(Span { start, end, ..node.span });
+                spans.push(SourceSpan { start, end, ..node.span });
             }
         }
         self.spans.extend(spans);
     }
 
     /// Hides what stands under a key that nobody knows, where the key was meant to be a secret's, or where it looks like one.
-    fn hide_unknown(&mut self, key: &str, meant: Option<&str>, node: &Node) {
+    fn hide_unknown(&mut self, key: &str, meant: Option<&str>, node: &YamlNode) {
         let is_meant = is_key_name(key) || meant.is_some_and(|meant| SECRET_KEYS.contains(&meant));
         if is_meant {
             self.hide(node);
@@ -113,7 +113,7 @@ impl Found {
     }
 
     /// Learns every text under a node.
-    fn learn(&mut self, node: &Node) {
+    fn learn(&mut self, node: &YamlNode) {
         match &node.content {
             Content::String(text) => self.texts.extend(literal_parts(text)),
             Content::Int(number) => self.texts.push(number.to_string()),
@@ -125,7 +125,7 @@ impl Found {
 }
 
 /// The texts of tasks and facts, and the names of models.
-fn told_to_models(node: &Node, is_told: bool, said: &mut Vec<String>) {
+fn told_to_models(node: &YamlNode, is_told: bool, said: &mut Vec<String>) {
     match &node.content {
         Content::String(text) if is_told => said.push(text.clone()),
         Content::List(items) => items.iter().for_each(|item| told_to_models(item, is_told, said)),
@@ -154,7 +154,7 @@ struct Place<'a> {
     is_hidden: bool,
 }
 
-fn walk(found: &mut Found, schema: &Value, node: &Node, place: &Place<'_>) {
+fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
     let schemas = resolved(schema);
     let is_marked = |schema: &Value| schema["writeOnly"] == true;
     let is_hidden = place.is_hidden || is_marked(schema) || schemas.iter().any(|schema| is_marked(schema));
@@ -265,10 +265,10 @@ fn is_named_secret(key: &str, text: &str) -> bool {
 }
 
 /// Arguments that are secret: what follows a switch with the name of a key, or its `=`, and what is in addresses.
-fn learn_arguments(found: &mut Found, items: &[Node]) {
-    learn_words(found, items.iter().filter_map(Node::text));
+fn learn_arguments(found: &mut Found, items: &[YamlNode]) {
+    learn_words(found, items.iter().filter_map(YamlNode::text));
     // What a shell is given is a line of words of its own.
-    for line in items.iter().filter_map(Node::text).filter(|text| text.contains(char::is_whitespace)) {
+    for line in items.iter().filter_map(YamlNode::text).filter(|text| text.contains(char::is_whitespace)) {
         learn_words(found, line.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';'])));
     }
 }

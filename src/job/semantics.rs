@@ -3,7 +3,7 @@
 
 use super::problem::Report;
 use super::script_place::script_place;
-use super::source::{Node, as_json};
+use super::source::{YamlNode, as_json};
 use super::template_check::{TemplateCheck, TemplateKind, TemplateProblem};
 use super::{Judge, ModelName, Persona};
 use super::{case_check, change_lines};
@@ -13,7 +13,7 @@ use crate::assertion::expression::{ExpressionProblem, compile_problem};
 use crate::graph::{CypherProblem, assertion_problem, setup_problem};
 
 /// Reports what is wrong beyond the structure.
-pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &Node) {
+pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &YamlNode) {
     for part in ["evaluator", "scorer"] {
         if let Some(node) = root.get(part).and_then(|part| part.get("model")) {
             model(report, node);
@@ -33,24 +33,25 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
     }
     statements(report, root);
     case_check::check(report, root);
-    for case in root.get("cases").map(Node::items).unwrap_or_default() {
+    for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
         statements(report, case);
     }
 }
 
 /// The Cypher, the scripts and the expected changes of the file or of one of its cases.
-fn statements(report: &mut Report<'_>, part: &Node) {
+fn statements(report: &mut Report<'_>, part: &YamlNode) {
     for (list, problem) in [("setups", setup_problem as CypherCheck), ("assertions", assertion_problem)] {
-        for node in part.get(list).map(Node::items).unwrap_or_default().iter().filter_map(|item| item.get("cypher")) {
+        for node in part.get(list).map(YamlNode::items).unwrap_or_default().iter().filter_map(|item| item.get("cypher"))
+        {
             cypher(report, node, problem);
         }
     }
-    for assertion in part.get("assertions").map(Node::items).unwrap_or_default() {
+    for assertion in part.get("assertions").map(YamlNode::items).unwrap_or_default() {
         if let Some(node) = assertion.get("expression") {
             script(report, node);
         }
         if let (Some(cypher), Some(expected)) =
-            (assertion.get("cypher").and_then(Node::text), assertion.get("expected"))
+            (assertion.get("cypher").and_then(YamlNode::text), assertion.get("expected"))
             && let Some(problem) = expected_problem(cypher, &as_json(expected))
         {
             let help = "`expected` is a value, a list for one row, or a list of lists or of mappings for several";
@@ -63,7 +64,7 @@ fn statements(report: &mut Report<'_>, part: &Node) {
 }
 
 /// A model's name, or the mapping that holds one.
-fn model(report: &mut Report<'_>, node: &Node) {
+fn model(report: &mut Report<'_>, node: &YamlNode) {
     let name = node.get("name").unwrap_or(node);
     let Some(text) = name.text() else { return };
     match ModelName::parse(text) {
@@ -83,7 +84,7 @@ fn model(report: &mut Report<'_>, node: &Node) {
 fn template(
     report: &mut Report<'_>,
     templates: &dyn TemplateCheck,
-    root: &Node,
+    root: &YamlNode,
     (part, kind, default): (&str, TemplateKind, &str),
 ) {
     let written = root.get(part).and_then(|node| node.get("prompt"));
@@ -104,7 +105,7 @@ fn template(
     report.add(span, message);
 }
 
-fn script(report: &mut Report<'_>, node: &Node) {
+fn script(report: &mut Report<'_>, node: &YamlNode) {
     let text = node.text().filter(|text| !text.trim().is_empty());
     if let Some(problem) = text.and_then(compile_problem) {
         report_script(report, node, problem);
@@ -113,7 +114,7 @@ fn script(report: &mut Report<'_>, node: &Node) {
 
 type CypherCheck = fn(&str) -> Option<CypherProblem>;
 
-fn cypher(report: &mut Report<'_>, node: &Node, problem: CypherCheck) {
+fn cypher(report: &mut Report<'_>, node: &YamlNode, problem: CypherCheck) {
     let text = node.text().filter(|text| !text.trim().is_empty());
     if let Some(problem) = text.and_then(problem) {
         let CypherProblem { line, column, message, help } = problem;
@@ -122,7 +123,7 @@ fn cypher(report: &mut Report<'_>, node: &Node, problem: CypherCheck) {
 }
 
 /// Reports what the script's compiler said at its place in the YAML, or at the script's start with the place in words.
-fn report_script(report: &mut Report<'_>, node: &Node, problem: ExpressionProblem) {
+fn report_script(report: &mut Report<'_>, node: &YamlNode, problem: ExpressionProblem) {
     let ExpressionProblem { line, column, message, help } = problem;
     match script_place(report.lines, node, line, column) {
         Some(place) => report.add(place, message),

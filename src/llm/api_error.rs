@@ -24,7 +24,7 @@ pub struct ApiError {
 
 /// A part of a request that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RequestPart {
     /// The temperature.
     Temperature,
     /// The seed of the model's choices.
@@ -37,15 +37,15 @@ pub enum Part {
     Structure,
 }
 
-impl Part {
+impl RequestPart {
     /// How endpoints speak of it, in lower case, with spaces for `_` and `-`.
-    fn words(self) -> &'static [&'static str] {
+    fn spellings(self) -> &'static [&'static str] {
         match self {
-            Part::Temperature => &["temperature"],
-            Part::RngSeed => &["seed"],
-            Part::Effort => &["effort", "thinking"],
-            Part::MaxTokens => &["max tokens", "max completion tokens", "max output tokens", "maxoutputtokens"],
-            Part::Structure => &[
+            RequestPart::Temperature => &["temperature"],
+            RequestPart::RngSeed => &["seed"],
+            RequestPart::Effort => &["effort", "thinking"],
+            RequestPart::MaxTokens => &["max tokens", "max completion tokens", "max output tokens", "maxoutputtokens"],
+            RequestPart::Structure => &[
                 "response format",
                 "json schema",
                 "jsonschema",
@@ -67,16 +67,16 @@ impl Part {
 
 impl ApiError {
     /// Reads an error body; whatever is not there is empty.
-    pub fn of_body(body: &[u8]) -> ApiError {
+    pub fn from_body(body: &[u8]) -> ApiError {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         // Some gateways, and Gemini in its streams, wrap the object into a list.
         let body = body.get(0).unwrap_or(&body);
         let inner = body.get("error").filter(|error| !error.is_null()).or_else(|| body.get("errors")?.get(0));
-        ApiError::of_value(inner.unwrap_or(body))
+        ApiError::from_value(inner.unwrap_or(body))
     }
 
     /// Reads an error object, or a bare sentence.
-    pub fn of_value(error: &Value) -> ApiError {
+    pub fn from_value(error: &Value) -> ApiError {
         let text = |key: &str| match error.get(key) {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Null) | None => String::new(),
@@ -95,28 +95,28 @@ impl ApiError {
     }
 
     /// Whether it concerns this part of a request.
-    pub fn concerns(&self, part: Part) -> bool {
+    pub fn concerns(&self, part: RequestPart) -> bool {
         if self.code == "context_length_exceeded" {
             return false;
         }
         let plain = format!("{} {} {}", self.param, self.code, self.message).to_lowercase().replace(['_', '-'], " ");
-        part.words().iter().any(|word| plain.contains(word))
+        part.spellings().iter().any(|word| plain.contains(word))
     }
 
     /// Whether the account has run dry, which no waiting mends.
-    pub fn out_of_money(&self) -> bool {
+    pub fn is_out_of_credit(&self) -> bool {
         const WORDS: [&str; 4] = ["insufficient_quota", "billing_not_active", "billing_error", "token_quota_reached"];
         let by_word = [&self.code, &self.kind].into_iter().any(|word| WORDS.contains(&word.as_str()));
         by_word || self.message.contains("credit balance is too low")
     }
 
     /// Whether the limit is counted by the day, which no bearable waiting mends: Google's word for it.
-    pub fn until_tomorrow(&self) -> bool {
+    pub fn is_daily_limit(&self) -> bool {
         self.details.contains("PerDay")
     }
 
     /// Whether it is the key that was not taken, whatever the status: Google says 400.
-    pub fn of_the_key(&self) -> bool {
+    pub fn is_about_key(&self) -> bool {
         self.details.contains("API_KEY_INVALID")
     }
 }
@@ -137,19 +137,19 @@ mod tests {
     #[test]
     fn errors_are_read_in_each_of_their_shapes() {
         let full = br#"{"error":{"message":"No.","type":"t","param":"temperature","code":429}}"#;
-        let error = ApiError::of_body(full);
+        let error = ApiError::from_body(full);
         assert_eq!((error.message.as_str(), error.kind.as_str(), error.code.as_str()), ("No.", "t", "429"));
-        assert!(error.concerns(Part::Temperature));
+        assert!(error.concerns(RequestPart::Temperature));
         for body in [
             &br#"{"error":"No."}"#[..],
             br#"{"message":"No."}"#,
             br#"{"detail":"No."}"#,
             br#"[{"error":{"message":"No."}}]"#,
         ] {
-            assert_eq!(ApiError::of_body(body), ApiError { message: "No.".to_owned(), ..ApiError::default() });
+            assert_eq!(ApiError::from_body(body), ApiError { message: "No.".to_owned(), ..ApiError::default() });
         }
         for body in [&b""[..], b"<html>", b"[]", b"null", b"5"] {
-            assert_eq!(ApiError::of_body(body), ApiError::default());
+            assert_eq!(ApiError::from_body(body), ApiError::default());
         }
     }
 
@@ -161,21 +161,21 @@ mod tests {
         ]);
         let google =
             json!({"error": {"code": 429, "message": "Quota.", "status": "RESOURCE_EXHAUSTED", "details": details}});
-        let error = ApiError::of_body(google.to_string().as_bytes());
+        let error = ApiError::from_body(google.to_string().as_bytes());
         assert_eq!((error.code.as_str(), error.kind.as_str()), ("429", "RESOURCE_EXHAUSTED"));
         assert_eq!(error.wait, Some(Duration::from_millis(34_500)));
-        assert!(error.until_tomorrow() && !error.of_the_key());
+        assert!(error.is_daily_limit() && !error.is_about_key());
         let ibm = json!({"errors": [{"code": "model_not_supported", "message": "No."}], "status_code": 404});
-        let error = ApiError::of_body(ibm.to_string().as_bytes());
+        let error = ApiError::from_body(ibm.to_string().as_bytes());
         assert_eq!((error.code.as_str(), error.message.as_str()), ("model_not_supported", "No."));
         let iam = br#"{"errorCode":"BXNIM0415E","errorMessage":"Provided API key could not be found."}"#;
-        assert_eq!(ApiError::of_body(iam).message, "Provided API key could not be found.");
+        assert_eq!(ApiError::from_body(iam).message, "Provided API key could not be found.");
     }
 
     #[test]
     fn a_prompt_that_is_too_long_is_no_part_that_can_be_left_out() {
         let body = br#"{"error":{"message":"Lower max_tokens or the messages.","code":"context_length_exceeded"}}"#;
-        assert!(!ApiError::of_body(body).concerns(Part::MaxTokens));
+        assert!(!ApiError::from_body(body).concerns(RequestPart::MaxTokens));
     }
 
     #[test]
@@ -188,8 +188,11 @@ mod tests {
             "Structured Outputs are not supported",
         ] {
             let body = json!({"error": {"message": message}}).to_string();
-            assert!(ApiError::of_body(body.as_bytes()).concerns(Part::Structure), "{message}");
+            assert!(ApiError::from_body(body.as_bytes()).concerns(RequestPart::Structure), "{message}");
         }
-        assert!(!ApiError::of_body(br#"{"error":{"message":"The prompt is too long."}}"#).concerns(Part::Structure));
+        assert!(
+            !ApiError::from_body(br#"{"error":{"message":"The prompt is too long."}}"#)
+                .concerns(RequestPart::Structure)
+        );
     }
 }

@@ -5,10 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::failure::{ErrorContext, Failure, Next};
+use super::failure::{ErrorContext, Failure, NextTry};
+use super::reply::usable;
 use super::{
-    ApiError, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings, ParsedResponse,
-    ProviderApi, ProviderRequest, RequestFeatures,
+    ApiError, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings, ProviderApi,
+    ProviderRequest, ReplyBody, RequestFeatures,
 };
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method, Url};
@@ -75,11 +76,11 @@ impl Client {
             self.provider.provider_request(request, &settings.options, features);
         let reserved = match &settings.allowance {
             Some(_) if features.max_tokens == MaxTokens::Omitted && !self.provider.always_bounds() => {
-                return Err(Then::Failed(Failure::of_no_bound(&settings.model)));
+                return Err(Then::Failed(Failure::unbounded(&settings.model)));
             }
             Some(allowance) => match allowance.set_aside(body.len()).await {
                 Ok(reserved) => Some(reserved),
-                Err(limit_exceeded) => return Err(Then::Failed(Failure::of_shortfall(&limit_exceeded))),
+                Err(limit_exceeded) => return Err(Then::Failed(Failure::over_budget(&limit_exceeded))),
             },
             None => None,
         };
@@ -88,7 +89,7 @@ impl Client {
             Ok(permit) => permit,
             Err(_) => {
                 release(reserved);
-                return Err(Then::Failed(Failure::of_exhausted_limit(None, &settings.model)));
+                return Err(Then::Failed(Failure::rate_limit_exhausted(None, &settings.model)));
             }
         };
         let (name, before) = self.provider.key_header();
@@ -111,7 +112,7 @@ impl Client {
                 let is_free = !fault.kind.maybe_received();
                 release(reserved.filter(|_| is_free));
                 meter.took(if is_free { Usage::default() } else { Usage::of_call(None, None) });
-                return Err(Then::Failed(Failure::of_fault(fault, &settings.origin)));
+                return Err(Then::Failed(Failure::from_fault(fault, &settings.origin)));
             }
         };
         if reply.is_success() {
@@ -127,7 +128,7 @@ impl Client {
         // Refusals are on nobody's bill.
         release(reserved);
         meter.took(Usage::default());
-        let api_error = ApiError::of_body(&reply.body);
+        let api_error = ApiError::from_body(&reply.body);
         if matches!(reply.status, 400 | 422) && self.learns(&api_error, request, features) {
             permit.accepted(Some(0), &self.rate_limit_headers(&reply));
             return Err(Then::Differently);
@@ -135,7 +136,7 @@ impl Client {
         if let (401, Some(token), None) = (reply.status, token, refused_key) {
             return Err(Then::WithAnotherKey(token));
         }
-        let failure = Failure::of_status(&reply, &api_error, self.error_context());
+        let failure = Failure::from_status(&reply, &api_error, self.error_context());
         self.settle(permit, &reply, &failure);
         Err(Then::Failed(failure))
     }
@@ -164,21 +165,17 @@ impl Client {
         permit: Permit<'_>,
     ) -> Result<LlmReply, Failure> {
         let origin = &self.settings.origin;
-        let said = self.provider.parse_response(reply, request.schema.is_some());
-        match said.map_err(|fault| Failure::of_fault(fault, origin))? {
-            ParsedResponse::Words(text, usage) => {
-                permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
-                Ok(LlmReply { text, usage, notes: features.notes(request, &self.settings.options) })
-            }
-            ParsedResponse::Nothing(why, usage) => {
-                permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
-                Err(Failure::of_silence(reply, (&why, usage), origin))
-            }
-            ParsedResponse::Error(api_error) => {
-                let failure = Failure::in_band(reply, &api_error, self.error_context());
-                self.settle(permit, reply, &failure);
-                Err(failure)
-            }
+        let body: ReplyBody = reply.object().map_err(|fault| Failure::from_fault(fault, origin))?;
+        if let Some(api_error) = body.error() {
+            let failure = Failure::in_band(reply, &api_error, self.error_context());
+            self.settle(permit, reply, &failure);
+            return Err(failure);
+        }
+        let usage = self.provider.usage(&body);
+        permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
+        match self.provider.text(&body).and_then(|text| usable(text, request.schema.is_some())) {
+            Ok(text) => Ok(LlmReply { text, usage, notes: features.notes(request, &self.settings.options) }),
+            Err(why) => Err(Failure::no_text(reply, (&why, usage), origin)),
         }
     }
 
@@ -193,7 +190,7 @@ impl Client {
 
     /// Tells the queue what came of a request.
     fn settle(&self, permit: Permit<'_>, reply: &HttpReply, failure: &Failure) {
-        if let Next::Slower(asked) = failure.next {
+        if let NextTry::Slower(asked) = failure.next {
             permit.refused(asked, &self.rate_limit_headers(reply));
         }
     }
@@ -241,7 +238,7 @@ impl Llm for Client {
         let is_refused = |reply: &HttpReply| matches!(reply.status, 401 | 403);
         self.unasked(Method::GET, list, headers, None).await.filter(is_refused)?;
         let reply = self.unasked(Method::POST, url, headers, Some(b"{}".to_vec())).await.filter(is_refused)?;
-        Some(Failure::of_status(&reply, &ApiError::of_body(&reply.body), self.error_context()).error)
+        Some(Failure::from_status(&reply, &ApiError::from_body(&reply.body), self.error_context()).error)
     }
 
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError> {
@@ -267,19 +264,19 @@ impl Llm for Client {
             *error.usage = meter.taken();
             let asked = match next {
                 // The last refusal says why.
-                Next::RateLimitExhausted => {
-                    let exhausted = Failure::of_exhausted_limit(last, &self.settings.model).error;
+                NextTry::RateLimitExhausted => {
+                    let exhausted = Failure::rate_limit_exhausted(last, &self.settings.model).error;
                     return Err(LlmError { usage: Box::new(meter.taken()), ..exhausted });
                 }
-                Next::End => return Err(error),
+                NextTry::End => return Err(error),
                 // Who hangs twice hangs: nobody waits for all tries to run out of time.
-                Next::OnceMore if std::mem::replace(&mut was_late, true) => return Err(error),
-                Next::OnceMore => None,
-                Next::Again(asked) | Next::Slower(asked) => asked,
+                NextTry::OnceMore if std::mem::replace(&mut was_late, true) => return Err(error),
+                NextTry::OnceMore => None,
+                NextTry::Again(asked) | NextTry::Slower(asked) => asked,
             };
             // A refusal by a rate limit uses up a try too, but its wait is the queue's.
             let Some(delay) = delays.next(asked) else { return Err(error) };
-            if let Next::Again(_) | Next::OnceMore = next {
+            if let NextTry::Again(_) | NextTry::OnceMore = next {
                 tokio::time::sleep(delay).await;
                 last = None;
             } else {

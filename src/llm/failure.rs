@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ApiError, LlmError, NoWords, Origin};
+use super::{ApiError, LlmError, NoText, Origin};
 use crate::clock::Clock;
 use crate::descriptors;
 use crate::evidence::Usage;
@@ -16,12 +16,12 @@ pub struct Failure {
     /// What to tell.
     pub(super) error: LlmError,
     /// What comes next.
-    pub(super) next: Next,
+    pub(super) next: NextTry,
 }
 
 /// What comes after a try that brought nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextTry {
     /// Nothing: the same request fails again.
     End,
     /// Another try, after the wait that the endpoint asks for.
@@ -44,27 +44,27 @@ pub(super) struct ErrorContext<'a> {
 
 impl Failure {
     fn for_good(message: String) -> Failure {
-        Failure { error: LlmError::for_good(message), next: Next::End }
+        Failure { error: LlmError::for_good(message), next: NextTry::End }
     }
 
-    fn for_now(message: String, next: Next) -> Failure {
+    fn for_now(message: String, next: NextTry) -> Failure {
         Failure { error: LlmError::for_now(message), next }
     }
 
     /// No reply, or none that can be read.
-    pub(super) fn of_fault(fault: HttpFault, origin: &Origin) -> Failure {
+    pub(super) fn from_fault(fault: HttpFault, origin: &Origin) -> Failure {
         let address = &origin.address;
         match fault.kind {
             HttpFaultKind::NoDescriptor => {
                 let message = format!("{}; try {}", fault.message, descriptors::HINT);
-                Failure { error: LlmError { is_ours: true, ..LlmError::for_now(message) }, next: Next::Again(None) }
+                Failure { error: LlmError { is_ours: true, ..LlmError::for_now(message) }, next: NextTry::Again(None) }
             }
             HttpFaultKind::Unreachable => {
-                Failure::for_now(format!("{}; check {address} and the network", fault.message), Next::Again(None))
+                Failure::for_now(format!("{}; check {address} and the network", fault.message), NextTry::Again(None))
             }
-            HttpFaultKind::Timeout => Failure::for_now(fault.message, Next::OnceMore),
+            HttpFaultKind::Timeout => Failure::for_now(fault.message, NextTry::OnceMore),
             HttpFaultKind::Broken | HttpFaultKind::Unreadable | HttpFaultKind::Useless => {
-                Failure::for_now(fault.message, Next::Again(None))
+                Failure::for_now(fault.message, NextTry::Again(None))
             }
             HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {
                 Failure::for_good(format!("{}; check {address}", fault.message))
@@ -74,12 +74,12 @@ impl Failure {
     }
 
     /// A status that is not a success.
-    pub(super) fn of_status(reply: &HttpReply, api_error: &ApiError, whom: ErrorContext<'_>) -> Failure {
-        Failure::of_complaint(reply, reply.status, api_error, whom)
+    pub(super) fn from_status(reply: &HttpReply, api_error: &ApiError, context: ErrorContext<'_>) -> Failure {
+        Failure::from_api_error(reply, reply.status, api_error, context)
     }
 
     /// An error that came with the status of a success.
-    pub(super) fn in_band(reply: &HttpReply, api_error: &ApiError, whom: ErrorContext<'_>) -> Failure {
+    pub(super) fn in_band(reply: &HttpReply, api_error: &ApiError, context: ErrorContext<'_>) -> Failure {
         // Without a status of its own it is the fault of the model behind a gateway.
         let presumed = match api_error.kind.as_str() {
             "invalid_request_error" => 400,
@@ -87,11 +87,11 @@ impl Failure {
             _ => 502,
         };
         let status = api_error.code.parse().unwrap_or(presumed);
-        Failure::of_complaint(reply, status, api_error, whom)
+        Failure::from_api_error(reply, status, api_error, context)
     }
 
-    fn of_complaint(reply: &HttpReply, status: u16, api_error: &ApiError, whom: ErrorContext<'_>) -> Failure {
-        let ErrorContext { model, origin, clock } = whom;
+    fn from_api_error(reply: &HttpReply, status: u16, api_error: &ApiError, context: ErrorContext<'_>) -> Failure {
+        let ErrorContext { model, origin, clock } = context;
         let message = if reply.is_success() {
             format!("{}: answered with an error: {}", reply.place, reply.quote(&api_error.message))
         } else if api_error.message.is_empty() {
@@ -100,63 +100,63 @@ impl Failure {
             format!("{}: answered {status}: {}", reply.place, reply.quote(&api_error.message))
         };
         match status {
-            _ if api_error.out_of_money() => {
+            _ if api_error.is_out_of_credit() => {
                 Failure::for_good(format!("{message}; the account has no credit left: check its billing"))
             }
-            _ if api_error.until_tomorrow() => {
+            _ if api_error.is_daily_limit() => {
                 Failure::for_good(format!("{message}; this limit is counted by the day: try again tomorrow"))
             }
             401 => Failure::for_good(format!("{message}; check {}", origin.key)),
-            _ if api_error.of_the_key() => Failure::for_good(format!("{message}; check {}", origin.key)),
+            _ if api_error.is_about_key() => Failure::for_good(format!("{message}; check {}", origin.key)),
             403 => Failure::for_good(format!("{message}; check that {} may use the model {model:?}", origin.key)),
             404 => {
                 Failure::for_good(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
             }
             // Groq's word for a model that missed the schema this time.
-            400 if api_error.code == "json_validate_failed" => Failure::for_now(message, Next::Again(None)),
-            429 => Failure::for_now(message, Next::Slower(asked(reply, api_error, clock))),
+            400 if api_error.code == "json_validate_failed" => Failure::for_now(message, NextTry::Again(None)),
+            429 => Failure::for_now(message, NextTry::Slower(asked(reply, api_error, clock))),
             // Whoever says when to come back means all requests.
             503 | 529 if asked(reply, api_error, clock).is_some() => {
-                Failure::for_now(message, Next::Slower(asked(reply, api_error, clock)))
+                Failure::for_now(message, NextTry::Slower(asked(reply, api_error, clock)))
             }
-            408 | 500.. => Failure::for_now(message, Next::Again(asked(reply, api_error, clock))),
+            408 | 500.. => Failure::for_now(message, NextTry::Again(asked(reply, api_error, clock))),
             _ => Failure::for_good(message),
         }
     }
 
     /// A success without words. A model that said nothing at all may say something when it is asked again.
-    pub(super) fn of_silence(reply: &HttpReply, (why, usage): (&NoWords, Usage), origin: &Origin) -> Failure {
+    pub(super) fn no_text(reply: &HttpReply, (why, usage): (&NoText, Usage), origin: &Origin) -> Failure {
         let (what, transient) = match why {
-            NoWords::Refused(words) if words.is_empty() => ("the model refuses to answer".to_owned(), false),
-            NoWords::Refused(words) => (format!("the model refuses: {}", reply.quote(words)), false),
-            NoWords::Filtered(why) if why.is_empty() => {
+            NoText::Refused(text) if text.is_empty() => ("the model refuses to answer".to_owned(), false),
+            NoText::Refused(text) => (format!("the model refuses: {}", reply.quote(text)), false),
+            NoText::Filtered(why) if why.is_empty() => {
                 ("the provider's content filter took the reply away".to_owned(), false)
             }
-            NoWords::Filtered(why) => {
+            NoText::Filtered(why) => {
                 (format!("the provider's content filter took the reply away ({})", reply.quote(why)), false)
             }
-            NoWords::Cut => (
+            NoText::Cut => (
                 "the reply was cut off at the model's token limit; try a larger maxTokens or a model with a larger limit"
                     .to_owned(),
                 false,
             ),
-            NoWords::Nothing => ("the reply holds no text".to_owned(), true),
-            NoWords::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
+            NoText::Nothing => ("the reply holds no text".to_owned(), true),
+            NoText::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
         };
-        let is_silence = *why == NoWords::Nothing;
+        let is_silence = *why == NoText::Nothing;
         let message = format!("{}: {what}", reply.place);
         let error = LlmError { message, transient, usage: Box::new(usage), is_silence, is_ours: false };
-        let next = if is_silence { Next::Again(None) } else { Next::End };
+        let next = if is_silence { NextTry::Again(None) } else { NextTry::End };
         Failure { error, next }
     }
 
     /// The run's money or tokens do not reach for the request.
-    pub(super) fn of_shortfall(limit_exceeded: &LimitExceeded) -> Failure {
+    pub(super) fn over_budget(limit_exceeded: &LimitExceeded) -> Failure {
         Failure::for_good(limit_exceeded.to_string())
     }
 
     /// The endpoint takes no bound for its replies, so that nobody can say what one costs.
-    pub(super) fn of_no_bound(model: &str) -> Failure {
+    pub(super) fn unbounded(model: &str) -> Failure {
         Failure::for_good(format!(
             "the endpoint refuses maxTokens for the model {model:?}, so what a reply can cost has no bound: limits.cost and \
              limits.tokens can't be kept with it"
@@ -164,11 +164,11 @@ impl Failure {
     }
 
     /// The rate limit has let nothing through for too long. `last` is the refusal that is known, if any.
-    pub(super) fn of_exhausted_limit(last: Option<LlmError>, model: &str) -> Failure {
+    pub(super) fn rate_limit_exhausted(last: Option<LlmError>, model: &str) -> Failure {
         let what =
             format!("the rate limit lets nothing through for the model {model:?}; nothing more is asked of it now");
         let message = last.map_or(what.clone(), |last| format!("{}; {what}", last.message));
-        Failure { error: LlmError::for_now(message), next: Next::RateLimitExhausted }
+        Failure { error: LlmError::for_now(message), next: NextTry::RateLimitExhausted }
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_request_that_lacked_a_descriptor_of_ours_is_no_failure_of_the_model() {
         let origin = Origin { address: "judge.model.baseUrl".to_owned(), key: "KEY".to_owned() };
-        let of = |kind| Failure::of_fault(HttpFault { kind, message: "no connection".to_owned() }, &origin).error;
+        let of = |kind| Failure::from_fault(HttpFault { kind, message: "no connection".to_owned() }, &origin).error;
         let ours = of(HttpFaultKind::NoDescriptor);
         assert!(ours.is_ours && ours.transient && ours.message.contains("ulimit -n"), "{ours}");
         assert!(!ours.message.contains("baseUrl"), "{ours}");

@@ -1,6 +1,6 @@
 //! How a request is put to a model of which something is known: what it refuses is left out from then on.
 
-use super::api_error::Part;
+use super::api_error::RequestPart;
 use super::structured::Structured;
 use super::{ApiError, LlmRequest, ModelOptions};
 
@@ -49,16 +49,16 @@ impl RequestFeatures {
         first: RequestFeatures,
     ) -> Option<RequestFeatures> {
         let refused = |part| api_error.concerns(part);
-        if self.temperature && refused(Part::Temperature) {
+        if self.temperature && refused(RequestPart::Temperature) {
             return Some(RequestFeatures { temperature: false, ..self });
         }
-        if self.effort && options.effort.is_some() && refused(Part::Effort) {
+        if self.effort && options.effort.is_some() && refused(RequestPart::Effort) {
             return Some(RequestFeatures { effort: false, ..self });
         }
-        if self.rng_seed && options.rng_seed.is_some() && refused(Part::RngSeed) {
+        if self.rng_seed && options.rng_seed.is_some() && refused(RequestPart::RngSeed) {
             return Some(RequestFeatures { rng_seed: false, ..self });
         }
-        if self.max_tokens != MaxTokens::Omitted && options.max_tokens.is_some() && refused(Part::MaxTokens) {
+        if self.max_tokens != MaxTokens::Omitted && options.max_tokens.is_some() && refused(RequestPart::MaxTokens) {
             let other = match first.max_tokens {
                 MaxTokens::Modern => MaxTokens::Classic,
                 _ => MaxTokens::Modern,
@@ -66,7 +66,7 @@ impl RequestFeatures {
             let max_tokens = if self.max_tokens == first.max_tokens { other } else { MaxTokens::Omitted };
             return Some(RequestFeatures { max_tokens, ..self });
         }
-        if request.schema.is_some() && refused(Part::Structure) {
+        if request.schema.is_some() && refused(RequestPart::Structure) {
             return Some(RequestFeatures { structured: self.structured.weaker()?, ..self });
         }
         None

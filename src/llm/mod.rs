@@ -12,7 +12,7 @@
 pub mod anthropic;
 mod client;
 mod api_error;
-mod completion;
+mod chat;
 mod provider;
 mod failure;
 pub mod gemini;
@@ -20,6 +20,7 @@ mod features;
 mod meter;
 pub mod openai;
 mod repair;
+mod reply;
 pub mod scripted;
 mod settings;
 pub mod structured;
@@ -27,11 +28,11 @@ pub mod watsonx;
 
 pub use api_error::ApiError;
 pub use client::Client;
-pub use completion::CompletionReply;
 pub use features::{MaxTokens, RequestFeatures};
 pub use meter::Meter;
-pub use provider::{NoWords, ParsedResponse, ProviderApi, ProviderRequest};
+pub use provider::{ProviderApi, ProviderRequest};
 pub use repair::repair;
+pub use reply::{NoText, ReplyBody};
 pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 
 use async_trait::async_trait;
@@ -72,7 +73,7 @@ pub struct LlmRequest {
     pub schema: Option<ReplySchema>,
 }
 
-/// For whom a model works.
+/// For context a model works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LlmRole {
     /// It poses as the user.

@@ -1,14 +1,15 @@
-//! What differs from provider to provider: how a question is written and how a reply is read.
+//! The interface of a provider: how a request is written and how a reply is read.
 
 use async_trait::async_trait;
+use serde::Serialize;
 
 use super::failure::Failure;
-use super::{ApiError, LlmRequest, ModelOptions, RequestFeatures};
+use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
 use crate::evidence::Usage;
-use crate::http::{HttpFault, HttpReply, Url};
+use crate::http::Url;
 use crate::secret::Secret;
 
-/// A provider's way of speaking. All but the key is pure: bytes in, bytes out.
+/// A provider's API. All but the key is pure: bytes in, bytes out.
 #[async_trait]
 pub trait ProviderApi: Send + Sync {
     /// The request with these features.
@@ -19,10 +20,13 @@ pub trait ProviderApi: Send + Sync {
         features: RequestFeatures,
     ) -> ProviderRequest;
 
-    /// Reads the body of a success. The fault says in which way it can't be read.
-    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault>;
+    /// The text of a successful response.
+    fn text(&self, body: &ReplyBody) -> Result<String, NoText>;
 
-    /// The manner in which the first request is put.
+    /// The tokens that the response reports.
+    fn usage(&self, body: &ReplyBody) -> Usage;
+
+    /// The features of the first request.
     fn first_features(&self) -> RequestFeatures {
         RequestFeatures::WHOLE
     }
@@ -60,38 +64,12 @@ pub struct ProviderRequest {
     pub body: Vec<u8>,
 }
 
-/// What the body of a success says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ParsedResponse {
-    /// Words, and what they cost.
-    Words(String, Usage),
-    /// Nothing that could be used, and what it cost.
-    Nothing(NoWords, Usage),
-    /// An error in a success's clothing.
-    Error(ApiError),
-}
-
-impl ParsedResponse {
-    /// The words, or why there are none.
-    pub fn of(words: Result<String, NoWords>, usage: Usage) -> ParsedResponse {
-        match words {
-            Ok(text) => ParsedResponse::Words(text, usage),
-            Err(why) => ParsedResponse::Nothing(why, usage),
-        }
+impl ProviderRequest {
+    pub(super) fn new(
+        url: Url,
+        headers: &'static [(&'static str, &'static str)],
+        body: &impl Serialize,
+    ) -> ProviderRequest {
+        ProviderRequest { url, headers, body: serde_json::to_vec(body).unwrap_or_default() }
     }
-}
-
-/// Why a success holds no words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoWords {
-    /// The model refuses, in its words; they may be empty.
-    Refused(String),
-    /// The provider's filter took the words away; its own word for why, if it has one.
-    Filtered(String),
-    /// The reply hit a token limit.
-    Cut,
-    /// There is no text.
-    Nothing,
-    /// There is no reply in it at all.
-    NoChoice,
 }

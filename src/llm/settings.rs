@@ -73,7 +73,7 @@ pub enum Effort {
 
 impl Effort {
     /// As OpenAI, and everything that speaks it, spells it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Effort::Minimal => "minimal",
             Effort::Low => "low",

@@ -1,8 +1,14 @@
 //! The ways of asking for JSON, from the strictest down. Independent of any provider.
 //!
-//! An endpoint that refuses one way is asked the next; `manner` remembers that.
+//! An endpoint that refuses one way is asked the next; [`RequestFeatures`](super::RequestFeatures) remember that.
 
-use crate::evidence::ReplySchema;
+use std::borrow::Cow;
+
+use super::LlmRequest;
+use crate::evidence::{ReplySchema, Role};
+
+/// Providers whose conversations begin with the user get this message before one of the model's.
+pub const OPENING: &str = "(The conversation begins.)";
 
 /// A way of asking for JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,9 +33,42 @@ impl Structured {
     }
 }
 
-/// A text with the schema in words: for the first message, the fixed part, so that what follows it is still only appended
-/// to from request to request.
-pub fn with_schema_in_words(text: &str, schema: &ReplySchema) -> String {
+impl LlmRequest {
+    /// The messages. Where `schema_in_words`, the first one, the fixed part, names the schema if there is one, so that what
+    /// follows it is still only appended to from request to request.
+    pub(super) fn texts(&self, schema_in_words: bool) -> Vec<(Role, Cow<'_, str>)> {
+        let texts = self.messages.iter().map(|message| (message.role, Cow::Borrowed(message.content.as_str())));
+        self.with_schema(texts.collect(), schema_in_words)
+    }
+
+    /// The instructions at the beginning, and the rest, which begins with the user.
+    pub(super) fn instructions_and_texts(
+        &self,
+        schema_in_words: bool,
+    ) -> (Option<Cow<'_, str>>, Vec<(Role, Cow<'_, str>)>) {
+        let mut texts = self.texts(false);
+        let first = usize::from(texts.first().is_some_and(|(role, _)| *role == Role::System));
+        if texts.get(first).is_none_or(|(role, _)| *role == Role::Assistant) {
+            texts.insert(first, (Role::User, OPENING.into()));
+        }
+        let mut texts = self.with_schema(texts, schema_in_words);
+        let conversation = texts.split_off(first);
+        (texts.pop().map(|(_, instructions)| instructions), conversation)
+    }
+
+    fn with_schema<'a>(
+        &self,
+        mut texts: Vec<(Role, Cow<'a, str>)>,
+        schema_in_words: bool,
+    ) -> Vec<(Role, Cow<'a, str>)> {
+        if let (true, Some(schema), Some((_, first))) = (schema_in_words, &self.schema, texts.first_mut()) {
+            *first = with_schema_in_words(first, schema).into();
+        }
+        texts
+    }
+}
+
+fn with_schema_in_words(text: &str, schema: &ReplySchema) -> String {
     format!(
         "{text}\n\nReply with one JSON object and nothing else. It must follow this JSON Schema:\n{}",
         schema.schema

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use super::property::Pattern;
 use super::union::{AllowedConfig, BoundConfig, LabelsConfig, MatcherConfig, NumbersConfig};
 
 /// `changes`: what the conversation may do to the graph, and must. Whatever it does beyond that fails.
@@ -14,23 +15,25 @@ use super::union::{AllowedConfig, BoundConfig, LabelsConfig, MatcherConfig, Numb
 #[schemars(title = "changes")]
 pub struct ChangesConfig {
     /// Which nodes and relationships are created: `none` (also where it is left out), `any`, or a list of all that may be.
-    pub created: AllowedConfig<EntityConfig>,
+    #[schemars(schema_with = "allowed_without_set")]
+    pub created: AllowedConfig,
     /// Which are deleted, likewise; as they were last seen.
-    pub deleted: AllowedConfig<EntityConfig>,
+    #[schemars(schema_with = "allowed_without_set")]
+    pub deleted: AllowedConfig,
     /// Which have other properties or labels at the end of a turn than before it, likewise.
-    pub changed: AllowedConfig<ChangedConfig>,
+    pub changed: AllowedConfig,
     /// The one turn in which all of it may happen, counted from 1, or the first and the last one. Without it, any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "turns")]
     pub turn: Option<NumbersConfig>,
 }
 
-/// Nodes or relationships that are created or deleted.
+/// Nodes or relationships that are created, deleted or changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "change", transform = node_or_relationship)]
-pub struct EntityConfig {
-    /// A node with this label, or with all of these.
+pub struct ChangeConfig {
+    /// A node with this label, or with all of these; of one that is changed, afterwards.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "LabelsConfig")]
     pub node: Option<LabelsConfig>,
@@ -44,45 +47,20 @@ pub struct EntityConfig {
     /// The node where the relationship ends. Without it, any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<EndConfig>,
-    /// Its properties, as far as they matter: a value (null means that there is no such property) or what the value must be like.
+    /// Its properties, afterwards, as far as they matter: a value (null means that there is no such property) or what the value must be like.
     #[serde(default, rename = "where")]
-    pub properties: BTreeMap<String, MatcherConfig>,
+    pub properties: PropertiesConfig,
+    /// Only these properties may differ, and this is what they must be afterwards. Without it, everything may differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<PropertiesConfig>,
     /// How many there must be: a number, or the least and the most. Without it, at least one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "counts")]
     pub count: Option<NumbersConfig>,
 }
 
-/// Nodes or relationships that are there before and afterwards, and differ.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(title = "change", transform = node_or_relationship)]
-pub struct ChangedConfig {
-    /// A node with this label, or with all of these, afterwards.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "LabelsConfig")]
-    pub node: Option<LabelsConfig>,
-    /// A relationship of this type.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", regex(pattern = r"\S"))]
-    pub relationship: Option<String>,
-    /// The node where the relationship starts. Without it, any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<EndConfig>,
-    /// The node where the relationship ends. Without it, any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<EndConfig>,
-    /// Its properties afterwards, as far as they matter.
-    #[serde(default, rename = "where")]
-    pub properties: BTreeMap<String, MatcherConfig>,
-    /// Only these properties may differ, and this is what they must be afterwards. Without it, everything may differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub set: Option<BTreeMap<String, MatcherConfig>>,
-    /// How many changes there must be: a number, or the least and the most. Without it, at least one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "counts")]
-    pub count: Option<NumbersConfig>,
-}
+/// Properties, each with what it must be.
+pub type PropertiesConfig = BTreeMap<String, MatcherConfig>;
 
 /// The node at an end of a relationship.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,7 +72,7 @@ pub struct EndConfig {
     pub node: Option<LabelsConfig>,
     /// Its properties, as far as they matter.
     #[serde(rename = "where")]
-    pub properties: BTreeMap<String, MatcherConfig>,
+    pub properties: PropertiesConfig,
 }
 
 /// What a property must be like: all that is said here.
@@ -107,8 +85,8 @@ pub struct PropertyConfig {
     pub kind: Option<PropertyTypeConfig>,
     /// A regular expression that the whole text matches, of a string or of a date or time in ISO 8601: `.*Ada.*` finds Ada anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"\S"))]
-    pub regex: Option<String>,
+    #[schemars(with = "Option<String>", regex(pattern = r"\S"))]
+    pub regex: Option<Pattern>,
     /// It is this or more: a number; or text, for strings by their characters, for dates and times in ISO 8601 by the calendar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<BoundConfig>,
@@ -158,6 +136,14 @@ pub enum PropertyTypeConfig {
 fn node_or_relationship(schema: &mut Schema) {
     schema.insert("oneOf".to_owned(), json!([{ "required": ["node"] }, { "required": ["relationship"] }]));
     schema.insert("dependentRequired".to_owned(), json!({ "from": ["relationship"], "to": ["relationship"] }));
+}
+
+/// What is created or deleted has no properties that are set.
+fn allowed_without_set(generator: &mut SchemaGenerator) -> Schema {
+    let mut change = ChangeConfig::json_schema(generator);
+    let properties = change.get_mut("properties").and_then(Json::as_object_mut);
+    properties.map(|properties| properties.shift_remove("set"));
+    AllowedConfig::schema_of(change)
 }
 
 fn counts(_: &mut SchemaGenerator) -> Schema {

@@ -9,20 +9,18 @@ mod property;
 mod show;
 mod union;
 
-pub use check::ChangesCheck;
-pub use config::{ChangedConfig, ChangesConfig, EndConfig, EntityConfig, PropertyConfig, PropertyTypeConfig};
-pub use property::{PropertyProblem, property_problem};
+pub use config::{ChangeConfig, ChangesConfig, EndConfig, PropertiesConfig, PropertyConfig, PropertyTypeConfig};
+pub use property::{Pattern, PropertyProblem, property_problem};
 pub use union::{AllowedConfig, BoundConfig, LabelsConfig, MatcherConfig, NumbersConfig};
 
 use crate::evidence::{Change, Evidence, Observed};
 use crate::score::{Component, Score};
-use check::Allowed;
 
-/// So many reasons are told.
+/// The most reasons that are given.
 const SHOWN: usize = 5;
 
-/// What it asks for, on one line.
-pub fn label(check: &ChangesCheck) -> String {
+/// The assertion on one line.
+pub fn label(check: &ChangesConfig) -> String {
     show::label(check)
 }
 
@@ -32,7 +30,7 @@ pub fn label(check: &ChangesCheck) -> String {
 /// created as it was at the turn's end, and what it creates and deletes again never was. The same node changed in two
 /// turns has changed twice. What happens after the last reply, before the conversation is looked at, counts, but is in no
 /// turn.
-pub fn evaluate(check: &ChangesCheck, evidence: &Evidence) -> Component {
+pub fn evaluate(check: &ChangesConfig, evidence: &Evidence) -> Component {
     let changes = match &evidence.changes {
         Some(Observed::Seen(changes)) => changes,
         Some(Observed::Failed(trouble)) => {
@@ -44,11 +42,11 @@ pub fn evaluate(check: &ChangesCheck, evidence: &Evidence) -> Component {
     let mut beyond = Vec::new();
     for (verb, allowed) in verbs(check) {
         let of_kind = || changes.iter().filter(|change| self::verb(change) == verb);
-        if let Allowed::Lines(lines) = allowed {
+        if let AllowedConfig::Lines(lines) = allowed {
             for line in lines {
                 let count = of_kind().filter(|change| line.matches(change)).count();
-                if !line.count.contains(u32::try_from(count).unwrap_or(u32::MAX)) {
-                    let wanted = show::count(line.count);
+                if !line.counts().contains(u32::try_from(count).unwrap_or(u32::MAX)) {
+                    let wanted = show::count(line.counts());
                     missing.push(format!("{verb} {count} {}, expected {wanted}", show::line(line)));
                 }
             }
@@ -58,9 +56,9 @@ pub fn evaluate(check: &ChangesCheck, evidence: &Evidence) -> Component {
         let verb = self::verb(change);
         let allowed =
             verbs(check).into_iter().find(|(own, _)| *own == verb).is_some_and(|(_, allowed)| match allowed {
-                Allowed::Nothing => false,
-                Allowed::Anything => true,
-                Allowed::Lines(lines) => lines.iter().any(|line| line.matches(change)),
+                AllowedConfig::None => false,
+                AllowedConfig::Any => true,
+                AllowedConfig::Lines(lines) => lines.iter().any(|line| line.matches(change)),
             });
         match check.turn {
             _ if !allowed => beyond.push(format!("also {verb} {change} {}", change.when())),
@@ -84,7 +82,7 @@ pub fn evaluate(check: &ChangesCheck, evidence: &Evidence) -> Component {
     Component::scored(Score::ZERO, missing.join("; "))
 }
 
-fn verbs(check: &ChangesCheck) -> [(&'static str, &Allowed); 3] {
+fn verbs(check: &ChangesConfig) -> [(&'static str, &AllowedConfig); 3] {
     [("created", &check.created), ("deleted", &check.deleted), ("changed", &check.changed)]
 }
 
@@ -97,7 +95,7 @@ fn verb(change: &Change) -> &'static str {
 }
 
 /// What happened, where all of it was allowed for: `created 2, deleted 1`.
-fn happened(check: &ChangesCheck, changes: &[Change]) -> String {
+fn happened(check: &ChangesConfig, changes: &[Change]) -> String {
     let count = |verb| changes.iter().filter(|change| self::verb(change) == verb).count();
     let counts: Vec<String> = verbs(check)
         .iter()

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::config::{PropertyConfig, PropertyTypeConfig};
@@ -10,41 +11,67 @@ use super::union::{BoundConfig, MatcherConfig};
 use crate::assertion::equal;
 use crate::evidence::{Temporal, TemporalKind, Value};
 
-/// What a property must be.
-#[derive(Debug, Clone)]
-pub(super) struct Matcher {
-    /// As the job says it.
-    pub(super) config: MatcherConfig,
+/// A regular expression that must match a whole text.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Pattern {
+    text: String,
+    /// None where the text is no regular expression: nothing matches it. [`property_problem`] says so.
     regex: Option<Regex>,
 }
 
-impl PartialEq for Matcher {
-    fn eq(&self, other: &Matcher) -> bool {
-        self.config == other.config
+impl From<String> for Pattern {
+    fn from(text: String) -> Pattern {
+        Pattern { regex: whole(&text).ok(), text }
     }
 }
 
-impl Matcher {
-    /// # Errors
-    /// What is wrong with the regular expression.
-    pub(super) fn new(config: MatcherConfig) -> Result<Matcher, String> {
-        let regex = match &config {
-            MatcherConfig::Like(property) => property.regex.as_deref().map(whole).transpose()?,
-            MatcherConfig::Equal(_) => None,
-        };
-        Ok(Matcher { config, regex })
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> String {
+        pattern.text
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Pattern {
+    fn matches(&self, text: &str) -> bool {
+        self.regex.as_ref().is_some_and(|regex| regex.is_match(text))
     }
 
-    /// Whether a property with this value, or without any, is what is wanted.
+    /// What is wrong with it, in a few words.
+    fn problem(&self) -> Option<String> {
+        match whole(&self.text).err()? {
+            regex::Error::Syntax(drawing) => {
+                let last = drawing.lines().last().unwrap_or_default();
+                Some(last.trim_start_matches("error: ").trim().to_owned())
+            }
+            other => Some(other.to_string()),
+        }
+    }
+}
+
+fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+    // On its own first, so that a bracket that is missing in it is not found in ours.
+    Regex::new(pattern)?;
+    Regex::new(&format!(r"\A(?:{pattern})\z"))
+}
+
+impl MatcherConfig {
+    /// Whether a property with this value, or without any, fits.
     pub(super) fn matches(&self, value: Option<&Value>) -> bool {
-        let property = match (&self.config, value) {
+        let property = match (self, value) {
             (MatcherConfig::Equal(expected), value) => return equals(expected, value),
             (MatcherConfig::Like(property), None) => return property.equals == Some(Json::Null) && is_alone(property),
             (MatcherConfig::Like(property), Some(_)) => property,
         };
         let Some(value) = value else { return false };
         property.kind.is_none_or(|kind| is_of(kind, value))
-            && self.regex.as_ref().is_none_or(|regex| text(value).is_some_and(|text| regex.is_match(text)))
+            && property.regex.as_ref().is_none_or(|regex| text(value).is_some_and(|text| regex.matches(text)))
             && property.min.as_ref().is_none_or(|min| order(value, min).is_some_and(Ordering::is_ge))
             && property.max.as_ref().is_none_or(|max| order(value, max).is_some_and(Ordering::is_le))
             && property.equals.as_ref().is_none_or(|expected| equals(expected, Some(value)))
@@ -57,23 +84,6 @@ fn is_alone(property: &PropertyConfig) -> bool {
 
 fn equals(expected: &Json, value: Option<&Value>) -> bool {
     equal::equal(expected, value.unwrap_or(&Value::Null))
-}
-
-/// The pattern, so that it matches whole texts only.
-///
-/// # Errors
-/// What is wrong with it, in a few words.
-pub(super) fn whole(pattern: &str) -> Result<Regex, String> {
-    let words = |error: regex::Error| match error {
-        regex::Error::Syntax(drawing) => {
-            let last = drawing.lines().last().unwrap_or_default();
-            last.trim_start_matches("error: ").trim().to_owned()
-        }
-        other => other.to_string(),
-    };
-    // On its own first, so that a bracket that is missing in it is not found in ours.
-    Regex::new(pattern).map_err(words)?;
-    Regex::new(&format!(r"\A(?:{pattern})\z")).map_err(words)
 }
 
 fn text(value: &Value) -> Option<&str> {
@@ -141,7 +151,7 @@ pub fn property_problem(property: &PropertyConfig) -> Option<PropertyProblem> {
         let help = "say what the property must be like, or write `equals: {}` for an empty map";
         return problem(None, "an empty mapping says nothing of the property", help);
     }
-    if let Some(error) = property.regex.as_deref().and_then(|pattern| whole(pattern).err()) {
+    if let Some(error) = property.regex.as_ref().and_then(Pattern::problem) {
         let help = r"a sign that stands for itself has a backslash before it: `\(`";
         return problem(Some("regex"), &format!("this is no regular expression: {error}"), help);
     }
@@ -196,7 +206,7 @@ mod tests {
     use crate::evidence::Point;
 
     fn matches(config: Json, value: Option<Value>) -> bool {
-        Matcher::new(serde_json::from_value(config).unwrap()).unwrap().matches(value.as_ref())
+        serde_json::from_value::<MatcherConfig>(config).unwrap().matches(value.as_ref())
     }
 
     fn temporal(kind: TemporalKind, text: &str) -> Value {

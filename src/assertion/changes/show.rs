@@ -1,13 +1,12 @@
-//! What a `changes` assertion asks for, in words.
+//! A `changes` assertion as text.
 
 use serde_json::Value as Json;
 
-use super::check::{Allowed, ChangesCheck, End, Line, Properties, What};
-use super::config::PropertyConfig;
-use super::union::{MatcherConfig, NumbersConfig};
+use super::config::{ChangeConfig, ChangesConfig, EndConfig, PropertiesConfig, PropertyConfig};
+use super::union::{AllowedConfig, LabelsConfig, MatcherConfig, NumbersConfig};
 
-/// What it asks for, on one line: `created (:A), [:R] ×2; deleted nothing; changed nothing; in turn 4`.
-pub(super) fn label(check: &ChangesCheck) -> String {
+/// All that it allows for, on one line: `created (:A), [:R] ×2; deleted nothing; changed nothing; in turn 4`.
+pub(super) fn label(check: &ChangesConfig) -> String {
     let mut parts = vec![
         allowed("created", &check.created),
         allowed("deleted", &check.deleted),
@@ -17,25 +16,25 @@ pub(super) fn label(check: &ChangesCheck) -> String {
     parts.join("; ")
 }
 
-fn allowed(verb: &str, allowed: &Allowed) -> String {
+fn allowed(verb: &str, allowed: &AllowedConfig) -> String {
     let what = match allowed {
-        Allowed::Nothing => "nothing".to_owned(),
-        Allowed::Anything => "anything".to_owned(),
-        Allowed::Lines(lines) if lines.is_empty() => "nothing".to_owned(),
-        Allowed::Lines(lines) => lines.iter().map(line).collect::<Vec<_>>().join(", "),
+        AllowedConfig::None => "nothing".to_owned(),
+        AllowedConfig::Any => "anything".to_owned(),
+        AllowedConfig::Lines(lines) if lines.is_empty() => "nothing".to_owned(),
+        AllowedConfig::Lines(lines) => lines.iter().map(line).collect::<Vec<_>>().join(", "),
     };
     format!("{verb} {what}")
 }
 
 /// `(:A {name: "x"})`, `()-[:R]->(:B)`, with what is set behind it.
-pub(super) fn line(line: &Line) -> String {
+pub(super) fn line(line: &ChangeConfig) -> String {
     let set = line.set.as_ref().map(|set| format!(" set {}", entries(set))).unwrap_or_default();
-    match &line.what {
-        What::Node { labels } => format!("{}{set}", node(labels, &line.properties)),
-        What::Relationship { kind, from, to } => {
+    match &line.relationship {
+        None => format!("{}{set}", node(line.node.as_ref(), &line.properties)),
+        Some(kind) => {
             let own =
                 if line.properties.is_empty() { String::new() } else { format!(" {}", entries(&line.properties)) };
-            format!("{}-[:{kind}{own}]->{}{set}", end(from), end(to))
+            format!("{}-[:{kind}{own}]->{}{set}", end(line.from.as_ref()), end(line.to.as_ref()))
         }
     }
 }
@@ -59,12 +58,12 @@ pub(super) fn turns(numbers: NumbersConfig) -> String {
     }
 }
 
-fn end(end: &End) -> String {
-    node(&end.labels, &end.properties)
+fn end(end: Option<&EndConfig>) -> String {
+    end.map_or("()".to_owned(), |end| node(end.node.as_ref(), &end.properties))
 }
 
-fn node(labels: &[String], properties: &Properties) -> String {
-    let labels: String = labels.iter().map(|label| format!(":{label}")).collect();
+fn node(labels: Option<&LabelsConfig>, properties: &PropertiesConfig) -> String {
+    let labels: String = labels.iter().flat_map(|labels| &labels.0).map(|label| format!(":{label}")).collect();
     match (labels.is_empty(), properties.is_empty()) {
         (_, true) => format!("({labels})"),
         (true, false) => format!("({})", entries(properties)),
@@ -72,8 +71,8 @@ fn node(labels: &[String], properties: &Properties) -> String {
     }
 }
 
-fn entries(properties: &Properties) -> String {
-    let entries = properties.iter().map(|(name, matcher)| match &matcher.config {
+fn entries(properties: &PropertiesConfig) -> String {
+    let entries = properties.iter().map(|(name, matcher)| match matcher {
         MatcherConfig::Equal(value) => format!("{name}: {value}"),
         MatcherConfig::Like(property) => format!("{name}: {}", like(property)),
     });

@@ -39,8 +39,8 @@ fn changed(turn: u32, before: Node, after: Node) -> Change {
     Change::Changed { when: at(turn), before: Box::new(Entity::Node(before)), after: Box::new(Entity::Node(after)) }
 }
 
-fn check(config: Json) -> ChangesCheck {
-    ChangesCheck::new(serde_json::from_value(config).unwrap()).unwrap()
+fn check(config: Json) -> ChangesConfig {
+    serde_json::from_value(config).unwrap()
 }
 
 fn result(config: Json, changes: Vec<Change>) -> (Option<f64>, String) {

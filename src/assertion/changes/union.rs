@@ -3,25 +3,25 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{DeserializeOwned, Error};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value as Json};
 
-use super::config::PropertyConfig;
+use super::config::{ChangeConfig, PropertyConfig};
 
 /// What may happen: nothing, anything, or what is listed.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum AllowedConfig<Line> {
+pub enum AllowedConfig {
     /// `none`.
     #[default]
     None,
     /// `any`.
     Any,
     /// A list.
-    Lines(Vec<Line>),
+    Lines(Vec<ChangeConfig>),
 }
 
-impl<Line: Serialize> Serialize for AllowedConfig<Line> {
+impl Serialize for AllowedConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             AllowedConfig::None => serializer.serialize_str("none"),
@@ -31,8 +31,8 @@ impl<Line: Serialize> Serialize for AllowedConfig<Line> {
     }
 }
 
-impl<'de, Line: DeserializeOwned> Deserialize<'de> for AllowedConfig<Line> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AllowedConfig<Line>, D::Error> {
+impl<'de> Deserialize<'de> for AllowedConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AllowedConfig, D::Error> {
         match Json::deserialize(deserializer)? {
             Json::String(text) if text == "none" => Ok(AllowedConfig::None),
             Json::String(text) if text == "any" => Ok(AllowedConfig::Any),
@@ -42,22 +42,29 @@ impl<'de, Line: DeserializeOwned> Deserialize<'de> for AllowedConfig<Line> {
     }
 }
 
-impl<Line: JsonSchema> JsonSchema for AllowedConfig<Line> {
+impl AllowedConfig {
+    /// The schema, with that of a line.
+    pub(super) fn schema_of(line: Schema) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "enum": ["none", "any"] },
+                { "type": "array", "items": line }
+            ]
+        })
+    }
+}
+
+impl JsonSchema for AllowedConfig {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> Cow<'static, str> {
-        format!("Allowed{}", Line::schema_name()).into()
+        "Allowed".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "string", "enum": ["none", "any"] },
-                { "type": "array", "items": generator.subschema_for::<Line>() }
-            ]
-        })
+        AllowedConfig::schema_of(generator.subschema_for::<ChangeConfig>())
     }
 }
 
@@ -143,21 +150,13 @@ impl NumbersConfig {
 }
 
 /// A bound of a range: a number or text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum BoundConfig {
     /// For numbers.
     Number(Number),
     /// For strings, dates and times.
     Text(String),
-}
-
-impl Serialize for BoundConfig {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            BoundConfig::Number(number) => number.serialize(serializer),
-            BoundConfig::Text(text) => serializer.serialize_str(text),
-        }
-    }
 }
 
 impl<'de> Deserialize<'de> for BoundConfig {
@@ -185,21 +184,13 @@ impl JsonSchema for BoundConfig {
 }
 
 /// What a property must be: this value, or what a mapping says of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum MatcherConfig {
     /// A plain value. Null means that there is no such property.
     Equal(Json),
     /// A mapping.
     Like(Box<PropertyConfig>),
-}
-
-impl Serialize for MatcherConfig {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            MatcherConfig::Equal(value) => value.serialize(serializer),
-            MatcherConfig::Like(property) => property.serialize(serializer),
-        }
-    }
 }
 
 impl<'de> Deserialize<'de> for MatcherConfig {

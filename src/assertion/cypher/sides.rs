@@ -58,14 +58,14 @@ fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Op
         })
     };
     for (word, joined) in [("OR", Condition::Any as fn(Vec<Condition>) -> Condition), ("AND", Condition::All)] {
-        let ends: Vec<usize> = top(&span).filter(|at| s.word(*at, word)).chain([span.end]).collect();
+        let ends: Vec<usize> = top(&span).filter(|at| s.keyword(*at, word)).chain([span.end]).collect();
         if ends.len() > 1 {
             let starts = [span.start].into_iter().chain(ends.iter().map(|end| end + 1));
             let parts = starts.zip(&ends).map(|(start, end)| condition(s, start..*end, columns));
             return parts.collect::<Option<_>>().map(joined);
         }
     }
-    if s.word(span.start, "NOT") {
+    if s.keyword(span.start, "NOT") {
         return condition(s, span.start + 1..span.end, columns).map(|inner| Condition::Not(Box::new(inner)));
     }
     if span.is_empty() || top(&span).any(|at| s.is(at, "|") || is_one_of(s.at(at), "XOR")) {
@@ -82,7 +82,7 @@ fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Op
             columns.push(s.text(&span).to_owned());
             Some(Condition::Truth(at))
         }
-        (Some((place, sign)), None) if !top(&span).any(|at| s.word(at, PREDICATES)) => {
+        (Some((place, sign)), None) if !top(&span).any(|at| s.keyword(at, PREDICATES)) => {
             let (left, right) = (s.text(&(span.start..place)), s.text(&(place + sign.len()..span.end)));
             // `<-1` compares with a number, `<--` is a pattern, and `=~` is no comparison.
             let is_pattern =
@@ -103,7 +103,7 @@ fn counted(s: &Statement<'_>, span: &Span) -> Option<String> {
     let (open, close) = (span.start + 1, span.end.checked_sub(1)?);
     let inside = open + 1..close;
     let relates = inside.clone().any(|at| s.open(at) == Some(open) && s.is(at, "-"));
-    if !s.word(span.start, "EXISTS") || s.close(open) != Some(close) || !relates {
+    if !s.keyword(span.start, "EXISTS") || s.close(open) != Some(close) || !relates {
         return None;
     }
     match s.at(open) {

@@ -2,7 +2,7 @@
 
 /// The kinds of things that our API hands to a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ApiType {
     /// `objectContext`.
     ObjectContext,
     /// `evaluation`.
@@ -27,9 +27,9 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A thing of our API.
-    One(Kind),
+    One(ApiType),
     /// A list of them.
-    Many(Kind),
+    Many(ApiType),
     /// Text, a number or a boolean.
     Plain,
     /// JSON data, or anything else: every name is allowed.
@@ -37,31 +37,31 @@ pub(super) enum Shape {
 }
 
 /// The variables of a script.
-pub(super) const VARIABLES: [(&str, Kind); 3] =
-    [("objectContext", Kind::ObjectContext), ("evaluation", Kind::Evaluation), ("changes", Kind::Changes)];
+pub(super) const VARIABLES: [(&str, ApiType); 3] =
+    [("objectContext", ApiType::ObjectContext), ("evaluation", ApiType::Evaluation), ("changes", ApiType::Changes)];
 
-impl Kind {
+impl ApiType {
     /// The names that such a thing has.
     pub(super) fn fields(self) -> &'static [(&'static str, Shape)] {
         use Shape::{Free, Many, One, Plain};
         match self {
-            Kind::ObjectContext => &[
+            ApiType::ObjectContext => &[
                 ("context", Free),
-                ("resources", Many(Kind::Resource)),
-                ("functions", Many(Kind::Function)),
-                ("entities", Many(Kind::Resource)),
+                ("resources", Many(ApiType::Resource)),
+                ("functions", Many(ApiType::Function)),
+                ("entities", Many(ApiType::Resource)),
             ],
-            Kind::Evaluation => &[
+            ApiType::Evaluation => &[
                 ("sessionId", Plain),
                 ("model", Plain),
                 ("job", Plain),
-                ("transcript", Many(Kind::Message)),
+                ("transcript", Many(ApiType::Message)),
                 ("events", Free),
-                ("functionCalls", Many(Kind::FunctionCall)),
+                ("functionCalls", Many(ApiType::FunctionCall)),
                 ("failureCount", Plain),
                 ("done", Plain),
             ],
-            Kind::Resource => &[
+            ApiType::Resource => &[
                 ("id", Plain),
                 ("name", Plain),
                 ("description", Plain),
@@ -70,7 +70,7 @@ impl Kind {
                 ("aliases", Free),
                 ("type", Free),
             ],
-            Kind::Function => &[
+            ApiType::Function => &[
                 ("name", Plain),
                 ("description", Plain),
                 ("label", Plain),
@@ -78,15 +78,15 @@ impl Kind {
                 ("staticMethod", Plain),
                 ("inputTypeSchema", Free),
             ],
-            Kind::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
-            Kind::FunctionCall => &[("function", Plain), ("args", Free)],
-            Kind::Changes => &[
-                ("created", Many(Kind::Change)),
-                ("deleted", Many(Kind::Change)),
-                ("changed", Many(Kind::Change)),
-                ("all", Many(Kind::Change)),
+            ApiType::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
+            ApiType::FunctionCall => &[("function", Plain), ("args", Free)],
+            ApiType::Changes => &[
+                ("created", Many(ApiType::Change)),
+                ("deleted", Many(ApiType::Change)),
+                ("changed", Many(ApiType::Change)),
+                ("all", Many(ApiType::Change)),
             ],
-            Kind::Change => &[
+            ApiType::Change => &[
                 ("kind", Plain),
                 ("turn", Plain),
                 ("late", Plain),
@@ -96,25 +96,25 @@ impl Kind {
                 ("properties", Free),
                 ("before", Free),
                 ("changedProperties", Free),
-                ("from", One(Kind::End)),
-                ("to", One(Kind::End)),
+                ("from", One(ApiType::End)),
+                ("to", One(ApiType::End)),
             ],
-            Kind::End => &[("labels", Free), ("properties", Free)],
+            ApiType::End => &[("labels", Free), ("properties", Free)],
         }
     }
 
     /// What a reader calls it.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Kind::ObjectContext => "`objectContext`",
-            Kind::Evaluation => "`evaluation`",
-            Kind::Resource => "a resource",
-            Kind::Function => "a function of the object context",
-            Kind::Message => "a message of the transcript",
-            Kind::FunctionCall => "a function call",
-            Kind::Changes => "`changes`",
-            Kind::Change => "a change",
-            Kind::End => "the end of a relationship",
+            ApiType::ObjectContext => "`objectContext`",
+            ApiType::Evaluation => "`evaluation`",
+            ApiType::Resource => "a resource",
+            ApiType::Function => "a function of the object context",
+            ApiType::Message => "a message of the transcript",
+            ApiType::FunctionCall => "a function call",
+            ApiType::Changes => "`changes`",
+            ApiType::Change => "a change",
+            ApiType::End => "the end of a relationship",
         }
     }
 }

@@ -4,7 +4,7 @@ use rhai::{Array, Dynamic, Scope};
 
 use super::show;
 use super::sides::value_of;
-use super::tokens::{Kind, Token, closing, tokens};
+use super::tokens::{Lexeme, LexemeKind, closing, tokens};
 use crate::clock::Deadline;
 
 /// So many values of a path are shown, and so many paths.
@@ -98,13 +98,13 @@ struct Closure<'s> {
 
 impl<'s> Call<'s> {
     /// The first call with a closure outside of brackets, else the last call.
-    fn first(script: &'s str, tokens: &[Token<'s>]) -> Option<Call<'s>> {
+    fn first(script: &'s str, tokens: &[Lexeme<'s>]) -> Option<Call<'s>> {
         let mut last = None;
         let mut at = 0;
         while at < tokens.len() {
             let is_call = at > 0
                 && (tokens[at - 1].is(".") || tokens[at - 1].is("?."))
-                && tokens[at].kind == Kind::Word
+                && tokens[at].kind == LexemeKind::Word
                 && tokens.get(at + 1).is_some_and(|next| next.is("("));
             if is_call && let Some(end) = closing(tokens, at + 1) {
                 let receiver = script[..tokens[at - 1].start].trim().trim_start_matches('!').trim();
@@ -125,9 +125,9 @@ impl<'s> Call<'s> {
 }
 
 impl<'s> Closure<'s> {
-    fn within(script: &'s str, inside: &[Token<'s>], end: usize) -> Option<Closure<'s>> {
+    fn within(script: &'s str, inside: &[Lexeme<'s>], end: usize) -> Option<Closure<'s>> {
         match inside {
-            [open, name, close, ..] if open.is("|") && name.kind == Kind::Word && close.is("|") => {
+            [open, name, close, ..] if open.is("|") && name.kind == LexemeKind::Word && close.is("|") => {
                 Some(Closure { parameter: name.text, body: script[close.end()..end].trim() })
             }
             _ => None,
@@ -139,14 +139,14 @@ impl<'s> Closure<'s> {
         let tokens = tokens(self.body);
         let mut paths: Vec<&str> = Vec::new();
         for (at, token) in tokens.iter().enumerate() {
-            let is_own = token.kind == Kind::Word && token.text == self.parameter;
+            let is_own = token.kind == LexemeKind::Word && token.text == self.parameter;
             let after_dot = at > 0 && (tokens[at - 1].is(".") || tokens[at - 1].is("?."));
             if !is_own || after_dot {
                 continue;
             }
             let mut end = at;
             while tokens.get(end + 1).is_some_and(|dot| dot.is(".") || dot.is("?."))
-                && tokens.get(end + 2).is_some_and(|name| name.kind == Kind::Word)
+                && tokens.get(end + 2).is_some_and(|name| name.kind == LexemeKind::Word)
                 && !tokens.get(end + 3).is_some_and(|next| next.is("("))
             {
                 end += 2;

@@ -3,7 +3,7 @@
 mod ranges;
 mod texts;
 
-use super::tokens::{Kind, Token, closing, tokens};
+use super::tokens::{Lexeme, LexemeKind, closing, tokens};
 
 pub(super) use ranges::RANGE;
 pub(super) use texts::{FILLED_IN, RAW};
@@ -44,7 +44,7 @@ const HEADS: [&str; 5] = ["if", "for", "while", "until", "switch"];
 
 struct Writer<'a> {
     script: &'a str,
-    tokens: &'a [Token<'a>],
+    tokens: &'a [Lexeme<'a>],
     found: Option<(&'static str, usize)>,
     open_range: Option<String>,
 }
@@ -96,7 +96,7 @@ impl Writer<'_> {
     fn rewrite(&mut self, place: usize, from: usize) -> (Option<String>, usize) {
         let token = self.tokens[place];
         let before = (place > from).then(|| self.tokens[place - 1]);
-        let after_value = before.is_some_and(|token| token.kind == Kind::Word || token.closes());
+        let after_value = before.is_some_and(|token| token.kind == LexemeKind::Word || token.closes());
         if token.is("{")
             && self.takes_lambda(place, from)
             && let Some(end) = closing(self.tokens, place)
@@ -113,9 +113,9 @@ impl Writer<'_> {
             "!==" if token.is("!==") => ("`!==` is not Rhai", "!="),
             "?:" if token.is("?:") => ("Kotlin's `?:` is not Rhai", "??"),
             "!!" if token.is("!!") && after_value => ("Kotlin's `!!` is not Rhai", ""),
-            "null" if token.kind == Kind::Word => ("Kotlin's `null` is not Rhai", "()"),
-            "val" | "var" if token.kind == Kind::Word => ("Kotlin's variables are not Rhai's", "let"),
-            "listOf" | "setOf" if token.kind == Kind::Word && next_is_call => {
+            "null" if token.kind == LexemeKind::Word => ("Kotlin's `null` is not Rhai", "()"),
+            "val" | "var" if token.kind == LexemeKind::Word => ("Kotlin's variables are not Rhai's", "let"),
+            "listOf" | "setOf" if token.kind == LexemeKind::Word && next_is_call => {
                 return match closing(self.tokens, place + 1) {
                     Some(end) => {
                         self.note("Kotlin's lists are not Rhai's", token.start);
@@ -145,7 +145,7 @@ impl Writer<'_> {
             }
         }
         let dotted = name > from && (self.tokens[name - 1].is(".") || self.tokens[name - 1].is("?."));
-        self.tokens[name].kind == Kind::Word && dotted && !self.in_head(name, from)
+        self.tokens[name].kind == LexemeKind::Word && dotted && !self.in_head(name, from)
     }
 
     /// Whether a token belongs to the head of an `if` or a loop, whose brace opens a block.
@@ -167,7 +167,7 @@ impl Writer<'_> {
 
     fn lambda(&mut self, open: usize, close: usize) -> String {
         let inside = &self.tokens[open + 1..close];
-        let arrow = inside.iter().take_while(|token| token.kind == Kind::Word || token.is(",")).count();
+        let arrow = inside.iter().take_while(|token| token.kind == LexemeKind::Word || token.is(",")).count();
         let named = arrow > 0 && inside.get(arrow).is_some_and(|token| token.is("->"));
         let (parameters, first) = match named {
             true => {

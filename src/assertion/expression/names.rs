@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rhai::{AST, ASTFlags, Expr, FnCallExpr, Position, Stmt};
 
-use super::api::{Kind, Shape, VARIABLES};
+use super::api::{ApiType, Shape, VARIABLES};
 use super::closures::{Body, bodies, closure};
 use super::engine::{FUNCTION_NAMES, PROPERTY_NAMES};
 use super::problem::ExpressionProblem;
@@ -264,7 +264,7 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
-fn field_help(kind: Kind, wrong: &str) -> String {
+fn field_help(kind: ApiType, wrong: &str) -> String {
     let names = || kind.fields().iter().map(|(name, _)| *name);
     match nearest(wrong, names()) {
         Some(near) => did_you_mean(near),

@@ -3,7 +3,7 @@
 use rhai::{Dynamic, Scope};
 
 use super::inspected::inspected;
-use super::tokens::{Token, tokens};
+use super::tokens::{Lexeme, tokens};
 use super::{engine, show};
 use crate::clock::Deadline;
 
@@ -20,7 +20,7 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
     if top.iter().any(|token| token.is("||") || token.is("|") || token.is("{") || token.is("??")) {
         return None;
     }
-    let ands: Vec<&Token<'_>> = top.iter().copied().filter(|token| token.is("&&")).collect();
+    let ands: Vec<&Lexeme<'_>> = top.iter().copied().filter(|token| token.is("&&")).collect();
     if !ands.is_empty() {
         let ends = ands.iter().map(|token| token.start).chain([script.len()]);
         let starts = [0].into_iter().chain(ands.iter().map(|token| token.end()));
@@ -58,7 +58,7 @@ pub(super) fn value_of(script: &str, scope: &Scope<'static>, deadline: Deadline)
 }
 
 /// The tokens outside brackets, and the brackets themselves.
-fn top_level<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t Token<'s>> {
+fn top_level<'t, 's>(tokens: &'t [Lexeme<'s>]) -> Vec<&'t Lexeme<'s>> {
     let mut depth = 0usize;
     let mut top = Vec::new();
     for token in tokens {

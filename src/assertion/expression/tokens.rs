@@ -2,7 +2,7 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LexemeKind {
     /// A name, a keyword or a number.
     Word,
     /// Text in double or single quotes.
@@ -15,16 +15,16 @@ pub(super) enum Kind {
 
 /// A piece of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Token<'a> {
+pub(super) struct Lexeme<'a> {
     /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: LexemeKind,
     /// As it is written.
     pub(super) text: &'a str,
     /// Where it begins, in bytes.
     pub(super) start: usize,
 }
 
-impl Token<'_> {
+impl Lexeme<'_> {
     /// Where it ends, in bytes.
     pub(super) fn end(&self) -> usize {
         self.start + self.text.len()
@@ -32,7 +32,7 @@ impl Token<'_> {
 
     /// Whether it is this sign.
     pub(super) fn is(&self, sign: &str) -> bool {
-        self.kind == Kind::Sign && self.text == sign
+        self.kind == LexemeKind::Sign && self.text == sign
     }
 
     /// Whether it opens a bracket.
@@ -53,7 +53,7 @@ const SIGNS: [&str; 20] = [
 ];
 
 /// The tokens of a script; comments and spaces are left out.
-pub(super) fn tokens(script: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(script: &str) -> Vec<Lexeme<'_>> {
     let mut tokens = Vec::new();
     let mut start = 0;
     while let Some(first) = script[start..].chars().next() {
@@ -61,20 +61,20 @@ pub(super) fn tokens(script: &str) -> Vec<Token<'_>> {
         let (kind, length) = match first {
             _ if rest.starts_with("//") => (None, rest.find('\n').unwrap_or(rest.len())),
             _ if rest.starts_with("/*") => (None, comment(rest)),
-            '"' | '\'' => (Some(Kind::Quoted), quoted(rest, first)),
-            '`' => (Some(Kind::Template), template(rest)),
+            '"' | '\'' => (Some(LexemeKind::Quoted), quoted(rest, first)),
+            '`' => (Some(LexemeKind::Template), template(rest)),
             _ if first.is_whitespace() => (None, first.len_utf8()),
             _ if first.is_alphanumeric() || first == '_' => {
                 let end = rest.find(|inner: char| !inner.is_alphanumeric() && inner != '_');
-                (Some(Kind::Word), end.unwrap_or(rest.len()))
+                (Some(LexemeKind::Word), end.unwrap_or(rest.len()))
             }
             _ => {
                 let long = SIGNS.iter().find(|sign| rest.starts_with(**sign));
-                (Some(Kind::Sign), long.map_or(first.len_utf8(), |sign| sign.len()))
+                (Some(LexemeKind::Sign), long.map_or(first.len_utf8(), |sign| sign.len()))
             }
         };
         if let Some(kind) = kind {
-            tokens.push(Token { kind, text: &rest[..length], start });
+            tokens.push(Lexeme { kind, text: &rest[..length], start });
         }
         start += length;
     }
@@ -82,7 +82,7 @@ pub(super) fn tokens(script: &str) -> Vec<Token<'_>> {
 }
 
 /// The place of the bracket that closes the one at `open`.
-pub(super) fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+pub(super) fn closing(tokens: &[Lexeme<'_>], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (place, token) in tokens.iter().enumerate().skip(open) {
         if token.opens() {

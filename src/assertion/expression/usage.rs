@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Lexeme, LexemeKind, tokens};
 use crate::evidence::ObjectContext;
 
 /// Whether a script looks at the object context, so that it has to be fetched. True unless it clearly does not.
@@ -17,8 +17,8 @@ pub fn uses_evaluation(script: &str) -> bool {
 
 fn mentions(script: &str, name: &str) -> bool {
     tokens(script).iter().any(|token| match token.kind {
-        Kind::Word => token.text == name,
-        Kind::Template => token.text.contains(name),
+        LexemeKind::Word => token.text == name,
+        LexemeKind::Template => token.text.contains(name),
         _ => false,
     })
 }
@@ -28,11 +28,11 @@ pub fn uses_function_calls(script: &str) -> bool {
     const NAME: &str = "functionCalls";
     let tokens = tokens(script);
     tokens.iter().enumerate().any(|(at, token)| match token.kind {
-        Kind::Word => token.text == NAME,
+        LexemeKind::Word => token.text == NAME,
         // `evaluation["functionCalls"]` is the same.
-        Kind::Quoted => is_after(&tokens, at, &["[", "?["]) && token.text.trim_matches(['"', '\'']) == NAME,
-        Kind::Template => is_filled_in(token.text, NAME),
-        Kind::Sign => false,
+        LexemeKind::Quoted => is_after(&tokens, at, &["[", "?["]) && token.text.trim_matches(['"', '\'']) == NAME,
+        LexemeKind::Template => is_filled_in(token.text, NAME),
+        LexemeKind::Sign => false,
     })
 }
 
@@ -40,13 +40,13 @@ pub fn uses_function_calls(script: &str) -> bool {
 pub fn uses_changes(script: &str) -> bool {
     let tokens = tokens(script);
     tokens.iter().enumerate().any(|(at, token)| match token.kind {
-        Kind::Word => token.text == "changes" && !is_after(&tokens, at, &[".", "?."]),
-        Kind::Template => is_filled_in(token.text, "changes"),
+        LexemeKind::Word => token.text == "changes" && !is_after(&tokens, at, &[".", "?."]),
+        LexemeKind::Template => is_filled_in(token.text, "changes"),
         _ => false,
     })
 }
 
-fn is_after(tokens: &[Token<'_>], at: usize, signs: &[&str]) -> bool {
+fn is_after(tokens: &[Lexeme<'_>], at: usize, signs: &[&str]) -> bool {
     at > 0 && signs.iter().any(|sign| tokens[at - 1].is(sign))
 }
 
@@ -77,11 +77,11 @@ pub fn context_parts(script: &str) -> Vec<&'static str> {
 /// The parts of the object context that a script names; `None` where it can look at all of them.
 fn parts(script: &str) -> Option<Vec<&str>> {
     let tokens = tokens(script);
-    if tokens.iter().any(|token| token.kind == Kind::Template && token.text.contains("objectContext")) {
+    if tokens.iter().any(|token| token.kind == LexemeKind::Template && token.text.contains("objectContext")) {
         return None;
     }
     let mentions =
-        tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word && token.text == "objectContext");
+        tokens.iter().enumerate().filter(|(_, token)| token.kind == LexemeKind::Word && token.text == "objectContext");
     mentions
         .map(|(at, _)| {
             let sign = tokens.get(at + 1).filter(|sign| sign.is(".") || sign.is("?."));

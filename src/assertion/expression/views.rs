@@ -6,23 +6,23 @@ use std::sync::Arc;
 use rhai::{Dynamic, Map, Scope};
 use serde_json::Value as Json;
 
-use super::api::{Kind, VARIABLES};
+use super::api::{ApiType, VARIABLES};
 use crate::evidence::{
     Change, Ending, Entity, Event, EventKind, Evidence, Function, Node, ObjectContext, Resource, Role, ToolCall, Turn,
     Value,
 };
 
-/// A thing of our API: its fields are fixed by [`Kind::fields`], so that a wrong name is an error and not absent data.
+/// A thing of our API: its fields are fixed by [`ApiType::fields`], so that a wrong name is an error and not absent data.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: ApiType,
     /// Its fields, all of them.
     pub(super) fields: Arc<BTreeMap<&'static str, Dynamic>>,
 }
 
 impl Record {
-    fn dynamic<const N: usize>(kind: Kind, fields: [(&'static str, Dynamic); N]) -> Dynamic {
+    fn dynamic<const N: usize>(kind: ApiType, fields: [(&'static str, Dynamic); N]) -> Dynamic {
         debug_assert!(kind.fields().iter().all(|(name, _)| fields.iter().any(|(field, _)| field == name)));
         Dynamic::from(Record { kind, fields: Arc::new(fields.into()) })
     }
@@ -44,7 +44,7 @@ pub(super) fn scope(
 
 fn object_context(context: &ObjectContext) -> Dynamic {
     Record::dynamic(
-        Kind::ObjectContext,
+        ApiType::ObjectContext,
         [
             ("context", data(&context.context)),
             ("resources", list(context.resources.iter().map(resource))),
@@ -59,7 +59,7 @@ fn resource(resource: &Resource) -> Dynamic {
     let kind = resource.properties.get("type").filter(|kind| !kind.is_null());
     let kind = kind.map(data).or_else(|| label.map(|label| label.clone().into()));
     Record::dynamic(
-        Kind::Resource,
+        ApiType::Resource,
         [
             ("id", resource.id.clone().into()),
             ("name", resource.name.clone().into()),
@@ -75,7 +75,7 @@ fn resource(resource: &Resource) -> Dynamic {
 fn function(function: &Function) -> Dynamic {
     let optional = |text: &Option<String>| text.clone().map_or(Dynamic::UNIT, Dynamic::from);
     Record::dynamic(
-        Kind::Function,
+        ApiType::Function,
         [
             ("name", function.name.clone().into()),
             ("description", function.description.clone().into()),
@@ -93,7 +93,7 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
         _ => None,
     });
     Record::dynamic(
-        Kind::Evaluation,
+        ApiType::Evaluation,
         [
             ("sessionId", evidence.session_id.clone().into()),
             ("model", evidence.model.clone().into()),
@@ -111,7 +111,7 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
 fn messages(turn: &Turn) -> impl Iterator<Item = Dynamic> + '_ {
     let message = |role: Role, content: &str, millis: Dynamic, events: Dynamic| {
         Record::dynamic(
-            Kind::Message,
+            ApiType::Message,
             [
                 ("content", content.to_owned().into()),
                 ("role", role.as_str().to_owned().into()),
@@ -129,13 +129,13 @@ fn messages(turn: &Turn) -> impl Iterator<Item = Dynamic> + '_ {
 }
 
 fn function_call(call: &ToolCall) -> Dynamic {
-    Record::dynamic(Kind::FunctionCall, [("function", call.function.clone().into()), ("args", data(&call.args))])
+    Record::dynamic(ApiType::FunctionCall, [("function", call.function.clone().into()), ("args", data(&call.args))])
 }
 
 fn changes(changes: &[Change]) -> Dynamic {
     let of = |fits: fn(&Change) -> bool| list(changes.iter().filter(|change| fits(change)).map(change));
     Record::dynamic(
-        Kind::Changes,
+        ApiType::Changes,
         [
             ("created", of(|change| matches!(change, Change::Created { .. }))),
             ("deleted", of(|change| matches!(change, Change::Deleted { .. }))),
@@ -160,7 +160,7 @@ fn change(change: &Change) -> Dynamic {
     };
     let names = change.property_changes().into_iter().map(|property| property.name.to_owned().into());
     Record::dynamic(
-        Kind::Change,
+        ApiType::Change,
         [
             ("kind", kind.to_owned().into()),
             ("turn", i64::from(when.turn).into()),
@@ -178,7 +178,7 @@ fn change(change: &Change) -> Dynamic {
 }
 
 fn end(node: &Node) -> Dynamic {
-    Record::dynamic(Kind::End, [("labels", texts(&node.labels)), ("properties", properties(&node.properties))])
+    Record::dynamic(ApiType::End, [("labels", texts(&node.labels)), ("properties", properties(&node.properties))])
 }
 
 fn texts(texts: &[String]) -> Dynamic {

@@ -17,7 +17,7 @@ use super::frame::{self, Bounds};
 use super::protocol::{Protocol, Step};
 use super::request::{Request, Unreadable, request};
 use super::server::ServerState;
-use super::version::{Agreement, MAGIC, Version, agree, chosen, manifest};
+use super::version::{Agreement, BoltVersion, MAGIC, agree, chosen, manifest};
 
 /// How far the reading task may be ahead.
 const AHEAD: usize = 64;
@@ -117,7 +117,10 @@ fn bounds(signals: &Arc<Signals>, size: usize, time: Duration) -> impl Fn() -> B
 }
 
 /// Agrees on a version; `None` when there is none, or the client speaks something else than Bolt.
-async fn handshake(incoming: &mut (impl AsyncRead + Unpin), client: &mut ClientWriter) -> io::Result<Option<Version>> {
+async fn handshake(
+    incoming: &mut (impl AsyncRead + Unpin),
+    client: &mut ClientWriter,
+) -> io::Result<Option<BoltVersion>> {
     let mut magic = [0; 4];
     incoming.read_exact(&mut magic).await?;
     if magic != MAGIC {

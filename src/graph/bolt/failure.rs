@@ -2,7 +2,7 @@
 //! `TransientError` is tried again, `DatabaseError` is the server's matter.
 //! <https://neo4j.com/docs/status-codes/current/errors/all-errors/>
 
-use crate::graph::embedded::{Refusal, RefusalReason, SchemaFault};
+use crate::graph::embedded::{SchemaFault, StatementError, StatementErrorKind};
 
 /// What a client is told when a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,26 +72,26 @@ impl BoltFailure {
     }
 }
 
-impl From<Refusal> for BoltFailure {
-    fn from(refusal: Refusal) -> BoltFailure {
+impl From<StatementError> for BoltFailure {
+    fn from(refusal: StatementError) -> BoltFailure {
         let code = match refusal.reason {
-            RefusalReason::Syntax => "Neo.ClientError.Statement.SyntaxError",
-            RefusalReason::Semantic => "Neo.ClientError.Statement.SemanticError",
-            RefusalReason::Type => "Neo.ClientError.Statement.TypeError",
-            RefusalReason::Argument => "Neo.ClientError.Statement.ArgumentError",
-            RefusalReason::Arithmetic => "Neo.ClientError.Statement.ArithmeticError",
-            RefusalReason::ParameterMissing => "Neo.ClientError.Statement.ParameterMissing",
-            RefusalReason::Procedure => "Neo.ClientError.Procedure.ProcedureNotFound",
-            RefusalReason::EntityNotFound => "Neo.ClientError.Statement.EntityNotFound",
-            RefusalReason::Constraint => "Neo.ClientError.Schema.ConstraintValidationFailed",
-            RefusalReason::Schema(fault) => schema(fault),
-            RefusalReason::Unsupported => "Neo.ClientError.Statement.UnsupportedOperationError",
-            RefusalReason::AccessMode => "Neo.ClientError.Statement.AccessMode",
+            StatementErrorKind::Syntax => "Neo.ClientError.Statement.SyntaxError",
+            StatementErrorKind::Semantic => "Neo.ClientError.Statement.SemanticError",
+            StatementErrorKind::Type => "Neo.ClientError.Statement.TypeError",
+            StatementErrorKind::Argument => "Neo.ClientError.Statement.ArgumentError",
+            StatementErrorKind::Arithmetic => "Neo.ClientError.Statement.ArithmeticError",
+            StatementErrorKind::ParameterMissing => "Neo.ClientError.Statement.ParameterMissing",
+            StatementErrorKind::Procedure => "Neo.ClientError.Procedure.ProcedureNotFound",
+            StatementErrorKind::EntityNotFound => "Neo.ClientError.Statement.EntityNotFound",
+            StatementErrorKind::Constraint => "Neo.ClientError.Schema.ConstraintValidationFailed",
+            StatementErrorKind::Schema(fault) => schema(fault),
+            StatementErrorKind::Unsupported => "Neo.ClientError.Statement.UnsupportedOperationError",
+            StatementErrorKind::AccessMode => "Neo.ClientError.Statement.AccessMode",
             // Not a transient one: it would be as large the next time.
-            RefusalReason::TooLarge => "Neo.ClientError.General.TransactionOutOfMemoryError",
-            RefusalReason::TimedOut => "Neo.ClientError.Transaction.TransactionTimedOut",
-            RefusalReason::Locked => "Neo.TransientError.Transaction.LockAcquisitionTimeout",
-            RefusalReason::Broken => "Neo.DatabaseError.General.UnknownError",
+            StatementErrorKind::TooLarge => "Neo.ClientError.General.TransactionOutOfMemoryError",
+            StatementErrorKind::TimedOut => "Neo.ClientError.Transaction.TransactionTimedOut",
+            StatementErrorKind::Locked => "Neo.TransientError.Transaction.LockAcquisitionTimeout",
+            StatementErrorKind::Broken => "Neo.DatabaseError.General.UnknownError",
         };
         BoltFailure { code, message: refusal.error.message }
     }

@@ -2,6 +2,7 @@
 //! <https://neo4j.com/docs/bolt/current/bolt/server-state/>
 
 mod login;
+mod results;
 
 use std::io;
 use std::pin::Pin;
@@ -20,13 +21,10 @@ use super::packstream::{Pack, map};
 use super::request::{Batch, Request, TransactionOptions, Unreadable};
 use super::server::ServerState;
 use super::value::ValueFormat;
-use super::version::Version;
-use crate::clock::Stopwatch;
+use super::version::BoltVersion;
 use crate::graph::Parameters;
-use crate::graph::embedded::{Answer, Counts, Effect, Form, Held, Packed, Session, Timeouts};
-
-/// The most results of one transaction that wait to be fetched: each is held in memory.
-const RESULTS: usize = 50;
+use crate::graph::embedded::{Answer, Form, Session, Timeouts};
+use results::{OpenResults, milliseconds};
 
 /// Whether the connection goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +58,10 @@ pub(super) struct Protocol {
     pub(super) client: ClientWriter,
     server: Arc<ServerState>,
     signals: Arc<Signals>,
-    version: Version,
+    version: BoltVersion,
     state: State,
     session: Session,
-    results: Vec<Open>,
-    next_result: i64,
+    results: OpenResults,
     deadline: Option<(Pin<Box<Sleep>>, Duration)>,
     place: Place,
 }
@@ -75,21 +72,10 @@ enum Place {
     Inside { _permit: OwnedSemaphorePermit },
 }
 
-/// A result with rows that were not fetched yet.
-struct Open {
-    number: i64,
-    rows: Packed,
-    effect: Effect,
-    counts: Counts,
-    watch: Stopwatch,
-    /// After the rows: it counts what they take.
-    _held: Held,
-}
-
 impl Protocol {
     pub(super) fn new(
         server: Arc<ServerState>,
-        version: Version,
+        version: BoltVersion,
         signals: Arc<Signals>,
         client: ClientWriter,
         pending_client: PendingClient,
@@ -103,8 +89,7 @@ impl Protocol {
             version,
             state: State::Connected,
             session,
-            results: Vec::new(),
-            next_result: 0,
+            results: OpenResults::default(),
             deadline: None,
             place: Place::Outside(pending_client),
         }
@@ -215,7 +200,7 @@ impl Protocol {
         self.session.begin(options.access);
         self.deadline = Some((Box::pin(tokio::time::sleep(time)), time));
         self.state = State::Transaction;
-        self.next_result = 0;
+        self.results = OpenResults::default();
         self.client.success([("db", DATABASE.into())]);
     }
 
@@ -225,26 +210,25 @@ impl Protocol {
             (_, Err(message)) => return self.fail(BoltFailure::parameter(message)),
             (Ok(()), Ok(parameters)) => parameters,
         };
-        if self.results.len() >= RESULTS {
-            return self.fail(BoltFailure::too_many_results(RESULTS));
+        if self.results.are_too_many() {
+            return self.fail(BoltFailure::too_many_results(results::MOST));
         }
         let watch = self.server.settings.clock.start();
         match self.ask(statement, &parameters, options).await {
-            Ok(Answer { columns, rows, effect, counts, held }) => {
+            Ok(mut answer) => {
+                let columns = std::mem::take(&mut answer.columns);
                 let fields = Pack::List(columns.into_iter().map(Pack::String).collect());
                 let mut metadata = vec![
                     ("fields".to_owned(), fields),
                     ("t_first".to_owned(), milliseconds(watch)),
                     ("db".to_owned(), DATABASE.into()),
                 ];
+                let number = self.results.open(answer, self.server.settings.clock.start());
                 if self.state == State::Transaction {
-                    metadata.push(("qid".to_owned(), Pack::Int(self.next_result)));
+                    metadata.push(("qid".to_owned(), Pack::Int(number)));
                 } else {
                     self.state = State::Streaming;
                 }
-                let watch = self.server.settings.clock.start();
-                self.results.push(Open { number: self.next_result, rows, effect, counts, watch, _held: held });
-                self.next_result += 1;
                 self.client.succeed(Pack::Map(metadata));
             }
             Err(Some(failure)) => self.fail(failure),
@@ -285,16 +269,15 @@ impl Protocol {
     }
 
     async fn stream(&mut self, batch: Batch, send: bool) -> io::Result<()> {
-        let last = self.next_result - 1;
-        let number = if self.state == State::Streaming { last } else { batch.result.unwrap_or(last) };
-        let Some(at) = self.results.iter().position(|open| open.number == number) else {
+        let number = batch.result.filter(|_| self.state != State::Streaming);
+        let Some(open) = self.results.get(number) else {
+            let number = number.unwrap_or(self.results.last());
             self.fail(BoltFailure::invalid(format!("There is no open result {number}.")));
             return Ok(());
         };
-        let open = &mut self.results[at];
         let count = batch.rows.unwrap_or(usize::MAX);
         for _ in 0..count {
-            let Some(row) = open.rows.fetch() else { break };
+            let Some(row) = open.fetch() else { break };
             if send {
                 self.client.record(row).await?;
                 if self.signals.reset() {
@@ -302,42 +285,20 @@ impl Protocol {
                 }
             }
         }
-        if !open.rows.is_empty() {
+        if !open.is_empty() {
             self.client.success([("has_more", true.into())]);
             return Ok(());
         }
-        let open = self.results.swap_remove(at);
-        let summary = self.summary(&open);
-        self.client.succeed(summary);
+        let mut summary = open.summary();
+        if self.state == State::Streaming {
+            summary.push(("bookmark".to_owned(), self.bookmark()));
+        }
+        self.results.close(number);
+        self.client.succeed(Pack::Map(summary));
         if self.state == State::Streaming {
             self.leave(State::Ready);
         }
         Ok(())
-    }
-
-    fn summary(&self, open: &Open) -> Pack {
-        let kind = match open.effect {
-            Effect::Read => "r",
-            Effect::Write => "w",
-            Effect::ReadWrite => "rw",
-            Effect::Schema => "s",
-        };
-        let mut metadata = vec![
-            ("type".to_owned(), kind.into()),
-            ("t_last".to_owned(), milliseconds(open.watch)),
-            ("db".to_owned(), DATABASE.into()),
-        ];
-        let mut stats: Vec<(String, Pack)> =
-            open.counts.named().map(|(name, count)| (name.to_owned(), Pack::Int(count as i64))).collect();
-        // As Neo4j: a statement that could write and didn't has none.
-        if !stats.is_empty() {
-            stats.push(("contains-updates".to_owned(), true.into()));
-            metadata.push(("stats".to_owned(), Pack::Map(stats)));
-        }
-        if self.state == State::Streaming {
-            metadata.push(("bookmark".to_owned(), self.bookmark()));
-        }
-        Pack::Map(metadata)
     }
 
     /// Whoever shows it has seen everything that was committed before: all do, always.
@@ -353,8 +314,7 @@ impl Protocol {
     /// Drops what is open and goes on in another state.
     fn leave(&mut self, state: State) {
         self.session.roll_back();
-        self.results.clear();
-        self.next_result = 0;
+        self.results = OpenResults::default();
         self.deadline = None;
         self.state = state;
     }
@@ -383,8 +343,4 @@ fn known(database: Option<&str>) -> Result<(), BoltFailure> {
         None | Some(DATABASE) => Ok(()),
         Some(other) => Err(BoltFailure::no_such_database(other)),
     }
-}
-
-fn milliseconds(watch: Stopwatch) -> Pack {
-    Pack::Int(watch.elapsed_ms() as i64)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::packstream::{Pack, read};
 use super::value;
 use crate::graph::Parameters;
-use crate::graph::embedded::Access;
+use crate::graph::embedded::AccessMode;
 use crate::secret::Secret;
 
 /// A client's message.
@@ -13,11 +13,11 @@ use crate::secret::Secret;
 pub(super) enum Request {
     /// Who the client is, and up to 5.0 its credentials.
     Hello {
-        credentials: Credentials,
+        credentials: BoltCredentials,
         /// Whether date-times in UTC are wanted, in Bolt 4.
         utc_patch: bool,
     },
-    Logon(Credentials),
+    Logon(BoltCredentials),
     Logoff,
     Goodbye,
     Reset,
@@ -40,7 +40,7 @@ pub(super) enum Request {
 
 /// The way a client proves who it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Credentials {
+pub(super) struct BoltCredentials {
     pub(super) scheme: Option<String>,
     pub(super) principal: Option<String>,
     pub(super) password: Option<Secret>,
@@ -49,7 +49,7 @@ pub(super) struct Credentials {
 /// What a transaction is begun with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TransactionOptions {
-    pub(super) access: Access,
+    pub(super) access: AccessMode,
     pub(super) database: Option<String>,
     pub(super) impersonated: bool,
     /// How long it may take, if the client says so.
@@ -136,9 +136,13 @@ fn dictionary(pack: Pack) -> Option<Pack> {
     matches!(pack, Pack::Map(_)).then_some(pack)
 }
 
-fn credentials(extra: &Pack) -> Credentials {
+fn credentials(extra: &Pack) -> BoltCredentials {
     let text = |key| extra.get(key).and_then(Pack::text).map(str::to_owned);
-    Credentials { scheme: text("scheme"), principal: text("principal"), password: text("credentials").map(Secret::new) }
+    BoltCredentials {
+        scheme: text("scheme"),
+        principal: text("principal"),
+        password: text("credentials").map(Secret::new),
+    }
 }
 
 fn parameters(entries: Vec<(String, Pack)>) -> Result<Parameters, String> {
@@ -153,8 +157,8 @@ fn parameters(entries: Vec<(String, Pack)>) -> Result<Parameters, String> {
 
 fn options(extra: &Pack) -> Option<TransactionOptions> {
     let access = match extra.get("mode").map(Pack::text) {
-        None | Some(Some("w")) => Access::Write,
-        Some(Some("r")) => Access::Read,
+        None | Some(Some("w")) => AccessMode::Write,
+        Some(Some("r")) => AccessMode::Read,
         Some(_) => return None,
     };
     let time = match extra.get("tx_timeout") {
@@ -204,7 +208,7 @@ mod tests {
         assert_eq!(
             options,
             TransactionOptions {
-                access: Access::Read,
+                access: AccessMode::Read,
                 database: Some("neo4j".to_owned()),
                 impersonated: false,
                 time: Some(Duration::from_millis(5))

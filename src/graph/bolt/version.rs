@@ -12,22 +12,22 @@ const MANIFEST: [u8; 4] = [0, 0, 1, 0xff];
 
 /// A version of Bolt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Version {
+pub(super) struct BoltVersion {
     pub(super) major: u8,
     pub(super) minor: u8,
 }
 
 /// What we speak, best first. From 5.5 on, failures and notifications look different.
-const OURS: [Version; 6] = [
-    Version { major: 5, minor: 4 },
-    Version { major: 5, minor: 3 },
-    Version { major: 5, minor: 2 },
-    Version { major: 5, minor: 1 },
-    Version { major: 5, minor: 0 },
-    Version { major: 4, minor: 4 },
+const OURS: [BoltVersion; 6] = [
+    BoltVersion { major: 5, minor: 4 },
+    BoltVersion { major: 5, minor: 3 },
+    BoltVersion { major: 5, minor: 2 },
+    BoltVersion { major: 5, minor: 1 },
+    BoltVersion { major: 5, minor: 0 },
+    BoltVersion { major: 4, minor: 4 },
 ];
 
-impl Version {
+impl BoltVersion {
     /// Whether graph values carry element ids, and date-times count from the epoch in UTC.
     pub(super) fn is_five(self) -> bool {
         self.major == 5
@@ -35,7 +35,7 @@ impl Version {
 
     /// Whether credentials come in a message of their own, after HELLO.
     pub(super) fn has_logon(self) -> bool {
-        self >= Version { major: 5, minor: 1 }
+        self >= BoltVersion { major: 5, minor: 1 }
     }
 
     pub(super) fn bytes(self) -> [u8; 4] {
@@ -47,7 +47,7 @@ impl Version {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
     /// This version.
-    Speak(Version),
+    Speak(BoltVersion),
     /// The client shall choose from our list.
     Choose,
     /// Nothing in common.
@@ -57,7 +57,7 @@ pub(super) enum Agreement {
 /// Finds the best version that both sides speak.
 pub(super) fn agree(offers: [u8; 16]) -> Agreement {
     let (offers, _) = offers.as_chunks::<4>();
-    let offered = |ours: &Version| {
+    let offered = |ours: &BoltVersion| {
         offers.iter().any(|[_, range, minor, major]| {
             *major == ours.major && (minor.saturating_sub(*range)..=*minor).contains(&ours.minor)
         })
@@ -80,7 +80,7 @@ pub(super) fn manifest() -> Vec<u8> {
 }
 
 /// The version that a client chose from our list.
-pub(super) fn chosen(bytes: [u8; 4]) -> Option<Version> {
+pub(super) fn chosen(bytes: [u8; 4]) -> Option<BoltVersion> {
     OURS.into_iter().find(|version| version.bytes() == bytes)
 }
 
@@ -92,8 +92,8 @@ mod tests {
         agree(offers.concat().try_into().unwrap())
     }
 
-    const V5_4: Agreement = Agreement::Speak(Version { major: 5, minor: 4 });
-    const V4_4: Agreement = Agreement::Speak(Version { major: 4, minor: 4 });
+    const V5_4: Agreement = Agreement::Speak(BoltVersion { major: 5, minor: 4 });
+    const V4_4: Agreement = Agreement::Speak(BoltVersion { major: 4, minor: 4 });
 
     #[test]
     fn the_drivers_of_today_are_understood() {
@@ -102,7 +102,7 @@ mod tests {
         let neo4rs = [[0, 0, 4, 4], [0, 0, 3, 4], [0, 0, 1, 4], [0, 0, 0, 4]];
         assert_eq!(agreed(neo4rs), V4_4);
         let early_five = [[0, 0, 0, 5], [0, 2, 4, 4], [0, 0, 1, 4], [0; 4]];
-        assert_eq!(agreed(early_five), Agreement::Speak(Version { major: 5, minor: 0 }));
+        assert_eq!(agreed(early_five), Agreement::Speak(BoltVersion { major: 5, minor: 0 }));
     }
 
     #[test]
@@ -110,12 +110,15 @@ mod tests {
         assert_eq!(agreed([[0, 0, 1, 0xff], [0; 4], [0; 4], [0; 4]]), Agreement::Choose);
         assert_eq!(agreed([[0, 0, 8, 5], [0, 0, 3, 4], [0, 0, 0, 3], [0; 4]]), Agreement::Nothing);
         assert_eq!(agreed([[0; 4]; 4]), Agreement::Nothing);
-        assert_eq!(agreed([[0, 9, 1, 5], [0; 4], [0; 4], [0; 4]]), Agreement::Speak(Version { major: 5, minor: 1 }));
+        assert_eq!(
+            agreed([[0, 9, 1, 5], [0; 4], [0; 4], [0; 4]]),
+            Agreement::Speak(BoltVersion { major: 5, minor: 1 })
+        );
     }
 
     #[test]
     fn only_what_is_on_our_list_can_be_chosen() {
-        assert_eq!(chosen([0, 0, 3, 5]), Some(Version { major: 5, minor: 3 }));
+        assert_eq!(chosen([0, 0, 3, 5]), Some(BoltVersion { major: 5, minor: 3 }));
         assert_eq!(chosen([0, 0, 8, 5]), None);
         assert_eq!(chosen([0, 1, 4, 5]), None);
     }

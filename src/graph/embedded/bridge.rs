@@ -13,7 +13,7 @@
 mod braces;
 
 use super::{names, scope, stages};
-use crate::cypher::{Kind, Span, Statement};
+use crate::cypher::{Span, Statement, TokenKind};
 
 /// The most hops that the engine can count.
 const ENDLESS: &str = "4294967295";
@@ -66,8 +66,8 @@ fn write(s: &Statement<'_>, span: Span) -> String {
 
 /// `*` and `*2..` in a relationship pattern: an upper bound, which the engine otherwise sets to 50.
 fn hops(s: &Statement<'_>, at: usize) -> Rewritten {
-    let ends = |at| s.symbol(at, "]{") || s.kind(at) == Some(Kind::Parameter);
-    let has_low = s.kind(at + 1) == Some(Kind::Number);
+    let ends = |at| s.symbol(at, "]{") || s.kind(at) == Some(TokenKind::Parameter);
+    let has_low = s.kind(at + 1) == Some(TokenKind::Number);
     let dots = at + 1 + usize::from(has_low);
     if !s.is(at, "*") {
         None
@@ -87,7 +87,7 @@ fn number(s: &Statement<'_>, at: usize) -> Rewritten {
     let text = s.at(at);
     let digits = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
     let between = |(at, _): (usize, &str)| at > 0 && digits(at - 1) && digits(at + 1);
-    let grouped = s.kind(at) == Some(Kind::Number) && text.contains('_') && text.match_indices('_').all(between);
+    let grouped = s.kind(at) == Some(TokenKind::Number) && text.contains('_') && text.match_indices('_').all(between);
     grouped.then(|| (text.replace('_', ""), at + 1))
 }
 

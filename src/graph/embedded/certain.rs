@@ -10,7 +10,7 @@ use super::bridge::bridge;
 use super::engine::Store;
 use super::gap;
 use super::wire;
-use crate::cypher::{Kind, Statement, is_one_of, split};
+use crate::cypher::{Statement, TokenKind, is_one_of, split};
 use crate::graph::{GraphErrorKind, Parameters, Value};
 
 /// The first error of a text, which may be several statements, that no backend takes; `None` where there is none, or where
@@ -89,24 +89,24 @@ const OTHERS: &str = "FILTER LET NEXT INSERT OFFSET FINISH FOREACH CALL YIELD LO
 fn is_open_cypher(s: &Statement<'_>) -> bool {
     // `my.own.function(…)`: only the backend knows it.
     let calls_by_a_long_name = (0..s.len()).any(|at| s.is(at, ".") && s.is(at + 2, "("));
-    s.word(0, FIRST) && !calls_by_a_long_name && (0..s.len()).all(|at| is_plain(s, at))
+    s.keyword(0, FIRST) && !calls_by_a_long_name && (0..s.len()).all(|at| is_plain(s, at))
 }
 
 fn is_plain(s: &Statement<'_>, at: usize) -> bool {
     let (text, before) = (s.at(at), at.wrapping_sub(1));
     match s.tokens[at].kind {
-        Kind::Space | Kind::Comment => true,
-        Kind::Backtick => text.trim_matches('`').bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
-        Kind::Quoted => !text.contains('\\'),
-        Kind::Number => text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'),
+        TokenKind::Space | TokenKind::Comment => true,
+        TokenKind::Backtick => text.trim_matches('`').bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+        TokenKind::Quoted => !text.contains('\\'),
+        TokenKind::Number => text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'),
         // Not as a label, and not as all properties of a pattern.
-        Kind::Parameter => {
+        TokenKind::Parameter => {
             let is_whole_pattern = at > 1 && s.is(at + 1, ")") && ends_operand(s, before);
             !(s.is(at + 1, "(") || is_whole_pattern || text.contains('`'))
         }
-        Kind::Symbol => match text {
+        TokenKind::Symbol => match text {
             // No parentheses around a part of a pattern: `((a)-->(b))+`.
-            "(" => !(s.is(at + 1, "(") && (s.word(before, "MATCH") || s.symbol(before, ")->,="))),
+            "(" => !(s.is(at + 1, "(") && (s.keyword(before, "MATCH") || s.symbol(before, ")->,="))),
             "+" | "*" => !s.symbol(before, ">-"),
             // No subquery, no quantifier, no projection of a map.
             "{" => !(s.symbol(before, ")>-]+*") || at > 0 && is_subquery(s, at)),
@@ -116,43 +116,45 @@ fn is_plain(s: &Statement<'_>, at: usize) -> bool {
             "|" => s.open(at).is_some_and(|open| s.is(open, "[")) && !s.is(at + 1, "|") && !s.is(before, "|"),
             symbol => ")][,=<>-/%^.}~".contains(symbol),
         },
-        Kind::Word => text.is_ascii() && is_plain_word(s, at),
+        TokenKind::Word => text.is_ascii() && is_plain_word(s, at),
     }
 }
 
 fn is_plain_word(s: &Statement<'_>, at: usize) -> bool {
     let before = at.wrapping_sub(1);
-    if s.word(at, "IS") {
+    if s.keyword(at, "IS") {
         // `IS NULL` and `IS NOT NULL`; there are predicates of types and of normal forms besides.
-        return s.word(at + 1, "NULL") || s.word(at + 2, "NULL");
+        return s.keyword(at + 1, "NULL") || s.keyword(at + 2, "NULL");
     }
-    if s.word(at, "COUNT COLLECT EXISTS") && s.is(at + 1, "{") {
+    if s.keyword(at, "COUNT COLLECT EXISTS") && s.is(at + 1, "{") {
         return false;
     }
     // `MATCH ANY (…)`, `p = ANY (…)`.
-    let is_pattern_name = || at > 2 && (s.word(at - 3, "MATCH") || s.is(at - 3, ","));
-    let selects_paths = || s.word(before, "MATCH") || s.is(before, "=") && is_pattern_name();
-    if s.word(at, "ALL ANY") && (!s.is(at + 1, "(") || selects_paths()) {
+    let is_pattern_name = || at > 2 && (s.keyword(at - 3, "MATCH") || s.is(at - 3, ","));
+    let selects_paths = || s.keyword(before, "MATCH") || s.is(before, "=") && is_pattern_name();
+    if s.keyword(at, "ALL ANY") && (!s.is(at + 1, "(") || selects_paths()) {
         return false;
     }
-    if let Some(open) = s.open(at).filter(|_| s.word(at, "WHERE")) {
+    if let Some(open) = s.open(at).filter(|_| s.keyword(at, "WHERE")) {
         // Within brackets it is openCypher's only after `x IN list`; within a pattern it is Neo4j's.
-        return (open..at).any(|at| s.word(at, "IN")) && !is_node_or_relationship(s, open);
+        return (open..at).any(|at| s.keyword(at, "IN")) && !is_node_or_relationship(s, open);
     }
-    if s.word(at, "CREATE ON") {
+    if s.keyword(at, "CREATE ON") {
         // Indexes and constraints are the backend's.
-        return s.is(at + 1, "(") || s.word(at + 1, "MATCH CREATE") || s.is(at + 2, "=");
+        return s.is(at + 1, "(") || s.keyword(at + 1, "MATCH CREATE") || s.is(at + 2, "=");
     }
-    if s.word(at, "ORDER SKIP LIMIT") && !is_in_its_place(s, at) || s.word(at, "DISTINCT") && s.word(before, "UNION") {
+    if s.keyword(at, "ORDER SKIP LIMIT") && !is_in_its_place(s, at)
+        || s.keyword(at, "DISTINCT") && s.keyword(before, "UNION")
+    {
         // Elsewhere it is a clause of its own.
         return false;
     }
-    if s.word(at, BEFORE_OPERANDS) || s.word(at, OTHER_KEYWORDS) {
+    if s.keyword(at, BEFORE_OPERANDS) || s.keyword(at, OTHER_KEYWORDS) {
         return !is_a_name(s, at);
     }
     // A name stands where an operand is wanted; after an operand it is a word that only another Cypher can know, or one
     // that is misspelled.
-    !ends_operand(s, before) || !s.word(at, OTHERS) && is_misspelled(s.at(at))
+    !ends_operand(s, before) || !s.keyword(at, OTHERS) && is_misspelled(s.at(at))
 }
 
 /// Whether a word is none, but one letter away from one with which a clause begins.
@@ -166,10 +168,10 @@ fn is_misspelled(text: &str) -> bool {
 /// Whether an operand can end with this: a name, a number, a text, a closed bracket.
 fn ends_operand(s: &Statement<'_>, at: usize) -> bool {
     match s.kind(at) {
-        None | Some(Kind::Space | Kind::Comment) => false,
-        Some(Kind::Word) => !is_one_of(s.at(at), BEFORE_OPERANDS),
-        Some(Kind::Symbol) => s.symbol(at, ")]}"),
-        Some(Kind::Backtick | Kind::Quoted | Kind::Number | Kind::Parameter) => true,
+        None | Some(TokenKind::Space | TokenKind::Comment) => false,
+        Some(TokenKind::Word) => !is_one_of(s.at(at), BEFORE_OPERANDS),
+        Some(TokenKind::Symbol) => s.symbol(at, ")]}"),
+        Some(TokenKind::Backtick | TokenKind::Quoted | TokenKind::Number | TokenKind::Parameter) => true,
     }
 }
 
@@ -178,7 +180,7 @@ fn is_node_or_relationship(s: &Statement<'_>, open: usize) -> bool {
     let Some(before) = open.checked_sub(1) else { return true };
     match s.at(open) {
         "[" => s.is(before, "-"),
-        "(" => s.symbol(before, "->,") || s.word(before, "MATCH CREATE MERGE"),
+        "(" => s.symbol(before, "->,") || s.keyword(before, "MATCH CREATE MERGE"),
         _ => false,
     }
 }
@@ -187,25 +189,25 @@ fn is_node_or_relationship(s: &Statement<'_>, open: usize) -> bool {
 fn is_subquery(s: &Statement<'_>, at: usize) -> bool {
     let in_pattern = || s.open(at - 1).is_some_and(|open| is_node_or_relationship(s, open));
     // A name within a pattern, or a label; else the projection of a map.
-    s.word(at - 1, "EXISTS COUNT COLLECT")
+    s.keyword(at - 1, "EXISTS COUNT COLLECT")
         || s.named(at - 1) && ends_operand(s, at - 1) && !s.is(at.wrapping_sub(2), ":") && !in_pattern()
 }
 
 /// Whether a keyword stands where a name does: `AS order`, `(end:A)`, `[in IN xs]`.
 fn is_a_name(s: &Statement<'_>, at: usize) -> bool {
     let opens = s.symbol(at.wrapping_sub(1), "([");
-    s.word(at.wrapping_sub(1), "AS")
-        || opens && (s.symbol(at + 1, ":){]*-") || s.word(at + 1, "IN"))
-        || s.is(at + 1, "=") && !s.word(at, "TRUE FALSE NULL")
+    s.keyword(at.wrapping_sub(1), "AS")
+        || opens && (s.symbol(at + 1, ":){]*-") || s.keyword(at + 1, "IN"))
+        || s.is(at + 1, "=") && !s.keyword(at, "TRUE FALSE NULL")
 }
 
 /// Whether `ORDER BY`, `SKIP` and `LIMIT` belong to the `WITH` or `RETURN` before them.
 fn is_in_its_place(s: &Statement<'_>, at: usize) -> bool {
     let clauses = "MATCH WHERE UNWIND WITH RETURN CREATE MERGE SET DELETE REMOVE ORDER SKIP LIMIT";
-    let Some(clause) = (0..at).rev().find(|at| s.word(*at, clauses)) else { return false };
-    s.word(clause, "WITH RETURN")
-        || !s.word(at, "ORDER") && s.word(clause, "ORDER")
-        || s.word(at, "LIMIT") && s.word(clause, "SKIP")
+    let Some(clause) = (0..at).rev().find(|at| s.keyword(*at, clauses)) else { return false };
+    s.keyword(clause, "WITH RETURN")
+        || !s.keyword(at, "ORDER") && s.keyword(clause, "ORDER")
+        || s.keyword(at, "LIMIT") && s.keyword(clause, "SKIP")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use graphdblite::bounds::check;
 use graphdblite::{Config, Database, GraphError as Theirs, SyncMode, Value as Engine};
 
 use super::limits::EmbeddedLimits;
-use super::refusal::Refusal;
+use super::error::StatementError;
 use super::wire;
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Temporal, Value};
 
@@ -46,7 +46,7 @@ impl Store {
     }
 
     /// Opens a writing transaction unless one is open.
-    pub(super) fn begin(&mut self) -> Result<(), Refusal> {
+    pub(super) fn begin(&mut self) -> Result<(), StatementError> {
         if !self.database.in_transaction() {
             self.database.begin_write()?;
         }
@@ -54,7 +54,7 @@ impl Store {
     }
 
     /// Keeps what the open transaction did.
-    pub(super) fn commit(&mut self) -> Result<(), Refusal> {
+    pub(super) fn commit(&mut self) -> Result<(), StatementError> {
         Ok(self.database.commit()?)
     }
 
@@ -67,9 +67,9 @@ impl Store {
     }
 
     /// The parameters of a statement as the engine takes them.
-    pub(super) fn given(&mut self, parameters: &Parameters) -> Result<HashMap<String, Engine>, Refusal> {
+    pub(super) fn given(&mut self, parameters: &Parameters) -> Result<HashMap<String, Engine>, StatementError> {
         let given = parameters.iter().map(|(name, value)| Ok((name.clone(), self.parameter(name, value)?)));
-        given.collect::<Result<_, _>>().map_err(Refusal::parameter)
+        given.collect::<Result<_, _>>().map_err(StatementError::parameter)
     }
 
     fn parameter(&mut self, name: &str, value: &Value) -> Result<Engine, GraphError> {

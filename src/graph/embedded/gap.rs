@@ -3,7 +3,7 @@
 //! This only sorts errors that the engine has raised. It never stops a statement that the engine would run.
 
 use super::names;
-use crate::cypher::{Kind, Statement, is_one_of};
+use crate::cypher::{Statement, TokenKind, is_one_of};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// Neo4j's functions that the engine lacks and no bridge writes.
@@ -27,16 +27,16 @@ pub(super) fn unsupported(what: &str, engine: Option<&str>) -> GraphError {
 
 /// The name of a function that Neo4j has and the engine lacks.
 pub(super) fn function(s: &Statement<'_>) -> Option<String> {
-    let calls = |at: &usize| s.kind(*at) == Some(Kind::Word) && s.is(at + 1, "(");
+    let calls = |at: &usize| s.kind(*at) == Some(TokenKind::Word) && s.is(at + 1, "(");
     let name = (0..s.len()).filter(calls).map(|at| qualified(s, at)).find(|name| is_one_of(name, FUNCTIONS))?;
     Some(format!("The function {name}()"))
 }
 
 /// The name of a procedure that a Neo4j can have.
 pub(super) fn procedure(s: &Statement<'_>) -> Option<String> {
-    let known = |at: &usize| s.word(*at, "CALL") && s.is(at + 2, ".") && is_one_of(s.at(at + 1), PROCEDURES);
+    let known = |at: &usize| s.keyword(*at, "CALL") && s.is(at + 2, ".") && is_one_of(s.at(at + 1), PROCEDURES);
     let call = (0..s.len()).find(known)?;
-    let part = |at: &usize| s.kind(*at) == Some(Kind::Word) || s.is(*at, ".");
+    let part = |at: &usize| s.kind(*at) == Some(TokenKind::Word) || s.is(*at, ".");
     let name: String = (call + 1..s.len()).take_while(part).map(|at| s.at(at)).collect();
     Some(format!("The procedure {}()", name.trim_end_matches("YIELD")))
 }
@@ -49,7 +49,7 @@ pub(super) fn is_procedure(name: &str) -> bool {
 /// The name of a construct that Neo4j has and the engine's grammar lacks.
 pub(super) fn syntax(s: &Statement<'_>) -> Option<String> {
     let is_bare_map = |at: usize| s.is(at, "{") && s.close(at).is_some_and(|close| !s.symbol(close + 1, ".["));
-    if (1..s.len()).any(|at| s.word(at - 1, "NOT") && is_bare_map(at)) {
+    if (1..s.len()).any(|at| s.keyword(at - 1, "NOT") && is_bare_map(at)) {
         // Neo4j refuses that, whatever is in the map.
         return None;
     }
@@ -63,40 +63,44 @@ fn construct(s: &Statement<'_>, at: usize) -> Option<&'static str> {
         "|" if s.is(at + 1, "|") => "Joining strings with ||",
         "&" | "!" => "A label expression (&, |, !)",
         "|" if in_node(s, at) => "A label expression (&, |, !)",
-        "(" if s.is(at + 1, "(") && s.kind(at + 2) == Some(Kind::Word) && s.is(before, "-") => {
+        "(" if s.is(at + 1, "(") && s.kind(at + 2) == Some(TokenKind::Word) && s.is(before, "-") => {
             "A quantified path pattern"
         }
         "{" if s.symbol(before, ")>") => "A quantified path pattern",
-        "." if s.is(before, "{") && s.kind(at.wrapping_sub(2)) == Some(Kind::Word) => "This map projection",
+        "." if s.is(before, "{") && s.kind(at.wrapping_sub(2)) == Some(TokenKind::Word) => "This map projection",
         ":" if s.is(at + 1, ":") => "A type predicate (IS ::)",
-        _ if s.kind(at) == Some(Kind::Parameter) && in_pattern(s, at) => "A parameter for all properties of a pattern",
-        _ if s.kind(at) != Some(Kind::Word) || s.symbol(before, ".:") => return None,
-        _ if s.word(at, "CALL") && s.symbol(at + 1, "{(") => "A subquery (CALL { … })",
-        _ if s.word(at, "FOREACH") && s.is(at + 1, "(") => "FOREACH",
-        _ if s.word(at, "COUNT") && s.is(at + 1, "{") => "This COUNT { … }",
-        _ if s.word(at, "COLLECT") && s.is(at + 1, "{") => "COLLECT { … }",
-        _ if s.word(at, "EXISTS") && s.is(at + 1, "{") => "This EXISTS { … }",
-        _ if s.word(at, "REDUCE") && s.is(at + 1, "(") => "The function reduce()",
-        _ if s.word(at, "LOAD") && s.word(at + 1, "CSV") => "LOAD CSV",
-        _ if s.word(at, "USING") && s.word(at + 1, "INDEX SCAN JOIN TEXT RANGE POINT") => "A planner hint (USING)",
-        _ if s.word(at, "SHORTEST") || s.word(at, "ANY") && s.is(at + 1, "(") && s.is(before, "=") => {
+        _ if s.kind(at) == Some(TokenKind::Parameter) && in_pattern(s, at) => {
+            "A parameter for all properties of a pattern"
+        }
+        _ if s.kind(at) != Some(TokenKind::Word) || s.symbol(before, ".:") => return None,
+        _ if s.keyword(at, "CALL") && s.symbol(at + 1, "{(") => "A subquery (CALL { … })",
+        _ if s.keyword(at, "FOREACH") && s.is(at + 1, "(") => "FOREACH",
+        _ if s.keyword(at, "COUNT") && s.is(at + 1, "{") => "This COUNT { … }",
+        _ if s.keyword(at, "COLLECT") && s.is(at + 1, "{") => "COLLECT { … }",
+        _ if s.keyword(at, "EXISTS") && s.is(at + 1, "{") => "This EXISTS { … }",
+        _ if s.keyword(at, "REDUCE") && s.is(at + 1, "(") => "The function reduce()",
+        _ if s.keyword(at, "LOAD") && s.keyword(at + 1, "CSV") => "LOAD CSV",
+        _ if s.keyword(at, "USING") && s.keyword(at + 1, "INDEX SCAN JOIN TEXT RANGE POINT") => {
+            "A planner hint (USING)"
+        }
+        _ if s.keyword(at, "SHORTEST") || s.keyword(at, "ANY") && s.is(at + 1, "(") && s.is(before, "=") => {
             "A SHORTEST path selector"
         }
-        _ if s.word(at, "WHEN") && s.symbol(at + 1, "<>=") => "A comparison right after WHEN",
-        _ if s.word(at, "WHEN") && s.word(at + 1, "IS STARTS ENDS") => "A predicate right after WHEN",
-        _ if s.word(at, "REMOVE") && s.is(at + 2, "[") => "REMOVE of a computed property",
-        _ if s.word(at, "TYPED") => "A type predicate (IS TYPED)",
-        _ if s.word(at, "NORMALIZED") => "A normalisation predicate",
-        _ if s.word(at, "FINISH") => "FINISH",
-        _ if s.word(at, "TRANSACTIONS") => "CALL … IN TRANSACTIONS",
-        _ if s.word(at, "WHERE") && in_brackets(s, at) => "A WHERE inside a pattern",
-        _ if s.word(at, "YIELD CALL") => "This CALL",
+        _ if s.keyword(at, "WHEN") && s.symbol(at + 1, "<>=") => "A comparison right after WHEN",
+        _ if s.keyword(at, "WHEN") && s.keyword(at + 1, "IS STARTS ENDS") => "A predicate right after WHEN",
+        _ if s.keyword(at, "REMOVE") && s.is(at + 2, "[") => "REMOVE of a computed property",
+        _ if s.keyword(at, "TYPED") => "A type predicate (IS TYPED)",
+        _ if s.keyword(at, "NORMALIZED") => "A normalisation predicate",
+        _ if s.keyword(at, "FINISH") => "FINISH",
+        _ if s.keyword(at, "TRANSACTIONS") => "CALL … IN TRANSACTIONS",
+        _ if s.keyword(at, "WHERE") && in_brackets(s, at) => "A WHERE inside a pattern",
+        _ if s.keyword(at, "YIELD CALL") => "This CALL",
         _ if at > 0 => return None,
-        _ if s.word(at, "SHOW") => "SHOW",
-        _ if s.word(at, "USE") => "USE",
-        _ if s.word(at, "CYPHER") => "A CYPHER option",
-        _ if s.word(at, "INSERT") => "INSERT",
-        _ if s.word(at, "ALTER GRANT") => "An administration command",
+        _ if s.keyword(at, "SHOW") => "SHOW",
+        _ if s.keyword(at, "USE") => "USE",
+        _ if s.keyword(at, "CYPHER") => "A CYPHER option",
+        _ if s.keyword(at, "INSERT") => "INSERT",
+        _ if s.keyword(at, "ALTER GRANT") => "An administration command",
         _ => return None,
     })
 }
@@ -106,8 +110,8 @@ fn name(s: &Statement<'_>) -> Option<String> {
     s.tokens.iter().find_map(|token| {
         let bare = token.text.trim_matches(['`', '$']);
         let readable = match token.kind {
-            Kind::Word | Kind::Parameter => bare.is_ascii() || names::is_plain(bare),
-            Kind::Backtick => names::is_plain(bare),
+            TokenKind::Word | TokenKind::Parameter => bare.is_ascii() || names::is_plain(bare),
+            TokenKind::Backtick => names::is_plain(bare),
             _ => true,
         };
         (!readable).then(|| format!("The name `{bare}` here"))
@@ -117,7 +121,7 @@ fn name(s: &Statement<'_>) -> Option<String> {
 /// A function's name with what stands before its dots.
 fn qualified(s: &Statement<'_>, mut at: usize) -> String {
     let mut name = s.at(at).to_owned();
-    while s.is(at.wrapping_sub(1), ".") && s.kind(at.wrapping_sub(2)) == Some(Kind::Word) {
+    while s.is(at.wrapping_sub(1), ".") && s.kind(at.wrapping_sub(2)) == Some(TokenKind::Word) {
         at -= 2;
         name = format!("{}.{name}", s.at(at));
     }
@@ -131,16 +135,16 @@ fn in_node(s: &Statement<'_>, at: usize) -> bool {
 
 fn in_pattern(s: &Statement<'_>, at: usize) -> bool {
     // Neo4j takes it in CREATE only.
-    let clause = (0..at).rev().find(|at| s.word(*at, "CREATE MERGE MATCH"));
-    let first = s.is(at.wrapping_sub(1), "(") || s.kind(at.wrapping_sub(1)) == Some(Kind::Word);
-    in_brackets(s, at) && s.symbol(at + 1, ")]") && first && clause.is_some_and(|clause| s.word(clause, "CREATE"))
+    let clause = (0..at).rev().find(|at| s.keyword(*at, "CREATE MERGE MATCH"));
+    let first = s.is(at.wrapping_sub(1), "(") || s.kind(at.wrapping_sub(1)) == Some(TokenKind::Word);
+    in_brackets(s, at) && s.symbol(at + 1, ")]") && first && clause.is_some_and(|clause| s.keyword(clause, "CREATE"))
 }
 
 /// Inside `(…)` of a pattern or `-[…]-`, as opposed to a function's arguments or a list.
 fn in_brackets(s: &Statement<'_>, at: usize) -> bool {
     let Some((open, before)) = s.open(at).and_then(|open| Some((open, open.checked_sub(1)?))) else { return false };
     match s.at(open) {
-        "(" => s.kind(before) != Some(Kind::Word) || s.word(before, "MATCH CREATE MERGE"),
+        "(" => s.kind(before) != Some(TokenKind::Word) || s.keyword(before, "MATCH CREATE MERGE"),
         "[" => s.is(before, "-"),
         _ => false,
     }

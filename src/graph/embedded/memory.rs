@@ -11,8 +11,8 @@ use graphdblite::bounds::{Bounds, Counting, Exceeded, bounded, give_back, held, 
 
 use super::cancel::CommitOrCancel;
 use super::engine::Store;
+use super::error::StatementError;
 use super::pool::Worker;
-use super::refusal::Refusal;
 use crate::graph::{GraphError, GraphErrorKind};
 
 #[global_allocator]
@@ -26,8 +26,8 @@ impl Worker {
     pub(super) fn bounded<T>(
         &mut self,
         request: &CommitOrCancel,
-        work: impl FnOnce(&mut Store) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&mut Store) -> Result<T, StatementError>,
+    ) -> Result<T, StatementError> {
         let store = &mut self.store;
         let bounds = Bounds { memory: store.memory, signal: request.signal() };
         let done = bounded(bounds, || work(store));
@@ -40,7 +40,7 @@ impl Worker {
         }
         done.unwrap_or_else(|exceeded| match exceeded {
             Exceeded::Memory => Err(store.too_large().into()),
-            Exceeded::Stopped => Err(Refusal::gave_up()),
+            Exceeded::Stopped => Err(StatementError::gave_up()),
         })
     }
 }

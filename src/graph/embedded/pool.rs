@@ -24,9 +24,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use super::cancel::{CancelOnDrop, CommitOrCancel};
 use super::engine::Store;
 use super::limits::EmbeddedLimits;
+use super::error::StatementError;
 use super::memory::Waiting;
 use super::packed::Form;
-use super::refusal::Refusal;
 use super::session::Session;
 use crate::graph::{GraphError, GraphErrorKind};
 
@@ -102,10 +102,10 @@ impl Sessions {
 
     /// Waits for the turn to write, at most so long. What its holder sends to the writer before it lets go is done before
     /// anything that the next one sends.
-    pub(super) async fn turn(&self, wait: Duration) -> Result<OwnedSemaphorePermit, Refusal> {
+    pub(super) async fn turn(&self, wait: Duration) -> Result<OwnedSemaphorePermit, StatementError> {
         match tokio::time::timeout(wait, Arc::clone(&self.0.turn).acquire_owned()).await {
-            Ok(turn) => turn.map_err(|_| Refusal::stopped()),
-            Err(_) => Err(Refusal::locked(&format!(
+            Ok(turn) => turn.map_err(|_| StatementError::stopped()),
+            Err(_) => Err(StatementError::locked(&format!(
                 "Another transaction has been writing for more than {} s, and the embedded graph has one writer at a \
                  time. Try again, and keep writing transactions short.",
                 wait.as_secs_f64()
@@ -117,15 +117,15 @@ impl Sessions {
     pub(super) fn send<T: Send + 'static>(
         &self,
         to: To,
-        work: impl FnOnce(&mut Worker) -> Result<T, Refusal> + Send + 'static,
-    ) -> oneshot::Receiver<Result<T, Refusal>> {
+        work: impl FnOnce(&mut Worker) -> Result<T, StatementError> + Send + 'static,
+    ) -> oneshot::Receiver<Result<T, StatementError>> {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |worker| {
             let done = catch_unwind(AssertUnwindSafe(|| work(worker)));
             // Nobody may listen any longer.
             let _ = reply.send(done.unwrap_or_else(|_| {
                 worker.store.roll_back();
-                Err(Refusal::broken(
+                Err(StatementError::broken(
                     "The embedded graph's engine panicked at this statement; nothing of the transaction was kept.",
                 ))
             }));
@@ -145,21 +145,21 @@ impl Sessions {
         &self,
         to: To,
         time: Duration,
-        work: impl FnOnce(&mut Worker, &CommitOrCancel) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&mut Worker, &CommitOrCancel) -> Result<T, StatementError> + Send + 'static,
+    ) -> Result<T, StatementError> {
         let waiter = CancelOnDrop::default();
         let request = Arc::clone(&waiter.0);
         let mut answer =
             self.send(
                 to,
                 move |worker| {
-                    if request.is_cancelled() { Err(Refusal::gave_up()) } else { work(worker, &request) }
+                    if request.is_cancelled() { Err(StatementError::gave_up()) } else { work(worker, &request) }
                 },
             );
         let answered = match tokio::time::timeout(time, &mut answer).await {
             Ok(answered) => answered,
             Err(_) if waiter.0.cancel() => {
-                return Err(Refusal::timed_out(&format!(
+                return Err(StatementError::timed_out(&format!(
                     "The statement took longer than {} s in the embedded graph and was given up; nothing of it was \
                      kept.{}",
                     time.as_secs_f64(),
@@ -168,7 +168,7 @@ impl Sessions {
             }
             Err(_) => answer.await,
         };
-        answered.unwrap_or_else(|_| Err(Refusal::stopped()))
+        answered.unwrap_or_else(|_| Err(StatementError::stopped()))
     }
 }
 
@@ -194,7 +194,7 @@ impl Worker {
     }
 
     /// Keeps what the open transaction did, or undoes it where that fails.
-    pub(super) fn commit(&mut self) -> Result<(), Refusal> {
+    pub(super) fn commit(&mut self) -> Result<(), StatementError> {
         let committed = self.store.commit();
         self.store.roll_back();
         if committed.is_ok() {
@@ -204,12 +204,16 @@ impl Worker {
     }
 
     /// Ends a transaction: it is kept if all went well and somebody still waits, else undone.
-    pub(super) fn end<T>(&mut self, request: &CommitOrCancel, done: Result<T, Refusal>) -> Result<T, Refusal> {
+    pub(super) fn end<T>(
+        &mut self,
+        request: &CommitOrCancel,
+        done: Result<T, StatementError>,
+    ) -> Result<T, StatementError> {
         match done {
             Ok(value) if request.commit() => self.commit().map(|()| value),
             done => {
                 self.store.roll_back();
-                done.and(Err(Refusal::gave_up()))
+                done.and(Err(StatementError::gave_up()))
             }
         }
     }

@@ -11,10 +11,10 @@ use super::cancel::CommitOrCancel;
 use super::catalog;
 use super::counts::Counts;
 use super::engine::Store;
+use super::error::StatementError;
 use super::memory::full;
 use super::packed::{Form, Packed};
 use super::pool::Worker;
-use super::refusal::Refusal;
 use super::schema::{Dispatch, dispatch};
 use super::session::{Answer, Effect};
 use super::wire::{self, Reader};
@@ -43,8 +43,8 @@ impl Worker {
         &mut self,
         request: &CommitOrCancel,
         form: &Form,
-        run: impl FnOnce(&mut Store, Rows<'_>) -> Result<Done, Refusal>,
-    ) -> Result<Answer, Refusal> {
+        run: impl FnOnce(&mut Store, Rows<'_>) -> Result<Done, StatementError>,
+    ) -> Result<Answer, StatementError> {
         let waiting = Arc::clone(&self.waiting);
         self.bounded(request, |store| {
             store.database.max_result_rows = 0;
@@ -57,8 +57,8 @@ impl Worker {
 
 impl Store {
     /// Runs one statement and keeps nothing of it. A writing one is refused before it does anything, as
-    /// [`super::RefusalReason::AccessMode`].
-    pub(super) fn read(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, Refusal> {
+    /// [`super::StatementErrorKind::AccessMode`].
+    pub(super) fn read(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, StatementError> {
         let statement = only(text)?;
         self.database.begin_read()?;
         let done = self.run(&statement, parameters, false, rows);
@@ -67,14 +67,24 @@ impl Store {
     }
 
     /// Runs one statement in the open transaction, or in a new one.
-    pub(super) fn write(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, Refusal> {
+    pub(super) fn write(
+        &mut self,
+        text: &str,
+        parameters: &Parameters,
+        rows: Rows<'_>,
+    ) -> Result<Done, StatementError> {
         let statement = only(text)?;
         self.begin()?;
         self.run(&statement, parameters, true, rows)
     }
 
     /// As [`Store::read`], as a table of so many rows at most.
-    pub(super) fn read_table(&mut self, text: &str, parameters: &Parameters, most: usize) -> Result<Table, Refusal> {
+    pub(super) fn read_table(
+        &mut self,
+        text: &str,
+        parameters: &Parameters,
+        most: usize,
+    ) -> Result<Table, StatementError> {
         self.database.max_result_rows = most;
         let mut rows = Vec::new();
         let done = self.read(text, parameters, &mut |row| rows.push(row))?;
@@ -82,7 +92,12 @@ impl Store {
     }
 
     /// Runs all statements of a text in a new transaction. Gives the rows of the last.
-    pub(super) fn write_table(&mut self, text: &str, parameters: &Parameters, most: usize) -> Result<Table, Refusal> {
+    pub(super) fn write_table(
+        &mut self,
+        text: &str,
+        parameters: &Parameters,
+        most: usize,
+    ) -> Result<Table, StatementError> {
         self.database.max_result_rows = most;
         let statements = split(text);
         let mut table = if statements.is_empty() { Err(nothing()) } else { self.begin().map(|()| Table::default()) };
@@ -110,7 +125,7 @@ impl Store {
         parameters: &Parameters,
         writes: bool,
         rows: Rows<'_>,
-    ) -> Result<Done, Refusal> {
+    ) -> Result<Done, StatementError> {
         let declared = columns(statement);
         let effect = match dispatch(statement)? {
             Dispatch::Compile => {
@@ -134,33 +149,33 @@ impl Store {
         let memory = self.memory;
         let refused = |theirs: Theirs| match is_full(&theirs) {
             true => full(memory).into(),
-            false => Refusal::from_engine(wire::error(&ours, &theirs), Some(&theirs)),
+            false => StatementError::from_engine(wire::error(&ours, &theirs), Some(&theirs)),
         };
         let mut reader = Reader::new(declared);
         let mut read = |record| reader.row(&record).into_iter().for_each(&mut *rows);
         self.database.execute_each(&theirs.text, Some(&given), &mut read).map_err(refused)?;
         // What the statement did goes with its transaction.
-        theirs.complaint.map_or(Ok(()), |message| Err(Refusal::statement(message)))?;
+        theirs.complaint.map_or(Ok(()), |message| Err(StatementError::statement(message)))?;
         self.enforce()?;
         Ok(Done { columns: reader.columns(), effect, counts: Counts::take() })
     }
 
     /// Whatever comes after the word EXPLAIN is compiled and not run. There are no rows, and no plan either.
-    fn explain(&mut self, statement: &Statement<'_>, parameters: &Parameters) -> Result<(), Refusal> {
+    fn explain(&mut self, statement: &Statement<'_>, parameters: &Parameters) -> Result<(), StatementError> {
         self.compile(statement.rest(1), parameters)
     }
 
     /// Compiles a statement without running it.
-    pub(super) fn compile(&mut self, text: &str, parameters: &Parameters) -> Result<(), Refusal> {
+    pub(super) fn compile(&mut self, text: &str, parameters: &Parameters) -> Result<(), StatementError> {
         let statement = Statement::parse(text);
         if dispatch(&statement)? != Dispatch::Run {
             return Ok(());
         }
         let Some(prepared) = self.prepared(&statement, columns(&statement), parameters)? else { return Ok(()) };
         let Prepared { ours, theirs, given, .. } = prepared;
-        let refused = |theirs: Theirs| Refusal::from_engine(wire::error(&ours, &theirs), Some(&theirs));
+        let refused = |theirs: Theirs| StatementError::from_engine(wire::error(&ours, &theirs), Some(&theirs));
         self.database.compile(&theirs.text, Some(&given)).map_err(refused)?;
-        theirs.complaint.map_or(Ok(()), |message| Err(Refusal::statement(message)))
+        theirs.complaint.map_or(Ok(()), |message| Err(StatementError::statement(message)))
     }
 
     /// A statement as the engine takes it; `None` when nothing is left to do.
@@ -169,7 +184,7 @@ impl Store {
         statement: &Statement<'a>,
         declared: Columns,
         parameters: &Parameters,
-    ) -> Result<Option<Prepared<'a>>, Refusal> {
+    ) -> Result<Option<Prepared<'a>>, StatementError> {
         let mut given = self.given(parameters)?;
         Ok(match catalog::rewrite(self, statement)? {
             Some(rewritten) if rewritten.text.trim().is_empty() => None,
@@ -201,7 +216,7 @@ fn is_full(theirs: &Theirs) -> bool {
 /// The longest statement that the engine takes: a longer one isn't even looked at.
 const LONGEST: usize = 1 << 20;
 
-fn only(text: &str) -> Result<Statement<'_>, Refusal> {
+fn only(text: &str) -> Result<Statement<'_>, StatementError> {
     if text.len() > LONGEST {
         let message = format!(
             "The statement has {} bytes, and the embedded graph takes {LONGEST} at most. Hand data over as parameters.",
@@ -212,10 +227,10 @@ fn only(text: &str) -> Result<Statement<'_>, Refusal> {
     match split(text).as_slice() {
         [statement] => Ok(Statement::parse(statement)),
         [] => Err(nothing()),
-        several => Err(Refusal::statement(format!("One statement was expected here, not {}.", several.len()))),
+        several => Err(StatementError::statement(format!("One statement was expected here, not {}.", several.len()))),
     }
 }
 
-fn nothing() -> Refusal {
-    Refusal::statement("There is no statement in this text.")
+fn nothing() -> StatementError {
+    StatementError::statement("There is no statement in this text.")
 }

@@ -3,7 +3,7 @@
 use super::catalog::{Command, command};
 use super::gap;
 use super::stages::groups;
-use crate::cypher::{Kind, Statement};
+use crate::cypher::{Statement, TokenKind};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// The way a statement takes.
@@ -22,10 +22,10 @@ pub(super) fn dispatch(s: &Statement<'_>) -> Result<Dispatch, GraphError> {
     if let Some(command) = command(s) {
         return command.map(Dispatch::Schema);
     }
-    if s.word(0, "EXPLAIN") {
+    if s.keyword(0, "EXPLAIN") {
         return Ok(Dispatch::Compile);
     }
-    if s.word(0, "PROFILE") {
+    if s.keyword(0, "PROFILE") {
         return Err(gap::unsupported("A query plan (PROFILE)", None));
     }
     if (0..s.len()).any(|at| is_old_octal(s, at)) {
@@ -44,14 +44,14 @@ pub(super) fn dispatch(s: &Statement<'_>) -> Result<Dispatch, GraphError> {
 fn is_old_octal(s: &Statement<'_>, at: usize) -> bool {
     // `.01` is a point and its digits.
     let digits = s.at(at).strip_prefix('0').filter(|_| !s.is(at.wrapping_sub(1), "."));
-    s.kind(at) == Some(Kind::Number)
+    s.kind(at) == Some(TokenKind::Number)
         && digits.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The engine gives unnamed nodes and relationships hidden columns, and `*` takes them along: they would take part in
 /// what DISTINCT, UNION and grouping compare.
 fn star_meets_hidden_columns(s: &Statement<'_>) -> bool {
-    let unions = (0..s.len()).any(|at| s.word(at, "UNION"));
+    let unions = (0..s.len()).any(|at| s.keyword(at, "UNION"));
     (0..s.len()).filter_map(|at| s.projection(at)).any(|projection| {
         let star = projection.items.iter().any(|item| item.len() == 1 && s.is(item.start, "*"));
         star && (projection.distinct || unions || groups(s, &projection)) && has_unnamed(s, projection.at)

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::names;
 use super::stages::{directed, groups, has_aggregate, named};
-use crate::cypher::{Kind, Projection, Span, Statement, is_one_of};
+use crate::cypher::{Projection, Span, Statement, TokenKind, is_one_of};
 
 /// Reserved words that can still be the name of a variable, and others that name a function before a bracket.
 const FUNCTIONS: &str = "count sum avg min max collect length nodes";
@@ -39,7 +39,7 @@ fn walk(s: &Statement<'_>) -> Result<(), String> {
 fn clauses<'a>(s: &Statement<'a>, span: Span, scope: &mut Names<'a>) -> Result<(), String> {
     let mut from = span.start;
     for at in span.clone().chain([span.end]) {
-        let parts = at < span.end && s.open(at).is_none() && (s.word(at, "UNION") && s.begins(at) || s.is(at, ";"));
+        let parts = at < span.end && s.open(at).is_none() && (s.keyword(at, "UNION") && s.begins(at) || s.is(at, ";"));
         if parts || at == span.end {
             scope.extend(bound(s, &(from..at)));
             all_in(s, &(from..at), scope)?;
@@ -129,8 +129,8 @@ fn bare(name: &str) -> &str {
 fn is_name(s: &Statement<'_>, at: usize) -> bool {
     let word = s.at(at);
     match s.kind(at) {
-        Some(Kind::Backtick) => true,
-        Some(Kind::Word) => is_one_of(word, FUNCTIONS) || !names::is_reserved(word) && !is_one_of(word, KEYWORDS),
+        Some(TokenKind::Backtick) => true,
+        Some(TokenKind::Word) => is_one_of(word, FUNCTIONS) || !names::is_reserved(word) && !is_one_of(word, KEYWORDS),
         _ => false,
     }
 }
@@ -149,13 +149,13 @@ fn is_use(s: &Statement<'_>, at: usize) -> bool {
     let before = at.wrapping_sub(1);
     let is_label = s.is(before, ":") && !(at > 1 && is_key(s, at - 2));
     let is_property = s.is(before, ".") && !s.is(at.wrapping_sub(2), ".");
-    let elsewhere = is_label || is_property || s.is(before, "|") || s.word(before, "AS");
+    let elsewhere = is_label || is_property || s.is(before, "|") || s.keyword(before, "AS");
     is_name(s, at) && !elsewhere && !is_key(s, at) && !is_call(s, at)
 }
 
 /// `name(` or `space.name(`, and `COUNT {`.
 fn is_call(s: &Statement<'_>, mut at: usize) -> bool {
-    if s.word(at, "COUNT COLLECT") && s.is(at + 1, "{") {
+    if s.keyword(at, "COUNT COLLECT") && s.is(at + 1, "{") {
         return true;
     }
     while s.is(at + 1, ".") && is_name(s, at + 2) {
@@ -166,7 +166,7 @@ fn is_call(s: &Statement<'_>, mut at: usize) -> bool {
 
 /// The names that stand where one can be bound.
 fn bound<'a>(s: &Statement<'a>, span: &Span) -> Names<'a> {
-    let yields = span.clone().find(|at| s.word(*at, "YIELD")).unwrap_or(span.end);
+    let yields = span.clone().find(|at| s.keyword(*at, "YIELD")).unwrap_or(span.end);
     let binds = |at: usize| {
         if at == span.start {
             return s.is(at + 1, "=");
@@ -174,13 +174,13 @@ fn bound<'a>(s: &Statement<'a>, span: &Span) -> Names<'a> {
         let before = at - 1;
         let called = s.is(before, "(")
             && before > span.start
-            && s.kind(before - 1) == Some(Kind::Word)
-            && (is_name(s, before - 1) || s.word(before - 1, "exists"));
-        s.word(before, "AS")
+            && s.kind(before - 1) == Some(TokenKind::Word)
+            && (is_name(s, before - 1) || s.keyword(before - 1, "exists"));
+        s.keyword(before, "AS")
             || s.is(before, "[")
             || s.is(before, "(") && !called
-            || s.word(at + 1, "IN")
-            || s.is(at + 1, "=") && (s.symbol(before, ",{") || s.kind(before) == Some(Kind::Word))
+            || s.keyword(at + 1, "IN")
+            || s.is(at + 1, "=") && (s.symbol(before, ",{") || s.kind(before) == Some(TokenKind::Word))
             || at > yields
     };
     span.clone().filter(|at| is_name(s, *at) && binds(*at)).map(|at| bare(s.at(at))).collect()

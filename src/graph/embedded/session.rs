@@ -5,15 +5,15 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::counts::Counts;
+use super::error::{StatementError, StatementErrorKind};
 use super::memory::Held;
 use super::packed::{Form, Packed};
 use super::pool::{Sessions, To};
-use super::refusal::{Refusal, RefusalReason};
 use crate::graph::Parameters;
 
 /// What a statement or a transaction may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum AccessMode {
     /// Only read: a write is refused.
     Read,
     /// Anything.
@@ -68,7 +68,7 @@ pub struct Session {
 
 #[derive(Debug)]
 struct Transaction {
-    access: Access,
+    access: AccessMode,
     /// The turn to write, from the first write to the end.
     turn: Option<OwnedSemaphorePermit>,
 }
@@ -81,13 +81,13 @@ impl Session {
     /// Runs one statement and commits it.
     pub async fn run(
         &mut self,
-        access: Access,
+        access: AccessMode,
         statement: &str,
         parameters: &Parameters,
         timeouts: Timeouts,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, StatementError> {
         match self.read(statement, parameters, timeouts).await {
-            Err(refusal) if refusal.reason == RefusalReason::AccessMode && access == Access::Write => {}
+            Err(refusal) if refusal.reason == StatementErrorKind::AccessMode && access == AccessMode::Write => {}
             answer => return answer,
         }
         let _turn = self.sessions.turn(timeouts.turn).await?;
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// Begins a transaction. It takes up nothing until its first write.
-    pub fn begin(&mut self, access: Access) {
+    pub fn begin(&mut self, access: AccessMode) {
         self.roll_back();
         self.transaction = Some(Transaction { access, turn: None });
     }
@@ -111,7 +111,7 @@ impl Session {
         statement: &str,
         parameters: &Parameters,
         timeouts: Timeouts,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, StatementError> {
         let answer = self.inside(statement, parameters, timeouts).await;
         if answer.is_err() {
             self.roll_back();
@@ -124,12 +124,14 @@ impl Session {
         statement: &str,
         parameters: &Parameters,
         timeouts: Timeouts,
-    ) -> Result<Answer, Refusal> {
-        let Some(Transaction { access, turn }) = &self.transaction else { return Err(Refusal::no_transaction()) };
+    ) -> Result<Answer, StatementError> {
+        let Some(Transaction { access, turn }) = &self.transaction else {
+            return Err(StatementError::no_transaction());
+        };
         let access = *access;
         if turn.is_none() {
             match self.read(statement, parameters, timeouts).await {
-                Err(refusal) if refusal.reason == RefusalReason::AccessMode && access == Access::Write => {}
+                Err(refusal) if refusal.reason == StatementErrorKind::AccessMode && access == AccessMode::Write => {}
                 answer => return answer,
             }
             // Before the statement is on its way: if we are cancelled, somebody must still undo it.
@@ -140,13 +142,15 @@ impl Session {
     }
 
     /// Commits the transaction.
-    pub async fn commit(&mut self) -> Result<(), Refusal> {
-        let Some(Transaction { turn, .. }) = self.transaction.take() else { return Err(Refusal::no_transaction()) };
+    pub async fn commit(&mut self) -> Result<(), StatementError> {
+        let Some(Transaction { turn, .. }) = self.transaction.take() else {
+            return Err(StatementError::no_transaction());
+        };
         if turn.is_none() {
             return Ok(());
         }
         let committed = self.sessions.send(To::Writer, |worker| worker.commit());
-        committed.await.unwrap_or_else(|_| Err(Refusal::stopped()))
+        committed.await.unwrap_or_else(|_| Err(StatementError::stopped()))
     }
 
     /// Undoes the open transaction, if there is one. It does not wait: the writer does it before anything else.
@@ -159,7 +163,12 @@ impl Session {
         }
     }
 
-    async fn read(&self, statement: &str, parameters: &Parameters, timeouts: Timeouts) -> Result<Answer, Refusal> {
+    async fn read(
+        &self,
+        statement: &str,
+        parameters: &Parameters,
+        timeouts: Timeouts,
+    ) -> Result<Answer, StatementError> {
         let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
         let work = self.sessions.ask(To::Reader, timeouts.statement, move |worker, request| {
             worker.answer(request, &form, |store, row| store.read(&statement, &parameters, row))
@@ -173,7 +182,7 @@ impl Session {
         parameters: &Parameters,
         timeouts: Timeouts,
         alone: bool,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, StatementError> {
         let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
         let work = self.sessions.ask(To::Writer, timeouts.statement, move |worker, request| {
             let answer = worker.answer(request, &form, |store, row| store.write(&statement, &parameters, row));

@@ -10,13 +10,13 @@
 //! ```
 
 use super::{names, scope};
-use crate::cypher::{Kind, Projection, Span, Statement};
+use crate::cypher::{Projection, Span, Statement, TokenKind};
 
 const AGGREGATES: &str = "count sum avg min max collect stdev stdevp percentiledisc percentilecont";
 
 /// Whether an aggregating function is called among these tokens.
 pub(super) fn has_aggregate(s: &Statement<'_>, span: &Span) -> bool {
-    span.clone().any(|at| s.word(at, AGGREGATES) && s.is(at + 1, "("))
+    span.clone().any(|at| s.keyword(at, AGGREGATES) && s.is(at + 1, "("))
 }
 
 /// Whether an item aggregates, so that the others are the grouping keys.
@@ -100,7 +100,7 @@ fn staged(s: &Statement<'_>, projection: &Projection) -> Option<String> {
 
 /// An item's alias in the stages; none for `*` and for a text that is no item.
 fn inner(s: &Statement<'_>, returns: bool, at: usize, item: &Span) -> Option<String> {
-    let usable = |alias: &usize| s.kind(*alias) == Some(Kind::Backtick) || names::is_plain(s.at(*alias));
+    let usable = |alias: &usize| s.kind(*alias) == Some(TokenKind::Backtick) || names::is_plain(s.at(*alias));
     match s.alias(item).filter(usable) {
         Some(alias) => Some(s.at(alias).to_owned()),
         None if item.is_empty() || item.len() == 1 && s.is(item.start, "*") => None,
@@ -111,7 +111,7 @@ fn inner(s: &Statement<'_>, returns: bool, at: usize, item: &Span) -> Option<Str
 /// A sort key and its direction.
 pub(super) fn directed<'a>(s: &Statement<'a>, sort: &Span) -> (Span, &'a str) {
     match sort.end.checked_sub(1) {
-        Some(last) if s.word(last, "ASC DESC ASCENDING DESCENDING") => (sort.start..last, s.at(last)),
+        Some(last) if s.keyword(last, "ASC DESC ASCENDING DESCENDING") => (sort.start..last, s.at(last)),
         _ => (sort.clone(), ""),
     }
 }
@@ -152,7 +152,7 @@ pub(super) fn named<'n, N>(s: &Statement<'_>, sort: &Span, at: usize, names: &'n
 
 /// The same token; the names of functions and `DISTINCT` are so in any case.
 fn same(s: &Statement<'_>, one: usize, other: usize) -> bool {
-    let any_case = s.word(one, "DISTINCT") || s.is(one + 1, "(");
+    let any_case = s.keyword(one, "DISTINCT") || s.is(one + 1, "(");
     s.at(one) == s.at(other) || any_case && s.at(one).eq_ignore_ascii_case(s.at(other))
 }
 

@@ -129,7 +129,7 @@ fn star<'a>(mut keys: Vec<&'a String>, last: &[String]) -> Vec<&'a String> {
 pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
     let words = words(theirs);
     let statement = &Statement::parse(statement);
-    let has_with_star = || (0..statement.len()).any(|at| statement.word(at, "WITH") && statement.is(at + 1, "*"));
+    let has_with_star = || (0..statement.len()).any(|at| statement.keyword(at, "WITH") && statement.is(at + 1, "*"));
     let ours = |kind| GraphError { kind, message: words.clone() };
     let unless = |gap: Option<String>| match gap {
         Some(gap) => gap::unsupported(&gap, Some(&words)),

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::evidence::{Change, ChangeTime, Entity};
-use crate::graph::embedded::{Access, EmbeddedGraph, EmbeddedLimits, Form, Timeouts};
+use crate::graph::embedded::{AccessMode, EmbeddedGraph, EmbeddedLimits, Form, Timeouts};
 
 const WHEN: ChangeTime = ChangeTime { turn: 1, late: false };
 
@@ -143,7 +143,7 @@ async fn an_unchanged_graph_is_not_looked_at_again() {
     // Whoever writes, through whatever door.
     let timeouts = Timeouts { statement: std::time::Duration::from_secs(20), turn: std::time::Duration::from_secs(20) };
     let mut session = graph.sessions().unwrap().session(Form::new(|_, _| {}));
-    session.begin(Access::Write);
+    session.begin(AccessMode::Write);
     session.run_inside("CREATE (:B)", &Parameters::new(), timeouts).await.unwrap();
     assert_eq!(GraphSnapshot::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
     session.commit().await.unwrap();

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::{Check, Place};
 use crate::job::nearest::nearest;
 use crate::job::problem::{listed, quoted};
-use crate::job::source::{Key, Node, Span};
+use crate::job::source::{Key, SourceSpan, YamlNode};
 
 impl<'r> Check<'r, '_> {
-    pub(super) fn mapping(&mut self, schema: &'r Value, node: &Node, place: &Place<'_>) {
+    pub(super) fn mapping(&mut self, schema: &'r Value, node: &YamlNode, place: &Place<'_>) {
         // A key that is there under a wrong name: it is not missing as well.
         let mut misspelt = Vec::new();
         for entry in node.entries() {
@@ -33,7 +33,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// Reports a key that the schema does not have; returns the key that was probably meant.
-    fn unknown_key(&mut self, schema: &'r Value, node: &Node, key: &Key) -> Option<&'r str> {
+    fn unknown_key(&mut self, schema: &'r Value, node: &YamlNode, key: &Key) -> Option<&'r str> {
         if schema["additionalProperties"] != false {
             return None;
         }
@@ -71,7 +71,7 @@ impl<'r> Check<'r, '_> {
         [target(part), target(&part["items"])].into_iter().flatten().any(|owner| owner["properties"].get(key).is_some())
     }
 
-    fn required(&mut self, schema: &Value, node: &Node, place: &Place<'_>, at: Span, misspelt: &[&str]) {
+    fn required(&mut self, schema: &Value, node: &YamlNode, place: &Place<'_>, at: SourceSpan, misspelt: &[&str]) {
         let is_missing = |name: &&str| node.get(name).is_none() && !misspelt.contains(name);
         // `if` a key is not there, `then` others must be.
         let without = schema["if"]["not"]["required"][0].as_str();
@@ -94,7 +94,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// `oneOf` with one required key each: what tells kinds apart. Returns whether it is clear which kind is meant.
-    fn one_kind(&mut self, schema: &Value, node: &Node, at: Span, misspelt: &[&str]) -> bool {
+    fn one_kind(&mut self, schema: &Value, node: &YamlNode, at: SourceSpan, misspelt: &[&str]) -> bool {
         let Some(branches) = schema["oneOf"].as_array() else { return true };
         let kinds: Vec<&str> = branches.iter().filter_map(|branch| branch["required"][0].as_str()).collect();
         let noun = schema["title"].as_str().unwrap_or("entry");
@@ -120,7 +120,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// `dependentRequired`: keys that need another one beside them.
-    fn together(&mut self, schema: &Value, node: &Node) {
+    fn together(&mut self, schema: &Value, node: &YamlNode) {
         for entry in node.entries() {
             for needed in words(&schema["dependentRequired"][&entry.key.text]) {
                 if node.get(needed).is_none() {
@@ -134,7 +134,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// `not` with required keys, in `allOf`: keys that exclude each other.
-    fn apart(&mut self, schema: &Value, node: &Node) {
+    fn apart(&mut self, schema: &Value, node: &YamlNode) {
         for rule in schema["allOf"].as_array().into_iter().flatten() {
             let pair: Option<Vec<_>> = words(&rule["not"]["required"]).map(|name| node.entry(name)).collect();
             let Some(mut pair) = pair.filter(|pair| pair.len() == 2) else { continue };

@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use super::nearest::nearest;
 use super::problem::{Report, listed, quoted, shortened};
-use super::source::{Content, Key, Node, Span};
+use super::source::{Content, Key, SourceSpan, YamlNode};
 use wording::{article, found, kind_of};
 
 /// Reports every difference between the tree and the schema.
-pub(super) fn check(report: &mut Report<'_>, schema: &Value, root: &Node) {
+pub(super) fn check(report: &mut Report<'_>, schema: &Value, root: &YamlNode) {
     Check { report, root: schema }.value(schema, root, &Place { key: None, label: "the job file".to_owned() });
 }
 
@@ -35,7 +35,7 @@ struct Check<'r, 'a> {
 }
 
 impl<'r> Check<'r, '_> {
-    fn value(&mut self, schema: &'r Value, node: &Node, place: &Place<'_>) {
+    fn value(&mut self, schema: &'r Value, node: &YamlNode, place: &Place<'_>) {
         let schema = self.resolved(schema, node);
         if let Some(branches) = schema["anyOf"].as_array() {
             self.none_of(branches, node, place);
@@ -64,7 +64,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// The schema behind `$ref`, and the branch of an `anyOf` that fits the node.
-    fn resolved(&self, schema: &'r Value, node: &Node) -> &'r Value {
+    fn resolved(&self, schema: &'r Value, node: &YamlNode) -> &'r Value {
         if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
             return self.resolved(&self.root["$defs"][name], node);
         }
@@ -91,7 +91,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// Where to point for a value: what is written, or its key where nothing or a whole block is written.
-    fn place_of(&self, node: &Node, place: &Place<'_>) -> Span {
+    fn place_of(&self, node: &YamlNode, place: &Place<'_>) -> SourceSpan {
         match (place.key, node.entries().first()) {
             (Some(key), _) if node.span.start == node.span.end => key.span,
             (None, Some(first)) => first.key.span,
@@ -99,7 +99,7 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    fn wrong_type(&mut self, schema: &Value, expected: &str, node: &Node, place: &Place<'_>) {
+    fn wrong_type(&mut self, schema: &Value, expected: &str, node: &YamlNode, place: &Place<'_>) {
         let written = self.report.lines.written(node.span);
         let help = wording::help_for_type(schema, expected, node, written, place);
         let message = format!("{}: expected {}, found {}", place.label, article(expected), found(node, written));
@@ -107,7 +107,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// A value of a type that none of several branches has.
-    fn none_of(&mut self, branches: &'r [Value], node: &Node, place: &Place<'_>) {
+    fn none_of(&mut self, branches: &'r [Value], node: &YamlNode, place: &Place<'_>) {
         let expected = branches.iter().filter(|branch| branch["type"] != "null").flat_map(|branch| {
             let branch = self.referred(branch);
             match choices(branch) {
@@ -121,7 +121,7 @@ impl<'r> Check<'r, '_> {
         self.report.add(self.place_of(node, place), message);
     }
 
-    fn text(&mut self, schema: &Value, text: &str, node: &Node, place: &Place<'_>) {
+    fn text(&mut self, schema: &Value, text: &str, node: &YamlNode, place: &Place<'_>) {
         match schema["pattern"].as_str() {
             // Something that is not a space.
             Some(r"\S") if text.trim().is_empty() => {
@@ -136,7 +136,7 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    fn choice(&mut self, choices: &[&str], node: &Node, place: &Place<'_>) {
+    fn choice(&mut self, choices: &[&str], node: &YamlNode, place: &Place<'_>) {
         let (span, written) = (self.place_of(node, place), self.report.lines.written(node.span));
         let Some(text) = node.text() else {
             let message = format!("{}: expected one of its words, found {}", place.label, found(node, written));
@@ -150,7 +150,7 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    fn list(&mut self, schema: &'r Value, items: &[Node], node: &Node, place: &Place<'_>) {
+    fn list(&mut self, schema: &'r Value, items: &[YamlNode], node: &YamlNode, place: &Place<'_>) {
         if (items.len() as u64) < schema["minItems"].as_u64().unwrap_or(0) {
             let span = place.key.map_or(node.span, |key| key.span);
             self.report.add(span, format!("{} is empty; it needs at least one entry", place.label));
@@ -162,7 +162,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// A value that may be anything must still be something that JSON can hold exactly.
-    fn anything(&mut self, node: &Node) {
+    fn anything(&mut self, node: &YamlNode) {
         self.exact(node);
         node.items().iter().for_each(|item| self.anything(item));
         node.entries().iter().for_each(|entry| self.anything(&entry.value));

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{Check, Place};
-use crate::job::source::{Content, Node};
+use crate::job::source::{Content, YamlNode};
 
 /// A bound above this is there for the machine's sake and not worth a word when the other one is broken.
 const TELLING: f64 = 1e6;
 
 impl Check<'_, '_> {
-    pub(super) fn number(&mut self, schema: &Value, node: &Node, place: &Place<'_>) {
+    pub(super) fn number(&mut self, schema: &Value, node: &YamlNode, place: &Place<'_>) {
         if !self.exact(node) {
             return;
         }
@@ -36,7 +36,7 @@ impl Check<'_, '_> {
     }
 
     /// Reports a number that JSON can't hold, or not exactly.
-    pub(super) fn exact(&mut self, node: &Node) -> bool {
+    pub(super) fn exact(&mut self, node: &YamlNode) -> bool {
         let written = self.report.lines.written(node.span);
         match &node.content {
             Content::Float(number) if !number.is_finite() => {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Place;
 use crate::job::problem::{quoted, shortened};
-use crate::job::source::{Content, Node};
+use crate::job::source::{Content, YamlNode};
 
 /// JSON Schema's name for the type of a value.
 pub(super) fn kind_of(content: &Content) -> &'static str {
@@ -33,7 +33,7 @@ pub(super) fn article(kind: &str) -> &'static str {
 }
 
 /// What is written there, as an author calls it.
-pub(super) fn found(node: &Node, written: &str) -> String {
+pub(super) fn found(node: &YamlNode, written: &str) -> String {
     let written = shortened(written);
     match &node.content {
         Content::Null if written.is_empty() => "nothing".to_owned(),
@@ -51,7 +51,7 @@ pub(super) fn found(node: &Node, written: &str) -> String {
 pub(super) fn help_for_type(
     schema: &Value,
     expected: &str,
-    node: &Node,
+    node: &YamlNode,
     written: &str,
     place: &Place<'_>,
 ) -> Option<String> {

@@ -2,7 +2,7 @@
 
 /// A place in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
+pub struct SourceSpan {
     /// The line, from 1.
     pub line: usize,
     /// The character in the line, from 1.
@@ -47,20 +47,20 @@ impl<'a> Lines<'a> {
     }
 
     /// What the author wrote there.
-    pub fn written(&self, span: Span) -> &'a str {
+    pub fn written(&self, span: SourceSpan) -> &'a str {
         self.text.get(span.start..span.end).unwrap_or("")
     }
 
     /// The place of the byte; past the end, the end.
-    pub fn at(&self, byte: usize) -> Span {
+    pub fn at(&self, byte: usize) -> SourceSpan {
         let start = (0..=byte.min(self.text.len())).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0);
         let line = self.starts.partition_point(|&line_start| line_start <= start);
         let column = self.text[self.starts[line - 1]..start].chars().count() + 1;
-        Span { line, column, start, end: start }
+        SourceSpan { line, column, start, end: start }
     }
 
     /// How many characters a caret under the place must cover: what is written there on its first line, at least one.
-    pub fn width(&self, span: Span) -> usize {
+    pub fn width(&self, span: SourceSpan) -> usize {
         let first_line = self.written(span).split(['\n', '\r']).next().unwrap_or("");
         first_line.trim_end().chars().count().max(1)
     }

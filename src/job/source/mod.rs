@@ -7,8 +7,8 @@ mod lines;
 mod node;
 mod syntax;
 
-pub use lines::{Lines, Span};
-pub use node::{Content, Key, Node, as_json};
+pub use lines::{Lines, SourceSpan};
+pub use node::{Content, Key, YamlNode, as_json};
 
 use super::mask::Mask;
 use super::problem::Report;
@@ -16,7 +16,7 @@ use super::secrets::Found;
 
 /// Reads one YAML document without a word about what is wrong with it: the trees of its first and its last keys, where
 /// some come twice; nothing where it can't be read.
-pub(super) fn read_leniently(text: &str) -> Vec<Node> {
+pub(super) fn read_leniently(text: &str) -> Vec<YamlNode> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match node::read(text, node::Duplicates::Refuse) {
         Ok(root) => vec![root],
@@ -29,7 +29,7 @@ pub(super) fn read_leniently(text: &str) -> Vec<Node> {
 
 /// Reads one YAML document and reports what is wrong with the YAML itself. With a key that comes twice there is a tree
 /// all the same, so that its other problems can be told at once.
-pub(super) fn parse(report: &mut Report<'_>) -> Option<Node> {
+pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
     let text = report.lines.text();
     match node::read(text, node::Duplicates::Refuse) {
         Ok(root) if root.is_empty_document() => {

@@ -7,15 +7,15 @@ use serde_json::{Map, Number, Value};
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Spanned};
 
-use super::Span;
+use super::SourceSpan;
 
 /// A value and where it is written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct YamlNode {
     /// The value.
     pub content: Content,
     /// Where it is written; for an alias, where its anchor is.
-    pub span: Span,
+    pub span: SourceSpan,
 }
 
 /// A value, with the type that YAML 1.2's core schema gives it.
@@ -32,18 +32,18 @@ pub enum Content {
     /// Text.
     String(String),
     /// A list.
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     /// A mapping, in the order in which it is written.
-    Mapping(Vec<Entry>),
+    Mapping(Vec<YamlEntry>),
 }
 
 /// One entry of a mapping.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct YamlEntry {
     /// Its key.
     pub key: Key,
     /// Its value.
-    pub value: Node,
+    pub value: YamlNode,
 }
 
 /// A key and where it is written.
@@ -52,22 +52,22 @@ pub struct Key {
     /// Its text; a number or a boolean is spelled as JSON spells it.
     pub text: String,
     /// Where it is written.
-    pub span: Span,
+    pub span: SourceSpan,
 }
 
-impl Node {
+impl YamlNode {
     /// The entry of this key, if this is a mapping that has it.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&YamlEntry> {
         self.entries().iter().find(|entry| entry.key.text == key)
     }
 
     /// The value of this key, if this is a mapping that has it.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&YamlNode> {
         self.entry(key).map(|entry| &entry.value)
     }
 
     /// The entries of a mapping; none for anything else.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[YamlEntry] {
         match &self.content {
             Content::Mapping(entries) => entries,
             _ => &[],
@@ -75,7 +75,7 @@ impl Node {
     }
 
     /// The items of a list; none for anything else.
-    pub fn items(&self) -> &[Node] {
+    pub fn items(&self) -> &[YamlNode] {
         match &self.content {
             Content::List(items) => items,
             _ => &[],
@@ -97,7 +97,7 @@ impl Node {
 }
 
 /// The tree as JSON; a number that JSON lacks becomes null, the structural check has refused it before.
-pub fn as_json(node: &Node) -> Value {
+pub fn as_json(node: &YamlNode) -> Value {
     match &node.content {
         Content::Null => Value::Null,
         Content::Bool(truth) => Value::Bool(*truth),
@@ -123,7 +123,7 @@ pub(super) enum Duplicates {
 }
 
 /// Reads one document. Budgets keep a hostile file from costing more than a few milliseconds and megabytes.
-pub(super) fn read(text: &str, duplicates: Duplicates) -> Result<Node, serde_saphyr::Error> {
+pub(super) fn read(text: &str, duplicates: Duplicates) -> Result<YamlNode, serde_saphyr::Error> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: 64,
@@ -146,16 +146,16 @@ pub(super) fn read(text: &str, duplicates: Duplicates) -> Result<Node, serde_sap
 }
 
 /// A location as a span of ours.
-pub(super) fn span(location: Location) -> Span {
+pub(super) fn span(location: Location) -> SourceSpan {
     let start = location.span().byte_offset().unwrap_or(0) as usize;
     let length = location.span().byte_len().unwrap_or(0) as usize;
-    Span { line: location.line() as usize, column: location.column() as usize, start, end: start + length }
+    SourceSpan { line: location.line() as usize, column: location.column() as usize, start, end: start + length }
 }
 
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
+impl<'de> Deserialize<'de> for YamlNode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<YamlNode, D::Error> {
         let spanned = Spanned::<Content>::deserialize(deserializer)?;
-        Ok(Node { content: spanned.value, span: span(spanned.defined) })
+        Ok(YamlNode { content: spanned.value, span: span(spanned.defined) })
     }
 }
 
@@ -214,7 +214,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
         let mut mapping = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<KeyText>>()? {
             let key = Key { text: key.value.0, span: span(key.defined) };
-            mapping.push(Entry { key, value: entries.next_value()? });
+            mapping.push(YamlEntry { key, value: entries.next_value()? });
         }
         Ok(Content::Mapping(mapping))
     }

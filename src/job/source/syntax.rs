@@ -2,7 +2,7 @@
 
 use serde_saphyr::Error;
 
-use super::{Node, Span};
+use super::{SourceSpan, YamlNode};
 use crate::job::problem::{Report, quoted};
 use crate::job::secrets::is_known_key;
 
@@ -15,7 +15,7 @@ pub(super) fn report_empty_file(report: &mut Report<'_>) {
 }
 
 /// Reports the parser's error. `root` is the tree that a duplicate key leaves when only the first one counts.
-pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>) {
+pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlNode>) {
     let at = place(report, error);
     let error = match error {
         Error::AliasError { error, .. } => error.without_snippet(),
@@ -85,17 +85,17 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&Node>
     }
 }
 
-fn too_large(report: &mut Report<'_>, at: Span) {
+fn too_large(report: &mut Report<'_>, at: SourceSpan) {
     report.add(at, "this file is far larger or deeper nested than a job can be");
 }
 
 /// Where the parser saw the error; the end of the text where it does not say.
-fn place(report: &Report<'_>, error: &Error) -> Span {
+fn place(report: &Report<'_>, error: &Error) -> SourceSpan {
     let lines = report.lines;
     let Some(location) = error.location() else { return lines.at(lines.text().len()) };
     let known = location.span().byte_len().is_some();
     let (line, column) = (location.line() as usize, location.column() as usize);
-    if known { super::node::span(location) } else { Span { line, column, start: 0, end: 0 } }
+    if known { super::node::span(location) } else { SourceSpan { line, column, start: 0, end: 0 } }
 }
 
 /// The parser's own words, without the place, which we tell ourselves.
@@ -161,18 +161,18 @@ fn is_syntax(error: &Error) -> bool {
 }
 
 /// A tab before the first word of the line, or of the line after it: the parser may notice one at the end of the line above.
-fn tab_in_indentation(report: &Report<'_>, line: usize) -> Option<Span> {
+fn tab_in_indentation(report: &Report<'_>, line: usize) -> Option<SourceSpan> {
     (line..=line + 1).find_map(|line| {
         let text = report.lines.line(line);
         let indentation: &str = &text[..text.len() - text.trim_start().len()];
         let tab = indentation.chars().position(|character| character == '\t')?;
-        (indentation.len() < text.len()).then_some(Span { line, column: tab + 1, start: 0, end: 0 })
+        (indentation.len() < text.len()).then_some(SourceSpan { line, column: tab + 1, start: 0, end: 0 })
     })
 }
 
 /// The first entry of the mapping in which the key comes again: the last one before it with the same text and, in block
 /// style, the same column.
-fn first_of(root: &Node, key: &str, again: Span) -> Option<Span> {
+fn first_of(root: &YamlNode, key: &str, again: SourceSpan) -> Option<SourceSpan> {
     let mut same_column = None;
     let mut same_line = None;
     let mut open = vec![root];

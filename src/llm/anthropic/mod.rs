@@ -7,10 +7,11 @@
 pub mod wire;
 
 use super::{
-    ApiError, Client, LlmError, LlmRequest, ModelOptions, ModelSettings, ParsedResponse, ProviderApi, ProviderRequest,
+    Client, LlmError, LlmRequest, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest, ReplyBody,
     RequestFeatures,
 };
-use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
+use crate::evidence::Usage;
+use crate::http::{BaseUrl, HttpClient, Url};
 
 /// Anthropic's own address: what stands before `/v1/messages`.
 pub const BASE_URL: &str = "https://api.anthropic.com";
@@ -32,6 +33,13 @@ pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmEr
     Ok(Client::new("anthropic", Box::new(provider), settings, http))
 }
 
+impl Anthropic {
+    fn url(&self, path: &str) -> Url {
+        // Whoever writes the version into the address means the same.
+        self.base.join([if self.base.ends_with("v1") { "" } else { "v1" }, path])
+    }
+}
+
 impl ProviderApi for Anthropic {
     fn provider_request(
         &self,
@@ -39,27 +47,20 @@ impl ProviderApi for Anthropic {
         options: &ModelOptions,
         features: RequestFeatures,
     ) -> ProviderRequest {
-        let body = wire::MessagesRequest::of(&self.model, request, options, features);
-        // Whoever writes the version into the address means the same.
-        let path: &[&str] = if self.base.ends_with("v1") { &["messages"] } else { &["v1", "messages"] };
-        ProviderRequest {
-            url: self.base.join(path.iter().copied()),
-            headers: VERSION,
-            body: serde_json::to_vec(&body).unwrap_or_default(),
-        }
+        let body = wire::MessagesRequest::new(&self.model, request, options, features);
+        ProviderRequest::new(self.url("messages"), VERSION, &body)
     }
 
-    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
-        let message: wire::MessageReply = reply.object()?;
-        Ok(match &message.error {
-            Some(error) => ParsedResponse::Error(ApiError::of_value(error)),
-            None => ParsedResponse::of(message.words(wants_json), message.usage()),
-        })
+    fn text(&self, body: &ReplyBody) -> Result<String, NoText> {
+        wire::text(body)
+    }
+
+    fn usage(&self, body: &ReplyBody) -> Usage {
+        wire::usage(body)
     }
 
     fn models(&self) -> Option<Url> {
-        let path: &[&str] = if self.base.ends_with("v1") { &["models"] } else { &["v1", "models"] };
-        Some(self.base.join(path.iter().copied()))
+        Some(self.url("models"))
     }
 
     fn first_features(&self) -> RequestFeatures {

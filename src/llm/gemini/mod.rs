@@ -6,10 +6,11 @@
 pub mod wire;
 
 use super::{
-    ApiError, Client, LlmError, LlmRequest, ModelOptions, ModelSettings, ParsedResponse, ProviderApi, ProviderRequest,
+    Client, LlmError, LlmRequest, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest, ReplyBody,
     RequestFeatures,
 };
-use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
+use crate::evidence::Usage;
+use crate::http::{BaseUrl, HttpClient, Url};
 
 /// Google's own address: what stands before `/v1beta/models/…`.
 pub const BASE_URL: &str = "https://generativelanguage.googleapis.com";
@@ -30,6 +31,13 @@ pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmEr
     Ok(Client::new("gemini", Box::new(provider), settings, http))
 }
 
+impl Gemini {
+    /// The version in the path. Whoever writes it into the address means that one.
+    fn version(&self) -> &'static str {
+        if self.base.ends_with("v1beta") || self.base.ends_with("v1") { "" } else { "v1beta" }
+    }
+}
+
 impl ProviderApi for Gemini {
     fn provider_request(
         &self,
@@ -37,27 +45,20 @@ impl ProviderApi for Gemini {
         options: &ModelOptions,
         features: RequestFeatures,
     ) -> ProviderRequest {
-        let body = wire::GenerateRequest::of(request, options, features);
-        // Whoever writes the version into the address means that one.
-        let version = if self.base.ends_with("v1beta") || self.base.ends_with("v1") { "" } else { "v1beta" };
-        ProviderRequest {
-            url: self.base.join([version, "models", &self.method]),
-            headers: &[],
-            body: serde_json::to_vec(&body).unwrap_or_default(),
-        }
+        let body = wire::GenerateRequest::new(request, options, features);
+        ProviderRequest::new(self.base.join([self.version(), "models", &self.method]), &[], &body)
     }
 
-    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
-        let generated: wire::GenerateReply = reply.object()?;
-        Ok(match &generated.error {
-            Some(error) => ParsedResponse::Error(ApiError::of_value(error)),
-            None => ParsedResponse::of(generated.words(wants_json), generated.usage()),
-        })
+    fn text(&self, body: &ReplyBody) -> Result<String, NoText> {
+        wire::text(body)
+    }
+
+    fn usage(&self, body: &ReplyBody) -> Usage {
+        wire::usage(body)
     }
 
     fn models(&self) -> Option<Url> {
-        let version = if self.base.ends_with("v1beta") || self.base.ends_with("v1") { "" } else { "v1beta" };
-        Some(self.base.join([version, "models"]))
+        Some(self.base.join([self.version(), "models"]))
     }
 
     fn key_header(&self) -> (&'static str, &'static str) {

@@ -4,15 +4,15 @@
 //! Invariants: the same question is the same bytes, so that prompt caches hit; what an endpoint can't do is found out
 //! once and remembered; a refusal, a cut answer and an error in a success's clothing are errors, never words.
 
-pub mod wire;
+use serde_json::json;
 
-use wire::CompletionRequest;
-
+use super::chat::{self, ChatContent, ChatRequest};
 use super::{
-    Client, CompletionReply, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, ProviderApi, RequestFeatures,
+    Client, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest,
+    ReplyBody, RequestFeatures,
 };
-use super::{ParsedResponse, ProviderRequest};
-use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply, Url};
+use crate::evidence::Usage;
+use crate::http::{BaseUrl, HttpClient, Url};
 
 /// OpenAI's own address: what stands before `/chat/completions`.
 pub const BASE_URL: &str = "https://api.openai.com/v1";
@@ -43,16 +43,20 @@ impl ProviderApi for OpenAi {
         options: &ModelOptions,
         features: RequestFeatures,
     ) -> ProviderRequest {
-        let body = CompletionRequest::of(&self.model, request, options, features);
-        ProviderRequest {
-            url: self.base.join(["chat", "completions"]),
-            headers: &[],
-            body: serde_json::to_vec(&body).unwrap_or_default(),
-        }
+        let head = json!({"model": self.model});
+        let longest = |name| options.max_tokens.filter(|_| features.max_tokens == name);
+        let mut body = ChatRequest::new(head, request, options, features, ChatContent::Text);
+        body.max_completion_tokens = longest(MaxTokens::Modern);
+        body.max_tokens = longest(MaxTokens::Classic);
+        ProviderRequest::new(self.base.join(["chat", "completions"]), &[], &body)
     }
 
-    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
-        Ok(reply.object::<CompletionReply>()?.parse_response(wants_json))
+    fn text(&self, body: &ReplyBody) -> Result<String, NoText> {
+        chat::text(body)
+    }
+
+    fn usage(&self, body: &ReplyBody) -> Usage {
+        chat::usage(body)
     }
 
     fn models(&self) -> Option<Url> {

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::http::{BaseUrl, HttpClient, IamDenial, IamSettings, IamTokens};
-use crate::llm::failure::{ErrorContext, Failure, Next};
+use crate::llm::failure::{ErrorContext, Failure, NextTry};
 use crate::llm::{ApiError, LlmError, ModelSettings, Origin};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
@@ -20,7 +20,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    pub(super) fn of(settings: &ModelSettings, url: &str, http: HttpClient) -> Result<Tokens, LlmError> {
+    pub(super) fn new(settings: &ModelSettings, url: &str, http: HttpClient) -> Result<Tokens, LlmError> {
         let url = BaseUrl::parse(url).map_err(|error| LlmError::for_good(format!("{FROM}: {error}")))?;
         let key = settings.key.clone().unwrap_or_else(|| Secret::new(""));
         let (time_limit, clock) = (settings.time_limit, settings.clock);
@@ -38,23 +38,23 @@ impl Tokens {
         let mut delays = self.retry.delays(self.rng_seed);
         let failed = |denial: IamDenial| {
             let failure = self.failure(denial);
-            let (Next::Again(asked) | Next::Slower(asked)) = failure.next else { return Err(failure) };
-            delays.next(asked).ok_or(Failure { next: Next::End, ..failure })
+            let (NextTry::Again(asked) | NextTry::Slower(asked)) = failure.next else { return Err(failure) };
+            delays.next(asked).ok_or(Failure { next: NextTry::End, ..failure })
         };
         self.service.current(refused, failed).await
     }
 
     fn failure(&self, denial: IamDenial) -> Failure {
-        let is_of_the_key = denial.is_of_the_key();
+        let is_about_key = denial.is_of_the_key();
         match denial {
-            IamDenial::Fault(fault) => Failure::of_fault(fault, &self.origin),
+            IamDenial::Fault(fault) => Failure::from_fault(fault, &self.origin),
             IamDenial::Refused(reply) => {
-                let mut api_error = ApiError::of_body(&reply.body);
-                if is_of_the_key {
+                let mut api_error = ApiError::from_body(&reply.body);
+                if is_about_key {
                     api_error.details.push_str("API_KEY_INVALID");
                 }
-                let whom = ErrorContext { model: "", origin: &self.origin, clock: self.clock };
-                Failure::of_status(&reply, &api_error, whom)
+                let context = ErrorContext { model: "", origin: &self.origin, clock: self.clock };
+                Failure::from_status(&reply, &api_error, context)
             }
         }
     }

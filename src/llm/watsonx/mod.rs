@@ -4,23 +4,38 @@
 //! again when it is about to end or is refused; requests name the project or the space that pays.
 
 mod iam;
-pub mod wire;
 
 use async_trait::async_trait;
+use serde_json::json;
 
+use super::chat::{self, ChatContent, ChatRequest};
 use super::failure::Failure;
-use super::{Client, CompletionReply, LlmError, LlmRequest, ModelOptions, ModelSettings, ProviderApi, RequestFeatures};
-use super::{ParsedResponse, ProviderRequest};
+use super::{
+    Client, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest,
+    ReplyBody, RequestFeatures,
+};
+use crate::evidence::Usage;
 pub use crate::http::IAM_URL;
-use crate::http::{BaseUrl, HttpClient, HttpFault, HttpReply};
+use crate::http::{BaseUrl, HttpClient};
 use crate::secret::Secret;
-pub use wire::Payer;
 
 /// Dallas; other regions have other addresses.
 pub const BASE_URL: &str = "https://us-south.ml.cloud.ibm.com";
 
 /// The version of the API that this is written against: IBM wants a date with every request.
 const VERSION: &str = "2025-02-06";
+
+/// Without a number watsonx.ai cuts replies at 1,024 tokens.
+const LONGEST_REPLY: u32 = 4096;
+
+/// The project or space that a request is billed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payer {
+    /// A project's id.
+    ProjectId(String),
+    /// A deployment space's id.
+    SpaceId(String),
+}
 
 struct Watsonx {
     base: BaseUrl,
@@ -34,7 +49,7 @@ struct Watsonx {
 /// # Errors
 /// What is wrong with an address; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, payer: Payer, iam_url: &str, http: HttpClient) -> Result<Client, LlmError> {
-    let tokens = iam::Tokens::of(&settings, iam_url, http.clone())?;
+    let tokens = iam::Tokens::new(&settings, iam_url, http.clone())?;
     let provider = Watsonx { base: settings.base()?, model: settings.model.clone(), payer, tokens };
     Ok(Client::new("watsonx", Box::new(provider), settings, http))
 }
@@ -47,14 +62,26 @@ impl ProviderApi for Watsonx {
         options: &ModelOptions,
         features: RequestFeatures,
     ) -> ProviderRequest {
-        let body = wire::ChatRequest::of(&self.model, &self.payer, request, options, features);
+        let (billed_to, id) = match &self.payer {
+            Payer::ProjectId(id) => ("project_id", id),
+            Payer::SpaceId(id) => ("space_id", id),
+        };
+        let head = json!({"model_id": self.model, billed_to: id});
+        let longest = options.max_tokens.unwrap_or(LONGEST_REPLY);
+        // The user's messages are parts, those of the others plain text, as in IBM's own examples.
+        let mut body = ChatRequest::new(head, request, options, features, ChatContent::part);
+        body.max_tokens = (features.max_tokens != MaxTokens::Omitted).then_some(longest);
         let mut url = self.base.join(["ml", "v1", "text", "chat"]);
         url.query_pairs_mut().append_pair("version", VERSION);
-        ProviderRequest { url, headers: &[], body: serde_json::to_vec(&body).unwrap_or_default() }
+        ProviderRequest::new(url, &[], &body)
     }
 
-    fn parse_response(&self, reply: &HttpReply, wants_json: bool) -> Result<ParsedResponse, HttpFault> {
-        Ok(reply.object::<CompletionReply>()?.parse_response(wants_json))
+    fn text(&self, body: &ReplyBody) -> Result<String, NoText> {
+        chat::text(body)
+    }
+
+    fn usage(&self, body: &ReplyBody) -> Usage {
+        chat::usage(body)
     }
 
     async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, Failure> {

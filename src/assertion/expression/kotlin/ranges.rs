@@ -1,7 +1,7 @@
 //! Kotlin's ranges: they take their end in, and Rhai's `..` leaves it out.
 
 use super::Writer;
-use crate::assertion::expression::tokens::{Kind, Token, closing};
+use crate::assertion::expression::tokens::{Lexeme, LexemeKind, closing};
 
 /// What is found of a range that would be read as another one.
 pub(in crate::assertion::expression) const RANGE: &str = "Kotlin's `..` takes its end in, Rhai's leaves it out";
@@ -20,7 +20,7 @@ impl Writer<'_> {
         }
         let word = |ahead: usize| {
             let token = self.tokens.get(place + ahead)?;
-            matches!(token.kind, Kind::Word | Kind::Quoted).then_some(token.text)
+            matches!(token.kind, LexemeKind::Word | LexemeKind::Quoted).then_some(token.text)
         };
         let start = word(0)?;
         let sign = *self.tokens.get(place + 1)?;
@@ -57,17 +57,19 @@ impl Writer<'_> {
 
     /// What stands before a sign: a number, or names with their dots.
     fn operand_before(&self, place: usize, from: usize) -> String {
-        let belongs =
-            |token: &&Token<'_>| token.kind == Kind::Word && token.text != "in" || token.is(".") || token.is("-");
+        let belongs = |token: &&Lexeme<'_>| {
+            token.kind == LexemeKind::Word && token.text != "in" || token.is(".") || token.is("-")
+        };
         let count = self.tokens[from..place].iter().rev().take_while(belongs).count();
         self.between(place - count, place).unwrap_or("start").to_owned()
     }
 
     /// What stands behind a sign, and the first token after it.
     fn operand_after(&self, place: usize) -> (String, usize) {
-        let belongs = |token: &&Token<'_>| token.kind == Kind::Word || token.is(".") || token.is("-");
+        let belongs = |token: &&Lexeme<'_>| token.kind == LexemeKind::Word || token.is(".") || token.is("-");
         let next = place + 1 + self.tokens[place + 1..].iter().take_while(belongs).count();
-        let is_infix = |at: &usize| self.tokens[*at].kind == Kind::Word && self.tokens[*at - 1].kind == Kind::Word;
+        let is_infix =
+            |at: &usize| self.tokens[*at].kind == LexemeKind::Word && self.tokens[*at - 1].kind == LexemeKind::Word;
         let next = (place + 2..next).find(is_infix).unwrap_or(next);
         (self.between(place + 1, next).unwrap_or("end").to_owned(), next)
     }
@@ -89,9 +91,9 @@ impl Writer<'_> {
                 _ if token.opens() && depth == 0 => return false,
                 _ if token.opens() => depth -= 1,
                 _ if depth > 0 => {}
-                "in" if token.kind == Kind::Word => return !self.is_loop(before, from),
-                "=" if token.kind == Kind::Sign => return self.is_looked_into_later(before),
-                ";" | "&&" | "||" | "," | "=>" | "|" if token.kind == Kind::Sign => return false,
+                "in" if token.kind == LexemeKind::Word => return !self.is_loop(before, from),
+                "=" if token.kind == LexemeKind::Sign => return self.is_looked_into_later(before),
+                ";" | "&&" | "||" | "," | "=>" | "|" if token.kind == LexemeKind::Sign => return false,
                 _ => {}
             }
         }
@@ -100,9 +102,9 @@ impl Writer<'_> {
 
     /// `(…).contains(x)`: no call's brackets, and behind them a question.
     fn is_asked(&self, open: usize, from: usize) -> bool {
-        let is_call = open > from && self.tokens[open - 1].kind == Kind::Word;
+        let is_call = open > from && self.tokens[open - 1].kind == LexemeKind::Word;
         let Some(close) = closing(self.tokens, open).filter(|_| !is_call) else { return false };
-        let asks = |token: &Token<'_>| {
+        let asks = |token: &Lexeme<'_>| {
             ["contains", "any", "all", "none", "count", "toList", "first", "last"].contains(&token.text)
         };
         self.tokens.get(close + 1).is_some_and(|dot| dot.is(".")) && self.tokens.get(close + 2).is_some_and(asks)
@@ -112,12 +114,12 @@ impl Writer<'_> {
     fn is_looked_into_later(&self, equals: usize) -> bool {
         let Some(name) = equals.checked_sub(1).map(|name| self.tokens[name]) else { return false };
         let later = &self.tokens[equals..];
-        name.kind == Kind::Word
+        name.kind == LexemeKind::Word
             && later.windows(3).any(|three| {
                 let follows = three[0].text == "in" && three[1].text == name.text;
                 follows || three[0].text == name.text && three[1].is(".") && three[2].text == "contains"
             })
-            || name.kind == Kind::Word
+            || name.kind == LexemeKind::Word
                 && later.len() > 1
                 && later[later.len() - 2].text == "in"
                 && later[later.len() - 1].text == name.text
@@ -125,7 +127,8 @@ impl Writer<'_> {
 
     /// Whether this `in` is that of a loop: `for x in …`, `for (x, i) in …`.
     fn is_loop(&self, place: usize, from: usize) -> bool {
-        let is_name = |token: &Token<'_>| token.kind == Kind::Word || ["(", ")", ","].iter().any(|sign| token.is(sign));
+        let is_name =
+            |token: &Lexeme<'_>| token.kind == LexemeKind::Word || ["(", ")", ","].iter().any(|sign| token.is(sign));
         let mut before = self.tokens[from..place].iter().rev().take_while(|token| is_name(token)).take(6);
         before.any(|token| token.text == "for")
     }

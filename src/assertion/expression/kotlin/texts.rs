@@ -1,7 +1,7 @@
 //! Kotlin's texts: `"${x}"` is filled in, `"""x"""` is taken as it is. Rhai fills in only within backticks.
 
 use super::Writer;
-use crate::assertion::expression::tokens::{Kind, Token};
+use crate::assertion::expression::tokens::{Lexeme, LexemeKind};
 
 /// What is found of a text that would not be filled in.
 pub(in crate::assertion::expression) const FILLED_IN: &str = "Rhai fills in `${…}` only in a text in backticks";
@@ -13,7 +13,7 @@ impl Writer<'_> {
     /// A text in Rhai's spelling, and the place of the first token after it.
     pub(super) fn text(&mut self, place: usize) -> Option<(Option<String>, usize)> {
         let token = self.tokens[place];
-        if token.kind != Kind::Quoted || !token.text.starts_with('"') {
+        if token.kind != LexemeKind::Quoted || !token.text.starts_with('"') {
             return None;
         }
         if let Some((inside, next)) = self.raw(place) {
@@ -44,7 +44,7 @@ impl Writer<'_> {
     /// The text with `$name` as `${name}`; `None` where nothing is filled in. A name that the script does not have is text.
     fn filled(&self, inside: &str) -> Option<String> {
         let is_known = |name: &str| {
-            self.tokens.iter().any(|token: &Token<'_>| token.kind == Kind::Word && token.text == name)
+            self.tokens.iter().any(|token: &Lexeme<'_>| token.kind == LexemeKind::Word && token.text == name)
                 || ["it", "objectContext", "evaluation", "changes"].contains(&name)
         };
         let (mut text, mut rest, mut found) = (String::new(), inside, false);

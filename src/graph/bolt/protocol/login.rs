@@ -8,11 +8,11 @@ use super::{Place, Protocol, State, Step, ValueFormat, session};
 use crate::graph::bolt::admission::Progress;
 use crate::graph::bolt::failure::BoltFailure;
 use crate::graph::bolt::packstream::{Pack, map};
-use crate::graph::bolt::request::Credentials;
+use crate::graph::bolt::request::BoltCredentials;
 use crate::graph::embedded::NEO4J;
 
 impl Protocol {
-    pub(super) async fn hello(&mut self, credentials: &Credentials, utc_patch: bool) -> Step {
+    pub(super) async fn hello(&mut self, credentials: &BoltCredentials, utc_patch: bool) -> Step {
         if !self.version.has_logon()
             && let Err(failure) = self.admit(credentials).await
         {
@@ -38,7 +38,7 @@ impl Protocol {
         Step::Next
     }
 
-    pub(super) async fn logon(&mut self, credentials: &Credentials) -> Step {
+    pub(super) async fn logon(&mut self, credentials: &BoltCredentials) -> Step {
         if let Err(failure) = self.admit(credentials).await {
             self.client.failure(failure);
             return Step::HangUp;
@@ -49,7 +49,7 @@ impl Protocol {
     }
 
     /// Gives the connection a place inside when the password is right, after what wrong ones have added to the wait.
-    async fn admit(&mut self, credentials: &Credentials) -> Result<(), BoltFailure> {
+    async fn admit(&mut self, credentials: &BoltCredentials) -> Result<(), BoltFailure> {
         if let Place::Outside(pending_client) = &self.place {
             pending_client.reached(Progress::Waits);
         }
@@ -68,7 +68,7 @@ impl Protocol {
         Ok(())
     }
 
-    fn is_known(&self, credentials: &Credentials) -> bool {
+    fn is_known(&self, credentials: &BoltCredentials) -> bool {
         let settings = &self.server.settings;
         let given = credentials.password.as_ref().map_or("", |password| password.expose());
         let basic = credentials.scheme.as_deref() == Some("basic");

@@ -12,8 +12,8 @@ use graphdblite::Value as Engine;
 use super::{procedures, show};
 use crate::cypher::Statement;
 use crate::graph::embedded::engine::Store;
+use crate::graph::embedded::error::{StatementError, StatementErrorKind};
 use crate::graph::embedded::gap;
-use crate::graph::embedded::refusal::{Refusal, RefusalReason};
 
 /// Rows under names.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,8 +32,11 @@ pub(in crate::graph::embedded) struct Rewritten {
 }
 
 /// Writes a statement without its calls; `None` when it has none that is known here.
-pub(in crate::graph::embedded) fn rewrite(store: &Store, s: &Statement<'_>) -> Result<Option<Rewritten>, Refusal> {
-    if s.word(0, "SHOW") {
+pub(in crate::graph::embedded) fn rewrite(
+    store: &Store,
+    s: &Statement<'_>,
+) -> Result<Option<Rewritten>, StatementError> {
+    if s.keyword(0, "SHOW") {
         return show::shown(store, s)?.map(|shown| showing(s, shown)).transpose();
     }
     let mut rewritten = Rewritten::default();
@@ -47,16 +50,16 @@ pub(in crate::graph::embedded) fn rewrite(store: &Store, s: &Statement<'_>) -> R
         let Some(procedure) = procedures::procedure(&call.name) else { return Err(missing(&call.name)) };
         procedure.accepts(call.arguments)?;
         let (yielded, tail) = yields(s, call.next)?;
-        let next = if s.word(tail, "WHERE") { s.part_end(tail + 1) } else { tail };
+        let next = if s.keyword(tail, "WHERE") { s.part_end(tail + 1) } else { tail };
         let alone = at == 0 && next == s.len();
         let rows = procedure.rows(store)?;
         rewritten.text.push_str(&s.text[written..s.tokens[at].at]);
         if rows.columns.is_empty() {
             if yielded.is_some() {
-                return Err(Refusal::statement("Cannot yield value from void procedure."));
+                return Err(StatementError::statement("Cannot yield value from void procedure."));
             }
         } else if yielded.is_none() && !alone {
-            return Err(Refusal::statement(
+            return Err(StatementError::statement(
                 "Procedure call inside a query does not support naming results implicitly (name explicitly using \
                  `YIELD` instead)",
             ));
@@ -65,7 +68,7 @@ pub(in crate::graph::embedded) fn rewrite(store: &Store, s: &Statement<'_>) -> R
             let number = rewritten.given.len();
             let source = rewritten.source(&rows);
             let filter = s.text(&(tail..next));
-            if at == 0 || s.word(at - 1, "UNION ALL") {
+            if at == 0 || s.keyword(at - 1, "UNION ALL") {
                 let last = if alone { format!(" RETURN {}", names(&items)) } else { String::new() };
                 rewritten.text.push_str(&format!("{source} WITH {} {filter}{last}", columns(&items, number)));
             } else {
@@ -91,14 +94,14 @@ pub(in crate::graph::embedded) fn rewrite(store: &Store, s: &Statement<'_>) -> R
     Ok(Some(rewritten))
 }
 
-fn showing(s: &Statement<'_>, shown: show::Shown) -> Result<Rewritten, Refusal> {
+fn showing(s: &Statement<'_>, shown: show::Shown) -> Result<Rewritten, StatementError> {
     let mut rewritten = Rewritten::default();
     let (yielded, tail) = yields(s, shown.next)?;
     let rows = if yielded.is_some() { shown.full } else { shown.brief };
     let items = chosen(&rows, yielded.as_deref())?;
-    let returns = (tail..s.len()).any(|at| s.word(at, "RETURN") && yielded.is_some());
-    if !s.word(tail, "WHERE") && tail < s.len() && yielded.is_none() {
-        return Err(Refusal::statement("SHOW takes YIELD or WHERE, and RETURN only after YIELD."));
+    let returns = (tail..s.len()).any(|at| s.keyword(at, "RETURN") && yielded.is_some());
+    if !s.keyword(tail, "WHERE") && tail < s.len() && yielded.is_none() {
+        return Err(StatementError::statement("SHOW takes YIELD or WHERE, and RETURN only after YIELD."));
     }
     let source = rewritten.source(&rows);
     let last = if returns { String::new() } else { format!(" RETURN {}", names(&items)) };
@@ -120,18 +123,18 @@ impl Rewritten {
 
 /// Whether a statement asks about the server and not about the graph.
 pub(in crate::graph::embedded) fn administers(s: &Statement<'_>) -> bool {
-    let shows = s.word(0, "SHOW") && (1..3).any(|at| s.word(at, "DATABASE DATABASES USER USERS"));
+    let shows = s.keyword(0, "SHOW") && (1..3).any(|at| s.keyword(at, "DATABASE DATABASES USER USERS"));
     let calls = |at| call(s, at).and_then(|call| procedures::procedure(&call.name));
     shows || (0..s.len()).filter_map(calls).any(|procedure| procedure.administers())
 }
 
 /// Refuses a procedure that isn't there.
-fn missing(name: &str) -> Refusal {
+fn missing(name: &str) -> StatementError {
     let refusal = match gap::is_procedure(name) {
         true => gap::unsupported(&format!("The procedure {name}()"), None).into(),
-        false => Refusal::statement(format!("There is no procedure with the name `{name}`.")),
+        false => StatementError::statement(format!("There is no procedure with the name `{name}`.")),
     };
-    Refusal { reason: RefusalReason::Procedure, ..refusal }
+    StatementError { reason: StatementErrorKind::Procedure, ..refusal }
 }
 
 struct Call {
@@ -144,7 +147,7 @@ struct Call {
 
 /// `CALL name(…)` or `CALL name` at this token.
 fn call(s: &Statement<'_>, at: usize) -> Option<Call> {
-    if s.symbol(at.wrapping_sub(1), ".:") || !s.word(at, "CALL") {
+    if s.symbol(at.wrapping_sub(1), ".:") || !s.keyword(at, "CALL") {
         return None;
     }
     let mut next = at + 2;
@@ -168,8 +171,8 @@ fn call(s: &Statement<'_>, at: usize) -> Option<Call> {
 type Item<'a> = (String, &'a str);
 
 /// `YIELD *` or `YIELD name AS alias, …` at this token, and the token after it. An empty list means all.
-fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<Item<'a>>>, usize), Refusal> {
-    if !s.word(at, "YIELD") {
+fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<Item<'a>>>, usize), StatementError> {
+    if !s.keyword(at, "YIELD") {
         return Ok((None, at));
     }
     if s.is(at + 1, "*") {
@@ -177,9 +180,9 @@ fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<Item<'a>>>, us
     }
     let (mut items, mut at) = (Vec::new(), at + 1);
     loop {
-        let alias = if s.word(at + 1, "AS") { at + 2 } else { at };
+        let alias = if s.keyword(at + 1, "AS") { at + 2 } else { at };
         if !s.named(at) || alias >= s.len() {
-            return Err(Refusal::statement("This YIELD is not understood."));
+            return Err(StatementError::statement("This YIELD is not understood."));
         }
         items.push((s.at(at).trim_matches('`').to_owned(), s.at(alias)));
         at = alias + 1;
@@ -191,11 +194,11 @@ fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<Item<'a>>>, us
 }
 
 /// The columns that are yielded; all of them when none is named.
-fn chosen<'a>(rows: &Rows, yielded: Option<&[Item<'a>]>) -> Result<Vec<Item<'a>>, Refusal> {
+fn chosen<'a>(rows: &Rows, yielded: Option<&[Item<'a>]>) -> Result<Vec<Item<'a>>, StatementError> {
     match yielded {
         None | Some([]) => Ok(rows.columns.iter().map(|column| ((*column).to_owned(), *column)).collect()),
         Some(items) => match items.iter().find(|(column, _)| !rows.columns.contains(&column.as_str())) {
-            Some((column, _)) => Err(Refusal::statement(format!("Unknown procedure output: `{column}`"))),
+            Some((column, _)) => Err(StatementError::statement(format!("Unknown procedure output: `{column}`"))),
             None => Ok(items.to_vec()),
         },
     }

@@ -1,10 +1,10 @@
 //! `CREATE` and `DROP`, `INDEX` and `CONSTRAINT`.
 
-use super::rules::{Entity, IndexKind, Rules, SchemaFault, Subject, fault};
-use crate::cypher::{Kind, Statement, Token, unquoted};
+use super::rules::{EntityKind, IndexKind, Rules, SchemaFault, Subject, fault};
+use crate::cypher::{Statement, Token, TokenKind, unquoted};
 use crate::graph::embedded::counts::Counts;
+use crate::graph::embedded::error::StatementError;
 use crate::graph::embedded::gap;
-use crate::graph::embedded::refusal::Refusal;
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
 
 /// A schema command.
@@ -33,18 +33,18 @@ enum What {
 /// Reads a schema command; `None` for any other statement.
 pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<Result<Command, GraphError>> {
     let mut cursor = Cursor { s: statement, at: 0 };
-    let creates = if cursor.word("CREATE") {
+    let creates = if cursor.keyword("CREATE") {
         true
-    } else if cursor.word("DROP") {
+    } else if cursor.keyword("DROP") {
         false
     } else {
         return None;
     };
-    let replaces = cursor.word("OR") && cursor.word("REPLACE");
+    let replaces = cursor.keyword("OR") && cursor.keyword("REPLACE");
     let kinds = ["RANGE", "TEXT", "POINT", "LOOKUP", "BTREE", "FULLTEXT", "VECTOR"];
-    let kind = kinds.into_iter().find(|kind| cursor.word(kind));
-    let index = cursor.word("INDEX");
-    if !index && (kind.is_some() || !cursor.word("CONSTRAINT")) {
+    let kind = kinds.into_iter().find(|kind| cursor.keyword(kind));
+    let index = cursor.keyword("INDEX");
+    if !index && (kind.is_some() || !cursor.keyword("CONSTRAINT")) {
         return None;
     }
     Some(match (replaces, creates, index) {
@@ -57,13 +57,13 @@ pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<R
 
 impl Command {
     /// Changes the rules and tells what was changed.
-    pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<Counts, Refusal> {
+    pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<Counts, StatementError> {
         let name = match &self.name {
             None => None,
             Some(Name::Written(name)) => Some(name.clone()),
             Some(Name::Parameter(parameter)) => match parameters.get(parameter) {
                 Some(Value::String(name)) => Some(name.clone()),
-                _ => return Err(Refusal::statement(format!("The parameter ${parameter} is no name."))),
+                _ => return Err(StatementError::statement(format!("The parameter ${parameter} is no name."))),
             },
         };
         let mut counts = Counts::default();
@@ -91,8 +91,8 @@ struct Cursor<'s, 'a> {
 }
 
 impl<'a> Cursor<'_, 'a> {
-    fn word(&mut self, word: &str) -> bool {
-        self.take(|token| token.word(word)).is_some()
+    fn keyword(&mut self, word: &str) -> bool {
+        self.take(|token| token.keyword(word)).is_some()
     }
 
     fn symbols(&mut self, symbols: &str) -> bool {
@@ -106,12 +106,12 @@ impl<'a> Cursor<'_, 'a> {
     }
 
     fn identifier(&mut self) -> Option<String> {
-        let token = self.take(|token| matches!(token.kind, Kind::Word | Kind::Backtick))?;
+        let token = self.take(|token| matches!(token.kind, TokenKind::Word | TokenKind::Backtick))?;
         Some(unquoted(token.text))
     }
 
     fn name(&mut self) -> Option<Name> {
-        if let Some(parameter) = self.take(|token| token.kind == Kind::Parameter) {
+        if let Some(parameter) = self.take(|token| token.kind == TokenKind::Parameter) {
             return Some(Name::Parameter(unquoted(&parameter.text[1..])));
         }
         self.identifier().map(Name::Written)
@@ -125,8 +125,8 @@ impl<'a> Cursor<'_, 'a> {
         let sort = if index { "INDEX" } else { "CONSTRAINT" };
         let wrong = || mistake(&format!("This DROP {sort} is not understood. Try DROP {sort} name IF EXISTS."));
         let name = Some(self.name().ok_or_else(wrong)?);
-        let lenient = self.word("IF");
-        if lenient && !self.word("EXISTS") {
+        let lenient = self.keyword("IF");
+        if lenient && !self.keyword("EXISTS") {
             return Err(wrong());
         }
         let what = if index { What::DropIndex } else { What::DropConstraint };
@@ -136,24 +136,24 @@ impl<'a> Cursor<'_, 'a> {
     /// `name IF NOT EXISTS FOR`.
     fn head(&mut self) -> Option<(Option<Name>, bool)> {
         let (s, at) = (self.s, self.at);
-        let starts = s.word(at, "FOR") && s.is(at + 1, "(") || s.word(at, "IF") && s.word(at + 1, "NOT");
+        let starts = s.keyword(at, "FOR") && s.is(at + 1, "(") || s.keyword(at, "IF") && s.keyword(at + 1, "NOT");
         let name = if starts { None } else { Some(self.name()?) };
-        let lenient = self.word("IF");
-        if lenient && !(self.word("NOT") && self.word("EXISTS")) {
+        let lenient = self.keyword("IF");
+        if lenient && !(self.keyword("NOT") && self.keyword("EXISTS")) {
             return None;
         }
-        self.word("FOR").then_some((name, lenient))
+        self.keyword("FOR").then_some((name, lenient))
     }
 
     /// `(n:A)` or `()-[r:R]-()`: the variable, and what it is of.
-    fn pattern(&mut self) -> Option<(String, Entity, Vec<String>)> {
+    fn pattern(&mut self) -> Option<(String, EntityKind, Vec<String>)> {
         self.symbols("(").then_some(())?;
         let (entity, variable) = if self.symbols(")") {
             self.take(|token| token.is("<"));
             self.symbols("-[").then_some(())?;
-            (Entity::Relationship, self.identifier()?)
+            (EntityKind::Relationship, self.identifier()?)
         } else {
-            (Entity::Node, self.identifier()?)
+            (EntityKind::Node, self.identifier()?)
         };
         let mut names = Vec::new();
         if self.symbols(":") {
@@ -163,8 +163,8 @@ impl<'a> Cursor<'_, 'a> {
             }
         }
         match entity {
-            Entity::Node => self.symbols(")").then_some(())?,
-            Entity::Relationship => {
+            EntityKind::Node => self.symbols(")").then_some(())?,
+            EntityKind::Relationship => {
                 self.symbols("]-").then_some(())?;
                 self.take(|token| token.is(">"));
                 self.symbols("()").then_some(())?;
@@ -193,7 +193,7 @@ impl<'a> Cursor<'_, 'a> {
 
     /// `OPTIONS {…}` and the end.
     fn options(&mut self) -> bool {
-        if self.word("OPTIONS") {
+        if self.keyword("OPTIONS") {
             self.at = self.s.past(self.at);
         }
         self.end()
@@ -218,11 +218,11 @@ impl<'a> Cursor<'_, 'a> {
     fn index_of(&mut self, kind: IndexKind) -> Option<Command> {
         let (name, lenient) = self.head()?;
         let (variable, entity, names) = self.pattern()?;
-        self.word("ON").then_some(())?;
+        self.keyword("ON").then_some(())?;
         let properties = if kind == IndexKind::Lookup {
-            self.word("EACH");
-            let function = if entity == Entity::Node { "labels" } else { "type" };
-            let calls = self.word(function) && self.symbols("(");
+            self.keyword("EACH");
+            let function = if entity == EntityKind::Node { "labels" } else { "type" };
+            let calls = self.keyword(function) && self.symbols("(");
             let same = calls && self.identifier()? == variable && self.symbols(")");
             (same && names.is_empty()).then(Vec::new)?
         } else {
@@ -243,19 +243,19 @@ impl<'a> Cursor<'_, 'a> {
         };
         let (name, lenient) = self.head().ok_or_else(wrong)?;
         let (variable, entity, names) = self.pattern().ok_or_else(wrong)?;
-        let properties = if self.word("REQUIRE") { self.properties(&variable) } else { None };
-        let properties = properties.filter(|_| names.len() == 1 && self.word("IS")).ok_or_else(wrong)?;
-        if self.word("NOT") && self.word("NULL") {
+        let properties = if self.keyword("REQUIRE") { self.properties(&variable) } else { None };
+        let properties = properties.filter(|_| names.len() == 1 && self.keyword("IS")).ok_or_else(wrong)?;
+        if self.keyword("NOT") && self.keyword("NULL") {
             return Err(enterprise("Property existence"));
         }
-        if self.symbols("::") || self.word("TYPED") {
+        if self.symbols("::") || self.keyword("TYPED") {
             return Err(enterprise("Property type"));
         }
-        let sort = self.word("NODE") || self.word("RELATIONSHIP") || self.word("REL");
-        if sort && self.word("KEY") {
+        let sort = self.keyword("NODE") || self.keyword("RELATIONSHIP") || self.keyword("REL");
+        if sort && self.keyword("KEY") {
             return Err(enterprise("Key"));
         }
-        let unique = self.word("UNIQUE");
+        let unique = self.keyword("UNIQUE");
         let what = What::CreateUnique(Subject { entity, names, properties });
         if unique && self.options() { Ok(Command { name, lenient, what }) } else { Err(wrong()) }
     }
@@ -306,7 +306,7 @@ mod tests {
             assert!(matches!(command(statement), Some(Ok(_))), "{statement}: {:?}", command(statement));
         }
         let subject = Subject {
-            entity: Entity::Node,
+            entity: EntityKind::Node,
             names: vec!["A".to_owned()],
             properties: vec!["x".to_owned(), "y".to_owned()],
         };

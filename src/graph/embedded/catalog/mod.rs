@@ -17,7 +17,7 @@ pub use rules::SchemaFault;
 
 use super::counts::Counts;
 use super::engine::Store;
-use super::refusal::Refusal;
+use super::error::StatementError;
 use crate::graph::Parameters;
 use rules::Rules;
 
@@ -29,27 +29,27 @@ const NOTE: &str = "eval-job.rules";
 
 impl Store {
     /// The indexes and constraints, as the open transaction sees them.
-    fn rules(&self) -> Result<Rules, Refusal> {
+    fn rules(&self) -> Result<Rules, StatementError> {
         let note = self.database.note(NOTE)?;
         Ok(note.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
     /// Runs a schema command in the open writing transaction.
-    pub(super) fn handle(&mut self, command: &Command, parameters: &Parameters) -> Result<Counts, Refusal> {
+    pub(super) fn handle(&mut self, command: &Command, parameters: &Parameters) -> Result<Counts, StatementError> {
         let mut rules = self.rules()?;
         let counts = command.apply(&mut rules, parameters)?;
         if let Some(constraint) = rules.constraints.last().filter(|_| counts.constraints_added > 0) {
             unique::holds(&self.database, constraint)?;
         }
         if counts != Counts::default() {
-            let text = serde_json::to_string(&rules).map_err(|error| Refusal::broken(&error.to_string()))?;
+            let text = serde_json::to_string(&rules).map_err(|error| StatementError::broken(&error.to_string()))?;
             self.database.set_note(NOTE, &text)?;
         }
         Ok(counts)
     }
 
     /// Refuses what the statements since the last call wrote, if it breaks a constraint.
-    pub(super) fn enforce(&self) -> Result<(), Refusal> {
+    pub(super) fn enforce(&self) -> Result<(), StatementError> {
         let written = graphdblite::take_written();
         if written.is_empty() {
             return Ok(());

@@ -7,9 +7,9 @@ use graphdblite::{Edge, GraphError as Theirs, Node, NodeId, Properties, Value as
 
 use super::NEO4J;
 use super::call::Rows;
-use super::rules::Entity;
+use super::rules::EntityKind;
 use crate::graph::embedded::engine::Store;
-use crate::graph::embedded::refusal::Refusal;
+use crate::graph::embedded::error::StatementError;
 
 /// Virtual nodes have ids that no stored one ever gets.
 const VIRTUAL: u64 = 1 << 62;
@@ -96,24 +96,24 @@ impl Procedure {
     }
 
     /// Refuses more arguments than it takes. What they are makes no difference to those that take some.
-    pub(super) fn accepts(&self, arguments: usize) -> Result<(), Refusal> {
+    pub(super) fn accepts(&self, arguments: usize) -> Result<(), StatementError> {
         if arguments <= self.arguments {
             return Ok(());
         }
-        Err(Refusal::statement(format!(
+        Err(StatementError::statement(format!(
             "Procedure call provides too many arguments: {} takes {}, got {arguments}.",
             self.name, self.arguments,
         )))
     }
 
     /// Its rows.
-    pub(super) fn rows(&self, store: &Store) -> Result<Rows, Refusal> {
+    pub(super) fn rows(&self, store: &Store) -> Result<Rows, StatementError> {
         let rows = match self.name {
-            "db.labels" => column(names(store, Entity::Node)?),
-            "db.relationshipTypes" => column(names(store, Entity::Relationship)?),
+            "db.labels" => column(names(store, EntityKind::Node)?),
+            "db.relationshipTypes" => column(names(store, EntityKind::Relationship)?),
             "db.propertyKeys" => column(keys(store)?),
-            "db.schema.nodeTypeProperties" => node_properties(store)?,
-            "db.schema.relTypeProperties" => relationship_properties(store)?,
+            "db.schema.nodeTypeProperties" => property_types(store, EntityKind::Node)?,
+            "db.schema.relTypeProperties" => property_types(store, EntityKind::Relationship)?,
             "db.schema.visualization" => drawn(store)?,
             name => fixed(name),
         };
@@ -149,10 +149,10 @@ fn column(names: impl IntoIterator<Item = String>) -> Vec<Vec<Engine>> {
 }
 
 /// The labels or types that are in use, by data or by rules.
-fn names(store: &Store, entity: Entity) -> Result<BTreeSet<String>, Theirs> {
+fn names(store: &Store, entity: EntityKind) -> Result<BTreeSet<String>, Theirs> {
     let mut names: BTreeSet<String> = match entity {
-        Entity::Node => store.database.labels()?.into_iter().collect(),
-        Entity::Relationship => store.database.relationship_types()?.into_iter().collect(),
+        EntityKind::Node => store.database.labels()?.into_iter().collect(),
+        EntityKind::Relationship => store.database.relationship_types()?.into_iter().collect(),
     };
     if let Ok(rules) = store.rules() {
         let of = rules.indexes.into_iter().filter(|index| index.subject.entity == entity);
@@ -222,29 +222,26 @@ fn type_of(value: &Engine) -> String {
     .to_owned()
 }
 
-fn node_properties(store: &Store) -> Result<Vec<Vec<Engine>>, Theirs> {
+/// The properties of nodes by their labels, or of relationships by their type.
+fn property_types(store: &Store, entity: EntityKind) -> Result<Vec<Vec<Engine>>, Theirs> {
     let mut seen: BTreeMap<Vec<String>, Seen> = BTreeMap::new();
-    store.database.each_node(&mut |node: &Node| {
-        let mut labels = node.labels.clone();
-        labels.sort();
-        seen.entry(labels).or_default().add(&node.properties);
-        ControlFlow::Continue(())
-    })?;
-    let rows = seen.into_iter().flat_map(|(labels, seen)| {
-        let sort = labels.iter().map(|label| format!(":`{label}`")).collect::<String>();
-        seen.rows().into_iter().map(move |[name, types, all]| vec![text(&sort), list(&labels), name, types, all])
-    });
-    Ok(rows.collect())
-}
-
-fn relationship_properties(store: &Store) -> Result<Vec<Vec<Engine>>, Theirs> {
-    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
-    store.database.each_edge(&mut |edge: &Edge| {
-        seen.entry(edge.label.clone()).or_default().add(&edge.properties);
-        ControlFlow::Continue(())
-    })?;
-    let rows = seen.into_iter().flat_map(|(kind, seen)| {
-        seen.rows().into_iter().map(move |[name, types, all]| vec![text(&format!(":`{kind}`")), name, types, all])
+    match entity {
+        EntityKind::Node => store.database.each_node(&mut |node: &Node| {
+            let mut labels = node.labels.clone();
+            labels.sort();
+            seen.entry(labels).or_default().add(&node.properties);
+            ControlFlow::Continue(())
+        })?,
+        EntityKind::Relationship => store.database.each_edge(&mut |edge: &Edge| {
+            seen.entry(vec![edge.label.clone()]).or_default().add(&edge.properties);
+            ControlFlow::Continue(())
+        })?,
+    };
+    let rows = seen.into_iter().flat_map(|(names, seen)| {
+        let sort = text(&names.iter().map(|name| format!(":`{name}`")).collect::<String>());
+        let labels = (entity == EntityKind::Node).then(|| list(&names));
+        let first: Vec<Engine> = std::iter::once(sort).chain(labels).collect();
+        seen.rows().into_iter().map(move |row| first.iter().cloned().chain(row).collect())
     });
     Ok(rows.collect())
 }
@@ -252,12 +249,12 @@ fn relationship_properties(store: &Store) -> Result<Vec<Vec<Engine>>, Theirs> {
 /// One node for each label, and one relationship for each type between two labels.
 fn drawn(store: &Store) -> Result<Vec<Vec<Engine>>, Theirs> {
     let rules = store.rules().unwrap_or_default();
-    let labels: Vec<String> = names(store, Entity::Node)?.into_iter().collect();
+    let labels: Vec<String> = names(store, EntityKind::Node)?.into_iter().collect();
     let nodes = labels.iter().enumerate().map(|(at, label)| {
         let about = |owned: bool| {
             let of = rules.indexes.iter().filter(|index| index.subject.names.contains(label));
             let texts: Vec<String> = of
-                .filter(|index| index.subject.entity == Entity::Node && index.owner.is_some() == owned)
+                .filter(|index| index.subject.entity == EntityKind::Node && index.owner.is_some() == owned)
                 .map(|index| index.subject.properties.join(","))
                 .collect();
             list(&texts)
@@ -270,33 +267,21 @@ fn drawn(store: &Store) -> Result<Vec<Vec<Engine>>, Theirs> {
         })
     });
     let nodes: Vec<Engine> = nodes.collect();
-    // The labels of a node, by the place of the first node that had the same.
-    let mut sets: BTreeMap<Vec<String>, u32> = BTreeMap::new();
-    let mut of_node: HashMap<u64, u32> = HashMap::new();
+    let place = |label: &String| labels.iter().position(|known| known == label);
+    let mut of_node: HashMap<u64, Vec<usize>> = HashMap::new();
     store.database.each_node(&mut |node: &Node| {
-        let next = sets.len() as u32;
-        of_node.insert(node.id.0, *sets.entry(node.labels.clone()).or_insert(next));
+        of_node.insert(node.id.0, node.labels.iter().filter_map(place).collect());
         ControlFlow::Continue(())
     })?;
-    let mut kinds: BTreeSet<(String, u32, u32)> = BTreeSet::new();
-    store.database.each_edge(&mut |edge: &Edge| {
-        if let (Some(from), Some(to)) = (of_node.get(&edge.src.0), of_node.get(&edge.dst.0)) {
-            kinds.insert((edge.label.clone(), *from, *to));
-        }
-        ControlFlow::Continue(())
-    })?;
-    let sets: BTreeMap<u32, Vec<String>> = sets.into_iter().map(|(labels, number)| (number, labels)).collect();
     let mut drawn: BTreeSet<(String, usize, usize)> = BTreeSet::new();
-    for (kind, from, to) in kinds {
-        for start in sets.get(&from).into_iter().flatten() {
-            for end in sets.get(&to).into_iter().flatten() {
-                let place = |label: &String| labels.iter().position(|known| known == label);
-                if let (Some(start), Some(end)) = (place(start), place(end)) {
-                    drawn.insert((kind.clone(), start, end));
-                }
+    store.database.each_edge(&mut |edge: &Edge| {
+        for start in of_node.get(&edge.src.0).into_iter().flatten() {
+            for end in of_node.get(&edge.dst.0).into_iter().flatten() {
+                drawn.insert((edge.label.clone(), *start, *end));
             }
         }
-    }
+        ControlFlow::Continue(())
+    })?;
     let relationships = drawn.into_iter().enumerate().map(|(at, (kind, start, end))| {
         Engine::Edge(Edge {
             src: NodeId(VIRTUAL + start as u64),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::embedded::refusal::{Refusal, RefusalReason};
+use crate::graph::embedded::error::{StatementError, StatementErrorKind};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// All rules.
@@ -24,7 +24,7 @@ pub(super) enum IndexKind {
 
 /// Whether it is about nodes or relationships.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Entity {
+pub(super) enum EntityKind {
     Node,
     Relationship,
 }
@@ -32,7 +32,7 @@ pub(super) enum Entity {
 /// What an index or constraint is about: `(:Label {property})`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Subject {
-    pub(super) entity: Entity,
+    pub(super) entity: EntityKind,
     /// Labels or types; none means all.
     pub(super) names: Vec<String>,
     pub(super) properties: Vec<String>,
@@ -78,8 +78,11 @@ pub enum SchemaFault {
     ConstraintCreation,
 }
 
-pub(super) fn fault(fault: SchemaFault, message: String) -> Refusal {
-    Refusal { reason: RefusalReason::Schema(fault), error: GraphError { kind: GraphErrorKind::Statement, message } }
+pub(super) fn fault(fault: SchemaFault, message: String) -> StatementError {
+    StatementError {
+        reason: StatementErrorKind::Schema(fault),
+        error: GraphError { kind: GraphErrorKind::Statement, message },
+    }
 }
 
 impl Default for Rules {
@@ -93,7 +96,10 @@ impl Default for Rules {
             owner: None,
         };
         Rules {
-            indexes: vec![lookup(1, "index_343aff4e", Entity::Node), lookup(2, "index_f7700477", Entity::Relationship)],
+            indexes: vec![
+                lookup(1, "index_343aff4e", EntityKind::Node),
+                lookup(2, "index_f7700477", EntityKind::Relationship),
+            ],
             constraints: Vec::new(),
             next: 3,
         }
@@ -106,10 +112,10 @@ impl Subject {
         let names = if self.names.is_empty() { "<any-labels>".to_owned() } else { self.names.join("|") };
         let properties = self.properties.join(", ");
         match self.entity {
-            Entity::Node if properties.is_empty() => format!("(:{names})"),
-            Entity::Node => format!("(:{names} {{{properties}}})"),
-            Entity::Relationship if properties.is_empty() => format!("()-[:{names}]-()"),
-            Entity::Relationship => format!("()-[:{names} {{{properties}}}]-()"),
+            EntityKind::Node if properties.is_empty() => format!("(:{names})"),
+            EntityKind::Node => format!("(:{names} {{{properties}}})"),
+            EntityKind::Relationship if properties.is_empty() => format!("()-[:{names}]-()"),
+            EntityKind::Relationship => format!("()-[:{names} {{{properties}}}]-()"),
         }
     }
 }
@@ -122,8 +128,8 @@ impl Constraint {
 
     pub(super) fn kind(&self) -> &'static str {
         match self.subject.entity {
-            Entity::Node => "UNIQUENESS",
-            Entity::Relationship => "RELATIONSHIP_UNIQUENESS",
+            EntityKind::Node => "UNIQUENESS",
+            EntityKind::Relationship => "RELATIONSHIP_UNIQUENESS",
         }
     }
 }
@@ -136,7 +142,7 @@ impl Rules {
         kind: IndexKind,
         subject: Subject,
         unless_there: bool,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, StatementError> {
         let text = subject.text();
         let name = name.unwrap_or_else(|| generated("index", &format!("{kind:?}{text}")));
         let same = self.indexes.iter().find(|index| index.kind == kind && index.subject == subject);
@@ -178,7 +184,7 @@ impl Rules {
         name: Option<String>,
         subject: Subject,
         unless_there: bool,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, StatementError> {
         let text = subject.text();
         let name = name.unwrap_or_else(|| generated("constraint", &text));
         let same = self.constraints.iter().find(|constraint| constraint.subject == subject);
@@ -212,7 +218,7 @@ impl Rules {
     }
 
     /// Drops an index; `false` when there is none and needn't be.
-    pub(super) fn drop_index(&mut self, name: &str, if_there: bool) -> Result<bool, Refusal> {
+    pub(super) fn drop_index(&mut self, name: &str, if_there: bool) -> Result<bool, StatementError> {
         let Some(at) = self.indexes.iter().position(|index| index.name == name) else {
             let message = format!("Unable to drop index called `{name}`. There is no such index.");
             return if if_there { Ok(false) } else { Err(fault(SchemaFault::IndexDrop, message)) };
@@ -226,7 +232,7 @@ impl Rules {
     }
 
     /// Drops a constraint with its index; `false` when there is none and needn't be.
-    pub(super) fn drop_constraint(&mut self, name: &str, if_there: bool) -> Result<bool, Refusal> {
+    pub(super) fn drop_constraint(&mut self, name: &str, if_there: bool) -> Result<bool, StatementError> {
         let Some(at) = self.constraints.iter().position(|constraint| constraint.name == name) else {
             let message = format!("Unable to drop constraint `{name}`: No such constraint {name}.");
             return if if_there { Ok(false) } else { Err(fault(SchemaFault::ConstraintDrop, message)) };
@@ -236,7 +242,7 @@ impl Rules {
         Ok(true)
     }
 
-    fn name_is_taken(&self, name: &str) -> Option<Refusal> {
+    fn name_is_taken(&self, name: &str) -> Option<StatementError> {
         if self.constraints.iter().any(|constraint| constraint.name == name) {
             let message = format!("There already exists a constraint called '{name}'.");
             return Some(fault(SchemaFault::ConstraintNamed, message));
@@ -264,16 +270,16 @@ mod tests {
     use super::*;
 
     fn subject(label: &str, property: &str) -> Subject {
-        Subject { entity: Entity::Node, names: vec![label.to_owned()], properties: vec![property.to_owned()] }
+        Subject { entity: EntityKind::Node, names: vec![label.to_owned()], properties: vec![property.to_owned()] }
     }
 
     fn name(name: &str) -> Option<String> {
         Some(name.to_owned())
     }
 
-    fn reason(refused: Result<bool, Refusal>) -> SchemaFault {
+    fn reason(refused: Result<bool, StatementError>) -> SchemaFault {
         match refused.unwrap_err().reason {
-            RefusalReason::Schema(fault) => fault,
+            StatementErrorKind::Schema(fault) => fault,
             other => panic!("{other:?}"),
         }
     }

@@ -4,10 +4,10 @@ use graphdblite::Value as Engine;
 
 use super::call::Rows;
 use super::procedures::{self, list, text};
-use super::rules::{Constraint, Entity, Index, IndexKind, Rules};
+use super::rules::{Constraint, EntityKind, Index, IndexKind, Rules};
 use crate::cypher::{Statement, is_one_of};
 use crate::graph::embedded::engine::Store;
-use crate::graph::embedded::refusal::Refusal;
+use crate::graph::embedded::error::StatementError;
 
 /// The answer to a SHOW, and where the statement goes on.
 pub(super) struct Shown {
@@ -50,8 +50,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// The answer to a SHOW; `None` when nothing is known of it.
-pub(super) fn shown(store: &Store, s: &Statement<'_>) -> Result<Option<Shown>, Refusal> {
-    let found = |most: usize, words: &str| (1..=most).find(|at| s.word(*at, words));
+pub(super) fn shown(store: &Store, s: &Statement<'_>) -> Result<Option<Shown>, StatementError> {
+    let found = |most: usize, words: &str| (1..=most).find(|at| s.keyword(*at, words));
     let shown = if let Some(last) = found(3, "INDEX INDEXES") {
         let kind = if last == 1 { "ALL".to_owned() } else { s.at(1).to_uppercase() };
         let known = last < 3 && is_one_of(&kind, "ALL RANGE TEXT POINT LOOKUP FULLTEXT VECTOR");
@@ -60,17 +60,17 @@ pub(super) fn shown(store: &Store, s: &Statement<'_>) -> Result<Option<Shown>, R
     } else if let Some(last) = found(5, "CONSTRAINT CONSTRAINTS") {
         let rows = constraints(&store.rules()?, &s.text(&(1..last)).to_uppercase());
         rows.map(|rows| shown_as(8, CONSTRAINT, rows, last + 1))
-    } else if s.word(1, "PROCEDURE PROCEDURES") {
+    } else if s.keyword(1, "PROCEDURE PROCEDURES") {
         Some(shown_as(4, PROCEDURE, procedures::listed(), executable(s, 2)))
     } else if let Some(last) = found(3, "FUNCTION FUNCTIONS") {
-        let names = FUNCTIONS.iter().filter(|_| !s.word(1, "USER")).flat_map(|(category, names)| {
+        let names = FUNCTIONS.iter().filter(|_| !s.keyword(1, "USER")).flat_map(|(category, names)| {
             names.split_whitespace().map(|name| vec![text(name), text(category), text(""), Engine::Bool(true)])
         });
         Some(shown_as(3, FUNCTION, by_name(names.collect(), 0), executable(s, last + 1)))
     } else if let Some(last) = found(2, "DATABASE DATABASES") {
         Some(databases(s, last))
-    } else if s.word(1, "CURRENT") && s.word(2, "USER") || s.word(1, "USERS") {
-        let next = if s.word(1, "USERS") { 2 } else { 3 };
+    } else if s.keyword(1, "CURRENT") && s.keyword(2, "USER") || s.keyword(1, "USERS") {
+        let next = if s.keyword(1, "USERS") { 2 } else { 3 };
         let row = vec![text("neo4j"), Engine::Null, Engine::Bool(false), Engine::Null, Engine::Null];
         Some(shown_as(usize::MAX, USER, vec![row], next))
     } else {
@@ -94,7 +94,7 @@ fn by_name(mut rows: Vec<Vec<Engine>>, column: usize) -> Vec<Vec<Engine>> {
 
 /// Behind `EXECUTABLE BY …`, which makes no difference where there is one user.
 fn executable(s: &Statement<'_>, next: usize) -> usize {
-    match (s.word(next, "EXECUTABLE"), s.word(next + 1, "BY"), s.word(next + 2, "CURRENT")) {
+    match (s.keyword(next, "EXECUTABLE"), s.keyword(next + 1, "BY"), s.keyword(next + 2, "CURRENT")) {
         (false, ..) => next,
         (_, false, _) => next + 1,
         (.., false) => next + 3,
@@ -116,10 +116,10 @@ fn kind_text(kind: IndexKind) -> &'static str {
     }
 }
 
-fn entity(entity: Entity) -> Engine {
+fn entity(entity: EntityKind) -> Engine {
     text(match entity {
-        Entity::Node => "NODE",
-        Entity::Relationship => "RELATIONSHIP",
+        EntityKind::Node => "NODE",
+        EntityKind::Relationship => "RELATIONSHIP",
     })
 }
 
@@ -168,8 +168,8 @@ fn created(index: &Index) -> String {
     let (name, subject) = (&index.name, &index.subject);
     let of = subject.names.iter().map(|name| format!(":`{name}`")).collect::<String>();
     let (variable, pattern) = match subject.entity {
-        Entity::Node => ("n", format!("(n{of})")),
-        Entity::Relationship => ("r", format!("()-[r{of}]-()")),
+        EntityKind::Node => ("n", format!("(n{of})")),
+        EntityKind::Relationship => ("r", format!("()-[r{of}]-()")),
     };
     let properties: Vec<String> = subject.properties.iter().map(|key| format!("{variable}.`{key}`")).collect();
     let properties = properties.join(", ");
@@ -177,7 +177,9 @@ fn created(index: &Index) -> String {
         return format!("CREATE CONSTRAINT `{name}` FOR {pattern} REQUIRE ({properties}) IS UNIQUE");
     }
     match (index.kind, subject.entity) {
-        (IndexKind::Lookup, Entity::Node) => format!("CREATE LOOKUP INDEX `{name}` FOR {pattern} ON EACH labels(n)"),
+        (IndexKind::Lookup, EntityKind::Node) => {
+            format!("CREATE LOOKUP INDEX `{name}` FOR {pattern} ON EACH labels(n)")
+        }
         (IndexKind::Lookup, _) => format!("CREATE LOOKUP INDEX `{name}` FOR {pattern} ON EACH type(r)"),
         (kind, _) => format!("CREATE {} INDEX `{name}` FOR {pattern} ON ({properties})", kind_text(kind)),
     }
@@ -210,15 +212,15 @@ fn constraints(rules: &Rules, sort: &str) -> Option<Vec<Vec<Engine>>> {
         ]
     };
     let wanted = |rule: &&Constraint| match rule.subject.entity {
-        Entity::Node => unique && !relationships,
-        Entity::Relationship => unique && !of("NODE"),
+        EntityKind::Node => unique && !relationships,
+        EntityKind::Relationship => unique && !of("NODE"),
     };
     Some(by_name(rules.constraints.iter().filter(wanted).map(row).collect(), 1))
 }
 
 /// `SHOW DATABASES`, `SHOW DATABASE name`, `SHOW DEFAULT DATABASE`, `SHOW HOME DATABASE`.
 fn databases(s: &Statement<'_>, last: usize) -> Shown {
-    let one = last == 1 && s.word(1, "DATABASE") && !s.word(2, "YIELD WHERE");
+    let one = last == 1 && s.keyword(1, "DATABASE") && !s.keyword(2, "YIELD WHERE");
     let wanted = !one || s.len() < 3 || s.at(2).trim_matches('`').eq_ignore_ascii_case("neo4j");
     let next = if one { 3 } else { last + 1 };
     let row = vec![

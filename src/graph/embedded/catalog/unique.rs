@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use graphdblite::{Database, Properties, Value as Engine};
 
-use super::rules::{Constraint, Entity, SchemaFault, fault};
-use crate::graph::embedded::refusal::{Refusal, RefusalReason};
+use super::rules::{Constraint, EntityKind, SchemaFault, fault};
+use crate::graph::embedded::error::{StatementError, StatementErrorKind};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// Two nodes or relationships with the same values, and the values as Cypher writes them.
@@ -17,7 +17,7 @@ struct Double {
 }
 
 /// Refuses a new constraint that the graph breaks already.
-pub(super) fn holds(database: &Database, constraint: &Constraint) -> Result<(), Refusal> {
+pub(super) fn holds(database: &Database, constraint: &Constraint) -> Result<(), StatementError> {
     let Some(Double { first, second, values }) = double(database, constraint)? else { return Ok(()) };
     let of = sort(constraint);
     Err(fault(
@@ -32,10 +32,10 @@ pub(super) fn holds(database: &Database, constraint: &Constraint) -> Result<(), 
 }
 
 /// Refuses what was written, when it breaks the constraint.
-pub(super) fn kept(database: &Database, constraint: &Constraint) -> Result<(), Refusal> {
+pub(super) fn kept(database: &Database, constraint: &Constraint) -> Result<(), StatementError> {
     let Some(Double { first, values, .. }) = double(database, constraint)? else { return Ok(()) };
-    Err(Refusal {
-        reason: RefusalReason::Constraint,
+    Err(StatementError {
+        reason: StatementErrorKind::Constraint,
         error: GraphError {
             kind: GraphErrorKind::Statement,
             message: format!("{first} already exists with {} and {values}", sort(constraint)),
@@ -45,12 +45,12 @@ pub(super) fn kept(database: &Database, constraint: &Constraint) -> Result<(), R
 
 fn sort(constraint: &Constraint) -> String {
     match constraint.subject.entity {
-        Entity::Node => format!("label `{}`", constraint.label_or_type()),
-        Entity::Relationship => format!("type `{}`", constraint.label_or_type()),
+        EntityKind::Node => format!("label `{}`", constraint.label_or_type()),
+        EntityKind::Relationship => format!("type `{}`", constraint.label_or_type()),
     }
 }
 
-fn double(database: &Database, constraint: &Constraint) -> Result<Option<Double>, Refusal> {
+fn double(database: &Database, constraint: &Constraint) -> Result<Option<Double>, StatementError> {
     let mut seen: HashMap<String, String> = HashMap::new();
     let mut found = None;
     let mut look = |id: &dyn Fn() -> String, properties: &Properties| {
@@ -75,13 +75,13 @@ fn double(database: &Database, constraint: &Constraint) -> Result<Option<Double>
         }
     };
     let visited = match constraint.subject.entity {
-        Entity::Node => database.each_node(&mut |node| {
+        EntityKind::Node => database.each_node(&mut |node| {
             if !node.labels.iter().any(|label| label == constraint.label_or_type()) {
                 return ControlFlow::Continue(());
             }
             look(&|| format!("Node({})", node.id.0), &node.properties)
         }),
-        Entity::Relationship => database.each_edge(&mut |edge| {
+        EntityKind::Relationship => database.each_edge(&mut |edge| {
             if edge.label != constraint.label_or_type() {
                 return ControlFlow::Continue(());
             }

@@ -1,6 +1,6 @@
 use super::super::packed::tests::{json, values};
 use super::*;
-use crate::graph::embedded::{Access, Timeouts};
+use crate::graph::embedded::{AccessMode, Timeouts};
 use crate::graph::{Parameters, Value};
 
 #[test]
@@ -30,10 +30,10 @@ async fn a_folder_that_has_vanished_is_not_missed() {
     for round in 1..=4 {
         let many =
             "UNWIND range(1, 5000) AS x CREATE (:A {text: 'some text that fills a few pages'})-[:R]->(:B {x: x})";
-        session.run(Access::Write, many, &Parameters::new(), timeouts).await.unwrap();
+        session.run(AccessMode::Write, many, &Parameters::new(), timeouts).await.unwrap();
         for _ in 0..2 * READERS {
             let count = "MATCH (n:B) RETURN count(n)";
-            let answer = session.run(Access::Read, count, &Parameters::new(), timeouts).await.unwrap();
+            let answer = session.run(AccessMode::Read, count, &Parameters::new(), timeouts).await.unwrap();
             assert_eq!(values(answer.rows), [[Value::Int(round * 5000)]]);
         }
     }

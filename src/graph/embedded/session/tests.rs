@@ -12,19 +12,19 @@ fn graph() -> (EmbeddedGraph, Sessions) {
 }
 
 async fn count(session: &mut Session) -> Value {
-    let answer = session.run(Access::Read, "MATCH (n) RETURN count(n)", &Parameters::new(), TIMEOUTS).await;
+    let answer = session.run(AccessMode::Read, "MATCH (n) RETURN count(n)", &Parameters::new(), TIMEOUTS).await;
     values(answer.unwrap().rows)[0][0].clone()
 }
 
-async fn create(session: &mut Session) -> Result<Answer, Refusal> {
-    session.run(Access::Write, "CREATE (:X)", &Parameters::new(), TIMEOUTS).await
+async fn create(session: &mut Session) -> Result<Answer, StatementError> {
+    session.run(AccessMode::Write, "CREATE (:X)", &Parameters::new(), TIMEOUTS).await
 }
 
 #[tokio::test]
 async fn sessions_and_their_graph_see_what_is_committed_and_only_that() {
     let (graph, sessions) = graph();
     let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
-    one.begin(Access::Write);
+    one.begin(AccessMode::Write);
     assert_eq!(one.run_inside("CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap().effect, Effect::Write);
     let own = one.run_inside("MATCH (n) RETURN count(n)", &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(values(own.rows)[0][0], Value::Int(1));
@@ -42,9 +42,9 @@ async fn sessions_and_their_graph_see_what_is_committed_and_only_that() {
 async fn a_second_writer_waits_and_then_is_told_to_try_again() {
     let (_graph, sessions) = graph();
     let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
-    one.begin(Access::Write);
+    one.begin(AccessMode::Write);
     one.run_inside("CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap();
-    assert_eq!(create(&mut other).await.unwrap_err().reason, RefusalReason::Locked);
+    assert_eq!(create(&mut other).await.unwrap_err().reason, StatementErrorKind::Locked);
     one.roll_back();
     create(&mut other).await.unwrap();
     assert_eq!(count(&mut one).await, Value::Int(1));
@@ -55,14 +55,14 @@ async fn a_transaction_that_fails_undoes_nothing_of_the_next_one() {
     let (_graph, sessions) = graph();
     let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
     for session in [&mut one, &mut other] {
-        session.begin(Access::Write);
+        session.begin(AccessMode::Write);
     }
     one.run_inside("CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap();
     let none = Parameters::new();
     let patient = Timeouts { turn: Duration::from_secs(20), ..TIMEOUTS };
     let (failed, written) =
         tokio::join!(one.run_inside("RETURN 1 / 0", &none, TIMEOUTS), other.run_inside("CREATE (:X)", &none, patient));
-    assert_eq!(failed.unwrap_err().reason, RefusalReason::Arithmetic);
+    assert_eq!(failed.unwrap_err().reason, StatementErrorKind::Arithmetic);
     written.unwrap();
     other.run_inside("CREATE (:X)", &none, TIMEOUTS).await.unwrap();
     other.commit().await.unwrap();
@@ -73,7 +73,7 @@ async fn a_transaction_that_fails_undoes_nothing_of_the_next_one() {
 async fn a_session_that_goes_takes_its_transaction_along() {
     let (_graph, sessions) = graph();
     let mut one = sessions.session(json());
-    one.begin(Access::Write);
+    one.begin(AccessMode::Write);
     one.run_inside("CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap();
     drop(one);
     let mut other = sessions.session(json());
@@ -86,7 +86,7 @@ async fn transactions_that_only_read_stand_in_nobodys_way() {
     let (_graph, sessions) = graph();
     let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
     for session in [&mut one, &mut other] {
-        session.begin(Access::Write);
+        session.begin(AccessMode::Write);
         session.run_inside("MATCH (n) RETURN n", &Parameters::new(), TIMEOUTS).await.unwrap();
     }
     one.run_inside("CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap();
@@ -99,16 +99,16 @@ async fn transactions_that_only_read_stand_in_nobodys_way() {
 async fn a_write_where_only_reading_is_allowed_is_refused() {
     let (_graph, sessions) = graph();
     let mut session = sessions.session(json());
-    let refused = session.run(Access::Read, "CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap_err();
-    assert_eq!(refused.reason, RefusalReason::AccessMode);
+    let refused = session.run(AccessMode::Read, "CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap_err();
+    assert_eq!(refused.reason, StatementErrorKind::AccessMode);
     let index = "CREATE INDEX i FOR (n:X) ON (n.x)";
-    let refused = session.run(Access::Read, index, &Parameters::new(), TIMEOUTS).await.unwrap_err();
-    assert_eq!(refused.reason, RefusalReason::AccessMode);
-    let answer = session.run(Access::Write, index, &Parameters::new(), TIMEOUTS).await.unwrap();
+    let refused = session.run(AccessMode::Read, index, &Parameters::new(), TIMEOUTS).await.unwrap_err();
+    assert_eq!(refused.reason, StatementErrorKind::AccessMode);
+    let answer = session.run(AccessMode::Write, index, &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(answer.effect, Effect::Schema);
-    session.begin(Access::Read);
+    session.begin(AccessMode::Read);
     let refused = session.run_inside("CREATE (:X)", &Parameters::new(), TIMEOUTS).await.unwrap_err();
-    assert_eq!(refused.reason, RefusalReason::AccessMode);
+    assert_eq!(refused.reason, StatementErrorKind::AccessMode);
     assert!(!session.in_transaction());
     assert_eq!(count(&mut session).await, Value::Int(0));
 }
@@ -119,10 +119,10 @@ async fn what_takes_too_long_is_given_up_and_the_writer_goes_on() {
     let mut session = sessions.session(json());
     let slow = "CREATE (:X) WITH 1 AS one UNWIND range(1, 500000) AS x WITH count(x) AS c RETURN c";
     let timeouts = Timeouts { statement: Duration::from_millis(30), ..TIMEOUTS };
-    let refused = session.run(Access::Write, slow, &Parameters::new(), timeouts).await.unwrap_err();
-    assert_eq!(refused.reason, RefusalReason::TimedOut);
+    let refused = session.run(AccessMode::Write, slow, &Parameters::new(), timeouts).await.unwrap_err();
+    assert_eq!(refused.reason, StatementErrorKind::TimedOut);
     let patient = Timeouts { turn: Duration::from_secs(20), ..TIMEOUTS };
-    session.run(Access::Write, "CREATE (:X)", &Parameters::new(), patient).await.unwrap();
+    session.run(AccessMode::Write, "CREATE (:X)", &Parameters::new(), patient).await.unwrap();
     assert_eq!(count(&mut session).await, Value::Int(1));
 }
 
@@ -139,7 +139,7 @@ async fn rows_are_packed_as_they_come() {
     let none = Parameters::new();
     let create = "UNWIND range(1, 500) AS x CREATE (:A {name: 'a name of a node', x: x})-[:R {y: x}]->(:B {x: x})";
     for _ in 0..6 {
-        session.run(Access::Write, create, &none, timeouts).await.unwrap();
+        session.run(AccessMode::Write, create, &none, timeouts).await.unwrap();
     }
     for (rows, statement) in [
         (50_000, "UNWIND range(1, 50000) AS x RETURN x, -x AS y"),
@@ -159,7 +159,7 @@ async fn rows_are_packed_as_they_come() {
         (2, "MATCH (n) RETURN DISTINCT labels(n)"),
         (2, "MATCH (n) RETURN labels(n) AS l, count(*) AS c ORDER BY c"),
     ] {
-        let answer = session.run(Access::Read, statement, &none, timeouts).await;
+        let answer = session.run(AccessMode::Read, statement, &none, timeouts).await;
         assert_eq!(answer.map(|answer| answer.rows.len()), Ok(rows), "{statement}");
     }
 }
@@ -175,14 +175,14 @@ async fn what_is_set_on_something_deleted_is_counted_and_not_kept() {
         ("CREATE (n:Q {x: 1}) DELETE n SET n += {a: 1}", 2),
         ("CREATE (a:Q)-[r:R]->(b:Q) DELETE r SET r.x = 1 DELETE a, b", 1),
     ] {
-        let answer = session.run(Access::Write, statement, &Parameters::new(), TIMEOUTS).await;
+        let answer = session.run(AccessMode::Write, statement, &Parameters::new(), TIMEOUTS).await;
         assert_eq!(answer.map(|answer| answer.counts.properties_set), Ok(counted), "{statement}");
     }
     assert_eq!(count(&mut session).await, Value::Int(0));
     for label in ["SET n:Z", "REMOVE n:Q"] {
         let statement = format!("CREATE (n:Q) DELETE n {label}");
-        let refused = session.run(Access::Write, &statement, &Parameters::new(), TIMEOUTS).await.unwrap_err();
-        assert_eq!(refused.reason, RefusalReason::EntityNotFound, "{statement}");
+        let refused = session.run(AccessMode::Write, &statement, &Parameters::new(), TIMEOUTS).await.unwrap_err();
+        assert_eq!(refused.reason, StatementErrorKind::EntityNotFound, "{statement}");
     }
 }
 
@@ -192,12 +192,12 @@ async fn a_procedure_behind_with_yields_several_columns() {
     let mut session = sessions.session(json());
     let statement = "WITH 1 AS a CALL dbms.components() YIELD name AS n, versions AS v WITH a, n, v WHERE a = 1 \
                      RETURN a, n, size(v)";
-    let answer = session.run(Access::Read, statement, &Parameters::new(), TIMEOUTS).await.unwrap();
+    let answer = session.run(AccessMode::Read, statement, &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(values(answer.rows), [["1", "\"Neo4j Kernel\"", "1"].map(|json| serde_json::from_str(json).unwrap())]);
-    session.run(Access::Write, "CREATE (:A:B {x: 1}), (:C {x: 2})", &Parameters::new(), TIMEOUTS).await.unwrap();
+    session.run(AccessMode::Write, "CREATE (:A:B {x: 1}), (:C {x: 2})", &Parameters::new(), TIMEOUTS).await.unwrap();
     let labels = "MATCH (n) WITH n ORDER BY n.x WITH collect(n) AS ns \
                   RETURN [m IN ns WHERE m:A | m.x], any(m IN ns WHERE m:C), size([m IN ns WHERE m:A&B])";
-    let answer = session.run(Access::Read, labels, &Parameters::new(), TIMEOUTS).await.unwrap();
+    let answer = session.run(AccessMode::Read, labels, &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(values(answer.rows), [["[1]", "true", "1"].map(|json| serde_json::from_str(json).unwrap())]);
 }
 
@@ -209,15 +209,15 @@ async fn results_that_nobody_has_fetched_are_bounded_together() {
     let mut answers = Vec::new();
     let refused = loop {
         assert!(answers.len() < 20, "{} results are held", answers.len());
-        match session.run(Access::Read, rows, &Parameters::new(), TIMEOUTS).await {
+        match session.run(AccessMode::Read, rows, &Parameters::new(), TIMEOUTS).await {
             Ok(answer) => answers.push(answer),
             Err(refused) => break refused,
         }
     };
-    assert_eq!(refused.reason, RefusalReason::TooLarge);
+    assert_eq!(refused.reason, StatementErrorKind::TooLarge);
     assert!(refused.error.message.contains("results that wait to be fetched"), "{refused}");
     answers.clear();
-    session.run(Access::Read, rows, &Parameters::new(), TIMEOUTS).await.unwrap();
+    session.run(AccessMode::Read, rows, &Parameters::new(), TIMEOUTS).await.unwrap();
 }
 
 #[tokio::test]
@@ -229,7 +229,7 @@ async fn many_sessions_write_at_once_and_none_is_lost() {
             let mut session = sessions.session(json());
             tokio::spawn(async move {
                 session
-                    .run(Access::Write, "MERGE (n:N) SET n.x = coalesce(n.x, 0) + 1", &Parameters::new(), timeouts)
+                    .run(AccessMode::Write, "MERGE (n:N) SET n.x = coalesce(n.x, 0) + 1", &Parameters::new(), timeouts)
                     .await
             })
         })
@@ -238,7 +238,7 @@ async fn many_sessions_write_at_once_and_none_is_lost() {
         task.await.unwrap().unwrap();
     }
     let mut session = sessions.session(json());
-    let answer = session.run(Access::Read, "MATCH (n:N) RETURN n.x", &Parameters::new(), TIMEOUTS).await.unwrap();
+    let answer = session.run(AccessMode::Read, "MATCH (n:N) RETURN n.x", &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(values(answer.rows), [[Value::Int(32)]]);
 }
 
@@ -246,20 +246,20 @@ async fn many_sessions_write_at_once_and_none_is_lost() {
 async fn failures_keep_their_sort() {
     let (_graph, sessions) = graph();
     let mut session = sessions.session(json());
-    session.run(Access::Write, "CREATE (:A)-[:R]->(:B)", &Parameters::new(), TIMEOUTS).await.unwrap();
+    session.run(AccessMode::Write, "CREATE (:A)-[:R]->(:B)", &Parameters::new(), TIMEOUTS).await.unwrap();
     for (statement, expected) in [
-        ("RETRUN 1", RefusalReason::Syntax),
-        ("RETURN nope", RefusalReason::Syntax),
-        ("", RefusalReason::Syntax),
-        ("RETURN 1; RETURN 2", RefusalReason::Syntax),
-        ("RETURN $x", RefusalReason::ParameterMissing),
-        ("RETURN 1 / 0", RefusalReason::Arithmetic),
-        ("MATCH (a:A) DELETE a", RefusalReason::Constraint),
-        ("UNWIND [1, 'a'] AS x RETURN range(1, x)", RefusalReason::Type),
-        ("FOREACH (x IN [1] | CREATE (:X))", RefusalReason::Unsupported),
-        ("CALL nope.nope()", RefusalReason::Procedure),
+        ("RETRUN 1", StatementErrorKind::Syntax),
+        ("RETURN nope", StatementErrorKind::Syntax),
+        ("", StatementErrorKind::Syntax),
+        ("RETURN 1; RETURN 2", StatementErrorKind::Syntax),
+        ("RETURN $x", StatementErrorKind::ParameterMissing),
+        ("RETURN 1 / 0", StatementErrorKind::Arithmetic),
+        ("MATCH (a:A) DELETE a", StatementErrorKind::Constraint),
+        ("UNWIND [1, 'a'] AS x RETURN range(1, x)", StatementErrorKind::Type),
+        ("FOREACH (x IN [1] | CREATE (:X))", StatementErrorKind::Unsupported),
+        ("CALL nope.nope()", StatementErrorKind::Procedure),
     ] {
-        let refused = session.run(Access::Write, statement, &Parameters::new(), TIMEOUTS).await.unwrap_err();
+        let refused = session.run(AccessMode::Write, statement, &Parameters::new(), TIMEOUTS).await.unwrap_err();
         assert_eq!(refused.reason, expected, "{statement}: {refused}");
     }
 }
@@ -268,7 +268,7 @@ async fn failures_keep_their_sort() {
 async fn a_session_reads_more_rows_than_an_assertion_may() {
     let (graph, sessions) = graph();
     let many = "UNWIND range(1, 100001) AS x RETURN x";
-    let answer = sessions.session(json()).run(Access::Read, many, &Parameters::new(), TIMEOUTS).await.unwrap();
+    let answer = sessions.session(json()).run(AccessMode::Read, many, &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(answer.rows.len(), 100_001);
     let refused = graph.read(many, &Parameters::new()).await.unwrap_err();
     assert_eq!(refused.kind, crate::graph::GraphErrorKind::Limit, "{refused}");
@@ -293,17 +293,17 @@ async fn functions_compute_their_argument_once_and_answer_as_neo4j_does() {
         ("all(x IN range(1, 100) WHERE round(rand() - 0.5) IN [0.0, 1.0, -1.0])", "true"),
     ] {
         let statement = format!("RETURN {expression} AS x");
-        let answer = session.run(Access::Read, &statement, &Parameters::new(), TIMEOUTS).await.unwrap();
+        let answer = session.run(AccessMode::Read, &statement, &Parameters::new(), TIMEOUTS).await.unwrap();
         assert_eq!(values(answer.rows), [[serde_json::from_str::<Value>(expected).unwrap()]], "{expression}");
     }
     let percentiles =
         "UNWIND [40, 10, 30, 20] AS x RETURN percentileDisc(x, 0.5), percentileDisc(x, 0.51), percentileDisc(x, 0)";
-    let answer = session.run(Access::Read, percentiles, &Parameters::new(), TIMEOUTS).await.unwrap();
+    let answer = session.run(AccessMode::Read, percentiles, &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(values(answer.rows), [[Value::Int(20), Value::Int(30), Value::Int(10)]]);
-    session.run(Access::Write, "CREATE (:A)-[:R]->(:B)", &Parameters::new(), TIMEOUTS).await.unwrap();
+    session.run(AccessMode::Write, "CREATE (:A)-[:R]->(:B)", &Parameters::new(), TIMEOUTS).await.unwrap();
     let ids = "MATCH (a)-[r]->(b) RETURN elementId(a) = toString(id(a)), elementId(r) = toString(id(r))";
-    let answer = session.run(Access::Read, ids, &Parameters::new(), TIMEOUTS).await.unwrap();
+    let answer = session.run(AccessMode::Read, ids, &Parameters::new(), TIMEOUTS).await.unwrap();
     assert_eq!(values(answer.rows), [[Value::Bool(true), Value::Bool(true)]]);
-    let wrong = session.run(Access::Read, "RETURN isEmpty(1)", &Parameters::new(), TIMEOUTS).await.unwrap_err();
-    assert_eq!(wrong.reason, RefusalReason::Type);
+    let wrong = session.run(AccessMode::Read, "RETURN isEmpty(1)", &Parameters::new(), TIMEOUTS).await.unwrap_err();
+    assert_eq!(wrong.reason, StatementErrorKind::Type);
 }

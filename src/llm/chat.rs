@@ -1,0 +1,183 @@
+//! Chat completions, which OpenAI gave the world and others speak. Shapes as in OpenAI's API reference, "Create chat
+//! completion" and "The chat completion object"; reading tolerates what other endpoints leave out or add.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::structured::Structured;
+use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
+use crate::evidence::{Role, Usage};
+
+/// The body of a request; the order of the fields is the order of the bytes.
+#[derive(Debug, Serialize)]
+pub struct ChatRequest<'a> {
+    /// Where the provider wants the model: `model` or `model_id`, and what else stands at the beginning.
+    #[serde(flatten)]
+    head: Value,
+    messages: Vec<ChatMessage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    /// The longest reply, under OpenAI's name of today.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_completion_tokens: Option<u32>,
+    /// The longest reply, under the name that most endpoints know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
+}
+
+/// A message of a request.
+#[derive(Debug, Serialize)]
+pub struct ChatMessage<'a> {
+    role: &'static str,
+    content: ChatContent<'a>,
+}
+
+/// A message's content.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum ChatContent<'a> {
+    /// Plain text.
+    Text(Cow<'a, str>),
+    /// A list of parts.
+    Parts([ChatPart<'a>; 1]),
+}
+
+/// A part of a message.
+#[derive(Debug, Serialize)]
+pub struct ChatPart<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: Cow<'a, str>,
+}
+
+impl<'a> ChatContent<'a> {
+    /// The text as a part of a list.
+    pub fn part(text: Cow<'a, str>) -> ChatContent<'a> {
+        ChatContent::Parts([ChatPart { kind: "text", text }])
+    }
+}
+
+impl<'a> ChatRequest<'a> {
+    /// The request with these features, without the longest reply. `user_content` forms the content of the user's messages.
+    pub fn new(
+        head: Value,
+        request: &'a LlmRequest,
+        options: &ModelOptions,
+        features: RequestFeatures,
+        user_content: fn(Cow<'a, str>) -> ChatContent<'a>,
+    ) -> ChatRequest<'a> {
+        let message = |(role, text)| match role {
+            // A tool's result must name the call that it answers; without one it is only text.
+            Role::User | Role::Tool => ChatMessage { role: "user", content: user_content(text) },
+            role => ChatMessage { role: role.as_str(), content: ChatContent::Text(text) },
+        };
+        let response_format = request.schema.as_ref().and_then(|schema| match features.structured {
+            Structured::Schema => {
+                let schema = json!({"name": schema.name, "strict": true, "schema": schema.schema});
+                Some(json!({"type": "json_schema", "json_schema": schema}))
+            }
+            Structured::Json => Some(json!({"type": "json_object"})),
+            Structured::Words => None,
+        });
+        ChatRequest {
+            head,
+            messages: request.texts(features.structured != Structured::Schema).into_iter().map(message).collect(),
+            temperature: features.temperature.then_some(request.temperature),
+            max_completion_tokens: None,
+            max_tokens: None,
+            reasoning_effort: options.effort.filter(|_| features.effort).map(|effort| effort.as_str()),
+            seed: options.rng_seed.filter(|_| features.rng_seed),
+            response_format,
+        }
+    }
+}
+
+/// The reply's text.
+pub(super) fn text(body: &ReplyBody) -> Result<String, NoText> {
+    body.get("/choices/0").ok_or(NoText::NoChoice)?;
+    if let Some(refusal) = body.text("/choices/0/message/refusal").filter(|refusal| !refusal.is_empty()) {
+        return Err(NoText::Refused(refusal.to_owned()));
+    }
+    match body.text("/choices/0/finish_reason") {
+        Some("length") => Err(NoText::Cut),
+        Some("content_filter") => Err(NoText::Filtered(String::new())),
+        _ => Ok(body.get("/choices/0/message/content").map(text_of).unwrap_or_default()),
+    }
+}
+
+/// The tokens that the request took; those that the endpoint does not report stay unknown.
+pub(super) fn usage(body: &ReplyBody) -> Usage {
+    Usage {
+        cached_input_tokens: body.number("/usage/prompt_tokens_details/cached_tokens"),
+        reasoning_tokens: body.number("/usage/completion_tokens_details/reasoning_tokens"),
+        ..Usage::of_call(body.number("/usage/prompt_tokens"), body.number("/usage/completion_tokens"))
+    }
+}
+
+/// A message's text: a string, or the text parts of a list.
+fn text_of(content: &Value) -> String {
+    let part = |part: &Value| part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(part).collect(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reply(body: Value) -> ReplyBody {
+        serde_json::from_value(body).unwrap()
+    }
+
+    fn choice(choice: Value) -> ReplyBody {
+        reply(json!({"choices": [choice]}))
+    }
+
+    #[test]
+    fn words_are_read_from_text_and_from_parts() {
+        for content in [json!("Hello"), json!([{"type": "text", "text": "Hel"}, {"type": "text", "text": "lo"}])] {
+            let reply = choice(json!({"message": {"content": content}, "finish_reason": "stop"}));
+            assert_eq!(text(&reply).unwrap(), "Hello");
+        }
+    }
+
+    #[test]
+    fn what_holds_no_words_says_why() {
+        for (reply, why) in [
+            (reply(json!({})), NoText::NoChoice),
+            (reply(json!({"choices": []})), NoText::NoChoice),
+            (reply(json!({"choices": null})), NoText::NoChoice),
+            (choice(json!({"message": {"content": "{\"a\":"}, "finish_reason": "length"})), NoText::Cut),
+            (
+                choice(json!({"message": {"content": ""}, "finish_reason": "content_filter"})),
+                NoText::Filtered(String::new()),
+            ),
+            (
+                choice(json!({"message": {"content": null, "refusal": "I won't."}, "finish_reason": "stop"})),
+                NoText::Refused("I won't.".to_owned()),
+            ),
+        ] {
+            assert_eq!(text(&reply), Err(why));
+        }
+    }
+
+    #[test]
+    fn unknown_tokens_stay_unknown() {
+        assert_eq!(usage(&reply(json!({}))), Usage { calls: 1, unreported_calls: 1, ..Usage::default() });
+        let usage = usage(&reply(json!({"usage": {"prompt_tokens": 10, "prompt_tokens_details": null}})));
+        assert_eq!((usage.input_tokens, usage.cached_input_tokens, usage.output_tokens), (Some(10), None, None));
+    }
+}
