@@ -7,8 +7,8 @@ use std::time::Duration;
 use graphdblite::bounds::check;
 use graphdblite::{Config, Database, GraphError as Theirs, SyncMode, Value as Engine};
 
-use super::limits::EmbeddedLimits;
 use super::error::StatementError;
+use super::limits::EmbeddedLimits;
 use super::wire;
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Temporal, Value};
 

@@ -23,8 +23,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::cancel::{CancelOnDrop, CommitOrCancel};
 use super::engine::Store;
-use super::limits::EmbeddedLimits;
 use super::error::StatementError;
+use super::limits::EmbeddedLimits;
 use super::memory::Waiting;
 use super::packed::Form;
 use super::session::Session;
