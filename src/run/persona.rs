@@ -22,6 +22,8 @@ pub(super) struct Persona<'a> {
     trial: u32,
     llm: &'a dyn Llm,
     signoff: &'a str,
+    /// The instructions without white space.
+    dense_instructions: String,
     request: LlmRequest,
     /// The turns that the request holds.
     turns: usize,
@@ -45,6 +47,7 @@ impl<'a> Persona<'a> {
             off_thread(engine, move || instructions(&job, &case, &templates, condition)).await?
         };
         let instructions = instructions.map_err(|error| Stop::broken(error.to_string()))?;
+        let dense_instructions = dense(&instructions.content);
         let request = LlmRequest {
             role: LlmRole::Persona,
             messages: vec![instructions],
@@ -56,6 +59,7 @@ impl<'a> Persona<'a> {
             trial: id.number,
             llm,
             signoff: &job.persona.signoff,
+            dense_instructions,
             request,
             turns: 0,
             usage: Usage::default(),
@@ -79,10 +83,6 @@ impl<'a> Persona<'a> {
         said
     }
 
-    fn is_repeated(&self, message: &str) -> bool {
-        self.request.messages.first().is_some_and(|instructions| is_example(&instructions.content, message))
-    }
-
     async fn insist(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         let mut unusable = String::new();
         for _ in 0..TRIES {
@@ -103,7 +103,7 @@ impl<'a> Persona<'a> {
                 Ok(said) if said.done && transcript.turns.len() <= 1 => {
                     unusable = "it said goodbye before it had asked for anything".to_owned();
                 }
-                Ok(PersonaReply { message: Some(message), .. }) if self.is_repeated(&message) => {
+                Ok(PersonaReply { message: Some(message), .. }) if is_example(&self.dense_instructions, &message) => {
                     unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
                 Ok(said) => return Ok(said),
@@ -118,10 +118,14 @@ impl<'a> Persona<'a> {
 }
 
 /// Whether a message is the one by which the instructions show the form of a reply.
-fn is_example(instructions: &str, message: &str) -> bool {
-    let dense = |text: &str| text.split_whitespace().collect::<String>();
+fn is_example(dense_instructions: &str, message: &str) -> bool {
     let quoted = serde_json::to_string(message).unwrap_or_default();
-    dense(instructions).contains(&dense(&format!("\"message\":{quoted}")))
+    dense_instructions.contains(&dense(&format!("\"message\":{quoted}")))
+}
+
+/// A text without its white space.
+fn dense(text: &str) -> String {
+    text.split_whitespace().collect()
 }
 
 fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
@@ -160,6 +164,7 @@ mod tests {
     #[test]
     fn the_example_of_the_form_is_no_line_of_the_persona() {
         let instructions = "Say \"good morning\".\n{\"message\":  \"what you say to the assistant\", \"done\": false}";
+        let instructions = &dense(instructions);
         assert!(is_example(instructions, "what you say to the assistant"));
         for said in ["good morning", "what you say", "Please book a train"] {
             assert!(!is_example(instructions, said), "{said}");
