@@ -6,6 +6,9 @@
 /// What stands before the phrase is kept. What follows it is kept if it has a letter or a digit: a full stop or a waving
 /// hand is part of the goodbye.
 pub(super) fn without_signoff(message: &str, phrase: &str) -> Option<String> {
+    if is_far_from(message, phrase) {
+        return None;
+    }
     let phrase: Vec<char> = folded(phrase.trim()).into_iter().map(|letter| letter.character).collect();
     let (start, end) = find(&folded(message), &phrase)?;
     let (mut before, mut after) = (&message[..start], &message[end..]);
@@ -28,7 +31,14 @@ pub(super) fn without_signoff(message: &str, phrase: &str) -> Option<String> {
     Some(format!("{before}{space}{after}"))
 }
 
-/// What people put around a phrase.
+/// Whether a message has not even the phrase's first word in it, as far as that is quickly seen: nearly every message.
+fn is_far_from(message: &str, phrase: &str) -> bool {
+    let Some(word) = phrase.split_whitespace().next() else { return true };
+    let has_word = || message.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()));
+    message.is_ascii() && word.is_ascii() && !has_word()
+}
+
+/// The pairs of marks that people put around a phrase.
 const PAIRS: [(char, char); 9] =
     [('"', '"'), ('\'', '\''), ('*', '*'), ('_', '_'), ('(', ')'), ('“', '”'), ('„', '“'), ('‘', '’'), ('«', '»')];
 
