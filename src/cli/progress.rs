@@ -30,7 +30,9 @@ pub(super) struct Progress {
     ink: Ink,
     width: usize,
     persona: String,
+    /// Of the trials that are not over.
     labels: BTreeMap<u32, String>,
+    label_width: usize,
     turns: BTreeMap<u32, usize>,
 }
 
@@ -49,6 +51,7 @@ impl Progress {
             width: context.width,
             persona: String::new(),
             labels: BTreeMap::new(),
+            label_width: 0,
             turns: BTreeMap::new(),
         }
     }
@@ -60,13 +63,14 @@ impl Progress {
 
     /// The lines that an entry is worth, if any.
     pub(super) fn lines(&mut self, entry: &Entry) -> Option<String> {
+        if self.level == Level::Nothing {
+            return None;
+        }
         if let Entry::RunStarted { trials, provenance, .. } = entry {
             self.persona = provenance.persona.clone();
             let names = TrialNames::new(trials);
             self.labels = trials.iter().map(|trial| (trial.number, names.name(trial))).collect();
-        }
-        if self.level == Level::Nothing {
-            return None;
+            self.label_width = self.labels.values().map(|label| label.chars().count()).max().unwrap_or_default();
         }
         match entry {
             Entry::RunStarted { .. }
@@ -111,7 +115,10 @@ impl Progress {
                         self.ink.unsure(&format!("{}: {error}", outcome.word()))
                     }
                 };
-                Some(self.line(*trial, &words))
+                let line = self.line(*trial, &words);
+                self.labels.remove(trial);
+                self.turns.remove(trial);
+                Some(line)
             }
         }
     }
@@ -139,7 +146,7 @@ impl Progress {
         match self.level {
             Level::Nothing | Level::Phases => None,
             Level::Messages => {
-                let room = self.width.saturating_sub(self.label_width() + speaker.chars().count() + 3);
+                let room = self.width.saturating_sub(self.label_width + speaker.chars().count() + 3);
                 Some(self.line(trial, &format!("{} {}", self.ink.bold(&speaker), one_line(text, room.max(20)))))
             }
             Level::Everything => {
@@ -150,11 +157,7 @@ impl Progress {
 
     fn line(&self, trial: u32, text: &str) -> String {
         let label = self.labels.get(&trial).map_or("", String::as_str);
-        format!("{}  {text}", self.ink.dim(&format!("{label:<width$}", width = self.label_width())))
-    }
-
-    fn label_width(&self) -> usize {
-        self.labels.values().map(|label| label.chars().count()).max().unwrap_or_default()
+        format!("{}  {text}", self.ink.dim(&format!("{label:<width$}", width = self.label_width)))
     }
 }
 

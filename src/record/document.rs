@@ -23,7 +23,7 @@ impl RunRecord {
     /// The record that a journal adds up to; `None` if it has no beginning.
     pub fn of(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
         let mut entries = entries.into_iter();
-        let mut fold = Fold::begin(&entries.next()?)?;
+        let mut fold = Fold::begin(entries.next()?)?;
         let mut trials: Vec<TrialRecord> = entries.filter_map(|entry| Some(fold.take(entry)?.1)).collect();
         let overview = fold.end(|_, trial| trials.push(trial));
         trials.sort_by_key(|trial| trial.trial.number);

@@ -16,7 +16,7 @@ pub struct Fold {
 
 impl Fold {
     /// Of a journal that begins with this entry; `None` if it is not a beginning.
-    pub fn begin(entry: &Entry) -> Option<Fold> {
+    pub fn begin(entry: Entry) -> Option<Fold> {
         let (overview, trials) = Overview::begin(entry)?;
         let to_come = trials.into_iter().map(|trial| (trial.number, trial)).collect();
         Some(Fold { overview, to_come, open: BTreeMap::new() })

@@ -26,21 +26,21 @@ pub struct Overview {
 
 impl Overview {
     /// Of a run whose journal begins with this entry; `None` if it is not a beginning.
-    pub(super) fn begin(entry: &Entry) -> Option<(Overview, Vec<TrialId>)> {
+    pub(super) fn begin(entry: Entry) -> Option<(Overview, Vec<TrialId>)> {
         let Entry::RunStarted { version, id, at, provenance, trials, job: _ } = entry else { return None };
         let summary = RunSummary {
-            version: *version,
-            id: id.clone(),
-            started_at: *at,
+            version,
+            id,
+            started_at: at,
             finished_at: None,
             interrupted: false,
             limit_reached: None,
-            provenance: (**provenance).clone(),
+            provenance: *provenance,
             figures: Vec::new(),
             verdict: Verdict::Incomplete,
         };
-        let mut groups = Group::planned(trials);
-        let place = |model: &str| provenance.models.iter().position(|known| known == model);
+        let mut groups = Group::planned(&trials);
+        let place = |model: &str| summary.provenance.models.iter().position(|known| known == model);
         groups.sort_by_key(|group| place(&group.model));
         let overview = Overview {
             summary,
@@ -52,7 +52,7 @@ impl Overview {
             ledger: Ledger::default(),
             unfinished: 0,
         };
-        Some((overview, trials.clone()))
+        Some((overview, trials))
     }
 
     /// Of the same run, as if none of its trials had been taken in yet.

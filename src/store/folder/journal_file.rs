@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::entries::{Entries, Span, entry};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
+use crate::evidence::TrialId;
 use crate::record::{Entry, FORMAT_VERSION, Fold, Overview, RunSummary, TrialRecord};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
@@ -20,8 +21,8 @@ pub struct JournalFile {
     path: PathBuf,
     file: Arc<File>,
     redactor: Option<Redactor>,
-    /// The trials as they were planned, each with its lines.
-    trials: BTreeMap<u32, (TrialRecord, Vec<Span>)>,
+    /// The trials by their numbers, each with its lines.
+    trials: BTreeMap<u32, (TrialId, Vec<Span>)>,
     lines: usize,
     /// The job that it was held with, if that was kept.
     pub job: Option<Box<serde_json::Value>>,
@@ -90,8 +91,8 @@ impl JournalFile {
         Ok(self.folder.join(name))
     }
 
-    fn trial(&self, planned: &TrialRecord, spans: &[Span]) -> io::Result<TrialRecord> {
-        let (mut trial, mut line) = (planned.clone(), Vec::new());
+    fn trial(&self, id: &TrialId, spans: &[Span]) -> io::Result<TrialRecord> {
+        let (mut trial, mut line) = (TrialRecord::planned(id.clone()), Vec::new());
         for span in spans {
             line.resize(span.length as usize, 0);
             (&*self.file).seek(SeekFrom::Start(span.start))?;
@@ -130,10 +131,9 @@ impl StoredRun for JournalFile {
         if let Some(first) = entries.next() {
             if let Entry::RunStarted { trials, job, .. } = &first {
                 self.job.clone_from(job);
-                let planned = |trial: &_| TrialRecord::planned(Clone::clone(trial));
-                self.trials = trials.iter().map(|trial| (trial.number, (planned(trial), Vec::new()))).collect();
+                self.trials = trials.iter().map(|trial| (trial.number, (trial.clone(), Vec::new()))).collect();
             }
-            fold = Fold::begin(&first);
+            fold = Fold::begin(first);
         }
         if let Some(fold) = &mut fold {
             while let Some(entry) = entries.next() {
@@ -164,9 +164,7 @@ impl StoredRun for JournalFile {
     }
 
     fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
-        self.trials
-            .values()
-            .map(|(planned, spans)| self.trial(planned, spans).map_err(|source| unreadable(&self.path, source)))
+        self.trials.values().map(|(id, spans)| self.trial(id, spans).map_err(|source| unreadable(&self.path, source)))
     }
 }
 
