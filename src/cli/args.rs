@@ -40,6 +40,7 @@ impl Args {
             Command::Run(args) => Some(args.plan.env_file.as_deref()),
             Command::Validate(args) => Some(args.plan.env_file.as_deref()),
             Command::Probe(args) => Some(args.env_file.as_deref()),
+            Command::Grade(args) => Some(args.env_file.as_deref()),
             _ => None,
         }
     }
@@ -91,7 +92,7 @@ pub(super) enum Command {
     List(RunsArgs),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
-    /// Grade runs again from what was kept of them, without the agent: with a corrected job or other weights
+    /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
     Grade(GradeArgs),
     /// Serve the demo agent, as if it were your own; it writes to the Neo4j of NEO_URI
     DemoAgent(DemoAgentArgs),
@@ -255,13 +256,44 @@ pub(super) struct GradeArgs {
     #[command(flatten)]
     pub(super) runs_dir: RunsArgs,
 
-    /// The job file to grade by [default: the job that each run was held with]
+    /// The job file to grade by [default: the job that each run was held with]. What no judge was ever asked, since the
+    /// criteria are others, is missing unless --scorer-model asks it
     #[arg(long, env = "EVAL_JOB_JOB", value_name = "FILE")]
     pub(super) job: Option<PathBuf>,
 
     /// How much the dimensions count, such as tasks=2,assertions=4 [default: as before]
     #[arg(long, env = "EVAL_JOB_WEIGHTS", value_name = "NAME=WEIGHT", value_delimiter = ',', value_parser = super::grade::weight)]
     pub(super) weights: Vec<(String, crate::score::Weight)>,
+
+    /// Ask this judge all questions about the stored conversations, which costs tokens: openai/MODEL, anthropic/MODEL,
+    /// gemini/MODEL, watsonx/MODEL or scripted. Without it nobody is asked and nothing is spent
+    #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
+    pub(super) scorer_model: Option<ModelName>,
+
+    /// How many conversations the judge is asked about at once
+    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) max_concurrency: u16,
+
+    /// Stop before the judge costs more than so many US dollars
+    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
+    pub(super) cost_limit: Option<Dollars>,
+
+    /// Stop before the judge takes more than so many tokens
+    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) token_limit: Option<u64>,
+
+    /// A YAML file of prices that go before the embedded ones, as for `run`
+    #[arg(long, env = "EVAL_JOB_PRICES", value_name = "FILE")]
+    pub(super) prices: Option<PathBuf>,
+
+    /// A folder of templates that go before those of --job
+    #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
+    pub(super) prompts: Option<PathBuf>,
+
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(super) env_file: Option<PathBuf>,
 
     /// Also write the run with its new grades to a file (.json, or tokens.json)
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]

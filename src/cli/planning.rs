@@ -78,7 +78,7 @@ fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
 }
 
 /// Prices of models: those of the file, then the embedded ones.
-fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
+pub(super) fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let Some(path) = file else { return Ok(PriceTable::embedded()) };
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|source| CliError::Unreadable { path: path.to_path_buf(), source })?;

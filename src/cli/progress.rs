@@ -74,6 +74,7 @@ impl Progress {
         }
         match entry {
             Entry::RunStarted { .. }
+            | Entry::GradingStarted { .. }
             | Entry::RunFinished { .. }
             | Entry::SessionOpened { .. }
             | Entry::AgentOutput { .. }
@@ -98,7 +99,7 @@ impl Progress {
                 let turns = self.turns.get(trial).copied().unwrap_or_default();
                 Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_words(ending))))
             }
-            Entry::Judged { trial, judgement } => match &judgement.reply {
+            Entry::Judged { trial, judgement, .. } => match &judgement.reply {
                 Observed::Seen(_) if judgement.rejected.is_empty() => None,
                 Observed::Seen(_) => {
                     Some(self.line(*trial, &format!("the judge was asked {} times", judgement.rejected.len() + 1)))

@@ -13,7 +13,7 @@ use super::error::{CliError, RefusedJob};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::Progress;
-use super::show::{check_outputs, write_at_once, write_outputs};
+use super::show::{Outputs, StoredPrompts, check_outputs};
 use super::signals::{Kept, Signals};
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
@@ -133,7 +133,8 @@ async fn run_one(
     let mut gathered = Gathered::default();
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let kept = stored.write_summary(&overview.summary);
-    let written = write_outputs(&args.output, &stored, &overview);
+    let prompts = StoredPrompts::of(&stored);
+    let written = Outputs { run: &stored, prompts: &prompts, overview: &overview }.write(&args.output);
     let verdict = overview.summary.verdict;
     if verdict != Verdict::Interrupted {
         if context.stderr_is_tty && !args.no_progress {
@@ -184,7 +185,8 @@ fn kept_at_once(id: &str, path: &str, args: &RunArgs, context: &Context) -> Kept
     let write = move || {
         let mut run = RunsFolder::at(&runs).open(Some(&id)).ok()?.with_redactor(redactor.clone());
         let overview = run.read(|_, _| {}).ok()?;
-        write_at_once(&outputs, &run, &overview).ok()
+        let prompts = StoredPrompts::of(&run);
+        Outputs { run: &run, prompts: &prompts, overview: &overview }.write_at_once(&outputs).ok()
     };
     Kept { words, write: Arc::new(write), written }
 }

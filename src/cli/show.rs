@@ -8,9 +8,12 @@ use super::args::ShowArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use crate::record::{DocumentError, Overview, write_document};
+use crate::grade;
+use crate::job::Job;
+use crate::prompt::Templates;
+use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::report::{self, Gathered};
-use crate::store::folder::RunsFolder;
+use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoredRun};
 
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
@@ -24,14 +27,41 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
     }
+    let prompts = StoredPrompts::of(&run);
     if args.verbose {
         for trial in run.trials() {
-            printer.data(&report::conversation(&overview, &trial?, context.stdout_ink))?;
+            let trial = prompts.filled_in(trial?);
+            printer.data(&report::conversation(&overview, &trial, context.stdout_ink))?;
+            printer.data(&report::judging(&trial, context.stdout_ink))?;
         }
     }
     printer.data(&report::terminal(&overview, &gathered, context.stdout_ink, context.width))?;
-    write_outputs(&args.output, &run, &overview)?;
+    Outputs { run: &run, prompts: &prompts, overview: &overview }.write(&args.output)?;
     Ok(overview.summary.verdict.exit_status())
+}
+
+/// Fills in the prompts of the judge's questions, which a journal does not hold: they are rendered again from its job, its
+/// templates and its conversations.
+pub(super) struct StoredPrompts {
+    job: Option<Job>,
+    templates: Templates,
+}
+
+impl StoredPrompts {
+    /// Those of a run that was read.
+    pub(super) fn of(run: &JournalFile) -> StoredPrompts {
+        let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
+        StoredPrompts { job, templates: Templates::from_sources(run.templates.clone()) }
+    }
+
+    /// The trial with them; one that can't be rendered to the byte as it was asked is left out.
+    pub(super) fn filled_in(&self, mut trial: TrialRecord) -> TrialRecord {
+        let case = self.job.as_ref().and_then(|job| job.cases.iter().find(|case| case.id == trial.trial.case));
+        if let (Some(job), Some(case), Some(evidence)) = (&self.job, case, &trial.evidence) {
+            grade::fill_in_prompts(job, case, evidence, &self.templates, &mut trial.questions);
+        }
+        trial
+    }
 }
 
 /// Refuses endings that tell no format and folders that are not there, before anything else happens.
@@ -49,34 +79,46 @@ pub(super) fn check_outputs(outputs: &[PathBuf]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes the run to every file that was asked for.
-pub(super) fn write_outputs(outputs: &[PathBuf], run: &impl StoredRun, overview: &Overview) -> Result<(), CliError> {
-    for path in outputs {
-        let unwritable = |source| CliError::Unwritable { path: path.clone(), source };
-        let file = BufWriter::new(File::create(path).map_err(unwritable)?);
-        write_output(path, run, overview, file)?;
-    }
-    Ok(())
+/// What the files of `-o` are written from.
+pub(super) struct Outputs<'a, R> {
+    pub(super) run: &'a R,
+    pub(super) prompts: &'a StoredPrompts,
+    pub(super) overview: &'a Overview,
 }
 
-/// The same for a process that may end meanwhile: a file that was there before is replaced by a whole one, or not at all.
-pub(super) fn write_at_once(outputs: &[PathBuf], run: &impl StoredRun, overview: &Overview) -> Result<(), CliError> {
-    for path in outputs {
-        let mut text = Vec::new();
-        write_output(path, run, overview, &mut text)?;
-        std::fs::write(path, text).map_err(|source| CliError::Unwritable { path: path.clone(), source })?;
+impl<R: StoredRun> Outputs<'_, R> {
+    /// Writes the run to each of these files.
+    pub(super) fn write(&self, paths: &[PathBuf]) -> Result<(), CliError> {
+        for path in paths {
+            let unwritable = |source| CliError::Unwritable { path: path.clone(), source };
+            self.write_one(path, BufWriter::new(File::create(path).map_err(unwritable)?))?;
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-fn write_output(path: &Path, run: &impl StoredRun, overview: &Overview, out: impl Write) -> Result<(), CliError> {
-    let is_tokens = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tokens.json"));
-    let written = match is_tokens {
-        true => report::write_token_file(overview, run.trials(), out),
-        false => write_document(&overview.summary, run.trials(), out),
-    };
-    written.map_err(|error| match error {
-        DocumentError::Read(error) => error.into(),
-        DocumentError::Write(source) => CliError::Unwritable { path: path.to_path_buf(), source },
-    })
+    /// The same for a process that may end meanwhile: a file that was there before is replaced by a whole one, or not at all.
+    pub(super) fn write_at_once(&self, paths: &[PathBuf]) -> Result<(), CliError> {
+        for path in paths {
+            let mut text = Vec::new();
+            self.write_one(path, &mut text)?;
+            std::fs::write(path, text).map_err(|source| CliError::Unwritable { path: path.clone(), source })?;
+        }
+        Ok(())
+    }
+
+    fn write_one(&self, path: &Path, out: impl Write) -> Result<(), CliError> {
+        let is_tokens = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tokens.json"));
+        let trials = self.run.trials();
+        let written = match is_tokens {
+            true => report::write_token_file(self.overview, trials, out),
+            false => {
+                let trials = trials.map(|trial| trial.map(|trial| self.prompts.filled_in(trial)));
+                write_document(&self.overview.summary, trials, out)
+            }
+        };
+        written.map_err(|error| match error {
+            DocumentError::Read(error) => error.into(),
+            DocumentError::Write(source) => CliError::Unwritable { path: path.to_path_buf(), source },
+        })
+    }
 }

@@ -1,6 +1,7 @@
 //! What the judge was asked and what it said.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{Observed, Usage};
 
@@ -30,6 +31,55 @@ pub struct Question {
     pub schema: ReplySchema,
     /// The judge's temperature.
     pub temperature: f64,
+}
+
+/// A question as a journal keeps it: what can be rendered again from the rest of the record is not kept twice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AskedQuestion {
+    /// The question's id.
+    pub id: String,
+    /// The metric that asked.
+    pub metric: String,
+    /// Which of several samples of the same judge, from 1.
+    pub sample: u32,
+    /// The judge's temperature.
+    pub temperature: f64,
+    /// SHA-256 of the prompt and of the reply's schema, in hex: whether a question that is rendered again is the same.
+    pub digest: String,
+    /// The prompt. A journal holds it only where job, templates and conversation don't give it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
+impl AskedQuestion {
+    /// The question, without its prompt.
+    pub fn new(question: &Question) -> AskedQuestion {
+        AskedQuestion {
+            id: question.id.clone(),
+            metric: question.metric.clone(),
+            sample: question.sample,
+            temperature: question.temperature,
+            digest: question.digest(),
+            prompt: None,
+        }
+    }
+
+    /// The question with its prompt.
+    pub fn whole(question: &Question) -> AskedQuestion {
+        AskedQuestion { prompt: Some(question.prompt.clone()), ..AskedQuestion::new(question) }
+    }
+}
+
+impl Question {
+    /// SHA-256 of the prompt and of the reply's schema, in hex.
+    pub fn digest(&self) -> String {
+        let mut digest = Sha256::new();
+        digest.update(&self.prompt);
+        digest.update([0]);
+        digest.update(self.schema.schema.to_string());
+        digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// A judge's answer to one question: its raw words, so that they can be read and graded again.

@@ -1,5 +1,6 @@
 //! From evidence and judgements to a scorecard. Pure: an old run can be graded again without agent or judge.
 
+mod asked;
 mod leftover;
 mod since;
 mod usable;
@@ -11,8 +12,9 @@ use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
 use crate::job::{Assertion, Case, Job, TimingOn};
 use crate::metric::{self, InputTask, JudgeInput, MetricInput, MetricKind};
 use crate::prompt::{PromptError, Templates};
-use crate::score::{Component, Dimension, Item, Score, Scorecard, Weight, composite, penalty, weighted_mean};
+use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
+pub use asked::{fill_in_prompts, reproduce};
 pub use usable::{unusable, unusable_on_nothing, why_unusable};
 pub use vacuous::{doubt, in_silence, is_in_doubt};
 
@@ -98,6 +100,19 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         composite(&dimensions, failure_count)
     };
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
+}
+
+/// How a conversation came out that was judged.
+pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
+    let unusable = judgements.iter().find_map(|judgement| match &judgement.reply {
+        Observed::Failed(error) => Some(error.clone()),
+        Observed::Seen(_) => None,
+    });
+    match (ending, unusable) {
+        (_, Some(error)) => Outcome::JudgeFailed { error },
+        (Ending::AgentFailed { error }, None) => Outcome::AgentFailed { error: error.clone() },
+        (_, None) => Outcome::Graded,
+    }
 }
 
 fn assertions(trial: GradeInput<'_>) -> Dimension {

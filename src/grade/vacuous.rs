@@ -140,4 +140,4 @@ fn rests_on_leftovers(assertion: &Assertion, trial: GradeInput<'_>, before: &Sta
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

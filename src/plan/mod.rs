@@ -17,7 +17,7 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Case, Isolation, Job, ModelName, RunLimits};
+use crate::job::{Case, Isolation, Job, Model, ModelName, RunLimits};
 use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
@@ -111,6 +111,26 @@ impl Plan {
 
     fn share_state(&self) -> bool {
         lanes::share_state(&self.job, self.graph.as_ref(), self.isolation)
+    }
+
+    /// Plans to ask a job's judge about conversations that were held earlier: neither agent, persona nor graph is needed.
+    ///
+    /// # Errors
+    /// Everything that cannot work, all at once.
+    pub fn of_judge(mut job: Job, wanted: Overrides, surroundings: Environment) -> Result<Plan, Vec<Refusal>> {
+        job.persona.model = Model::new(ModelName::Scripted);
+        let mut refusals = models::choose(&mut job, &wanted, &surroundings.variables);
+        job.limits.replace(wanted.limits);
+        refusals.extend(models::refusals(&job, &surroundings.variables));
+        refusals.extend(prices::refusals(&job, &[], &surroundings.prices));
+        if !refusals.is_empty() {
+            // There is no persona whose model could be named.
+            refusals.iter_mut().for_each(|it| it.help = it.help.replace("--evaluator-model scripted ", ""));
+            return Err(refusals);
+        }
+        let schedule = lanes::Schedule::new(&job, &[], &[]);
+        let (job, prices, isolation) = (Arc::new(job), surroundings.prices, Isolation::Shared);
+        Ok(Plan { job, models: Vec::new(), graph: None, isolation, schedule, prices, warnings: Vec::new() })
     }
 
     /// Plans a job.

@@ -63,6 +63,18 @@ impl Templates {
         self
     }
 
+    /// The templates of these names and texts alone, as a record holds them.
+    pub fn from_sources(sources: BTreeMap<String, String>) -> Templates {
+        // They may be anybody's: none is taken for one that is built in.
+        let files = sources.keys().map(|name| (name.clone(), name.clone())).collect();
+        Templates { sources, files, compiled: OnceLock::new() }
+    }
+
+    /// The texts by name.
+    pub fn sources(&self) -> &BTreeMap<String, String> {
+        &self.sources
+    }
+
     /// Whether a template is built in, and takes no longer than what it is filled with is long.
     pub fn is_quick(&self, name: &str) -> bool {
         !self.files.contains_key(name)

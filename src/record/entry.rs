@@ -1,11 +1,14 @@
 //! One line of the journal.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{ModelCall, Provenance};
 use crate::evidence::{
-    AgentOutput, Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId, Turn, Usage,
+    AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId,
+    Turn, Usage,
 };
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
@@ -27,8 +30,24 @@ pub enum Entry {
         /// The whole job, as it was completed, without secrets; earlier versions kept none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         job: Option<Box<serde_json::Value>>,
+        /// The prompts' templates by name; earlier versions kept none.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        templates: BTreeMap<String, String>,
         /// The trials to come.
         trials: Vec<TrialId>,
+    },
+    /// The first line of what another judge is asked about a run's conversations.
+    GradingStarted {
+        /// The format's version.
+        version: u32,
+        /// When it started.
+        at: DateTime<Utc>,
+        /// The judge's model.
+        judge: String,
+        /// The whole job that was graded by, without secrets.
+        job: Box<serde_json::Value>,
+        /// The prompts' templates by name.
+        templates: BTreeMap<String, String>,
     },
     /// A trial's setups begin.
     TrialStarted {
@@ -116,6 +135,9 @@ pub enum Entry {
     Judged {
         /// Which trial.
         trial: u32,
+        /// What it was asked; earlier versions kept none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<Box<AskedQuestion>>,
         /// What it said.
         judgement: Judgement,
     },
@@ -164,7 +186,10 @@ impl Entry {
     /// The number of the trial that it is about; `None` for one of the whole run.
     pub fn trial(&self) -> Option<u32> {
         match self {
-            Entry::RunStarted { .. } | Entry::LimitReached { .. } | Entry::RunFinished { .. } => None,
+            Entry::RunStarted { .. }
+            | Entry::GradingStarted { .. }
+            | Entry::LimitReached { .. }
+            | Entry::RunFinished { .. } => None,
             Entry::TrialStarted { trial, .. }
             | Entry::SessionOpened { trial, .. }
             | Entry::LookedBefore { trial, .. }

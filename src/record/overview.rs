@@ -27,7 +27,7 @@ pub struct Overview {
 impl Overview {
     /// Of a run whose journal begins with this entry; `None` if it is not a beginning.
     pub(super) fn begin(entry: Entry) -> Option<(Overview, Vec<TrialId>)> {
-        let Entry::RunStarted { version, id, at, provenance, trials, job: _ } = entry else { return None };
+        let Entry::RunStarted { version, id, at, provenance, trials, .. } = entry else { return None };
         let summary = RunSummary {
             version,
             id,

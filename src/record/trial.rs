@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, ModelCall};
-use crate::evidence::{AgentOutput, Evidence, Judgement, Observed, TrialId, Usage};
+use crate::evidence::{AgentOutput, AskedQuestion, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Score, Scorecard};
 
@@ -40,6 +40,9 @@ pub struct TrialRecord {
     /// How often the agent refused a request because other conversations were open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusals: Option<Refusals>,
+    /// What the judge was asked; empty in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<AskedQuestion>,
     /// What the judge said.
     pub judgements: Vec<Judgement>,
     /// What it is worth.
@@ -61,6 +64,7 @@ impl TrialRecord {
             priming_usage: None,
             calls: Vec::new(),
             refusals: None,
+            questions: Vec::new(),
             judgements: Vec::new(),
             scorecard: None,
         }
@@ -103,7 +107,10 @@ impl TrialRecord {
             }
             (Entry::Primed { usage, .. }, _) => (self.was_primed, self.priming_usage) = (true, usage),
             (Entry::ModelAsked { call, .. }, _) => self.calls.push(call),
-            (Entry::Judged { judgement, .. }, _) => self.judgements.push(judgement),
+            (Entry::Judged { question, judgement, .. }, _) => {
+                self.questions.extend(question.map(|question| *question));
+                self.judgements.push(judgement);
+            }
             (Entry::AgentOutput { output, .. }, _) => self.agent_output = Some(output),
             (Entry::AgentRefused { refusals, .. }, _) => self.refusals = Some(refusals),
             (Entry::TrialFinished { at, outcome, scorecard, .. }, _) => {
@@ -113,7 +120,13 @@ impl TrialRecord {
             }
             // Of a conversation without a session, and what is not a trial's.
             (Entry::LookedBefore { .. } | Entry::GraphChanged { .. } | Entry::ConversationEnded { .. }, None)
-            | (Entry::RunStarted { .. } | Entry::LimitReached { .. } | Entry::RunFinished { .. }, _) => {}
+            | (
+                Entry::RunStarted { .. }
+                | Entry::GradingStarted { .. }
+                | Entry::LimitReached { .. }
+                | Entry::RunFinished { .. },
+                _,
+            ) => {}
         }
     }
 

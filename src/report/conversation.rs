@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Ink, TrialNames, count, plain};
-use crate::evidence::{AgentOutput, Change, Event, EventKind, FailedTry, Observed};
+use crate::evidence::{AgentOutput, AskedQuestion, Change, Event, EventKind, FailedTry, Observed};
 use crate::record::{Overview, TrialRecord};
 
 /// A trial's conversation; empty where there was none.
@@ -59,6 +59,33 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
         page.push_str(&printed(output, ink));
     }
     page.push('\n');
+    page
+}
+
+/// What the judge was asked about a trial and what it replied, word for word; empty where nobody was asked.
+pub fn judging(trial: &TrialRecord, ink: Ink) -> String {
+    let mut page = String::new();
+    for judgement in &trial.judgements {
+        let asked = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&judgement.question, judgement.sample);
+        if let Some(asked) = trial.questions.iter().find(asked) {
+            let prompt = asked.prompt.as_deref().map_or_else(
+                || ink.unsure("what it was asked can't be rendered again to the byte from what was kept"),
+                indented,
+            );
+            let _ = writeln!(page, "   {} {prompt}", ink.bold("the judge was asked:"));
+        }
+        for (raw, why) in &judgement.rejected {
+            let _ = writeln!(page, "   {} {}", ink.unsure(&format!("unusable ({}):", plain(why))), indented(raw));
+        }
+        let reply = match &judgement.reply {
+            Observed::Seen(raw) => indented(raw),
+            Observed::Failed(error) => ink.unsure(&plain(error)),
+        };
+        let _ = writeln!(page, "   {} {reply}", ink.bold(&format!("{}:", plain(&judgement.judge))));
+    }
+    if !page.is_empty() {
+        page.push('\n');
+    }
     page
 }
 

@@ -11,7 +11,7 @@ mod terminal;
 mod token_file;
 mod trial_names;
 
-pub use conversation::{change, conversation, event, excuse};
+pub use conversation::{change, conversation, event, excuse, judging};
 pub use gathered::Gathered;
 pub use ink::Ink;
 pub use numbers::{count, thousands, two_decimals};

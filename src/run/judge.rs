@@ -7,7 +7,7 @@ use super::Engine;
 use super::evaluate::off_thread;
 use super::metered_call::ask;
 use super::trial::Stop;
-use crate::evidence::{Evidence, Judgement, Message, Observed, Question, Role, Usage};
+use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;
 use crate::llm::{LlmRequest, LlmRole};
 use crate::metric::MetricInput;
@@ -17,7 +17,11 @@ use crate::plan::Trial;
 const TRIES: usize = 3;
 
 /// Asks the judge everything that the metrics want to know.
-pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidence>) -> Result<Vec<Judgement>, Stop> {
+pub(super) async fn judge(
+    engine: &Engine,
+    trial: &Trial,
+    evidence: &Arc<Evidence>,
+) -> Result<Vec<(AskedQuestion, Judgement)>, Stop> {
     let (job, case) = (&engine.plan.job, &trial.case);
     let questions = if engine.templates.is_quick(&job.judge.prompt) {
         grade::questions(job, &grade::metric_input(job, case, evidence), &engine.templates)
@@ -28,12 +32,25 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
         off_thread(engine, asked).await?
     };
     let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
-    let input = grade::metric_input(job, case, evidence);
+    ask_all(engine, trial.id.number, &grade::metric_input(job, case, evidence), questions).await
+}
+
+/// Asks the judge these questions about a conversation, within `limits.trial`.
+pub(super) async fn ask_all(
+    engine: &Engine,
+    trial: u32,
+    input: &MetricInput<'_>,
+    questions: Vec<Question>,
+) -> Result<Vec<(AskedQuestion, Judgement)>, Stop> {
+    let job = &engine.plan.job;
     let limit = engine.clock.deadline(Duration::from_secs_f64(job.limits.trial_seconds));
     let mut judgements = Vec::new();
     for mut question in questions {
         // An agent that repeats its key must not make us tell it to somebody else.
-        question.prompt = engine.clients.redactor().redact_known(&question.prompt).into_owned();
+        let cleared = engine.clients.redactor().redact_known(&question.prompt).into_owned();
+        let is_other = cleared != question.prompt;
+        question.prompt = cleared;
+        let asked = if is_other { AskedQuestion::whole(&question) } else { AskedQuestion::new(&question) };
         let mut judgement = Judgement {
             question: question.id.clone(),
             judge: engine.clients.judge().name().to_owned(),
@@ -46,11 +63,11 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
             usage: Usage::default(),
             notes: Vec::new(),
         };
-        let answering = answer(engine, trial.id.number, (&input, question), &mut judgement);
+        let answering = answer(engine, trial, (input, question), &mut judgement);
         if let Ok(answered) = tokio::time::timeout(limit.left(), answering).await {
             answered?;
         }
-        judgements.push(judgement);
+        judgements.push((asked, judgement));
     }
     Ok(judgements)
 }

@@ -7,6 +7,7 @@
 //! Invariants: what happened is handed to the sink before whatever comes after it begins; nothing in here prints, knows a
 //! folder or reads the environment; nothing grows with the number of trials but a few bytes for each.
 
+mod ask_again;
 mod budget;
 mod clients;
 mod concurrency;
@@ -36,6 +37,7 @@ mod trial_limit;
 mod turn;
 mod watch;
 
+pub use ask_again::{AskingStopped, StoredConversation, ask_again};
 pub use clients::{ClientError, Clients, Credentials, check_clients, neo4j_connection};
 pub use concurrency::{AtOnce, at_once};
 pub use engine::{Engine, RandomSource, RunDeps, refuse, run};

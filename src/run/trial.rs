@@ -11,7 +11,7 @@ use super::watch::Watch;
 use super::{Engine, evaluate, judge, observe};
 use crate::agent::managed::Listener;
 use crate::descriptors;
-use crate::evidence::{Ending, Evidence, Judgement, Observed};
+use crate::evidence::{Ending, Evidence, Judgement};
 use crate::grade::{self, GradeInput};
 use crate::job::Isolation;
 use crate::plan::Trial;
@@ -101,10 +101,12 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
         return Err(Stop::broken(format!("state leaked from {}: {leak}", name(engine, leak.trial))));
     }
     let judgements = judge::judge(engine, trial, &evidence).await?;
-    for judgement in &judgements {
-        engine.sink.append(Entry::Judged { trial: id.number, judgement: judgement.clone() })?;
+    for (question, judgement) in judgements.iter().cloned() {
+        let question = Some(Box::new(question));
+        engine.sink.append(Entry::Judged { trial: id.number, question, judgement })?;
     }
-    let outcome = outcome(&evidence.ending, &judgements);
+    let judgements: Vec<Judgement> = judgements.into_iter().map(|(_, judgement)| judgement).collect();
+    let outcome = grade::outcome(&evidence.ending, &judgements);
     let (job, case, clock) = (engine.plan.job.clone(), trial.case.clone(), engine.clock);
     let graded = move || {
         let trial = GradeInput { job: &job, case: &case, evidence: &evidence, clock };
@@ -209,16 +211,4 @@ async fn unusable(env: &TrialEnv<'_>, evidence: &Evidence) -> Result<Option<Stri
 fn excuse(evidence: &Evidence) -> Option<&str> {
     let last = evidence.transcript.turns.last()?;
     last.failures.iter().rev().find_map(|failed| failed.excuse.as_deref())
-}
-
-fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
-    let unusable = judgements.iter().find_map(|judgement| match &judgement.reply {
-        Observed::Failed(error) => Some(error.clone()),
-        Observed::Seen(_) => None,
-    });
-    match (ending, unusable) {
-        (_, Some(error)) => Outcome::JudgeFailed { error },
-        (Ending::AgentFailed { error }, None) => Outcome::AgentFailed { error: error.clone() },
-        (_, None) => Outcome::Graded,
-    }
 }

@@ -14,6 +14,7 @@ mod providers;
 mod readme;
 mod secrets;
 mod refusals;
+mod regrade;
 mod signals;
 mod twice;
 mod wire;

@@ -10,7 +10,7 @@ use crate::evidence::{
 use crate::job::{Job, TemplateCheck, TemplateKind, TemplateProblem, load};
 use crate::score::Weight;
 
-struct AnyTemplate;
+pub(in crate::grade) struct AnyTemplate;
 
 impl TemplateCheck for AnyTemplate {
     fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {

@@ -1,6 +1,7 @@
 //! Reading a journal, line by line.
 
-use std::io::{self, BufRead};
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 use serde::Deserialize;
 
@@ -81,6 +82,14 @@ pub(super) fn entry(line: &[u8], redactor: Option<&Redactor>) -> serde_json::Res
     let entry: Entry = serde_json::from_slice(line)?;
     let cleared = redactor.map(|redactor| redactor.cleared(&entry, line)).transpose()?.flatten();
     Ok(cleared.unwrap_or(entry))
+}
+
+/// The entry that stands there.
+pub(super) fn entry_at(mut file: &File, span: Span, redactor: Option<&Redactor>) -> io::Result<Entry> {
+    let mut line = vec![0; span.length as usize];
+    file.seek(SeekFrom::Start(span.start))?;
+    file.read_exact(&mut line)?;
+    Ok(entry(&line, redactor)?)
 }
 
 fn is_of_version_1(line: &[u8]) -> bool {

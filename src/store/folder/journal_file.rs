@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, Span, entry};
+use super::entries::{Entries, Span, entry_at};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
 use crate::evidence::TrialId;
@@ -26,6 +26,8 @@ pub struct JournalFile {
     lines: usize,
     /// The job that it was held with, if that was kept.
     pub job: Option<Box<serde_json::Value>>,
+    /// The templates of its prompts, if those were kept.
+    pub templates: BTreeMap<String, String>,
     /// What was wrong with the journal, if something was.
     pub note: Option<String>,
 }
@@ -48,7 +50,17 @@ impl JournalFile {
 
     fn new(folder: &Path, file: Arc<File>) -> JournalFile {
         let (folder, path) = (folder.to_path_buf(), folder.join(JOURNAL));
-        JournalFile { folder, path, file, redactor: None, trials: BTreeMap::new(), lines: 0, job: None, note: None }
+        JournalFile {
+            folder,
+            path,
+            file,
+            redactor: None,
+            trials: BTreeMap::new(),
+            lines: 0,
+            job: None,
+            templates: BTreeMap::new(),
+            note: None,
+        }
     }
 
     /// Whether the journal that is open was deleted, rather than moved with its folder.
@@ -80,24 +92,30 @@ impl JournalFile {
         &self.path
     }
 
-    /// Writes another verdict beside the first: `grade-1.json`, or the next that is free. Returns where.
+    /// Its folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What clears all that is read.
+    pub(super) fn redactor(&self) -> Option<&Redactor> {
+        self.redactor.as_ref()
+    }
+
+    /// Writes another verdict beside the first: `grade-1.json`, by its number. Returns where.
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn write_grading(&self, summary: &RunSummary) -> Result<PathBuf, StoreError> {
-        let free = (1u32..).map(|number| format!("grade-{number}.json")).find(|name| !self.folder.join(name).exists());
-        let name = free.unwrap_or_default();
+    pub fn write_grading(&self, number: u32, summary: &RunSummary) -> Result<PathBuf, StoreError> {
+        let name = format!("grade-{number}.json");
         summary::write(&self.folder, &name, summary, self.lines)?;
         Ok(self.folder.join(name))
     }
 
     fn trial(&self, id: &TrialId, spans: &[Span]) -> io::Result<TrialRecord> {
-        let (mut trial, mut line) = (TrialRecord::planned(id.clone()), Vec::new());
+        let mut trial = TrialRecord::planned(id.clone());
         for span in spans {
-            line.resize(span.length as usize, 0);
-            (&*self.file).seek(SeekFrom::Start(span.start))?;
-            (&*self.file).read_exact(&mut line)?;
-            trial.apply(entry(&line, self.redactor.as_ref())?);
+            trial.apply(entry_at(&self.file, *span, self.redactor.as_ref())?);
         }
         Ok(trial)
     }
@@ -129,8 +147,9 @@ impl StoredRun for JournalFile {
         entries.redactor = self.redactor.clone();
         let mut fold = None;
         if let Some(first) = entries.next() {
-            if let Entry::RunStarted { trials, job, .. } = &first {
+            if let Entry::RunStarted { trials, job, templates, .. } = &first {
                 self.job.clone_from(job);
+                self.templates.clone_from(templates);
                 self.trials = trials.iter().map(|trial| (trial.number, (trial.clone(), Vec::new()))).collect();
             }
             fold = Fold::begin(first);
@@ -168,6 +187,6 @@ impl StoredRun for JournalFile {
     }
 }
 
-fn unreadable(path: &Path, source: io::Error) -> StoreError {
+pub(super) fn unreadable(path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { doing: "could not read", path: path.to_path_buf(), source }
 }

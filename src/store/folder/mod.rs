@@ -7,6 +7,7 @@
 mod checksum;
 mod entries;
 mod error;
+mod grading;
 mod journal;
 mod journal_file;
 mod line;
@@ -16,6 +17,7 @@ mod summary;
 
 pub use entries::{JournalText, read_journal};
 pub use error::StoreError;
+pub use grading::{Grading, NewGrading, Regraded};
 pub use journal::Journal;
 pub use journal_file::JournalFile;
 pub use runs::{NewRun, RunsFolder};

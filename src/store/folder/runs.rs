@@ -203,6 +203,7 @@ mod tests {
             at: DateTime::UNIX_EPOCH,
             provenance: Box::default(),
             job: None,
+            templates: Default::default(),
             trials: Vec::new(),
         };
         run.journal.append(&entry).unwrap();

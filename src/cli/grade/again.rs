@@ -1,0 +1,303 @@
+//! How a stored conversation is graded again, and what comes out otherwise.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::args::GradeArgs;
+use super::super::context::Context;
+use super::super::jobs::Loaded;
+use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, Usage};
+use crate::grade::{self, GradeInput};
+use crate::job::{Case, Job};
+use crate::prompt::Templates;
+use crate::record::{Overview, TrialRecord};
+use crate::report;
+use crate::run::{AskingStopped, StoredConversation};
+use crate::score::{Component, Outcome, Scorecard, composite};
+use crate::store::StoreError;
+use crate::store::folder::{Grading, Regraded};
+
+/// How trials are graded again, and what came out otherwise.
+pub(super) struct Again<'a> {
+    args: &'a GradeArgs,
+    context: &'a Context,
+    /// The job to grade by.
+    pub(super) job: Job,
+    /// Its templates; `None` where an earlier version kept none.
+    pub(super) templates: Option<Templates>,
+    /// The job that the run was held with and its templates, where the job to grade by is another.
+    first: Option<(Job, Option<Templates>)>,
+    is_corrected: bool,
+    /// Whether the run was about one case only.
+    has_one_case: bool,
+    /// What another judge said, and why it did not say all.
+    grading: Option<(Grading, Option<AskingStopped>)>,
+    /// How many trials of a case came out otherwise, by task or assertion and what it came to before and after.
+    flips: BTreeMap<(String, String), BTreeMap<(String, String), usize>>,
+}
+
+impl<'a> Again<'a> {
+    /// By a corrected job, or by the one that the run was held with; `None` where there is neither.
+    pub(super) fn new(
+        args: &'a GradeArgs,
+        context: &'a Context,
+        kept: Option<(Job, Option<Templates>)>,
+        corrected: Option<&Loaded>,
+        before: &Overview,
+    ) -> Option<Again<'a>> {
+        let ((job, templates), first) = match corrected {
+            Some(loaded) => ((loaded.job.clone(), Some(loaded.templates.clone())), kept),
+            None => (kept?, None),
+        };
+        Some(Again {
+            args,
+            context,
+            job,
+            templates,
+            first,
+            is_corrected: corrected.is_some(),
+            has_one_case: before.groups.windows(2).all(|pair| pair[0].case == pair[1].case),
+            grading: None,
+            flips: BTreeMap::new(),
+        })
+    }
+
+    /// Another judge has been asked.
+    pub(super) fn asked(&mut self, grading: Grading, stopped: Option<AskingStopped>) {
+        self.grading = Some((grading, stopped));
+    }
+
+    /// The trial with a new scorecard, where its conversation says something of the agent.
+    pub(super) fn grade(&mut self, mut trial: TrialRecord) -> Result<TrialRecord, StoreError> {
+        let counts = trial.outcome.as_ref().is_some_and(|outcome| outcome.counts());
+        if !(counts || self.grading.is_some() && can_be_judged(&trial)) {
+            return Ok(trial);
+        }
+        let Some(evidence) = trial.evidence.take() else { return Ok(trial) };
+        let card = match case(&self.job, &trial.trial.case, self.has_one_case) {
+            Some(case) => {
+                let judgements = self.judgements(&mut trial, &case, &evidence)?;
+                let input = GradeInput { job: &self.job, case: &case, evidence: &evidence, clock: self.context.clock };
+                self.weighed(grade::grade(input, &judgements))
+            }
+            None => {
+                let why = format!("the job has no case `{}`", trial.trial.case);
+                Scorecard { composite: Component::missing(why), ..trial.scorecard.clone().unwrap_or_else(nothing) }
+            }
+        };
+        if let Some(before) = &trial.scorecard {
+            self.compare(&trial.trial.case, before, &card);
+        }
+        (trial.evidence, trial.scorecard) = (Some(evidence), Some(card));
+        Ok(trial)
+    }
+
+    /// What is to be asked about a trial, where it says something of the agent.
+    pub(super) fn conversation(&self, trial: TrialRecord) -> Option<StoredConversation> {
+        let case = case(&self.job, &trial.trial.case, self.has_one_case).filter(|_| can_be_judged(&trial))?;
+        let questions = self.questions(&trial.questions, &case, trial.evidence.as_ref()?);
+        let questions = questions.into_iter().flatten().filter_map(|(_, question)| question.ok()).collect();
+        Some(StoredConversation { trial: trial.trial.number, case, evidence: trial.evidence?, questions })
+    }
+
+    /// The judgements on which the new scorecard rests. The trial is left with those that there are; in place of the others
+    /// the scorecard gets the reason why there is none.
+    fn judgements(
+        &self,
+        trial: &mut TrialRecord,
+        case: &Case,
+        evidence: &Evidence,
+    ) -> Result<Vec<Judgement>, StoreError> {
+        if !self.is_corrected && self.grading.is_none() {
+            return Ok(trial.judgements.clone());
+        }
+        let questions = match self.questions(&trial.questions, case, evidence) {
+            Ok(questions) => questions,
+            Err(why) => {
+                return Ok(trial.judgements.iter().map(|judgement| without_reply(&judgement.question, &why)).collect());
+            }
+        };
+        let given = match &self.grading {
+            Some((grading, _)) => {
+                let Regraded { judgements, calls } = grading.regraded(trial.trial.number)?;
+                trial.calls.extend(calls);
+                judgements
+            }
+            None => self.first_judgements(trial, evidence),
+        };
+        let (mut all, mut kept, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+        for ((id, sample), question) in questions {
+            let is_it = |known: &AskedQuestion| {
+                let is_same = question.as_ref().is_ok_and(|question| question.digest() == known.digest);
+                (&known.id, known.sample) == (&id, sample) && (is_same || self.grading.is_some())
+            };
+            match (given.iter().find(|(known, _)| is_it(known)), &question) {
+                (Some((known, judgement)), Ok(question)) => {
+                    kept.push(judgement.clone());
+                    asked.push(AskedQuestion { prompt: Some(question.prompt.clone()), ..known.clone() });
+                    all.push(judgement.clone());
+                }
+                (_, Err(why)) => all.push(without_reply(&id, why)),
+                (None, Ok(_)) => all.push(without_reply(&id, &self.why_none(!given.is_empty()))),
+            }
+        }
+        (trial.judgements, trial.questions) = (kept, asked);
+        if self.grading.is_some() && trial.judgements.len() == all.len() {
+            trial.outcome = Some(grade::outcome(&evidence.ending, &trial.judgements));
+        }
+        Ok(all)
+    }
+
+    /// What the first judge said, each with what it was asked; of what an earlier version kept it is rendered again.
+    fn first_judgements(&self, trial: &TrialRecord, evidence: &Evidence) -> Vec<(AskedQuestion, Judgement)> {
+        let rendered = || {
+            let (job, templates) = self.first.as_ref()?;
+            let case = case(job, &trial.trial.case, self.has_one_case)?;
+            render(job, &case, evidence, templates.as_ref()?).ok()
+        };
+        let rendered = if trial.questions.is_empty() { rendered().unwrap_or_default() } else { Vec::new() };
+        let asked: Vec<AskedQuestion> =
+            trial.questions.iter().cloned().chain(rendered.iter().map(AskedQuestion::new)).collect();
+        let pair = |judgement: &Judgement| {
+            let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&judgement.question, judgement.sample);
+            Some((asked.iter().find(is_it)?.clone(), judgement.clone()))
+        };
+        trial.judgements.iter().filter_map(pair).collect()
+    }
+
+    /// What the metrics of the job ask about a trial, by id and sample: as it was asked, where that was kept.
+    #[expect(clippy::type_complexity, reason = "a question each that can or can't be told")]
+    fn questions(
+        &self,
+        asked: &[AskedQuestion],
+        case: &Case,
+        evidence: &Evidence,
+    ) -> Result<Vec<((String, u32), Result<Question, String>)>, String> {
+        let unknown =
+            "an earlier version kept it without the judge's template, and that of today is another; say --job FILE";
+        let templates = self.templates.as_ref().ok_or(unknown)?;
+        let rendered = render(&self.job, case, evidence, templates)?;
+        let as_asked = |question: &Question| {
+            let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&question.id, question.sample);
+            match asked.iter().find(is_it).filter(|_| !self.is_corrected) {
+                Some(asked) => grade::reproduce(asked, &rendered),
+                None => Ok(question.clone()),
+            }
+        };
+        Ok(rendered.iter().map(|question| ((question.id.clone(), question.sample), as_asked(question))).collect())
+    }
+
+    /// Why there is no reply to a question.
+    fn why_none(&self, something_was_asked: bool) -> String {
+        match &self.grading {
+            Some((_, Some(AskingStopped::LimitReached(why)))) => format!("the judge was not asked: {why}"),
+            Some(_) => "the judge was not asked".to_owned(),
+            None if something_was_asked => {
+                "the judge was asked something else, and never this; --scorer-model MODEL asks it".to_owned()
+            }
+            None => "the judge was never asked this; --scorer-model MODEL asks it".to_owned(),
+        }
+    }
+
+    /// The same with the weights of `--weights`.
+    fn weighed(&self, mut card: Scorecard) -> Scorecard {
+        let mut is_other = false;
+        for dimension in &mut card.dimensions {
+            if let Some((_, weight)) = self.args.weights.iter().find(|(name, _)| *name == dimension.name) {
+                is_other |= dimension.weight != *weight;
+                dimension.weight = *weight;
+            }
+        }
+        if is_other {
+            card.composite = composite(&card.dimensions, card.failure_count);
+        }
+        card
+    }
+
+    fn compare(&mut self, case: &str, before: &Scorecard, after: &Scorecard) {
+        let mut flip = |what: String, before: &Component, after: &Component| {
+            let (before, after) = (state(before), state(after));
+            if before != after {
+                let flips = self.flips.entry((case.to_owned(), what)).or_default();
+                *flips.entry((before, after)).or_default() += 1;
+            }
+        };
+        for dimension in &after.dimensions {
+            let Some(earlier) = before.dimension(&dimension.name) else { continue };
+            if dimension.items.is_empty() && earlier.items.is_empty() {
+                flip(dimension.name.clone(), &earlier.component, &dimension.component);
+            }
+            for item in &dimension.items {
+                let earlier = earlier
+                    .items
+                    .iter()
+                    .find(|earlier| earlier.key() == item.key() || earlier.id.is_none() && earlier.label == item.label);
+                let none = Component::not_applicable("");
+                flip(item.label.clone(), earlier.map_or(&none, |earlier| &earlier.component), &item.component);
+            }
+        }
+        flip("composite".to_owned(), &before.composite, &after.composite);
+    }
+
+    /// What came out otherwise, case by case, and both verdicts.
+    pub(super) fn difference(&self, before: &Overview, after: &Overview) -> String {
+        let mut page = String::from("\nGraded again\n");
+        for ((case, what), flips) in &self.flips {
+            let case = if self.job.cases.len() > 1 { format!("{} · ", report::plain(case)) } else { String::new() };
+            let what = report::one_line(what, self.context.width.saturating_sub(40).max(20));
+            for ((from, to), trials) in flips {
+                let trials = report::count(*trials, "conversation");
+                page.push_str(&format!("  {case}{what}: {from} → {to} ({trials})\n"));
+            }
+        }
+        if self.flips.is_empty() {
+            page.push_str("  nothing came out otherwise\n");
+        }
+        let (before, after) = (before.summary.verdict.word(), after.summary.verdict.word());
+        page.push_str(&format!("  verdict: {before} → {after}\n"));
+        page
+    }
+}
+
+/// Whether a judge can be asked about a conversation: it says something of the agent, or would have if a judge had not
+/// failed.
+pub(super) fn can_be_judged(trial: &TrialRecord) -> bool {
+    let is_one = |outcome: &Outcome| outcome.counts() || matches!(outcome, Outcome::JudgeFailed { .. });
+    trial.evidence.is_some() && trial.outcome.as_ref().is_some_and(is_one)
+}
+
+/// The case of this id. Where job and run have one each it is that, whatever their files are called.
+fn case(job: &Job, id: &str, run_has_one: bool) -> Option<Arc<Case>> {
+    let found = job.cases.iter().find(|case| case.id == id);
+    let only = || job.cases.first().filter(|_| run_has_one && job.cases.len() == 1);
+    found.or_else(only).cloned()
+}
+
+fn render(job: &Job, case: &Case, evidence: &Evidence, templates: &Templates) -> Result<Vec<Question>, String> {
+    grade::questions(job, &grade::metric_input(job, case, evidence), templates).map_err(|error| error.to_string())
+}
+
+fn without_reply(question: &str, why: &str) -> Judgement {
+    Judgement {
+        question: question.to_owned(),
+        judge: String::new(),
+        sample: 1,
+        reply: Observed::Failed(why.to_owned()),
+        rejected: Vec::new(),
+        usage: Usage::default(),
+        notes: Vec::new(),
+    }
+}
+
+/// What a part came to, in a word.
+fn state(component: &Component) -> String {
+    match component {
+        Component::Scored { score, .. } => report::two_decimals(score.get()),
+        Component::NotApplicable { .. } => "not used".to_owned(),
+        Component::Missing { .. } => "missing".to_owned(),
+    }
+}
+
+fn nothing() -> Scorecard {
+    Scorecard { dimensions: Vec::new(), failure_count: 0, penalty: 0.0, composite: Component::missing("not graded") }
+}

@@ -1,0 +1,250 @@
+//! Asking another judge about the conversations of a stored run.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::runtime::Runtime;
+
+use super::super::args::GradeArgs;
+use super::super::context::Context;
+use super::super::error::{CliError, RefusedJob};
+use super::super::planning::{prices, surroundings};
+use super::super::printer::Printer;
+use super::super::run::waiting_line;
+use super::super::signals::{Kept, Signals};
+use super::again::Again;
+use crate::evidence::{Observed, Usage};
+use crate::job::{ModelName, RunLimits};
+use crate::money::{Cost, Price, SpendLimits};
+use crate::plan::{Environment, Overrides, Plan, Refusal};
+use crate::prompt::Templates;
+use crate::record::{Entry, FORMAT_VERSION, Overview, Spender, total};
+use crate::report::{count, thousands};
+use crate::run::{self, AskingStopped, Durability, Engine, RunDeps, StoredConversation};
+use crate::store::StoredRun;
+use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
+
+/// What asking a judge needs.
+pub(super) struct Asking<'a> {
+    pub(super) args: &'a GradeArgs,
+    pub(super) context: &'a Context,
+    pub(super) printer: &'a Arc<Printer>,
+    pub(super) judge: &'a ModelName,
+    pub(super) runtime: Runtime,
+    pub(super) signals: Signals,
+}
+
+/// What came of it.
+pub(super) struct Asked {
+    pub(super) number: u32,
+    pub(super) grading: Grading,
+    pub(super) stopped: Option<AskingStopped>,
+    /// What the judge costs, by its name, if that is known.
+    pub(super) prices: BTreeMap<String, Price>,
+}
+
+impl Asking<'_> {
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.signals.interrupt.is_cancelled()
+    }
+
+    /// Asks about all conversations of a run that say something of the agent.
+    pub(super) fn ask(
+        &self,
+        run: &JournalFile,
+        again: &Again<'_>,
+        before: &Overview,
+        conversations: usize,
+    ) -> Result<Asked, CliError> {
+        let plan = self.plan(run, again)?;
+        let judge = self.judge.spelled();
+        let price = plan.prices.price(&judge).copied();
+        let earlier = run.last_grading().filter(|grading| !grading.is_whole && grading.judge == judge);
+        self.printer.note(&announcement(&judge, conversations, before, price));
+        let NewGrading { number, path, journal } = run.new_grading()?;
+        let journal = Arc::new(journal.with_redactor(self.context.redactor().clone()));
+        let shown = path.display().to_string();
+        self.signals.kept_at(Kept {
+            words: format!("ended at once: what {judge} answered is kept in {shown}"),
+            write: Arc::new(|| None),
+            written: Default::default(),
+        });
+        let stopped = {
+            let _inside = self.runtime.enter();
+            let on_wait = self.context.stderr_is_tty.then(|| waiting_line(self.printer.clone()));
+            let deps = RunDeps {
+                id: before.summary.id.clone(),
+                templates: again.templates.clone().unwrap_or_else(Templates::embedded),
+                credentials: self.context.credentials.clone(),
+                clock: self.context.clock,
+                rng_seed: Context::chance(),
+                random: Box::new(Context::chance),
+                on_wait,
+                max_concurrency: usize::from(self.args.max_concurrency),
+                sink: journal.clone(),
+            };
+            let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
+            self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), earlier))
+        };
+        let stopped = stopped.map_err(|error| match error {
+            AskError::Journal(source) => CliError::Journal { folder: path.clone(), source },
+            AskError::Cli(error) => error,
+        })?;
+        let (mut usage, mut cost, mut answered) = (Usage::default(), Cost::NOTHING, 0);
+        let grading = run.grading(&path, &journal, |entry| match entry {
+            Entry::ModelAsked { call, .. } => {
+                usage = usage.plus(call.usage);
+                cost = cost.plus(price.map_or(Cost::Unknown, |price| price.of(&call.usage)));
+            }
+            Entry::Judged { .. } => answered += 1,
+            _ => {}
+        })?;
+        self.printer.note(&format!("{judge} took {}", spent(&usage, cost)));
+        if stopped == Some(AskingStopped::Interrupted) {
+            let answers = count(answered, "answer");
+            self.printer.note(&format!(
+                "interrupted: {answers} of {judge} kept in {shown}\nask for the rest: eval-job grade {}{} --scorer-model {judge}",
+                before.summary.id,
+                self.args.job.as_ref().map(|job| format!(" --job {}", job.display())).unwrap_or_default(),
+            ));
+        }
+        Ok(Asked { number, grading, stopped, prices: price.map(|price| (judge, price)).into_iter().collect() })
+    }
+
+    fn plan(&self, run: &JournalFile, again: &Again<'_>) -> Result<Plan, CliError> {
+        let limits = RunLimits {
+            spend: SpendLimits { cost: self.args.cost_limit, tokens: self.args.token_limit },
+            seconds: None,
+        };
+        let wanted = Overrides { scorer_model: Some(self.judge.clone()), limits, ..Overrides::default() };
+        let prices = prices(self.args.prices.as_deref())?;
+        let environment = Environment { prices, ..surroundings(self.context) };
+        let file =
+            self.args.job.as_ref().map_or_else(|| run.path().display().to_string(), |job| job.display().to_string());
+        let refused = |refusals: Vec<Refusal>| CliError::Refused(vec![RefusedJob { file: file.clone(), refusals }]);
+        let plan = Plan::of_judge(again.job.clone(), wanted, environment).map_err(refused)?;
+        if again.templates.is_none() {
+            let what =
+                "an earlier version kept the run without the judge's template, and that of today is another".to_owned();
+            return Err(refused(vec![Refusal { what, help: "say the job with --job FILE".to_owned() }]));
+        }
+        Ok(plan)
+    }
+
+    async fn carry_out(
+        &self,
+        engine: &Engine,
+        journal: &Journal,
+        (run, again): (&JournalFile, &Again<'_>),
+        earlier: Option<Grading>,
+    ) -> Result<Option<AskingStopped>, AskError> {
+        let clock = self.context.clock;
+        journal.append(&Entry::GradingStarted {
+            version: FORMAT_VERSION,
+            at: clock.wall(),
+            judge: self.judge.spelled(),
+            job: Box::new(serde_json::to_value(&*engine.plan.job).unwrap_or_default()),
+            templates: again.templates.as_ref().map(|templates| templates.sources().clone()).unwrap_or_default(),
+        })?;
+        let conversations = run.trials().filter_map(|trial| {
+            let conversation =
+                trial.map_err(|error| AskError::Cli(error.into())).map(|trial| again.conversation(trial));
+            conversation.transpose().map(|conversation| without_answered(journal, conversation?, earlier.as_ref()))
+        });
+        let stopped = run::ask_again(engine, conversations, &self.signals.interrupt).await?;
+        if let Some(AskingStopped::LimitReached(why)) = &stopped {
+            journal.append(&Entry::LimitReached { at: clock.wall(), why: why.clone() })?;
+        }
+        journal.append(&Entry::RunFinished { at: clock.wall(), interrupted: stopped.is_some() })?;
+        journal.synced().await?;
+        Ok(stopped)
+    }
+}
+
+/// The conversation without what the same judge answered in an earlier grading that was stopped: that is kept again, and
+/// nobody pays for it twice.
+fn without_answered(
+    journal: &Journal,
+    mut conversation: StoredConversation,
+    earlier: Option<&Grading>,
+) -> Result<StoredConversation, AskError> {
+    let Some(earlier) = earlier else { return Ok(conversation) };
+    let trial = conversation.trial;
+    let answered = earlier.regraded(trial).map_err(|error| AskError::Cli(error.into()))?.judgements;
+    let mut unanswered = Vec::new();
+    for question in conversation.questions {
+        let digest = question.digest();
+        match answered
+            .iter()
+            .find(|(known, judgement)| known.digest == digest && matches!(judgement.reply, Observed::Seen(_)))
+        {
+            Some((known, judgement)) => {
+                let (question, judgement) = (Some(Box::new(known.clone())), judgement.clone());
+                journal.append(&Entry::Judged { trial, question, judgement })?;
+            }
+            None => unanswered.push(question),
+        }
+    }
+    conversation.questions = unanswered;
+    Ok(conversation)
+}
+
+/// What is about to be asked, and what the same took before.
+fn announcement(judge: &str, conversations: usize, before: &Overview, price: Option<Price>) -> String {
+    let (usage, _, _) = total(before.spending.iter().filter(|row| row.spender == Spender::Judge));
+    let took = match usage.total_tokens() {
+        Some(tokens) if usage.calls > 0 => {
+            let cost = match price.map(|price| price.of(&usage)) {
+                Some(Cost::Exactly(dollars) | Cost::AtLeast(dollars)) => format!(", which cost {dollars} of {judge}"),
+                _ => String::new(),
+            };
+            format!("; the first judge took {} tokens for them{cost}", thousands(tokens))
+        }
+        _ => String::new(),
+    };
+    format!("asking {judge} about {}{took}", count(conversations, "conversation"))
+}
+
+fn spent(usage: &Usage, cost: Cost) -> String {
+    if usage.calls == 0 {
+        return "nothing".to_owned();
+    }
+    let at_least = if usage.unreported_calls > 0 { "at least " } else { "" };
+    let tokens = usage
+        .total_tokens()
+        .map_or("tokens that nobody tells".to_owned(), |tokens| format!("{at_least}{} tokens", thousands(tokens)));
+    let cost = match cost {
+        Cost::Exactly(dollars) => format!(", {dollars}"),
+        Cost::AtLeast(dollars) => format!(", at least {dollars}"),
+        Cost::Unknown => ", at a cost that is not known".to_owned(),
+    };
+    format!("{}, {tokens}{cost}", count(usage.calls as usize, "call"))
+}
+
+/// Why asking could not go on.
+enum AskError {
+    Journal(io::Error),
+    Cli(CliError),
+}
+
+impl From<io::Error> for AskError {
+    fn from(error: io::Error) -> AskError {
+        AskError::Journal(error)
+    }
+}
+
+impl run::Sink for Journal {
+    fn append(&self, entry: Entry) -> io::Result<()> {
+        Journal::append(self, &entry).map(drop)
+    }
+
+    fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>> {
+        match durability {
+            Durability::Process => self.written().boxed(),
+            Durability::Machine => self.synced().boxed(),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! `eval-job grade RUN…`
+
+mod again;
+mod asking;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::args::GradeArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::jobs::{self, Loaded};
+use super::printer::Printer;
+use super::run::runtime;
+use super::show::{Outputs, StoredPrompts, check_outputs};
+use super::signals::Signals;
+use crate::job::Job;
+use crate::prompt::Templates;
+use crate::record::{Overview, TrialRecord, Verdict};
+use crate::report::{self, Gathered};
+use crate::run::AskingStopped;
+use crate::score::Weight;
+use crate::store::folder::{JournalFile, RunsFolder};
+use crate::store::{Store, StoreError, StoredRun};
+use again::Again;
+use asking::{Asked, Asking};
+
+/// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
+pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    check_outputs(&args.output)?;
+    if args.runs.len() > 1 && !args.output.is_empty() {
+        return Err(CliError::SharedOutput(args.runs.len()));
+    }
+    let files: Vec<_> = args.job.iter().cloned().collect();
+    let job = jobs::load(&files, args.prompts.as_deref(), context.redactor())?.pop();
+    let asking = match &args.scorer_model {
+        Some(judge) => Some(Asking { args, context, printer, judge, runtime: runtime()?, signals: listen(printer)? }),
+        None => None,
+    };
+    let store = RunsFolder::at(&args.runs_dir.runs_dir);
+    let ids: Vec<Option<&str>> =
+        if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
+    let mut worst = Verdict::Passed;
+    for id in ids {
+        let run = store.open(id)?.with_redactor(context.redactor().clone());
+        let verdict = grade_run((args, context, printer), run, job.as_ref(), asking.as_ref())?;
+        worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
+        if verdict == Verdict::Interrupted && asking.as_ref().is_some_and(Asking::is_interrupted) {
+            break;
+        }
+    }
+    if let Some(asking) = asking {
+        asking.runtime.shutdown_background();
+    }
+    Ok(worst.exit_status())
+}
+
+fn listen(printer: &Arc<Printer>) -> Result<Signals, CliError> {
+    Signals::listen(printer.clone())
+}
+
+fn grade_run(
+    (args, context, printer): (&GradeArgs, &Context, &Arc<Printer>),
+    mut run: JournalFile,
+    corrected: Option<&Loaded>,
+    asking: Option<&Asking<'_>>,
+) -> Result<Verdict, CliError> {
+    let mut to_ask = 0;
+    let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
+    if let Some(note) = &run.note {
+        printer.note(&format!("note: {note}"));
+    }
+    let kept = match &run.job {
+        Some(kept) => {
+            Some(Job::restored(kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?)
+        }
+        None if corrected.is_some() => None,
+        None => return Err(unreadable(&run, "an earlier version kept it without its job; say --job FILE")),
+    };
+    let kept = kept.map(|job| {
+        let templates = kept_templates(&run, &before, &job);
+        (job, templates)
+    });
+    let mut again =
+        Again::new(args, context, kept, corrected, &before).ok_or_else(|| unreadable(&run, "it has no job"))?;
+    let mut overview = before.emptied();
+    let (gate, provenance) = (&again.job.gate, &mut overview.summary.provenance);
+    provenance.min_score = gate.min_score.or(provenance.min_score);
+    provenance.vacuous = gate.vacuous;
+    let mut number = run.free_grading();
+    if let Some(asking) = asking {
+        let Asked { number: taken, grading, stopped, prices } = asking.ask(&run, &again, &before, to_ask)?;
+        if stopped == Some(AskingStopped::Interrupted) {
+            return Ok(Verdict::Interrupted);
+        }
+        number = taken;
+        overview.summary.provenance.judge_model.clone_from(&grading.judge);
+        overview.summary.provenance.prices.extend(prices);
+        if let Some(AskingStopped::LimitReached(why)) = &stopped {
+            overview.summary.limit_reached = Some(why.clone());
+        }
+        again.asked(grading, stopped);
+    }
+    let mut gathered = Gathered::default();
+    for trial in run.trials() {
+        let trial = again.grade(trial?)?;
+        let group = overview.add(&trial);
+        gathered.add(group, &trial);
+    }
+    overview.conclude();
+    printer.data(&report::terminal(&overview, &gathered, context.stdout_ink, context.width))?;
+    printer.data(&again.difference(&before, &overview))?;
+    let kept = run.write_grading(number, &overview.summary)?;
+    printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
+    let prompts = StoredPrompts::of(&run);
+    let run = RegradedRun { run, again: RefCell::new(again) };
+    Outputs { run: &run, prompts: &prompts, overview: &overview }.write(&args.output)?;
+    Ok(overview.summary.verdict)
+}
+
+/// The templates by which the judge was asked; `None` where an earlier version kept none and those of today are others.
+fn kept_templates(run: &JournalFile, before: &Overview, job: &Job) -> Option<Templates> {
+    if !run.templates.is_empty() {
+        return Some(Templates::from_sources(run.templates.clone()));
+    }
+    let (name, embedded) = (&job.judge.prompt, Templates::embedded());
+    let used = before.summary.provenance.prompts.iter().find(|prompt| prompt.name == *name)?;
+    (embedded.digest(name).as_ref() == Some(&used.digest)).then_some(embedded)
+}
+
+fn unreadable(run: &JournalFile, why: &str) -> CliError {
+    CliError::Store(StoreError::Unreadable { path: run.path().to_path_buf(), why: why.to_owned() })
+}
+
+/// A run whose trials are graded again while they are read.
+struct RegradedRun<'a> {
+    run: JournalFile,
+    again: RefCell<Again<'a>>,
+}
+
+impl StoredRun for RegradedRun<'_> {
+    fn read(&mut self, each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
+        self.run.read(each)
+    }
+
+    fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
+        self.run.trials().map(|trial| self.again.borrow_mut().grade(trial?))
+    }
+}
+
+/// `timing=1,tasks=2`: a dimension's name and its weight.
+pub(super) fn weight(text: &str) -> Result<(String, Weight), String> {
+    let (name, weight) = text.split_once('=').ok_or("write NAME=WEIGHT, such as tasks=2")?;
+    if !["timing", "tasks", "assertions", "tone"].contains(&name) {
+        return Err(format!("there is no dimension `{name}`: timing, tasks, assertions, tone"));
+    }
+    let weight: f64 = weight.parse().map_err(|_| format!("`{weight}` is not a number"))?;
+    Ok((name.to_owned(), Weight::try_from(weight)?))
+}

@@ -1,0 +1,106 @@
+//! Asking a judge about conversations that were held earlier.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use tokio_util::sync::CancellationToken;
+
+use super::judge::ask_all;
+use super::trial::Stop;
+use super::{Durability, Engine};
+use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, Usage};
+use crate::grade;
+use crate::job::Case;
+use crate::record::Entry;
+
+/// A stored conversation, and what a judge is to be asked about it.
+pub struct StoredConversation {
+    /// Its trial's number.
+    pub trial: u32,
+    /// The case that it was about.
+    pub case: Arc<Case>,
+    /// What happened.
+    pub evidence: Evidence,
+    /// What is to be asked.
+    pub questions: Vec<Question>,
+}
+
+/// Why not everything was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskingStopped {
+    /// Its user stopped it.
+    Interrupted,
+    /// A limit is reached: which, in a sentence.
+    LimitReached(String),
+}
+
+/// Asks the engine's judge about stored conversations, each read when its turn comes. What is answered goes to the sink
+/// with what it cost, also what a request cost that was interrupted. `None` where everything was asked.
+///
+/// # Errors
+/// What the conversations or the sink say.
+pub async fn ask_again<E: From<std::io::Error>>(
+    engine: &Engine,
+    conversations: impl Iterator<Item = Result<StoredConversation, E>>,
+    interrupt: &CancellationToken,
+) -> Result<Option<AskingStopped>, E> {
+    let asked = stream::iter(conversations).map(async |conversation| ask_about::<E>(engine, conversation?).await);
+    let mut asked = std::pin::pin!(asked.buffer_unordered(engine.max_concurrency.max(1)));
+    let mut stopped = None;
+    loop {
+        let next = tokio::select! {
+            biased;
+            () = interrupt.cancelled() => return Ok(Some(AskingStopped::Interrupted)),
+            next = asked.next() => next,
+        };
+        match next {
+            None => return Ok(stopped),
+            Some(whole) => {
+                if !whole? {
+                    let limit = engine.budget.spend_tracker.limit_exceeded();
+                    let why = limit.map_or_else(|| "a limit is reached".to_owned(), |limit| limit.to_string());
+                    stopped = Some(AskingStopped::LimitReached(why));
+                }
+            }
+        }
+    }
+}
+
+/// Asks about one conversation, if what that may cost can be paid; whether it can.
+async fn ask_about<E: From<std::io::Error>>(engine: &Engine, conversation: StoredConversation) -> Result<bool, E> {
+    let StoredConversation { trial, case, evidence, questions } = conversation;
+    if questions.is_empty() {
+        return Ok(true);
+    }
+    if !engine.budget.admits(trial).await {
+        return Ok(false);
+    }
+    let input = grade::metric_input(&engine.plan.job, &case, &evidence);
+    let judgements = match ask_all(engine, trial, &input, questions.clone()).await {
+        Ok(judgements) => judgements,
+        Err(Stop::Sink(error)) => return Err(error.into()),
+        Err(Stop::Outcome(outcome)) => {
+            let error = outcome.error().unwrap_or_default();
+            questions.iter().map(|question| no_reply(engine, question, error)).collect()
+        }
+    };
+    for (question, judgement) in judgements {
+        engine.sink.append(Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;
+    }
+    engine.sink.kept(Durability::Machine).await?;
+    engine.budget.trial_ended(trial);
+    Ok(true)
+}
+
+fn no_reply(engine: &Engine, question: &Question, error: &str) -> (AskedQuestion, Judgement) {
+    let judgement = Judgement {
+        question: question.id.clone(),
+        judge: engine.clients.judge().name().to_owned(),
+        sample: question.sample,
+        reply: Observed::Failed(error.to_owned()),
+        rejected: Vec::new(),
+        usage: Usage::default(),
+        notes: Vec::new(),
+    };
+    (AskedQuestion::new(question), judgement)
+}

@@ -1,0 +1,145 @@
+//! What another judge said of a run's conversations: `grade-1.ndjson`, a journal of its own beside the run's.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::entries::{Entries, Span, entry_at};
+use super::journal_file::unreadable;
+use super::{Journal, JournalFile, StoreError};
+use crate::evidence::{AskedQuestion, Judgement};
+use crate::record::{Entry, ModelCall};
+use crate::secret::Redactor;
+
+/// A grading for which a judge is being asked.
+#[derive(Debug)]
+pub struct NewGrading {
+    /// Its number among those of its run, from 1.
+    pub number: u32,
+    /// Its journal's path.
+    pub path: PathBuf,
+    /// Its journal, still empty.
+    pub journal: Journal,
+}
+
+/// What a judge was asked about a run's conversations and replied, read conversation by conversation.
+#[derive(Debug)]
+pub struct Grading {
+    path: PathBuf,
+    file: Arc<File>,
+    redactor: Option<Redactor>,
+    /// The judge's model.
+    pub judge: String,
+    /// Whether everything was asked.
+    pub is_whole: bool,
+    /// The lines about each trial.
+    trials: BTreeMap<u32, Vec<Span>>,
+}
+
+/// What a grading holds of one conversation.
+#[derive(Debug, Default)]
+pub struct Regraded {
+    /// What was asked, with the reply.
+    pub judgements: Vec<(AskedQuestion, Judgement)>,
+    /// Every call of the judge's model.
+    pub calls: Vec<ModelCall>,
+}
+
+impl JournalFile {
+    /// Starts a grading beside the run: `grade-1.ndjson`, or the next that is free.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn new_grading(&self) -> Result<NewGrading, StoreError> {
+        let mut number = self.free_grading();
+        loop {
+            let path = self.folder().join(format!("grade-{number}.ndjson"));
+            match Journal::create(&path) {
+                Ok(journal) => return Ok(NewGrading { number, path, journal }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(source) => return Err(StoreError::Io { doing: "could not create", path, source }),
+            }
+        }
+    }
+
+    /// The number of the next grading.
+    pub fn free_grading(&self) -> u32 {
+        let is_free = |number: &u32| {
+            !["json", "ndjson"].iter().any(|ending| self.folder().join(format!("grade-{number}.{ending}")).exists())
+        };
+        (1..).find(is_free).unwrap_or(u32::MAX)
+    }
+
+    /// The newest grading for which a judge was asked, if there is one that can be read.
+    pub fn last_grading(&self) -> Option<Grading> {
+        let last = (1..self.free_grading()).rev().map(|number| self.folder().join(format!("grade-{number}.ndjson")));
+        let path = last.into_iter().find(|path| path.exists())?;
+        let file = File::open(&path).ok()?;
+        Grading::read(&path, Arc::new(file), self.redactor().cloned(), |_| ()).ok()
+    }
+
+    /// The grading that was just written.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn grading(&self, path: &Path, journal: &Journal, each: impl FnMut(&Entry)) -> Result<Grading, StoreError> {
+        Grading::read(path, journal.file(), self.redactor().cloned(), each)
+    }
+}
+
+impl Grading {
+    fn read(
+        path: &Path,
+        file: Arc<File>,
+        redactor: Option<Redactor>,
+        mut each: impl FnMut(&Entry),
+    ) -> Result<Grading, StoreError> {
+        io::Seek::rewind(&mut &*file).map_err(|source| unreadable(path, source))?;
+        let mut grading = Grading {
+            path: path.to_path_buf(),
+            file: file.clone(),
+            redactor: redactor.clone(),
+            judge: String::new(),
+            is_whole: false,
+            trials: BTreeMap::new(),
+        };
+        let mut entries = Entries::new(BufReader::new(&*file));
+        entries.redactor = redactor;
+        while let Some(entry) = entries.next() {
+            match &entry {
+                Entry::GradingStarted { judge, .. } => grading.judge.clone_from(judge),
+                Entry::RunFinished { interrupted, .. } => grading.is_whole = !interrupted,
+                _ => {}
+            }
+            if let Some(trial) = entry.trial() {
+                grading.trials.entry(trial).or_default().push(entries.span);
+            }
+            each(&entry);
+        }
+        match entries.failure.take() {
+            Some(source) => Err(unreadable(path, source)),
+            None => Ok(grading),
+        }
+    }
+
+    /// What it holds of one conversation.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn regraded(&self, trial: u32) -> Result<Regraded, StoreError> {
+        let mut regraded = Regraded::default();
+        for span in self.trials.get(&trial).into_iter().flatten() {
+            let entry = entry_at(&self.file, *span, self.redactor.as_ref());
+            match entry.map_err(|source| unreadable(&self.path, source))? {
+                Entry::ModelAsked { call, .. } => regraded.calls.push(call),
+                Entry::Judged { question: Some(question), judgement, .. } => {
+                    regraded.judgements.push((*question, judgement));
+                }
+                _ => {}
+            }
+        }
+        Ok(regraded)
+    }
+}

@@ -1,0 +1,224 @@
+//! Another judge that is asked about stored conversations, and what becomes of it where it fails.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use super::eval_job;
+use crate::servers::http::{Reply, Server};
+
+const JOB: &str = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {model: scripted}\nscorer: {model: scripted}\n\
+                   facts: [The appointment is on 7 March 2031 at 9:00]\n\
+                   tasks: [{task: Ask for a reminder to call Bob, acceptanceCriteria: \"<b> & a reminder is created\"}]\n";
+
+/// A folder with a run whose judge was scripted, and with its record.
+fn kept() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), JOB).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "-o", "first.json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    folder
+}
+
+fn judge(answer: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Server {
+    let asked = AtomicUsize::new(0);
+    Server::start(move |_| answer(asked.fetch_add(1, Ordering::SeqCst)))
+}
+
+fn completion(content: &str) -> Reply {
+    let mut reply: Value = serde_json::from_str(include_str!("../fixtures/openai/reply-text.json")).unwrap();
+    reply["choices"][0]["message"]["content"] = content.into();
+    Reply::Json(200, reply)
+}
+
+fn verdict(score: f64) -> Reply {
+    let tasks = json!([{"index": 1, "reason": "as asked", "score": score}]);
+    completion(&json!({"tasks": tasks, "tone": {"reason": "polite", "score": 0.9}}).to_string())
+}
+
+fn grading(folder: &Path, judge: &Server, arguments: &[&str]) -> Command {
+    let mut command = eval_job(folder);
+    command.env("OPENAI_BASE_URL", format!("{}/v1", judge.address)).env("OPENAI_API_KEY", "sk-hush");
+    command.args(["grade", "--scorer-model", "openai/other"]).args(arguments);
+    command
+}
+
+fn words(output: &Output) -> String {
+    let words = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    String::from_utf8(words).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn grade(folder: &Path, judge: &Server, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = grading(folder, judge, arguments).output().unwrap();
+    (output.status.code(), words(&output))
+}
+
+fn record(folder: &Path, name: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(folder.join(name)).unwrap()).unwrap()
+}
+
+fn run_folder(folder: &Path) -> std::path::PathBuf {
+    std::fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path()
+}
+
+#[test]
+fn another_judge_is_asked_the_same_to_the_byte_and_its_verdict_stands_beside_the_first() {
+    let folder = kept();
+    let judge = judge(|_| verdict(0.25));
+    let (status, words) = grade(folder.path(), &judge, &["-o", "again.json"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("asking openai/other about 2 conversations"), "{words}");
+    assert!(words.contains("openai/other took 2 calls"), "{words}");
+    assert!(words.contains("→ 0.25 (2 conversations)"), "{words}");
+    assert!(words.contains("grade-1.json, beside the first verdict"), "{words}");
+    let (first, again) = (record(folder.path(), "first.json"), record(folder.path(), "again.json"));
+    let mut prompts: Vec<String> = judge
+        .requests()
+        .iter()
+        .map(|request| request.json()["messages"][0]["content"].as_str().unwrap().to_owned())
+        .collect();
+    let mut stored: Vec<String> = first["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| trial["questions"][0]["prompt"].as_str().unwrap().to_owned())
+        .collect();
+    prompts.sort();
+    stored.sort();
+    assert_eq!(prompts, stored, "the record gives back what is asked, to the byte");
+    assert!(prompts[0].contains("&lt;b> &amp; a reminder"), "{}", prompts[0]);
+    assert_eq!(first["trials"][0]["questions"], again["trials"][0]["questions"]);
+    assert_eq!(again["trials"][0]["judgements"][0]["judge"], "openai/other");
+    assert_eq!(again["provenance"]["judgeModel"], "openai/other");
+    let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap();
+    let shown = self::words(&shown);
+    assert!(
+        shown.contains("the judge was asked: ") && shown.contains("judge scripted rules"),
+        "the first stands: {shown}"
+    );
+    let journal = std::fs::read_to_string(run_folder(folder.path()).join("grade-1.ndjson")).unwrap();
+    assert!(!journal.contains("sk-hush"));
+    // Nobody is asked where nobody says so.
+    let before = judge.requests().len();
+    let output = eval_job(folder.path()).args(["grade"]).output().unwrap();
+    assert_eq!((output.status.code(), judge.requests().len()), (Some(0), before));
+}
+
+#[test]
+fn a_judge_that_fails_is_not_the_agents_fault() {
+    for (answer, expected) in [
+        (Reply::Json(401, json!({"error": {"message": "Incorrect API key provided"}})), "OPENAI_API_KEY"),
+        (Reply::Json(404, json!({"error": {"message": "The model `other` does not exist"}})), "other"),
+        (completion("The agent did quite well."), "no usable verdict in 3 tries"),
+        (Reply::Body(200, "text/html", b"<html>".to_vec()), "judge"),
+    ] {
+        let folder = kept();
+        let answer = Arc::new(answer);
+        let judge = judge(move |_| match &*answer {
+            Reply::Json(status, body) => Reply::Json(*status, body.clone()),
+            Reply::Body(status, kind, body) => Reply::Body(*status, kind, body.clone()),
+            _ => Reply::Silence,
+        });
+        let (status, words) = grade(folder.path(), &judge, &["-o", "again.json"]);
+        assert_eq!(status, Some(102), "{words}");
+        assert!(words.contains("judge failed") && words.contains(expected), "{words}");
+        let again = record(folder.path(), "again.json");
+        assert_eq!(again["trials"][0]["outcome"]["kind"], "judgeFailed");
+        assert_eq!(again["figures"][0]["figure"].get("score"), None, "{}", again["figures"]);
+        let shown = eval_job(folder.path()).args(["show"]).output().unwrap();
+        assert_eq!(shown.status.code(), Some(0), "the first verdict stands");
+    }
+}
+
+#[test]
+fn a_judge_that_recovers_makes_a_judged_conversation_of_one_whose_judge_failed() {
+    let folder = kept();
+    let down = judge(|_| Reply::Json(400, json!({"error": {"message": "no"}})));
+    let job = JOB.replace("scorer: {model: scripted}", "scorer: {model: openai/first}");
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let mut run = eval_job(folder.path());
+    run.env("OPENAI_BASE_URL", format!("{}/v1", down.address)).env("OPENAI_API_KEY", "sk-hush");
+    let output = run.args(["run", "job.yml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(102), "{output:?}");
+    let up = judge(|_| verdict(1.0));
+    let (status, words) = grade(folder.path(), &up, &[]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("verdict: incomplete → passed"), "{words}");
+}
+
+#[test]
+fn what_no_judge_was_asked_is_missing_until_one_is_asked() {
+    let folder = kept();
+    std::fs::write(folder.path().join("other.yml"), JOB.replace("a reminder is created", "it rings")).unwrap();
+    let output = eval_job(folder.path()).args(["grade", "--job", "other.yml"]).output().unwrap();
+    let missing = words(&output);
+    assert_eq!(output.status.code(), Some(102), "{missing}");
+    assert!(
+        missing.contains("the judge was asked something else, and never this; --scorer-model MODEL asks it"),
+        "{missing}"
+    );
+    let judge = judge(|_| verdict(0.5));
+    let (status, words) = grade(folder.path(), &judge, &["--job", "other.yml", "-o", "again.json"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(judge.requests().iter().all(|request| request.body.contains("it rings")));
+    let again = record(folder.path(), "again.json");
+    assert!(again["trials"][0]["questions"][0]["prompt"].as_str().unwrap().contains("it rings"));
+    // The same criteria were asked, so nothing is missing.
+    let output = eval_job(folder.path()).args(["grade", "--job", "job.yml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn without_a_key_nothing_is_asked() {
+    let folder = kept();
+    let output = eval_job(folder.path()).args(["grade", "--scorer-model", "openai/other"]).output().unwrap();
+    let words = words(&output);
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(words.contains("OPENAI_API_KEY is not set"), "{words}");
+    assert!(!run_folder(folder.path()).join("grade-1.ndjson").exists());
+}
+
+#[test]
+fn a_limit_that_is_reached_leaves_the_rest_missing() {
+    let folder = kept();
+    let judge = judge(|_| verdict(1.0));
+    let (status, words) = grade(folder.path(), &judge, &["-j", "1", "--token-limit", "5000"]);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("stopped: limits.tokens (5000)"), "{words}");
+    let asked = judge.requests().len();
+    assert!(asked < 2, "{asked}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_grading_keeps_what_was_paid_and_goes_on_there() {
+    use std::io::{BufRead, BufReader};
+    let folder = kept();
+    // The second question is never answered.
+    let (sent, arrived) = std::sync::mpsc::channel();
+    let sent = std::sync::Mutex::new(sent);
+    let judge = judge(move |nth| match nth {
+        1 => {
+            let _ = sent.lock().unwrap().send(());
+            Reply::Silence
+        }
+        _ => verdict(0.5),
+    });
+    let mut command = grading(folder.path(), &judge, &["-j", "1"]);
+    let mut child = command.stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    arrived.recv().unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let told: Vec<String> = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("interrupted: 1 answer of openai/other kept in")), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("openai/other took 2 calls")), "{told:?}");
+    assert!(!run_folder(folder.path()).join("grade-1.json").exists(), "there is no verdict yet");
+    let before = judge.requests().len();
+    let (status, words) = grade(folder.path(), &judge, &[]);
+    assert_eq!(status, Some(0), "{words}");
+    assert_eq!(judge.requests().len() - before, 1, "what was answered is not asked again");
+    assert!(run_folder(folder.path()).join("grade-2.json").exists());
+}
