@@ -111,7 +111,12 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// The variables that are to be passed on to the program that it starts, and that are not set.
+    /// The names of the variables that are to be passed on to the program that it starts.
+    fn inherited_variables(&self) -> &[String] {
+        &[]
+    }
+
+    /// Those of them that are not set.
     fn unset_variables(&self, _variables: &Variables) -> Vec<&str> {
         Vec::new()
     }

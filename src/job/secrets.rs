@@ -12,7 +12,8 @@ use super::nearest::nearest;
 use super::schema;
 use super::source::{Content, SourceSpan, YamlNode, read_leniently};
 use crate::secret::{
-    Secret, is_key_name, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key, secrets_of,
+    Secret, is_key_name, is_long_and_mixed, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key,
+    secrets_of,
 };
 
 /// The keys of a job file whose values are secret.
@@ -188,7 +189,7 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
                     }
                     entry.value.text().into_iter().for_each(|text| learn_parts(found, key, text));
                 } else {
-                    if is_unknown && is_surely_a_key(key) {
+                    if is_unknown && is_long_and_mixed(key) {
                         // Somebody has written the key itself where its name belongs.
                         found.spans.push(entry.key.span);
                         found.texts.push(key.to_owned());

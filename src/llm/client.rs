@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::failure::{ErrorContext, Failure, NextTry};
 use super::reply::usable;
 use super::{
-    ApiError, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings, ProviderApi,
+    ApiError, KeyAnswer, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings, ProviderApi,
     ProviderRequest, ReplyBody, RequestFeatures,
 };
 use crate::evidence::Usage;
@@ -226,19 +226,35 @@ impl Llm for Client {
 
     /// The list of models is asked for first. Whoever refuses that may refuse it to all, or to this key only: so the
     /// models' own door must refuse the key as well, to a body in which there is no question.
-    async fn refused_key(&self) -> Option<LlmError> {
+    async fn check_key(&self) -> KeyAnswer {
+        if self.settings.key.is_none() {
+            return KeyAnswer::Taken;
+        }
         let Some(list) = self.provider.models() else {
             // Where a token stands for the key, whoever gives it knows the key.
-            let refused = self.provider.token(None).await.err()?.error;
-            return (!refused.transient).then_some(refused);
+            return match self.provider.token(None).await {
+                Ok(_) => KeyAnswer::Taken,
+                Err(failure) if failure.error.transient => KeyAnswer::Unknown,
+                Err(failure) => KeyAnswer::Refused(failure.error),
+            };
         };
         let nothing = LlmRequest { role: LlmRole::Judge, messages: Vec::new(), temperature: 0.0, schema: None };
         let ProviderRequest { url, headers, .. } =
             self.provider.provider_request(&nothing, &self.settings.options, self.features());
         let is_refused = |reply: &HttpReply| matches!(reply.status, 401 | 403);
-        self.unasked(Method::GET, list, headers, None).await.filter(is_refused)?;
-        let reply = self.unasked(Method::POST, url, headers, Some(b"{}".to_vec())).await.filter(is_refused)?;
-        Some(Failure::from_status(&reply, &ApiError::from_body(&reply.body), self.error_context()).error)
+        let listed = self.unasked(Method::GET, list, headers, None).await;
+        if listed.as_ref().is_some_and(|reply| (200..300).contains(&reply.status)) {
+            return KeyAnswer::Taken;
+        }
+        let asked = self.unasked(Method::POST, url, headers, Some(b"{}".to_vec())).await;
+        match (listed, asked) {
+            (_, Some(reply)) if is_refused(&reply) => {
+                let api_error = ApiError::from_body(&reply.body);
+                KeyAnswer::Refused(Failure::from_status(&reply, &api_error, self.error_context()).error)
+            }
+            (Some(listed), Some(_)) if is_refused(&listed) => KeyAnswer::Taken,
+            _ => KeyAnswer::Unknown,
+        }
     }
 
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError> {

@@ -50,14 +50,24 @@ pub trait Llm: Send + Sync {
         self.complete_metered(request, &Meter::default()).await
     }
 
-    /// Why its key is refused, as far as the endpoint tells without a question; `None` where it is taken, and where nobody
-    /// can tell.
-    async fn refused_key(&self) -> Option<LlmError> {
-        None
+    /// Whether its key is taken, as far as the endpoint tells without a question.
+    async fn check_key(&self) -> KeyAnswer {
+        KeyAnswer::Taken
     }
 
     /// The same; what it takes is on the meter as it is taken.
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError>;
+}
+
+/// Whether a model's endpoint takes the key.
+#[derive(Debug)]
+pub enum KeyAnswer {
+    /// It does, or needs none.
+    Taken,
+    /// It does not, and why.
+    Refused(LlmError),
+    /// Nobody can tell without a question.
+    Unknown,
 }
 
 /// What a model is asked.

@@ -11,7 +11,7 @@ use crate::graph::{GraphConfig, GraphError};
 use crate::http::HttpClient;
 use crate::llm::{Llm, LlmError};
 use crate::plan::Plan;
-use crate::secret::{Redactor, Secret, Variables};
+use crate::secret::{Redactor, Secret, Variables, is_long_and_mixed};
 
 /// Keys, passwords and addresses, as the environment gives them.
 #[derive(Debug, Clone, Default)]
@@ -96,6 +96,13 @@ fn learn_secrets(plan: &Plan, credentials: &Credentials, model_keys: &[Secret]) 
     own.chain(model_keys).for_each(|key| redactor.learn(key));
     let secrets = plan.job.target.transport.secrets();
     secrets.into_iter().for_each(|(name, value)| redactor.learn_named(name, value));
+    // A key has not always a key's name.
+    let started = plan.job.target.start.iter().flat_map(|start| &start.inherit_env);
+    for name in started.chain(plan.job.target.transport.inherited_variables()) {
+        if let Some(value) = credentials.variables.secret(name).filter(|value| is_long_and_mixed(value.expose())) {
+            redactor.learn(value);
+        }
+    }
     if let Some(GraphConfig::Neo4j(config)) = &plan.graph {
         let connection = neo4j_connection(config, credentials);
         redactor.learn_named("", &connection.uri);

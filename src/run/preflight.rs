@@ -12,6 +12,7 @@ use crate::graph::neo4j::Neo4jGraph;
 use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
 use crate::http::Url;
 use crate::job::Job;
+use crate::llm::KeyAnswer;
 use crate::secret::Variables;
 
 /// How long whoever is looked for may take to answer.
@@ -147,8 +148,8 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     let found = join_all(looked.iter().map(|(url, roles, from)| async move {
         let Some(url) = address(url) else { return (Vec::new(), Vec::new()) };
         match reach(engine, &url).await {
-            Ok(()) if keys == KeyCheck::Ask => refused_keys(engine, roles).await,
-            Ok(()) => (roles.clone(), Vec::new()),
+            Ok(()) if keys == KeyCheck::Ask => check_keys(engine, roles).await,
+            Ok(()) => (roles.iter().map(|role| (*role, KeyAnswer::Taken)).collect(), Vec::new()),
             Err(problem) => {
                 let help = format!("is the endpoint up, and is its address right? {from} says where it is");
                 let what = format!("the model of {} is not reachable: {problem}", roles.join(" and "));
@@ -156,30 +157,35 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
             }
         }
     }));
-    let (mut there, mut troubles) = (Vec::new(), Vec::new());
+    let (mut there, mut unknown, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
     for (roles, refused) in found.await {
-        there.extend(roles);
+        for (role, key) in roles {
+            if let KeyAnswer::Unknown = key { &mut unknown } else { &mut there }.push(role);
+        }
         troubles.extend(refused);
     }
-    let ready = if there.is_empty() { Vec::new() } else { vec![format!("{} reachable", there.join(" and "))] };
-    Preflight { ready, troubles }
+    let said =
+        |roles: Vec<&str>, more: &str| (!roles.is_empty()).then(|| format!("{} reachable{more}", roles.join(" and ")));
+    let ready = [said(there, ""), said(unknown, ", not known whether the key is taken")];
+    Preflight { ready: ready.into_iter().flatten().collect(), troubles }
 }
 
-/// Those of these roles whose keys are not refused, as far as the endpoints tell without a token, and what the others were told.
-async fn refused_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<&'static str>, Vec<Trouble>) {
+/// Those of these roles whose keys are not refused, as far as the endpoints tell without a token, and what the others were
+/// told.
+async fn check_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<(&'static str, KeyAnswer)>, Vec<Trouble>) {
     let asked = roles.iter().map(|role| async move {
         let model = if *role == "judge" { Some(engine.clients.judge()) } else { engine.clients.persona() };
-        let refused = async { model?.refused_key().await };
-        (*role, tokio::time::timeout(LIMIT, refused).await.ok().flatten())
+        let Some(model) = model else { return (*role, KeyAnswer::Taken) };
+        (*role, tokio::time::timeout(LIMIT, model.check_key()).await.unwrap_or(KeyAnswer::Unknown))
     });
-    let (mut there, mut refusals): (Vec<&'static str>, Vec<(String, Vec<&str>)>) = Default::default();
-    for (role, refused) in join_all(asked).await {
-        match refused.map(|error| error.message) {
-            None => there.push(role),
-            Some(words) => match refusals.iter_mut().find(|(known, _)| *known == words) {
+    let (mut there, mut refusals): (Vec<_>, Vec<(String, Vec<&str>)>) = Default::default();
+    for (role, key) in join_all(asked).await {
+        match key {
+            KeyAnswer::Refused(error) => match refusals.iter_mut().find(|(known, _)| *known == error.message) {
                 Some((_, roles)) => roles.push(role),
-                None => refusals.push((words, vec![role])),
+                None => refusals.push((error.message, vec![role])),
             },
+            other => there.push((role, other)),
         }
     }
     let trouble = |(words, roles): (String, Vec<&str>)| {

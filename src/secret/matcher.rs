@@ -1,14 +1,15 @@
 //! All secrets, looked for at once.
 //!
-//! Nearly every text that is searched holds none, and the journal asks for each of its entries. To know that takes two
-//! looks at memory speed: for what begins a secret, several at once, and for what begins an escape.
+//! Nearly every text that is searched holds none, and the journal asks for each of its entries. To know that takes three
+//! looks near memory speed: for what begins a secret, several at once, for the same in folded bytes, and for what begins an escape.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 
 use super::decoding::{Decoded, may_be_encoded};
+use super::folding::{folded, origins};
 use super::spelling::{MOST_LAYERS, Spellings};
 
 /// How much of a secret is recognised where a text was cut off within it, `…`.
@@ -18,14 +19,43 @@ const LEAST_OF_A_CUT: usize = 6;
 const AT_ONCE: usize = 64;
 const MOST_IN_PARTS: usize = 8 * AT_ONCE;
 
-/// All spellings of all secrets.
-pub(super) struct Matcher {
+/// Texts that are looked for together: those that stand for a secret alone, then parts of Base64 texts.
+struct Patterns {
     /// Tell quickly whether there is any: this kind of search skips what can't begin one.
     any: Vec<AhoCorasick>,
     /// Finds them all, also those within others.
     all: AhoCorasick,
-    /// How many of the patterns stand for a secret alone; those after them are parts of Base64 texts.
+    /// How many of them stand for a secret alone.
     exact: usize,
+}
+
+impl Patterns {
+    fn of(exact: Vec<Vec<u8>>, within_base64: Vec<Vec<u8>>) -> Result<Patterns, BuildError> {
+        let count = exact.len();
+        let patterns = [exact, within_base64].concat();
+        let quick = |some: &[Vec<u8>]| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(some);
+        let at_once = if patterns.len() <= MOST_IN_PARTS { AT_ONCE } else { patterns.len() };
+        let all =
+            AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA)).clone();
+        let any = patterns.chunks(at_once).map(quick).collect::<Result<_, _>>()?;
+        Ok(Patterns { any, all: all.build(&patterns)?, exact: count })
+    }
+
+    /// Where they stand, and whether each stands for a secret alone.
+    fn found(&self, bytes: &[u8]) -> Vec<(Range<usize>, bool)> {
+        if !self.any.iter().any(|some| some.is_match(bytes)) {
+            return Vec::new();
+        }
+        let found = self.all.find_overlapping_iter(bytes);
+        found.map(|found| (found.range(), found.pattern().as_usize() < self.exact)).collect()
+    }
+}
+
+/// All spellings of all secrets.
+pub(super) struct Matcher {
+    patterns: Patterns,
+    /// What is looked for in folded bytes.
+    folded: Patterns,
     /// The secrets as they are, for texts that were cut off.
     secrets: Vec<String>,
     /// Whether one holds what JSON always escapes.
@@ -35,23 +65,19 @@ pub(super) struct Matcher {
 impl Matcher {
     /// `None` where the automaton can't be built: with patterns of these sizes that does not happen.
     pub(super) fn of(secrets: &BTreeSet<String>) -> Option<Matcher> {
-        let (mut patterns, mut within) = (Vec::new(), Vec::new());
+        let mut all = Spellings::default();
+        let mut folded = Vec::new();
         for secret in secrets {
             let spellings = Spellings::of(secret);
-            patterns.extend(spellings.exact);
-            within.extend(spellings.within_base64);
+            all.exact.extend(spellings.exact);
+            all.within_base64.extend(spellings.within_base64);
+            folded.extend(spellings.folded);
+            all.folded_base64.extend(spellings.folded_base64);
         }
-        let exact = patterns.len();
-        patterns.extend(within);
-        let quick = |some: &[Vec<u8>]| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(some);
-        let at_once = if patterns.len() <= MOST_IN_PARTS { AT_ONCE } else { patterns.len() };
-        let all =
-            AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA)).clone();
         let is_escaped = |secret: &String| secret.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
         Some(Matcher {
-            any: patterns.chunks(at_once).map(quick).collect::<Result<_, _>>().ok()?,
-            all: all.build(&patterns).ok()?,
-            exact,
+            patterns: Patterns::of(all.exact, all.within_base64).ok()?,
+            folded: Patterns::of(folded, all.folded_base64).ok()?,
             secrets: secrets.iter().cloned().collect(),
             usual_escapes_matter: secrets.iter().any(is_escaped),
         })
@@ -73,16 +99,15 @@ impl Matcher {
         spans
     }
 
-    /// Where they stand as they are, or in hex digits or Base64.
+    /// Where they stand as they are, in hex digits or Base64, or in disguise.
     fn found(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        if !self.any.iter().any(|some| some.is_match(bytes)) {
-            return Vec::new();
+        let whole = |(found, is_exact)| if is_exact { found } else { widened(bytes, found) };
+        let mut spans: Vec<Range<usize>> = self.patterns.found(bytes).into_iter().map(whole).collect();
+        let (disguised, are_exact): (Vec<_>, Vec<_>) = self.folded.found(&folded(bytes)).into_iter().unzip();
+        if !disguised.is_empty() {
+            spans.extend(origins(bytes, disguised).into_iter().zip(are_exact).map(whole));
         }
-        let found = self.all.find_overlapping_iter(bytes).map(|found| {
-            let is_exact = found.pattern().as_usize() < self.exact;
-            if is_exact { found.range() } else { widened(bytes, found.range()) }
-        });
-        found.collect()
+        spans
     }
 
     fn may_be_encoded(&self, bytes: &[u8]) -> bool {

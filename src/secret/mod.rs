@@ -3,6 +3,7 @@
 mod across;
 mod address;
 mod decoding;
+mod folding;
 mod matcher;
 mod naming;
 mod redactor;
@@ -12,7 +13,9 @@ mod tests;
 mod variables;
 
 pub use address::secret_parts;
-pub use naming::{is_key_name, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key};
+pub use naming::{
+    is_key_name, is_long_and_mixed, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key,
+};
 pub use redactor::{Redactor, secrets_of};
 pub use variables::Variables;
 

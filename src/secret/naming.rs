@@ -219,6 +219,13 @@ pub fn looks_like_a_key(text: &str) -> bool {
     })
 }
 
+/// Whether a text is one long word of letters and digits, as keys are and names are not; or begins as keys do.
+pub fn is_long_and_mixed(text: &str) -> bool {
+    let is_word = text.len() >= 16 && !text.contains(char::is_whitespace);
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    is_surely_a_key(text) || is_word && digits >= 3 && looks_like_a_key(text)
+}
+
 /// Whether a text begins as keys of well-known services do, or names the scheme of one.
 pub fn is_surely_a_key(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();

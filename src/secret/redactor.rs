@@ -122,6 +122,7 @@ impl Redactor {
     /// Redacts every text, every key and every number of a JSON value.
     pub fn redact_json(&self, value: &mut Value) {
         self.redact_texts(value, &|_| true);
+        self.redact_across(std::iter::once(&mut *value));
         self.secret_numbers(value).into_iter().for_each(|number| *number = BLOT.into());
     }
 
@@ -180,6 +181,11 @@ impl Redactor {
             };
             cleared = written;
             self.redact_texts(&mut cleared, &|text| !is_ours(text));
+        }
+        let mut whole = cleared.clone();
+        self.redact_across(std::iter::once(&mut whole));
+        if serde_json::from_value::<T>(whole.clone()).is_ok() {
+            cleared = whole;
         }
         self.redact_numbers::<T>(&mut cleared);
         serde_json::from_value(cleared).map(Some)

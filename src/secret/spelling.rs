@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::decoding::Decoded;
+use super::folding::folded_secret;
 
 /// As many layers of escapes are looked through, `%2525`.
 pub(super) const MOST_LAYERS: usize = 6;
@@ -19,6 +20,10 @@ pub(super) struct Spellings {
     pub(super) exact: Vec<Vec<u8>>,
     /// Its part of a Base64 text that can hold more; whatever stands beside it in that text is blotted out with it.
     pub(super) within_base64: Vec<Vec<u8>>,
+    /// What is left of it when it is folded (see [`super::folding`]).
+    pub(super) folded: Option<Vec<u8>>,
+    /// The same of its parts of Base64 texts, and of Base64 of Base64.
+    pub(super) folded_base64: Vec<Vec<u8>>,
 }
 
 impl Spellings {
@@ -31,7 +36,10 @@ impl Spellings {
             }
             forms.push(decoded.bytes);
         }
-        let mut spellings = Spellings::default();
+        let mut spellings = Spellings { folded: folded_secret(secret.as_bytes()), ..Spellings::default() };
+        let once: Vec<Vec<u8>> = (0..3).flat_map(|before| base64_part(secret.as_bytes(), before)).collect();
+        let twice = once.iter().flat_map(|once| (0..3).flat_map(|before| base64_part(once, before)));
+        spellings.folded_base64 = once.iter().cloned().chain(twice).filter_map(|part| folded_secret(&part)).collect();
         for form in forms {
             let bytes: Vec<String> = form.iter().map(|byte| format!("{byte:02x}")).collect();
             spellings.within_base64.extend((0..3).flat_map(|before| base64_part(&form, before)));
@@ -43,7 +51,7 @@ impl Spellings {
             }
             spellings.exact.push(form);
         }
-        for some in [&mut spellings.exact, &mut spellings.within_base64] {
+        for some in [&mut spellings.exact, &mut spellings.within_base64, &mut spellings.folded_base64] {
             some.sort_unstable();
             some.dedup();
         }

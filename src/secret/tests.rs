@@ -165,6 +165,50 @@ fn pieces_of_a_secret_in_one_place_of_several_documents_are_blotted_out() {
     }
 }
 
+#[test]
+fn a_secret_in_disguise_is_found() {
+    let key = "sk-Canary-0a1b2c3d4e";
+    let known = redactor(&[key]);
+    let zero_width: String = key.chars().flat_map(|c| [c, '\u{200b}']).collect();
+    let spaced = key.chars().map(String::from).collect::<Vec<_>>().join(" ");
+    let twice = |text: String| STANDARD.encode(STANDARD.encode(text));
+    let encoded = STANDARD.encode(key);
+    for text in [
+        key.to_uppercase(),
+        key.to_lowercase(),
+        key.replace('-', ""),
+        key.replace('-', " "),
+        key.replace('-', "\u{ad}-"),
+        zero_width.trim_end_matches('\u{200b}').to_owned(),
+        spaced,
+        key.replace("Ca", "Ca\\n"),
+        "sk-\", \"Canary-0a\", \"1b2c3d4e".to_owned(),
+        twice(key.to_owned()),
+        twice(format!("a{key}b")),
+        twice(format!("ab{key}")),
+        twice(format!("token: {key}!")),
+        format!("{}\n{}", &encoded[..10], &encoded[10..]),
+    ] {
+        assert_eq!(known.redact(&format!("<{text}>")).trim_end_matches('='), "<***>".trim_end_matches('='), "{text}");
+    }
+    for text in ["sk Canary 0a1b2c3d", "canary", "a 0a1b2c3d4e"] {
+        assert_eq!(known.redact(text), text);
+    }
+    assert_eq!(redactor(&["secret-9"]).redact("Secret 9"), "Secret 9", "what is short is found by chance");
+}
+
+#[test]
+fn a_secret_in_pieces_over_a_list_is_found() {
+    let known = redactor(&["sk-Canary-0a1b2c3d4e"]);
+    let document = json!({"context": {"parts": ["sk-Cana", "ry-0a1b", "2c3d4e", "more"]}, "id": 7});
+    let expected = json!({"context": {"parts": ["***", "***", "***", "more"]}, "id": 7});
+    let cleared = known.cleared(&document, &serde_json::to_vec(&document).unwrap()).unwrap();
+    assert_eq!(cleared, Some(expected.clone()));
+    let mut value = document;
+    known.redact_json(&mut value);
+    assert_eq!(value, expected);
+}
+
 proptest! {
     #[test]
     fn no_secret_is_left_and_what_is_redacted_stays_so(

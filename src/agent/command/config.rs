@@ -114,6 +114,10 @@ impl Transport for CommandConfig {
         self.program().missing(folder, path)
     }
 
+    fn inherited_variables(&self) -> &[String] {
+        &self.inherit_env
+    }
+
     fn unset_variables(&self, variables: &Variables) -> Vec<&str> {
         self.program().unset(variables)
     }

@@ -61,6 +61,9 @@ pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> C
     if ordered && shape::matches(&check.expected, table, false) {
         why.push_str("; the rows are right, but their order is not");
     }
+    if let Some(hint) = show::other_type(table, &check.expected) {
+        why.push_str(&format!("; {hint}"));
+    }
     if let Some(hint) = typo::hint(&check.cypher, evidence) {
         why.push_str(&format!("; {hint}"));
     }

@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::assertion::cut;
+use crate::assertion::equal::equal;
 use crate::evidence::{Table, Value};
 
 /// So many characters of a result are shown.
@@ -33,6 +34,41 @@ pub(super) fn difference(table: &Table, expected: &Json) -> String {
         many => format!("{} rows: {}", many.len(), rows(table, expected)),
     };
     format!("expected {wanted}, got {got}")
+}
+
+/// That a value is expected as another type than it has, where both are spelled alike: `"1"` and 1.
+pub(super) fn other_type(table: &Table, expected: &Json) -> Option<String> {
+    fn leaves<'j>(json: &'j Json, found: &mut Vec<&'j Json>) {
+        match json {
+            Json::Array(items) => items.iter().for_each(|item| leaves(item, found)),
+            Json::Object(entries) => entries.values().for_each(|item| leaves(item, found)),
+            leaf => found.push(leaf),
+        }
+    }
+    let mut wanted = Vec::new();
+    leaves(expected, &mut wanted);
+    let kind = |value: &Value| match value {
+        Value::Bool(_) => Some("a boolean"),
+        Value::Int(_) => Some("an integer"),
+        Value::Float(_) => Some("a number"),
+        Value::String(_) => Some("a text"),
+        _ => None,
+    };
+    let kind_of_json = |json: &Json| match json {
+        Json::Bool(_) => Some("a boolean"),
+        Json::Number(_) => Some("a number"),
+        Json::String(_) => Some("a text"),
+        _ => None,
+    };
+    let plain = |text: String| text.trim_matches('"').to_owned();
+    let is_other = |item: &&&Json, cell: &Value| {
+        !equal(item, cell) && plain(item.to_string()).eq_ignore_ascii_case(&plain(value(cell)))
+    };
+    table.rows.iter().flatten().find_map(|cell| {
+        let item = wanted.iter().find(|item| is_other(item, cell))?;
+        let (is, wanted) = (kind(cell)?, kind_of_json(item)?);
+        Some(format!("the value {} is {is}, and {wanted} is expected", value(cell)))
+    })
 }
 
 /// What came: a single value as itself, anything else as rows.

@@ -249,3 +249,22 @@ fn what_no_graph_can_return_is_known_from_the_text() {
         assert_eq!(expected_problem(cypher, &expected), None, "{cypher} {expected}");
     }
 }
+
+#[test]
+fn a_value_of_another_type_is_told() {
+    let why = |expected: Json, rows: Json| {
+        let columns = vec!["x"; rows[0].as_array().unwrap().len()];
+        let check = CypherCheck { cypher: "RETURN x".to_owned(), expected };
+        evaluate(&check, &id(2), &evidence(Observed::Seen(table(&columns, rows)))).why().to_owned()
+    };
+    for (expected, rows, hint) in [
+        (json!("1"), json!([[1]]), "the value 1 is an integer, and a text is expected"),
+        (json!(1), json!([["1"]]), "the value \"1\" is a text, and a number is expected"),
+        (json!([["a", "true"]]), json!([["a", true]]), "the value true is a boolean, and a text is expected"),
+        (json!(true), json!([["True"]]), "the value \"True\" is a text, and a boolean is expected"),
+    ] {
+        let why = why(expected, rows);
+        assert!(why.contains(hint), "{why}");
+    }
+    assert!(!why(json!("2"), json!([[1]])).contains("is expected"));
+}

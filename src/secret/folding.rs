@@ -1,0 +1,56 @@
+//! Secrets that somebody has disguised: in other letter case, with spaces, dashes or invisible characters within, in pieces
+//! over the items of a list, and as Base64 of Base64. What is searched is folded: of it and of the secrets only ASCII letters
+//! and digits are compared, in lower case.
+
+use std::ops::Range;
+
+/// What of a secret is compared must be so long: less would be found by chance.
+const LEAST: usize = 12;
+
+/// What stands for each byte in folded bytes; 0 for what is left out.
+const FOLDED: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let ascii = byte as u8;
+        if ascii.is_ascii_alphanumeric() {
+            table[byte] = ascii.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Hands over what stands for each byte that counts, with its place. The usual escapes of JSON for white space are left out.
+fn fold(bytes: &[u8], mut kept: impl FnMut(u8, usize)) {
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let folded = FOLDED[usize::from(byte)];
+        if folded != 0 {
+            kept(folded, at);
+        } else if byte == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) {
+            at += 1;
+        }
+        at += 1;
+    }
+}
+
+/// The bytes that are compared.
+pub(super) fn folded(bytes: &[u8]) -> Vec<u8> {
+    let mut folded = Vec::with_capacity(bytes.len());
+    fold(bytes, |byte, _| folded.push(byte));
+    folded
+}
+
+/// The bytes that are compared of a secret; `None` where they are too few.
+pub(super) fn folded_secret(secret: &[u8]) -> Option<Vec<u8>> {
+    Some(folded(secret)).filter(|folded| folded.len() >= LEAST)
+}
+
+/// Where parts of the folded bytes stand in the bytes.
+pub(super) fn origins(bytes: &[u8], parts: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    fold(bytes, |_, place| places.push(place));
+    parts.into_iter().map(|part| places[part.start]..places[part.end - 1] + 1).collect()
+}
