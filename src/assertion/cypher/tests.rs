@@ -159,7 +159,10 @@ fn the_reason_shows_what_came() {
     let why = |expected: Json, rows: Json| check("RETURN x", expected, table(&["x"], rows)).why().to_owned();
     assert_eq!(why(json!(1), json!([[1]])), "returned 1");
     assert_eq!(why(json!(1), json!([[2]])), "expected 1, got 2");
-    assert_eq!(why(json!(1), json!([["1"]])), r#"expected 1, got "1""#);
+    assert_eq!(
+        why(json!(1), json!([["1"]])),
+        r#"expected 1, got "1"; the value "1" is a text, and a number is expected"#
+    );
     assert_eq!(why(json!(1.0), json!([[1.5]])), "expected 1.0, got 1.5");
     assert_eq!(why(json!(1), json!([[1], [2]])), "expected 1 row [[1]], got 2 rows: [[1], [2]]");
     assert_eq!(why(json!(1), json!([])), "expected 1 row [[1]], got no rows");
