@@ -7,6 +7,7 @@ use clap::builder::{FalseyValueParser, NonEmptyStringValueParser, Resettable};
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::env_file::EnvFile;
+use super::init::InitTarget;
 use crate::evidence::Condition;
 use crate::graph::embedded::Megabytes;
 use crate::job::ModelName;
@@ -80,6 +81,8 @@ pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
 pub(super) enum Command {
     /// Run jobs: hold the conversations, judge them, check the assertions, and show what came of it
     Run(Box<RunArgs>),
+    /// Write a first job for your agent, with its schema for your editor, an example of .env and a CI workflow
+    Init(InitArgs),
     /// Check job files: whatever `run` would refuse with these flags and variables is told; without --live this touches
     /// no network
     Validate(Box<ValidateArgs>),
@@ -298,6 +301,19 @@ pub(super) struct GradeArgs {
     /// Also write the run with its new grades to a file (.json, or tokens.json)
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct InitArgs {
+    /// The folder to write to
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    pub(super) folder: PathBuf,
+    /// How your agent is reached
+    #[arg(long, env = "EVAL_JOB_TARGET", value_name = "KIND", default_value = "embabel")]
+    pub(super) target: InitTarget,
+    /// Replace files that are there
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 #[derive(Debug, clap::Args)]

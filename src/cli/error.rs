@@ -2,8 +2,9 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::args::DEFAULT_JOB;
 use crate::graph::GraphError;
 use crate::job::{Problems, render_problems};
 use crate::plan::Refusal;
@@ -100,8 +101,9 @@ impl CliError {
         let error = ink.bad("error:");
         match self {
             CliError::Unreadable { path, source } if source.kind() == io::ErrorKind::NotFound => {
+                let first = if path == Path::new(DEFAULT_JOB) { "eval-job init, which writes one; or " } else { "" };
                 let path = plain(&path.display().to_string());
-                format!("{error} there is no file {path}\n  try: eval-job run FILE, with the path of a job file")
+                format!("{error} there is no file {path}\n  try: {first}eval-job run FILE, with the path of a job file")
             }
             CliError::Unreadable { path, source } => {
                 format!("{error} {} can't be read: {source}", plain(&path.display().to_string()))

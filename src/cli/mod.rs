@@ -11,6 +11,7 @@ mod env_file;
 mod error;
 mod grade;
 mod graph;
+mod init;
 mod jobs;
 mod panics;
 mod planning;
@@ -72,6 +73,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     watch_over_groups(Box::new(move |note| ear.note(note)));
     let result = panics::caught(|| match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
+        Command::Init(args) => init::init(&args, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),
         Command::Schema => schema::schema(&printer),

@@ -6,6 +6,7 @@ mod descriptors;
 mod faults;
 mod grade;
 mod graph_serve;
+mod init;
 mod kill;
 mod memory;
 mod model_limits;

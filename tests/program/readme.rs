@@ -151,7 +151,7 @@ fn every_command_within_the_text_is_one() {
 #[test]
 fn every_flag_and_variable_that_is_named_is_there() {
     let text: String = pages().into_iter().map(|(_, text)| text).collect();
-    let help: String = ["run", "validate", "show", "list", "grade", "demo-agent", "graph serve"]
+    let help: String = ["run", "init", "validate", "show", "list", "grade", "demo-agent", "graph serve"]
         .iter()
         .map(|command| command.split(' '))
         .map(|command| {
