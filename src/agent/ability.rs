@@ -1,9 +1,9 @@
-//! What a transport can do, known before anything is sent.
+//! The abilities of a transport, known before anything is sent.
 
-/// Something that not every transport can do. What a job needs and its transport can't do is refused by the plan.
+/// Something that not every transport can do. The plan refuses a job that needs an ability which its transport lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ability {
-    /// The agent's model is told with each session or message: `--model`.
+    /// The agent's model is named with each session or message: `--model`.
     ChoosesModel,
     /// The agent shows its observable state: `objectContext` in expressions.
     ShowsState,
@@ -34,7 +34,7 @@ impl Ability {
         Ability::Resumes,
     ];
 
-    /// As a reader is told: "it can …".
+    /// As it follows "it can …".
     pub fn words(self) -> &'static str {
         match self {
             Ability::ChoosesModel => "choose the model",

@@ -1,8 +1,8 @@
-//! What a failed try over HTTP means, and how a message is tried again.
+//! Failed attempts and retries.
 
 use std::time::Duration;
 
-use super::witness::excuse;
+use super::outage::excuse;
 use super::{AgentContext, AgentError, AgentErrorKind};
 use crate::clock::Clock;
 use crate::evidence::FailedTry;
@@ -10,7 +10,7 @@ use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::limiter::{AfterRefusal, ConversationLimiter, Permit};
 use crate::retry::{Delays, retry_after};
 
-/// The attempts at one message: whoever says it records here what failed, and who waits for the reply owns it.
+/// The attempts at one message: the session records here what failed, and who waits for the reply owns it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attempts {
     /// Those that failed, in order, the last one too.
@@ -32,67 +32,67 @@ pub(super) struct AttemptFailure {
     pub(super) error: AgentError,
     /// Whether the agent can have received the message all the same.
     pub(super) maybe_received: bool,
-    pub(super) again: Again,
+    pub(super) retry: Retry,
 }
 
 /// Whether a failed attempt is worth another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum Retry {
     /// The same request will fail the same way.
     Never,
     /// After the usual wait, or the longer one that the agent asks for.
     After(Option<Duration>),
-    /// When the agent takes requests again: it said that there are too many, and the wait that it asks for.
-    Slower(Option<Duration>),
-    /// At once, without what was refused; nothing of it is recorded.
+    /// When the agent takes requests again: there were too many (429, 503), with the wait that it asks for.
+    RateLimited(Option<Duration>),
+    /// At once, without the part that was refused; nothing of it is recorded.
     AtOnce,
-    /// At once, in another way, of which this is recorded; or, after this long, by a look at what became of the message.
-    Instead { what: &'static str, look: Option<Duration> },
+    /// At once, in another way, of which this is recorded; or, after this long, by a poll for the reply.
+    Instead { what: &'static str, poll: Option<Duration> },
 }
 
 /// No reply, or none that can be read.
 impl From<HttpFault> for AttemptFailure {
     fn from(fault: HttpFault) -> AttemptFailure {
-        let usual = Again::After(None);
-        let (kind, again) = match fault.kind {
-            HttpFaultKind::Unsendable => (AgentErrorKind::Unsendable, Again::Never),
-            HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Again::Never),
+        let usual = Retry::After(None);
+        let (kind, retry) = match fault.kind {
+            HttpFaultKind::Unsendable => (AgentErrorKind::Unsendable, Retry::Never),
+            HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Retry::Never),
             HttpFaultKind::NoDescriptor => (AgentErrorKind::NoDescriptor, usual),
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
-            HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Again::Never),
+            HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Retry::Never),
             HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::Unreadable, usual),
             HttpFaultKind::Useless => (AgentErrorKind::BadReply, usual),
         };
         let error = AgentError { kind, message: fault.message };
-        AttemptFailure { error, maybe_received: fault.kind.maybe_received(), again }
+        AttemptFailure { error, maybe_received: fault.kind.maybe_received(), retry }
     }
 }
 
 impl AttemptFailure {
     /// A failure that the agent itself reports: it is never tried again.
     pub(super) fn reported(kind: AgentErrorKind, message: String) -> AttemptFailure {
-        AttemptFailure { error: AgentError { kind, message }, maybe_received: true, again: Again::Never }
+        AttemptFailure { error: AgentError { kind, message }, maybe_received: true, retry: Retry::Never }
     }
 
     /// A status that is not a success.
-    pub(super) fn of_status(reply: &HttpReply, clock: Clock) -> AttemptFailure {
+    pub(super) fn from_reply(reply: &HttpReply, clock: Clock) -> AttemptFailure {
         let asked = reply.retry_after.as_deref().and_then(|value| retry_after(value, clock.wall()));
-        AttemptFailure::of_number(reply.status, reply.refusal(), asked)
+        AttemptFailure::from_status(reply.status, reply.refusal(), asked)
     }
 
     /// A status, as it came or as an error within a success names it.
-    pub(super) fn of_number(status: u16, message: String, asked: Option<Duration>) -> AttemptFailure {
-        let (kind, maybe_received, again) = match status {
-            401 | 403 => (AgentErrorKind::Unauthorized, false, Again::Never),
-            404 => (AgentErrorKind::NotFound, false, Again::Never),
-            429 => (AgentErrorKind::Busy, false, Again::Slower(asked)),
-            503 if asked.is_some() => (AgentErrorKind::Busy, false, Again::Slower(asked)),
-            503 => (AgentErrorKind::Busy, false, Again::After(None)),
-            status @ 500.. => (AgentErrorKind::Status(status), true, Again::After(asked)),
-            status => (AgentErrorKind::Status(status), false, Again::Never),
+    pub(super) fn from_status(status: u16, message: String, asked: Option<Duration>) -> AttemptFailure {
+        let (kind, maybe_received, retry) = match status {
+            401 | 403 => (AgentErrorKind::Unauthorized, false, Retry::Never),
+            404 => (AgentErrorKind::NotFound, false, Retry::Never),
+            429 => (AgentErrorKind::Busy, false, Retry::RateLimited(asked)),
+            503 if asked.is_some() => (AgentErrorKind::Busy, false, Retry::RateLimited(asked)),
+            503 => (AgentErrorKind::Busy, false, Retry::After(None)),
+            status @ 500.. => (AgentErrorKind::Status(status), true, Retry::After(asked)),
+            status => (AgentErrorKind::Status(status), false, Retry::Never),
         };
-        AttemptFailure { error: AgentError { kind, message }, maybe_received, again }
+        AttemptFailure { error: AgentError { kind, message }, maybe_received, retry }
     }
 }
 
@@ -110,7 +110,24 @@ impl<'a> Retries<'a> {
         Retries { delays, limiter: &context.limiter, attempts }
     }
 
-    /// Waits for the limiter that all conversations with the agent share. What was waited is told of the attempt before, and
+    /// Attempts a call that is no message, to the end of the retries.
+    pub(super) async fn run<T, F>(mut self, attempt: impl Fn() -> F + Send) -> Result<T, AgentError>
+    where
+        F: Future<Output = Result<T, AttemptFailure>> + Send,
+    {
+        loop {
+            let permit = self.admit().await?;
+            match attempt().await {
+                Ok(outcome) => {
+                    self.limiter.answered(permit);
+                    return Ok(outcome);
+                }
+                Err(failure) => self.failed(permit, failure).await?,
+            }
+        }
+    }
+
+    /// Waits for the limiter that all conversations with the agent share. The wait is recorded with the attempt before, and
     /// is no part of the one that comes. The error is that nothing is let through.
     pub(super) async fn admit(&mut self) -> Result<Option<Permit<'a>>, AgentError> {
         loop {
@@ -127,7 +144,7 @@ impl<'a> Retries<'a> {
         }
     }
 
-    /// Tells the limiter of a failure and waits for the next attempt; the error, when there is none left. Nothing is
+    /// Reports a failure to the limiter and waits for the next attempt; the error, when there is none left. Nothing is
     /// recorded of a failure that was not the agent's fault.
     pub(super) async fn failed(
         &mut self,
@@ -140,7 +157,7 @@ impl<'a> Retries<'a> {
         }
     }
 
-    /// Records a failed attempt, and what is done instead of saying the same again.
+    /// Records a failed attempt, and what is done instead of sending the same again.
     pub(super) fn instead(&mut self, failure: &AttemptFailure, what: &str) {
         let error = format!("{}; {what}", failure.error.message);
         let took_ms = self.delays.lap_ms();
@@ -150,11 +167,11 @@ impl<'a> Retries<'a> {
     /// Records a failed attempt and waits for the next one; the error, when there is none left. Whether something else was
     /// wrong is looked at meanwhile.
     async fn wait(&mut self, failure: AttemptFailure) -> Result<(), AgentError> {
-        let AttemptFailure { error, maybe_received, again } = failure;
+        let AttemptFailure { error, maybe_received, retry } = failure;
         self.attempts.failed(&error, maybe_received, self.delays.lap_ms());
-        let delay = match again {
-            Again::After(asked) | Again::Slower(asked) => self.delays.next(asked),
-            Again::Never | Again::AtOnce | Again::Instead { .. } => None,
+        let delay = match retry {
+            Retry::After(asked) | Retry::RateLimited(asked) => self.delays.next(asked),
+            Retry::Never | Retry::AtOnce | Retry::Instead { .. } => None,
         };
         let Some(delay) = delay else {
             let excuse = excuse(&error).await;
@@ -173,31 +190,31 @@ impl<'a> Retries<'a> {
     }
 }
 
-/// That it can't be told whether the agent would serve a conversation alone.
+/// The error where nobody can tell whether the agent would serve a conversation alone.
 fn refused_together(what: String) -> AttemptFailure {
     let message = format!(
         "{what} while other conversations of ours are open, so nobody can tell whether it would serve one alone; try \
          target.maxConcurrency, or -j 1"
     );
     let error = AgentError { kind: AgentErrorKind::RefusedTogether, message };
-    AttemptFailure { error, maybe_received: false, again: Again::Never }
+    AttemptFailure { error, maybe_received: false, retry: Retry::Never }
 }
 
-/// Tells the limiter of a failure. Nothing is left of one that was not the agent's fault: then the same is tried again.
+/// Reports a failure to the limiter. Nothing is left of one that was not the agent's fault: then the same is tried again.
 fn settled(
     limiter: &ConversationLimiter,
     permit: Option<Permit<'_>>,
     failure: AttemptFailure,
 ) -> Result<(), AttemptFailure> {
-    let Again::Slower(asked) = failure.again else { return Err(failure) };
-    let again = match limiter.refused(permit, asked) {
+    let Retry::RateLimited(asked) = failure.retry else { return Err(failure) };
+    let retry = match limiter.refused(permit, asked) {
         // The limiter makes the next one wait, and a limit that was honoured is no failure.
         Some(AfterRefusal::Retry) => return Ok(()),
         Some(AfterRefusal::GiveUp) => return Err(refused_together(failure.error.message)),
-        Some(AfterRefusal::AgentFailed) => Again::Never,
-        None => Again::After(asked),
+        Some(AfterRefusal::AgentFailed) => Retry::Never,
+        None => Retry::After(asked),
     };
-    Err(AttemptFailure { again, ..failure })
+    Err(AttemptFailure { retry, ..failure })
 }
 
 /// An id for a conversation to which the agent gives none: 32 hex digits, the same in the same run of the same job.

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use tokio::process::{Child, ChildStdin, Command};
 
-use super::launcher::{Launch, Waiting};
+#[cfg(unix)]
+use super::launcher::Launch;
 use super::managed::SignalConfig;
 use super::watchdog::{self, Note, Watchdog};
 use crate::descriptors;
@@ -88,22 +89,23 @@ impl Group {
     /// Starts a command as the leader of a group of its own. Where groups are watched over it begins only when the watchdog
     /// knows of it.
     pub(super) async fn spawn(command: &mut Command, has_input: bool) -> io::Result<Started> {
-        let Some(program) = watchdog::program() else {
-            command.stdin(if has_input { Stdio::piped() } else { Stdio::null() });
-            let (mut child, group) = Group::lead(command, None)?;
-            return Ok(Started { input: child.stdin.take(), child, group });
-        };
-        let mut launch = Launch::of(program, command, has_input)?;
-        let (mut child, group) = {
-            let (command, waiting) = launch.parts();
-            Group::lead(command, Some(waiting))?
-        };
-        let input = launch.input(&mut child).await?;
-        Ok(Started { child, group, input })
+        #[cfg(unix)]
+        if let Some(program) = watchdog::program() {
+            let mut launch = Launch::new(program, command, has_input)?;
+            let (mut child, group) = {
+                let (command, waiting) = launch.parts();
+                Group::lead(command, || waiting.start())?
+            };
+            let input = launch.input(&mut child).await?;
+            return Ok(Started { child, group, input });
+        }
+        command.stdin(if has_input { Stdio::piped() } else { Stdio::null() });
+        let (mut child, group) = Group::lead(command, || {})?;
+        Ok(Started { input: child.stdin.take(), child, group })
     }
 
-    /// Starts the leader, and lets it become the agent.
-    fn lead(command: &mut Command, waiting: Option<&Waiting>) -> io::Result<(Child, Group)> {
+    /// Starts the leader; `begin` is called once the watchdog knows of it.
+    fn lead(command: &mut Command, begin: impl FnOnce()) -> io::Result<(Child, Group)> {
         system::prepare(command);
         // With the lock held: a group is either in the list or was never started.
         let mut live = live();
@@ -118,9 +120,7 @@ impl Group {
         groups.insert(id);
         watchdog.add(id, groups);
         descriptors::give_back(id);
-        if let Some(waiting) = waiting {
-            waiting.start();
-        }
+        begin();
         Ok((child, Group { id, gone: false }))
     }
 

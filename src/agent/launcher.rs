@@ -1,8 +1,8 @@
 //! Starts an agent only when its watchdog knows of it: otherwise a `kill -9` between the two would leave it behind.
 //!
-//! What is started first, as the leader of the agent's process group, is this same program. It waits for a word on a socket,
+//! This same program is started first, as the leader of the agent's process group. It waits for a byte on a socket,
 //! which is its standard input, and then becomes the agent (`exec`: the same process, the same group). When the socket ends
-//! without that word, whoever would have said it is gone, and nothing is started. With the word comes the agent's own
+//! without that byte, its sender is gone, and nothing is started. With the byte comes the agent's own
 //! standard input, if it has one. Where the agent can't be started the number of the error comes back; otherwise the socket
 //! ends with the `exec`.
 //!
@@ -12,7 +12,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The argument by which this program is told to start an agent.
+/// The argument that makes this program an agent's launcher.
 const ARGUMENT: &str = "start-an-agent-when-told";
 
 /// Whether these arguments make this process an agent's launcher.
@@ -20,15 +20,19 @@ pub fn is_launcher(arguments: &[OsString]) -> bool {
     matches!(arguments, [_, first, _, ..] if first == ARGUMENT)
 }
 
-/// Waits for the word and becomes the agent. Returns where there is none, or where the agent can't be started.
+/// Waits for the byte and becomes the agent. Returns where there is none, or where the agent can't be started; so it does
+/// where nothing can be started late, without `exec`.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there is no `exec`"))]
 pub fn launch(arguments: &[OsString]) -> ExitCode {
+    #[cfg(unix)]
     if let [_, _, program, arguments @ ..] = arguments {
         system::launch(program, arguments);
     }
     ExitCode::from(127)
 }
 
-pub(super) use system::{Launch, Waiting};
+#[cfg(unix)]
+pub(super) use system::Launch;
 
 #[cfg(unix)]
 mod system {
@@ -49,7 +53,7 @@ mod system {
     use tokio::io::AsyncReadExt;
     use tokio::process::{Child, ChildStdin, Command};
 
-    /// The word.
+    /// The byte that starts the agent.
     const START: &[u8] = b"!";
 
     /// A command that begins with a launcher.
@@ -58,7 +62,7 @@ mod system {
         waiting: Waiting,
     }
 
-    /// A launcher that waits for the word, with what the agent is given.
+    /// A launcher that waits for its byte, with the agent's standard input.
     pub(in super::super) struct Waiting {
         word: UnixStream,
         input: Option<(PipeReader, ChildStdin)>,
@@ -66,7 +70,7 @@ mod system {
 
     impl Launch {
         /// The same command behind a launcher, which is started by this path.
-        pub(in super::super) fn of(program: &Path, command: &Command, has_input: bool) -> io::Result<Launch> {
+        pub(in super::super) fn new(program: &Path, command: &Command, has_input: bool) -> io::Result<Launch> {
             let agent = command.as_std();
             let mut launcher = Command::new(program);
             launcher.arg0("agent-launcher").arg(super::ARGUMENT).arg(agent.get_program()).args(agent.get_args());
@@ -87,7 +91,7 @@ mod system {
             Ok(Launch { command: launcher, waiting: Waiting { word, input } })
         }
 
-        /// What is to be started, and what then waits for the word.
+        /// The command to start, and the launcher that then waits.
         pub(in super::super) fn parts(&mut self) -> (&mut Command, &Waiting) {
             (&mut self.command, &self.waiting)
         }
@@ -112,7 +116,7 @@ mod system {
     }
 
     impl Waiting {
-        /// Says the word. Where nobody hears it the process has ended, as everybody will see who waits for it.
+        /// Sends the byte. Where nobody reads it the process has ended, as whoever waits for it will see.
         pub(in super::super) fn start(&self) {
             let agents_end = self.input.as_ref().map(|(agents_end, _)| [agents_end.as_fd()]);
             let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
@@ -151,41 +155,4 @@ mod system {
         });
         (count == START.len() && word == START).then(|| file.map_or_else(Stdio::null, Stdio::from))
     }
-}
-
-#[cfg(not(unix))]
-mod system {
-    //! Without `exec` nothing can be started late.
-
-    use std::ffi::{OsStr, OsString};
-    use std::io;
-    use std::path::Path;
-
-    use tokio::process::{Child, ChildStdin, Command};
-
-    pub(in super::super) struct Launch(std::convert::Infallible);
-
-    pub(in super::super) struct Waiting(std::convert::Infallible);
-
-    impl Launch {
-        pub(in super::super) fn of(_: &Path, _: &Command, _: bool) -> io::Result<Launch> {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-
-        pub(in super::super) fn parts(&mut self) -> (&mut Command, &Waiting) {
-            match self.0 {}
-        }
-
-        pub(in super::super) async fn input(self, _: &mut Child) -> io::Result<Option<ChildStdin>> {
-            match self.0 {}
-        }
-    }
-
-    impl Waiting {
-        pub(in super::super) fn start(&self) {
-            match self.0 {}
-        }
-    }
-
-    pub(super) fn launch(_: &OsStr, _: &[OsString]) {}
 }

@@ -1,12 +1,11 @@
 //! The agent under test: one folder a transport.
 //!
-//! Invariants: an agent's words are untrusted text and are only carried; every failed attempt is recorded for the caller; the
+//! Invariants: an agent's replies are untrusted text and are only carried; every failed attempt is recorded for the caller; the
 //! latency of a reply is that of the successful attempt alone, from the last byte sent.
 
 pub mod a2a;
 mod ability;
 pub mod adk;
-mod arguments;
 mod attempts;
 pub mod command;
 mod config;
@@ -20,16 +19,18 @@ pub mod freeform;
 mod group;
 mod history;
 pub mod http;
+mod json;
 mod launcher;
 pub mod managed;
 pub mod openai;
+mod output;
 mod program;
 mod rest;
 pub mod responses;
 pub mod tools;
 mod transport;
 mod watchdog;
-mod witness;
+mod outage;
 pub mod trpc;
 pub mod watsonx;
 pub mod websocket;
@@ -40,10 +41,10 @@ pub use config::TransportConfig;
 pub(crate) use config::transports;
 pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use launcher::{is_launcher, launch};
+pub use outage::OutageCheck;
 pub use program::Missing;
 pub use transport::{AgentContext, Hosting, Transport};
 pub use watchdog::{Note, is_watchdog, watch};
-pub use witness::Witness;
 
 use async_trait::async_trait;
 
@@ -60,13 +61,12 @@ pub trait Agent: Send + Sync {
     /// Opens a conversation of its own.
     async fn open(&self) -> Result<Box<dyn Session>, AgentError>;
 
-    /// Opens a conversation that goes on after what is told here, where the transport can ([`Ability::TakesHistory`]).
+    /// Opens a conversation that goes on after this history, where the transport can ([`Ability::TakesHistory`]).
     async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
         if history.is_empty() {
             return self.open().await;
         }
-        let message = "its conversations can't begin with an earlier one".to_owned();
-        Err(AgentError { kind: AgentErrorKind::BadReply, message })
+        Err(AgentError::no_history())
     }
 }
 
@@ -83,38 +83,37 @@ pub trait Session: Send {
     }
 
     /// Whether anything has shown that this is the agent. A server that opens a session has; a program that was started and
-    /// never said a word may be any other.
+    /// never printed a line may be any other.
     fn has_shown_itself(&self) -> bool {
         true
     }
 
-    /// What the agent says before anybody has said anything; most say nothing. Asked for once, before the first message.
+    /// The agent's opening message; most have none. Asked for once, before the first message.
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         Ok(None)
     }
 
-    /// Says something and waits for the reply, with retries. Each failed attempt is recorded as it fails, so that it is known
+    /// Sends a message and waits for the reply, with retries. Each failed attempt is recorded as it fails, so that it is known
     /// even if the caller gives up.
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError>;
 
-    /// That there is no state to show, where there is none.
+    /// The message where there is no state to show.
     fn no_state(&self) -> &'static str {
         "the agent has no state to show"
     }
 
     /// The agent's observable state. An error of kind [`AgentErrorKind::NotFound`] means that the agent has none to show.
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        let message = self.no_state().to_owned();
-        Err(AgentError { kind: AgentErrorKind::NotFound, message })
+        Err(AgentError::new(AgentErrorKind::NotFound, self.no_state()))
     }
 }
 
 /// The agent's reply to one message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
-    /// Its words.
+    /// Its text.
     pub text: String,
-    /// What it reported about its work.
+    /// The events that it reported.
     pub events: Vec<Event>,
     /// Milliseconds of the successful try, from the last byte of the message to the last byte of the reply.
     pub latency_ms: f64,
@@ -128,18 +127,29 @@ pub struct Reply {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentError {
-    /// What kind of failure.
+    /// The kind of failure.
     pub kind: AgentErrorKind,
-    /// What went wrong, in a sentence without secrets: address, status, the start of the body.
+    /// The failure, in a sentence without secrets: address, status, the start of the body.
     pub message: String,
 }
 
-/// What kind of failure.
+impl AgentError {
+    /// An error of this kind.
+    pub fn new(kind: AgentErrorKind, message: impl Into<String>) -> AgentError {
+        AgentError { kind, message: message.into() }
+    }
+
+    fn no_history() -> AgentError {
+        AgentError::new(AgentErrorKind::BadReply, "its conversations can't begin with an earlier one")
+    }
+}
+
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentErrorKind {
     /// No connection: refused, name not found, TLS. The message can't have been received.
     Unreachable,
-    /// What the job says can't be carried out, whatever the agent does: a template or a JSONPath that does not end, a header
+    /// The job's settings can't be carried out, whatever the agent does: a template or a JSONPath that does not end, a header
     /// that is none.
     Unsendable,
     /// No connection, for want of a file descriptor of our own. The message was not sent.
@@ -165,7 +175,7 @@ pub enum AgentErrorKind {
 }
 
 impl AgentErrorKind {
-    /// Whether what the job says of the agent may well be wrong: the agent answers, and not as the job expects it. That is
+    /// Whether the job's settings may well be wrong: the agent answers, and not as the job expects it. That is
     /// no failure of an agent which has never answered a message.
     pub fn may_be_of_the_job(self) -> bool {
         match self {

@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use crate::secret::Variables;
 
-/// What every program gets of eval-job's own environment: where programs and files are, who the user is, the language, the
+/// The variables of eval-job's own environment that every program gets: where programs and files are, who the user is, the language, the
 /// time zone, the terminal, and which certificates are trusted.
 const PASSED_ON: [&str; 18] = [
     "PATH",
@@ -32,7 +32,7 @@ const PASSED_ON: [&str; 18] = [
     "windir",
 ];
 
-/// More of what Windows' programs need: where their files are.
+/// More variables that Windows' programs need: where their files are.
 const PASSED_ON_WINDOWS: [&str; 9] = [
     "TEMP",
     "TMP",
@@ -56,7 +56,7 @@ fn is_passed_on(name: &str) -> bool {
 /// Why a program can't be started as things are now, and what to try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// What is not there, in a sentence that names its key.
+    /// The part that is missing, in a sentence that names its key.
     pub what: String,
     /// What to try.
     pub help: String,
@@ -117,8 +117,8 @@ impl<'a> Program<'a> {
     }
 
     /// The variables that are to be passed on and that are not set.
-    pub(super) fn unset(&self, surroundings: &Variables) -> Vec<&'a str> {
-        let is_set = |name: &str| surroundings.text(name).is_some() || self.env.contains_key(name);
+    pub(super) fn unset(&self, variables: &Variables) -> Vec<&'a str> {
+        let is_set = |name: &str| variables.text(name).is_some() || self.env.contains_key(name);
         self.inherit_env.iter().map(String::as_str).filter(|name| !is_set(name)).collect()
     }
 
@@ -158,9 +158,9 @@ impl<'a> Program<'a> {
     }
 
     /// The command, with its output piped. Paths are relative to the job file's folder; a program without a slash is
-    /// looked for on the PATH. Of eval-job's own environment, `surroundings`, it gets what every program needs and what
+    /// looked for on the PATH. Of eval-job's own environment, `variables`, it gets what every program needs and what
     /// the job names: no key that it was not given. The error says which folder is not there.
-    pub(super) fn command(&self, folder: &Path, surroundings: &Variables) -> Result<Command, NoFolder> {
+    pub(super) fn command(&self, folder: &Path, variables: &Variables) -> Result<Command, NoFolder> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let folder = std::path::absolute(folder).map_err(|error| NoFolder {
             what: format!("the job file's folder can't be told: {error}"),
@@ -176,9 +176,9 @@ impl<'a> Program<'a> {
         let program = if self.command.contains('/') { folder.join(self.command) } else { self.command.into() };
         let mut command = Command::new(program);
         command.args(self.args).current_dir(cwd).env_clear();
-        command.envs(surroundings.of_names(is_passed_on)).envs(surroundings.without_login(PROXIES));
+        command.envs(variables.of_names(is_passed_on)).envs(variables.without_login(PROXIES));
         let is_inherited = |name: &str| self.inherit_env.iter().any(|inherited| inherited == name);
-        command.envs(surroundings.of_names(is_inherited)).envs(self.env);
+        command.envs(variables.of_names(is_inherited)).envs(self.env);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }

@@ -1,4 +1,4 @@
-//! What every transport is to the rest of the program: one way to reach the agent under test.
+//! The interface of all transports: one way to reach the agent under test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use super::{Ability, Agent, AgentError, AgentErrorKind, Missing};
 use crate::clock::Clock;
-use crate::http::{BaseUrl, HttpClient, unfit_header};
+use crate::http::{BaseUrl, HttpClient, header_problem};
 use crate::limiter::ConversationLimiter;
 use crate::retry::RetryPolicy;
 use crate::secret::{Redactor, Secret, Variables};
 
 /// A way to reach an agent. Each member's configuration implements it; nothing else knows the members apart.
 pub trait Transport: Send + Sync {
-    /// What it can do as it is configured.
+    /// Its abilities as it is configured.
     fn abilities(&self) -> Vec<Ability>;
 
     /// Everything in its configuration that can't work, each in a sentence that names its key. Contacts nobody.
@@ -28,7 +28,7 @@ pub trait Transport: Send + Sync {
     /// A client for the agent; nothing is sent yet.
     ///
     /// # Errors
-    /// What [`Transport::check`] finds before a run.
+    /// Whatever [`Transport::check`] finds before a run.
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError>;
 
     /// Why this build has no such agent; `None` where it has.
@@ -66,7 +66,7 @@ pub trait Transport: Send + Sync {
         ["http", "https"]
     }
 
-    /// What an agent in a process of its own is, in a record: its command.
+    /// The command of an agent in a process of its own, for the record.
     fn program(&self) -> Option<&str> {
         None
     }
@@ -76,7 +76,7 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// Whether templates say all that is sent, keys too.
+    /// Whether templates make up its requests, keys too.
     fn is_templated(&self) -> bool {
         false
     }
@@ -91,17 +91,17 @@ pub trait Transport: Send + Sync {
         true
     }
 
-    /// What to write where function calls are to be reported, and are not.
+    /// The hint where function calls are to be reported, and are not.
     fn how_to_report_calls(&self) -> &'static str {
         "look at the graph, or at `evaluation.transcript` instead"
     }
 
-    /// What to write where the agent is to be told its model, and is not.
+    /// The hint where the agent is to be told its model, and is not.
     fn how_to_choose_model(&self) -> &'static str {
         "run the job once for each agent"
     }
 
-    /// What to try after this error, where it differs from what other transports try.
+    /// The hint after this error, where it differs from that of other transports.
     fn hint(&self, _error: &AgentError) -> Option<String> {
         None
     }
@@ -140,7 +140,7 @@ impl Hosting {
     }
 }
 
-/// What a transport is given to reach the agent of one trial. It has no `Debug`: an address can hold a password.
+/// The context in which a transport reaches the agent of one trial. It has no `Debug`: an address can hold a password.
 #[derive(Clone)]
 pub struct AgentContext {
     /// The user of each session.
@@ -208,18 +208,18 @@ pub(super) fn base_url(key: &str, address: &str) -> Result<BaseUrl, String> {
 
 /// The error of a client that can't be made.
 pub(super) fn unusable(message: String) -> AgentError {
-    AgentError { kind: AgentErrorKind::Unreachable, message }
+    AgentError::new(AgentErrorKind::Unreachable, message)
 }
 
 /// The abilities that a configuration brings along.
-pub(super) fn those(abilities: &[(bool, Ability)]) -> Vec<Ability> {
+pub(super) fn abilities_where(abilities: &[(bool, Ability)]) -> Vec<Ability> {
     abilities.iter().filter(|(has, _)| *has).map(|(_, ability)| *ability).collect()
 }
 
 /// The headers that no request can have, each in a sentence.
 pub(super) fn header_problems(key: &str, headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
     headers.iter().filter_map(move |(name, value)| {
-        unfit_header(name, value).map(|what| format!("target.{key}.headers: `{name}` {what}"))
+        header_problem(name, value).map(|what| format!("target.{key}.headers: `{name}` {what}"))
     })
 }
 

@@ -52,6 +52,21 @@ impl Event {
         Event { raw: says_more.then_some(raw), kind }
     }
 
+    /// A call of a function, with what the agent reported of it.
+    pub fn call(function: impl Into<String>, args: Value, raw: Value) -> Event {
+        Event::with_raw(EventKind::FunctionCall(ToolCall { function: function.into(), args }), raw)
+    }
+
+    /// What a function returned, with what the agent reported of it.
+    pub fn response(output: Value, raw: Value) -> Event {
+        Event::with_raw(EventKind::FunctionResponse { output }, raw)
+    }
+
+    /// Something of no known kind.
+    pub fn other(data: Value) -> Event {
+        EventKind::Other { data }.into()
+    }
+
     /// What of it may hold pieces of a text that is streamed.
     pub fn documents_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         let known = match &mut self.kind {

@@ -1,4 +1,4 @@
-//! What is wrong with a server's certificate.
+//! Problems of a server's certificate.
 
 use std::io;
 
@@ -6,9 +6,9 @@ use rustls::CertificateError;
 
 use super::excerpt;
 
-/// What is wrong with the server's certificate, and what to try, as the rest of a sentence that begins with it; `None`
+/// The problem of the server's certificate with a hint, as the rest of a sentence that begins with it; `None`
 /// where this error has nothing to do with one.
-pub fn certificate_doubt(error: &io::Error) -> Option<String> {
+pub fn certificate_problem(error: &io::Error) -> Option<String> {
     let rustls::Error::InvalidCertificate(doubt) = tls_error(error)? else { return None };
     let words = excerpt(&doubt.to_string(), &[]);
     let words = words.trim_matches('"');
@@ -60,12 +60,12 @@ mod tests {
             (CertificateError::Revoked, "can't be used (Revoked)"),
         ] {
             let error = io::Error::other(io::Error::other(rustls::Error::InvalidCertificate(doubt)));
-            assert!(certificate_doubt(&error).unwrap().contains(part), "{part}");
+            assert!(certificate_problem(&error).unwrap().contains(part), "{part}");
         }
         for error in
             [io::Error::other("else"), io::Error::other(rustls::Error::DecryptError), io::ErrorKind::Other.into()]
         {
-            assert_eq!(certificate_doubt(&error), None);
+            assert_eq!(certificate_problem(&error), None);
         }
     }
 }

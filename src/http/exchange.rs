@@ -6,7 +6,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, Response, Url};
 
 use super::address::password;
-use super::sending::Timing;
+use super::send::Timing;
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, Opened};
 use crate::secret::Secret;
 
@@ -38,14 +38,14 @@ pub struct Call<'a> {
 pub struct KeyHeader<'a> {
     /// The header's name, in lower case.
     pub name: &'static str,
-    /// What stands before the key: `Bearer `.
+    /// The prefix of the key: `Bearer `.
     pub before: &'static str,
     /// The key.
     pub key: &'a Secret,
 }
 
 impl HttpClient {
-    /// Tells the redactor what is secret in a request.
+    /// Adds a request's secrets to the redactor.
     pub(super) fn learn(&self, key: Option<&Secret>, url: &Url, extra: &Extra<'_>) {
         key.into_iter().chain(extra.secret).for_each(|secret| self.redactor.learn(secret));
         extra.headers.iter().for_each(|(name, value)| self.redactor.learn_header(name, value));
@@ -60,7 +60,7 @@ impl HttpClient {
         self.exchange_with(call, Extra::default()).await
     }
 
-    /// The same with what a request has beside the usual.
+    /// The same with options.
     pub async fn exchange_with(&self, call: Call<'_>, extra: Extra<'_>) -> Result<HttpReply, HttpFault> {
         let cap = call.body_cap;
         match self.begin(call, extra, Timing::Unwanted).await? {
@@ -77,7 +77,7 @@ pub(super) fn headers(call: &Call<'_>, place: &str) -> Result<HeaderMap, HttpFau
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     if let Some(KeyHeader { name, before, key }) = call.key {
         let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose())).map_err(|_| {
-            let what = "the API key holds a character that no header can carry; is there a line break in it?";
+            let what = "the API key holds a character that no header can carry_frames; is there a line break in it?";
             HttpFault::new(HttpFaultKind::Unsendable, place, what)
         })?;
         value.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! What a request has beside the usual.
+//! The options of a request.
 
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 
@@ -8,16 +8,16 @@ use crate::secret::Secret;
 /// A header's value that is shorter is no secret: blotting it out would spoil every message.
 const SHORTEST_SECRET: usize = 8;
 
-/// What a request has beside the usual.
+/// The options of a request, beside method, address, key and body.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extra<'a> {
     /// Headers of the user's own: name and value. They stand in for ours of the same name.
     pub headers: &'a [(String, Secret)],
     /// Headers that a service asks for and that hold no secret, by their names in lower case.
     pub plain: &'a [(&'static str, &'a str)],
-    /// What the body holds that no message may show.
+    /// A secret in the body, which no message may show.
     pub secret: Option<&'a Secret>,
-    /// What is accepted instead of JSON alone.
+    /// The `Accept` header, where it is not JSON alone.
     pub accept: Option<&'static str>,
 }
 
@@ -41,7 +41,7 @@ impl Extra<'_> {
         Ok(())
     }
 
-    /// What a server might echo and nobody may read: values, and what follows their scheme (`Bearer …`).
+    /// Secrets that a server might echo: values, and the part after their scheme (`Bearer …`).
     pub(super) fn secrets(&self) -> impl Iterator<Item = Secret> {
         let parts = self.headers.iter().flat_map(|(_, value)| {
             let rest = value.expose().split_once(' ').map(|(_, rest)| rest);
@@ -52,14 +52,14 @@ impl Extra<'_> {
 }
 
 /// Why no request can have this header, whatever is behind the name: `has a name …`.
-pub fn unfit_header(name: &str, value: &str) -> Option<&'static str> {
+pub fn header_problem(name: &str, value: &str) -> Option<&'static str> {
     header(name, value).err()
 }
 
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), &'static str> {
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "has a name that no header can have")?;
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| "holds a character that no header can carry; is there a line break in it?")?;
+        .map_err(|_| "holds a character that no header can carry_frames; is there a line break in it?")?;
     value.set_sensitive(true);
     Ok((name, value))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between a request and its reply.
+//! The faults between a request and its reply.
 
 use std::error::Error;
 use std::io;
@@ -6,23 +6,23 @@ use std::io;
 use reqwest::Url;
 
 use super::address::is_loopback;
-use super::{certificate_doubt, excerpt};
+use super::{certificate_problem, excerpt};
 use crate::descriptors;
 
 /// Why there is no reply that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct HttpFault {
-    /// What kind of fault.
+    /// The kind of fault.
     pub kind: HttpFaultKind,
     /// The call and what went wrong with it, in a sentence without secrets.
     pub message: String,
 }
 
-/// What kind of fault.
+/// The kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpFaultKind {
-    /// The request can't be made at all: a key that no header can carry, no TLS.
+    /// The request can't be made at all: a key that no header can carry_frames, no TLS.
     Unsendable,
     /// No connection: the request never left.
     Unreachable,
@@ -68,7 +68,7 @@ impl HttpFault {
     }
 
     /// A fault in sending a request or in waiting for the reply's head.
-    pub(super) fn of_sending(error: reqwest::Error, place: &str, url: &Url) -> HttpFault {
+    pub(super) fn from_send_error(error: reqwest::Error, place: &str, url: &Url) -> HttpFault {
         // A name that is looked up for want of a descriptor is said not to be known.
         let is_ours = io_errors(&error).any(descriptors::is_exhausted);
         if is_ours || (error.is_connect() && error.is_dns() && descriptors::none_left()) {
@@ -88,7 +88,7 @@ impl HttpFault {
             let what = format!("the connection broke before a reply came ({cause}){hint}");
             return HttpFault::new(HttpFaultKind::Broken, place, what);
         }
-        if let Some(doubt) = io_errors(&error).find_map(certificate_doubt) {
+        if let Some(doubt) = io_errors(&error).find_map(certificate_problem) {
             let what = format!("no connection: the server's certificate {doubt}");
             return HttpFault::new(HttpFaultKind::Untrusted, place, what);
         }
@@ -112,7 +112,7 @@ impl HttpFault {
     }
 
     /// A fault in reading the reply's body, of which this many bytes came.
-    pub(super) fn of_reading(error: reqwest::Error, place: &str, bytes: usize) -> HttpFault {
+    pub(super) fn from_read_error(error: reqwest::Error, place: &str, bytes: usize) -> HttpFault {
         let what = format!("the connection broke in the middle of the reply, after {bytes} bytes ({})", cause(&error));
         HttpFault::new(HttpFaultKind::Broken, place, what)
     }
@@ -163,7 +163,7 @@ mod tests {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let url = Url::parse("http://no-such-host.invalid/").unwrap();
         let error = client.get(url.clone()).send().await.unwrap_err();
-        let fault = HttpFault::of_sending(error, "GET x", &url);
+        let fault = HttpFault::from_send_error(error, "GET x", &url);
         assert_eq!(fault.kind, HttpFaultKind::Unreachable);
         assert_eq!(fault.message, "GET x: no connection: the host name was not found");
     }
@@ -182,7 +182,7 @@ mod tests {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
         let error = client.get(url.clone()).send().await.unwrap_err();
         server.join().unwrap();
-        HttpFault::of_sending(error, "GET x", &url).message
+        HttpFault::from_send_error(error, "GET x", &url).message
     }
 
     #[tokio::test]

@@ -16,7 +16,7 @@ const MARGIN: f64 = 60.0;
 /// IBM Cloud's token service.
 pub const IAM_URL: &str = "https://iam.cloud.ibm.com";
 
-/// What an exchange needs.
+/// The settings of an exchange.
 pub struct IamSettings {
     /// Where tokens come from, usually [`IAM_URL`].
     pub url: BaseUrl,
@@ -32,7 +32,7 @@ pub struct IamSettings {
 pub struct IamTokens {
     settings: IamSettings,
     http: HttpClient,
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<CachedToken>>,
 }
 
 /// Why a try brought no token.
@@ -50,14 +50,14 @@ impl IamDenial {
     }
 }
 
-struct Held {
+struct CachedToken {
     token: Secret,
     since: Stopwatch,
     seconds: f64,
 }
 
 #[derive(Deserialize)]
-struct Granted {
+struct TokenReply {
     access_token: String,
     #[serde(default)]
     expires_in: Option<f64>,
@@ -77,20 +77,20 @@ impl IamTokens {
         mut failed: impl FnMut(IamDenial) -> Result<Duration, E> + Send,
     ) -> Result<Secret, E> {
         let mut held = self.held.lock().await;
-        let is_good = |held: &Held| {
+        let is_valid = |held: &CachedToken| {
             held.since.elapsed_ms() / 1000.0 < held.seconds - MARGIN
                 && refused.is_none_or(|refused| *refused != held.token)
         };
-        if let Some(held) = held.as_ref().filter(|held| is_good(held)) {
+        if let Some(held) = held.as_ref().filter(|held| is_valid(held)) {
             return Ok(held.token.clone());
         }
         loop {
             let since = self.settings.clock.start();
             match self.fetch().await {
-                Ok(Granted { access_token, expires_in }) => {
+                Ok(TokenReply { access_token, expires_in }) => {
                     let token = Secret::new(access_token);
                     self.http.redactor.learn(&token);
-                    *held = Some(Held { token: token.clone(), since, seconds: expires_in.unwrap_or(3600.0) });
+                    *held = Some(CachedToken { token: token.clone(), since, seconds: expires_in.unwrap_or(3600.0) });
                     return Ok(token);
                 }
                 Err(denial) => {
@@ -101,7 +101,7 @@ impl IamTokens {
         }
     }
 
-    async fn fetch(&self) -> Result<Granted, IamDenial> {
+    async fn fetch(&self) -> Result<TokenReply, IamDenial> {
         let IamSettings { url, key, time_limit, .. } = &self.settings;
         let unsendable = |_| {
             let message = format!("{url}: the key can't be sent");

@@ -14,7 +14,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json
     })
 }
 
-/// What a number becomes that is too large for any type.
+/// The substitute for a number that is too large for any type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     AsText,

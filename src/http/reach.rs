@@ -1,4 +1,4 @@
-//! Whether somebody listens at an address, without a word that means anything.
+//! Whether somebody listens at an address, without a request that means anything.
 
 use std::io;
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl HttpClient {
         asked.set_query(None);
         let request = self.reqwest(&asked, &place)?.request(Method::HEAD, asked.clone());
         match timeout(limit, request.send()).await {
-            Ok(Err(error)) => match HttpFault::of_sending(error, &place, url) {
+            Ok(Err(error)) => match HttpFault::from_send_error(error, &place, url) {
                 fault if fault.kind.maybe_received() => Ok(()),
                 fault => Err(fault),
             },

@@ -29,7 +29,7 @@ pub struct HttpReply {
 }
 
 impl HttpReply {
-    pub(super) fn of_head(
+    pub(super) fn from_head(
         response: &Response,
         place: String,
         (secrets, redactor): (Vec<Secret>, &Redactor),

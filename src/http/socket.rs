@@ -28,7 +28,7 @@ const HELD: usize = 8;
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// What opens a connection. It has no `Debug`: an address can hold a password.
+/// The request for a connection. It has no `Debug`: an address can hold a password.
 pub struct Handshake<'a> {
     /// `ws:`, `wss:`, or the same as `http:`, `https:`.
     pub url: Url,
@@ -42,7 +42,7 @@ pub struct Handshake<'a> {
     pub cap: usize,
 }
 
-/// What came of a handshake.
+/// The outcome of a handshake.
 pub enum Connected {
     /// A status that is no success, with the start of its body.
     Refused(Box<HttpReply>),
@@ -50,7 +50,7 @@ pub enum Connected {
     Open(Box<Socket>),
 }
 
-/// What a server sent.
+/// A message from the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// A text.
@@ -66,15 +66,15 @@ pub struct Socket {
     place: String,
     secrets: Vec<Secret>,
     redactor: Redactor,
-    outgoing: mpsc::Sender<Outgoing>,
-    incoming: mpsc::Receiver<Result<Frame, Flaw>>,
+    outgoing: mpsc::Sender<OutgoingText>,
+    incoming: mpsc::Receiver<Result<Frame, ReadFailure>>,
 }
 
-/// A text, and who is told that it left.
-type Outgoing = (String, oneshot::Sender<()>);
+/// A text, and a channel for the news that it left.
+type OutgoingText = (String, oneshot::Sender<()>);
 
 /// Why nothing more can be read.
-struct Flaw {
+struct ReadFailure {
     kind: HttpFaultKind,
     what: String,
 }
@@ -92,7 +92,7 @@ impl HttpClient {
         let headers = headers(&extra, &handshake, &key, &place)?;
         let request = self.reqwest(&url, &place)?.get(url.clone()).headers(headers);
         let response = match tokio::time::timeout(handshake.time_limit, request.send()).await {
-            Ok(response) => response.map_err(|error| HttpFault::of_sending(error, &place, &url))?,
+            Ok(response) => response.map_err(|error| HttpFault::from_send_error(error, &place, &url))?,
             Err(_) => {
                 let what = format!("no answer to the handshake within {:?}", handshake.time_limit);
                 return Err(HttpFault::new(HttpFaultKind::Timeout, &place, what));
@@ -104,21 +104,21 @@ impl HttpClient {
         let secrets: Vec<Secret> = password(&url).into_iter().chain(extra.secrets()).collect();
         self.learn(None, &url, &extra);
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            let mut reply = HttpReply::of_head(&response, place, (secrets, &self.redactor));
+            let mut reply = HttpReply::from_head(&response, place, (secrets, &self.redactor));
             reply.body = read_start(response).await;
             if reply.is_success() {
                 return Err(reply.unreadable("no WebSocket is there: the handshake was answered like a usual request"));
             }
             return Ok(Connected::Refused(Box::new(reply)));
         }
-        agreed(&response, &handshake, &key, &place)?;
+        check_agreement(&response, &handshake, &key, &place)?;
         let broken = |_| HttpFault::new(HttpFaultKind::Broken, &place, "the connection broke after the handshake");
         let upgraded = response.upgrade().await.map_err(broken)?;
         let cap = handshake.cap;
         let config = WebSocketConfig::default().max_message_size(Some(cap)).max_frame_size(Some(cap));
         let frames = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
         let ((outgoing, to_send), (arrived, incoming)) = (mpsc::channel(1), mpsc::channel(HELD));
-        tokio::spawn(carry(frames, cap, to_send, arrived));
+        tokio::spawn(carry_frames(frames, cap, to_send, arrived));
         Ok(Connected::Open(Box::new(Socket { place, secrets, redactor: self.redactor.clone(), outgoing, incoming })))
     }
 }
@@ -143,8 +143,8 @@ fn headers(extra: &Extra<'_>, handshake: &Handshake<'_>, key: &str, place: &str)
     Ok(headers)
 }
 
-/// Whether the server has agreed to what was offered (RFC 6455, section 4.1).
-fn agreed(response: &Response, handshake: &Handshake<'_>, key: &str, place: &str) -> Result<(), HttpFault> {
+/// Whether the server has check_agreement to what was offered (RFC 6455, section 4.1).
+fn check_agreement(response: &Response, handshake: &Handshake<'_>, key: &str, place: &str) -> Result<(), HttpFault> {
     let unreadable = |what: String| HttpFault::new(HttpFaultKind::Unreadable, place, what);
     let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
     if header(SEC_WEBSOCKET_ACCEPT) != Some(derive_accept_key(key.as_bytes()).as_str()) {
@@ -172,7 +172,7 @@ impl Socket {
         match self.incoming.recv().await {
             None => Ok(Frame::Closed(None)),
             Some(Ok(frame)) => Ok(frame),
-            Some(Err(Flaw { kind, what })) => Err(self.fault(kind, &self.hidden(&what))),
+            Some(Err(ReadFailure { kind, what })) => Err(self.fault(kind, &self.hidden(&what))),
         }
     }
 
@@ -192,11 +192,11 @@ impl Socket {
 }
 
 /// Carries frames both ways until one side is done. Nothing is read that nobody has room for.
-async fn carry(
+async fn carry_frames(
     mut frames: WebSocketStream<Upgraded>,
     cap: usize,
-    mut to_send: mpsc::Receiver<Outgoing>,
-    arrived: mpsc::Sender<Result<Frame, Flaw>>,
+    mut to_send: mpsc::Receiver<OutgoingText>,
+    arrived: mpsc::Sender<Result<Frame, ReadFailure>>,
 ) {
     loop {
         let room_then_frame = async {
@@ -233,9 +233,9 @@ async fn carry(
     }
 }
 
-/// What the last thing that came means.
-fn end(last: Option<Result<Message, Error>>, cap: usize) -> Result<Frame, Flaw> {
-    let flaw = |kind, what| Err(Flaw { kind, what });
+/// Interprets the last message of a connection.
+fn end(last: Option<Result<Message, Error>>, cap: usize) -> Result<Frame, ReadFailure> {
+    let flaw = |kind, what| Err(ReadFailure { kind, what });
     match last {
         Some(Ok(Message::Close(Some(frame)))) => Ok(Frame::Closed(Some((frame.code.into(), frame.reason.to_string())))),
         Some(Ok(Message::Binary(bytes))) => {

@@ -72,7 +72,7 @@ impl SseReader {
         Ok(events)
     }
 
-    /// What the end of the stream leaves: an event whose last line breaks never came. Whether it is whole only its
+    /// The rest at the end of the stream: an event without its last line breaks. Whether it is whole only its
     /// reader can tell.
     pub fn finish(mut self) -> Option<SseEvent> {
         let ended = (!self.line.is_empty()).then(|| self.end_line()).flatten();

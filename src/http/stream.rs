@@ -9,11 +9,11 @@ use tokio::time::Sleep;
 
 use super::address::{password, shown};
 use super::exchange::{headers, read_start, size};
-use super::sending::Timing;
+use super::send::Timing;
 use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::clock::{Clock, Stopwatch};
 
-/// What came of a call whose reply is read while it comes.
+/// The outcome of a call with a reply that is read while it comes.
 pub enum Opened {
     /// A status that is no success, with the start of its body.
     Refused(Box<HttpReply>),
@@ -34,7 +34,7 @@ pub struct HttpStream {
     sent: Stopwatch,
     /// When the last byte so far came.
     last_ms: f64,
-    characters: Characters,
+    characters: Utf8Check,
 }
 
 impl HttpClient {
@@ -55,7 +55,7 @@ impl HttpClient {
         let (time_limit, cap) = (call.time_limit, call.body_cap);
         let mut deadline = Box::pin(tokio::time::sleep(time_limit));
         let (response, sent) = self.send(call, (headers, &place), timing, deadline.as_mut()).await?;
-        let mut head = HttpReply::of_head(&response, place, (secrets, &self.redactor));
+        let mut head = HttpReply::from_head(&response, place, (secrets, &self.redactor));
         if !head.is_success() {
             head.body = read_start(response).await;
             return Ok(Opened::Refused(Box::new(head)));
@@ -70,7 +70,7 @@ impl HttpClient {
             cap,
             sent,
             last_ms,
-            characters: Characters::default(),
+            characters: Utf8Check::default(),
         })))
     }
 }
@@ -94,7 +94,7 @@ impl HttpStream {
     async fn bytes(&mut self) -> Result<Option<Vec<u8>>, HttpFault> {
         let place = &self.head.place;
         let chunk = tokio::select! {
-            chunk = self.response.chunk() => chunk.map_err(|error| HttpFault::of_reading(error, place, self.read))?,
+            chunk = self.response.chunk() => chunk.map_err(|error| HttpFault::from_read_error(error, place, self.read))?,
             () = &mut self.deadline => {
                 let limit = self.time_limit;
                 let what = format!("the reply was not complete within {limit:?}; {} bytes had come", self.read);
@@ -136,12 +136,12 @@ impl HttpStream {
 
 /// Whether bytes that come in pieces are UTF-8.
 #[derive(Debug, Default)]
-struct Characters {
+struct Utf8Check {
     /// The beginning of a character that the next piece must go on with: at most three bytes.
     begun: Vec<u8>,
 }
 
-impl Characters {
+impl Utf8Check {
     /// Where, counted from the beginning of this piece, the first byte is that belongs to no character.
     fn take(&mut self, piece: &[u8]) -> Option<isize> {
         let begun = std::mem::take(&mut self.begun);
@@ -167,7 +167,7 @@ mod tests {
             (&[b"ab\xff"], Some(2)),
             (&[b"a\xc3", b"x"], Some(-1)),
         ] {
-            let mut characters = Characters::default();
+            let mut characters = Utf8Check::default();
             assert_eq!(pieces.iter().find_map(|piece| characters.take(piece)), expected, "{pieces:?}");
         }
     }

@@ -33,7 +33,7 @@ impl Engine {
             folder: job.folder.clone(),
             port: start.ready.port.and_then(|port| port.number()).or_else(|| address.and_then(loopback_port)),
             graph,
-            surroundings: self.clients.credentials.variables.clone(),
+            variables: self.clients.credentials.variables.clone(),
             redactor: self.clients.redactor().clone(),
         }
     }

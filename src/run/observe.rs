@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use super::trial_env::TrialEnv;
-use crate::agent::{AgentErrorKind, Session, Witness};
+use crate::agent::{AgentErrorKind, OutageCheck, Session};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
 use crate::clock::Stopwatch;
@@ -101,9 +101,9 @@ pub(super) async fn look_before(
 }
 
 /// Knows what was wrong with the graph when a try of the agent's failed. What began before `since` can't be of that try.
-pub(super) fn witness(env: &TrialEnv<'_>, since: Stopwatch) -> Witness {
+pub(super) fn witness(env: &TrialEnv<'_>, since: Stopwatch) -> OutageCheck {
     let graph = env.graph.clone();
-    Witness::new(move |words| {
+    OutageCheck::new(move |words| {
         let graph = graph.clone();
         let look = async move {
             let within = Duration::from_secs_f64(since.elapsed_ms() / 1000.0);

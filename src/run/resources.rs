@@ -125,7 +125,7 @@ impl RunResources {
         let mut shared = self.agent.lock().await;
         match &*shared {
             SharedAgent::Running(agent) if agent.lifeline().has_ended().is_none() => {
-                agent.tell(listener);
+                agent.add_listener(listener);
                 return Ok(agent.clone());
             }
             SharedAgent::Failed(error) => return Err(error.clone()),

@@ -71,7 +71,7 @@ struct UnderWay<'a> {
 
 impl UnderWay<'_> {
     fn keep_output(&mut self) -> io::Result<()> {
-        match self.listener.heard().filter(|_| !std::mem::replace(&mut self.output_is_kept, true)) {
+        match self.listener.output().filter(|_| !std::mem::replace(&mut self.output_is_kept, true)) {
             Some(output) => self.engine.sink.append(Entry::AgentOutput { trial: self.number, output }),
             None => Ok(()),
         }

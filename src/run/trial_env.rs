@@ -137,7 +137,7 @@ impl Owned {
             demo.stop().await;
         }
         if let Some(managed) = self.managed {
-            managed.last_words().await;
+            managed.wait_for_output().await;
             if let Some(managed) = Arc::into_inner(managed) {
                 managed.stop().await;
             }

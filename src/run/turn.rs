@@ -3,7 +3,7 @@
 use super::managed::ended;
 use super::talk::Talk;
 use super::{Engine, hint};
-use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session, Witness};
+use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
 use crate::evidence::{FailedTry, Turn};
 
 /// How a turn ended.
@@ -17,7 +17,7 @@ pub(super) enum TurnEnd {
 
 impl Talk<'_, '_> {
     /// Says something, until the agent has answered, the time is up, or the agent's process is gone.
-    pub(super) async fn say(&mut self, number: u32, user: String, witness: Witness) -> (Turn, TurnEnd) {
+    pub(super) async fn say(&mut self, number: u32, user: String, witness: OutageCheck) -> (Turn, TurnEnd) {
         let mut turn = Turn::begun(number, user);
         let before = self.limit.agent_begins();
         let mut death = None;

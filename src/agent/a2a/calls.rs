@@ -1,18 +1,18 @@
-//! The requests of a conversation, and what their replies bring.
+//! The requests of a conversation, and how their replies are read.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::wire::{Card, Progress, UserMessage, Version, card_of, result_of};
+use super::wire::{Card, Progress, UserMessage, Version, parse_card, parse_result};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{BEARER, Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
+use crate::agent::rest::{BEARER, Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::http::{BaseUrl, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
 
 /// The waits between looks at a task: the first and the longest.
-const LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+const POLL_WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// By which trpc-agent-go's server tells users apart (`server/a2a`, `WithUserIDHeader`).
 const USER_HEADER: &str = "X-User-ID";
@@ -47,7 +47,7 @@ pub(super) struct A2aWire {
     progress: Progress,
     first_ms: Option<f64>,
     /// The task that is looked at, and the wait before the next look.
-    looked_at: Option<(String, Duration)>,
+    polled: Option<(String, Duration)>,
 }
 
 impl A2aWire {
@@ -63,7 +63,7 @@ impl A2aWire {
             task: None,
             progress: Progress::default(),
             first_ms: None,
-            looked_at: None,
+            polled: None,
         }
     }
 
@@ -72,7 +72,7 @@ impl A2aWire {
         let request = |file: &str| Request::to(Method::GET, self.base.join([".well-known", file]), CARD);
         let read = |reply: &HttpReply| {
             let card: Value = reply.object()?;
-            card_of(&card).map_err(|what| reported(reply, AgentErrorKind::BadReply, &what))
+            parse_card(&card).map_err(|what| reported(reply, AgentErrorKind::BadReply, &what))
         };
         match caller.call(&request("agent-card.json"), read).await {
             Err(error) if error.kind == AgentErrorKind::NotFound => {
@@ -108,8 +108,8 @@ impl A2aWire {
         self.streaming.unwrap_or(self.card.streaming)
     }
 
-    /// What becomes of a message that is not answered yet: its task is looked at.
-    fn look(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    /// Polls the task of a message that is not answered yet.
+    fn poll(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
         let Some(task) = self.progress.task_id.clone() else {
             // A stream may have ended before it said anything.
             let kind = if self.streams() { AgentErrorKind::BadReply } else { AgentErrorKind::Unreadable };
@@ -120,9 +120,9 @@ impl A2aWire {
             let what = format!("the agent's task is still {state} when the turn's time is up (limits.turn)");
             return Err(failure(AgentErrorKind::Timeout, what));
         }
-        let wait = self.looked_at.as_ref().map_or(LOOKS.0, |(_, wait)| (*wait * 2).min(LOOKS.1));
-        self.looked_at = Some((task, wait));
-        Ok(Next::Look(wait))
+        let wait = self.polled.as_ref().map_or(POLL_WAITS.0, |(_, wait)| (*wait * 2).min(POLL_WAITS.1));
+        self.polled = Some((task, wait));
+        Ok(Next::Poll(wait))
     }
 }
 
@@ -130,12 +130,13 @@ impl Wire for A2aWire {
     const NO_STATE: &'static str = "A2A has no way to show an agent's state";
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
-        let unfit = |message| AgentError { kind: AgentErrorKind::BadReply, message };
         self.card = self.card(caller).await?;
-        self.url = self.address(&self.card, caller.has_secrets()).map_err(unfit)?;
+        self.url = self
+            .address(&self.card, caller.has_secrets())
+            .map_err(|what| AgentError::new(AgentErrorKind::BadReply, what))?;
         if self.streaming == Some(true) && !self.card.streaming {
             let what = "target.a2a.streaming is true, and the agent card says that the agent can't stream";
-            return Err(unfit(what.to_owned()));
+            return Err(AgentError::new(AgentErrorKind::BadReply, what));
         }
         Ok(format!("a2a-{}", caller.unique_session_id()))
     }
@@ -146,7 +147,7 @@ impl Wire for A2aWire {
     }
 
     fn begin(&mut self, _: &TurnInput) {
-        (self.looked_at, self.first_ms) = (None, None);
+        (self.polled, self.first_ms) = (None, None);
     }
 
     async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
@@ -158,7 +159,7 @@ impl Wire for A2aWire {
         let key_header = if self.card.wants_api_key_header { ("x-api-key", "") } else { BEARER };
         let request = Request { headers, key_header, ..Request::to(Method::POST, self.url.clone(), HINTS) };
         let version: Version = self.card.version;
-        if let Some((task, _)) = &self.looked_at {
+        if let Some((task, _)) = &self.polled {
             return Ok(request.with_body(&version.task(task)));
         }
         self.progress = Progress::default();
@@ -173,8 +174,8 @@ impl Wire for A2aWire {
         Ok(request.with_body(&version.send(&message, self.streams())).in_form(Form::EventsOrDocument, accept))
     }
 
-    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure> {
-        let result = result_of(&event).map_err(|(code, words)| {
+    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
+        let result = parse_result(&event).map_err(|(code, words)| {
             let Some(code) = code else { return reply.unreadable(&words).into() };
             let (kind, what) = match code {
                 TASK_NOT_FOUND => (
@@ -189,24 +190,24 @@ impl Wire for A2aWire {
             };
             reported(reply, kind, &what)
         })?;
-        let has_words = self.progress.take_in(result).map_err(|what| reply.unreadable(&what))?;
-        Ok(if has_words { Took::Words } else { Took::Nothing })
+        let has_words = self.progress.apply(result).map_err(|what| reply.unreadable(&what))?;
+        Ok(if has_words { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
-        if self.looked_at.is_none() {
+        if self.polled.is_none() {
             self.first_ms = received.first_ms;
         }
         if !self.progress.rests() {
-            return self.look(received);
+            return self.poll(received);
         }
         let progress = std::mem::take(&mut self.progress);
         self.context = progress.context_id.clone().or(self.context.take());
         self.task = progress.waiting_task();
         let text = progress.reply().map_err(|what| failure(AgentErrorKind::BadReply, what))?;
         let events = progress.events_beside(&text);
-        Next::reply(Reply { events, first_token_ms: self.first_ms, ..received.words(text) })
+        Next::reply(Reply { events, first_token_ms: self.first_ms, ..received.timed_reply(text) })
     }
 }
 
@@ -229,7 +230,7 @@ mod tests {
         let card = serde_json::json!({"name": "a", "url": card_url, "protocolVersion": "0.3.0"});
         let context = AgentContext::new("", "", "", HttpClient::new(), Clock::system());
         let wire = A2aWire::new(base, None, &context);
-        wire.address(&card_of(&card).unwrap(), has_secrets)
+        wire.address(&parse_card(&card).unwrap(), has_secrets)
     }
 
     #[test]

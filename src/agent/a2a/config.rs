@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::A2aWire;
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
-use crate::agent::transport::those;
+use crate::agent::transport::abilities_where;
 use crate::agent::{Ability, Agent};
 use crate::http::BaseUrl;
 
@@ -40,7 +40,10 @@ impl RestTransport for A2aConfig {
             api_key: self.api_key.as_ref(),
             headers: Some(&self.headers),
             // Whoever marks function calls as ADK and trpc-agent-go do reports them.
-            abilities: those(&[(self.streaming != Some(false), Ability::Streams), (true, Ability::ReportsTools)]),
+            abilities: abilities_where(&[
+                (self.streaming != Some(false), Ability::Streams),
+                (true, Ability::ReportsTools),
+            ]),
             ..RestSettings::new("a2a", "http://localhost:9999")
         }
     }

@@ -1,15 +1,15 @@
-//! The requests of a conversation, and what their replies bring.
+//! The requests of a conversation, and how their replies are read.
 
 use serde_json::{Map, Value};
 
-use super::wire::{AdkEvent, run_of, run_request, session_request, took_body_for_state};
+use super::wire::{AdkEvent, parse_run, run_request, session_request, took_body_for_state};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
+use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
 
-/// Whose server it is: its key in a job file, and what to try.
+/// One of the servers that speak the protocol: its key in a job file, and its hints.
 #[derive(Debug)]
 pub(in crate::agent) struct AdkServer {
     key: &'static str,
@@ -65,7 +65,7 @@ impl AdkWire {
         AdkWire { server, base, app, user, state: Map::new(), streaming, has_answered: false, events: Vec::new() }
     }
 
-    /// The same whose sessions begin with this state.
+    /// The same, with sessions that begin in this state.
     pub(super) fn with_state(self, state: Map<String, Value>) -> AdkWire {
         AdkWire { state, ..self }
     }
@@ -135,27 +135,27 @@ impl Wire for AdkWire {
         }
     }
 
-    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure> {
+    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
         if let Value::Array(events) = event {
             let events = events.into_iter().map(AdkEvent::read).collect::<Result<Vec<_>, _>>();
             self.events = events.map_err(|error| {
                 reply.unreadable(&format!("the events can't be read ({})", reply.quote(&error.to_string())))
             })?;
-            return Ok(Took::Nothing);
+            return Ok(EventOutcome::Nothing);
         }
         let read = AdkEvent::read(event).map_err(|error| {
             reply.unreadable(&format!("an event can't be read ({})", reply.quote(&error.to_string())))
         })?;
-        let took = if read.words().trim().is_empty() { Took::Nothing } else { Took::Words };
+        let took = if read.text().trim().is_empty() { EventOutcome::Nothing } else { EventOutcome::Text };
         self.events.push(read);
         Ok(took)
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
-        let run = run_of(&self.events).map_err(|what| received.reported(&what))?;
+        let run = parse_run(&self.events).map_err(|what| received.reported(&what))?;
         self.has_answered = true;
-        Next::reply(Reply { events: run.events, usage: run.usage, ..received.words(run.text) })
+        Next::reply(Reply { events: run.events, usage: run.usage, ..received.timed_reply(run.text) })
     }
 
     /// A session that the agent has forgotten says so in its own words, and so does an app that it never knew.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::calls::{API_SERVER, AdkWire};
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
-use crate::agent::transport::those;
+use crate::agent::transport::abilities_where;
 use crate::agent::{Ability, Agent};
 use crate::http::BaseUrl;
 
@@ -41,7 +41,7 @@ impl RestTransport for AdkConfig {
         RestSettings {
             base_url: self.base_url.as_deref(),
             headers: Some(&self.headers),
-            abilities: those(&[
+            abilities: abilities_where(&[
                 (true, Ability::ShowsState),
                 (self.streaming, Ability::Streams),
                 (true, Ability::ReportsTools),

@@ -1,13 +1,13 @@
-//! A conversation with a process of its own. Nothing is ever said twice: a line that was written is a message.
+//! A conversation with a process of its own. Nothing is ever sent twice: a line that was written is a message.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -15,6 +15,7 @@ use super::config::CommandConfig;
 use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of};
 use crate::agent::attempts::own_session_id;
 use crate::agent::group::{Group, Started};
+use crate::agent::output::{Listener, Output};
 use crate::agent::program::Program;
 use crate::agent::{Agent, AgentContext, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::descriptors;
@@ -22,13 +23,10 @@ use crate::evidence::Usage;
 use crate::http::{BODY_CAP, excerpt};
 use crate::secret::Secret;
 
-/// How much of what it prints to standard error is kept for the words of an error.
-const LAST_WORDS: usize = 4 << 10;
-
 /// How long the last words of a process that has ended are waited for.
 const DYING: Duration = Duration::from_secs(1);
 
-/// What is said after a `reset`, so that the agent opens the conversation again.
+/// The message after a `reset`, so that the agent opens the conversation again.
 const INTRODUCE: &str = "Please introduce yourself and tell me how you can help.";
 
 /// An agent behind a command.
@@ -37,7 +35,7 @@ pub struct CommandAgent {
     sessions: AtomicU64,
 }
 
-/// What all its sessions share.
+/// The part that all sessions share.
 struct Shared {
     config: CommandConfig,
     context: AgentContext,
@@ -61,8 +59,9 @@ impl Agent for CommandAgent {
         let (Some(stdin), Some(stdout), Some(stderr)) = (input, child.stdout.take(), child.stderr.take()) else {
             return Err(unreachable("the command has no standard input and output".to_owned()));
         };
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let listener = tokio::spawn(listen(stderr, Arc::clone(&heard)));
+        let (errors, output) = (Listener::default(), Output::new(shared.context.redactor.clone(), None));
+        output.add_listener(&errors);
+        let drain = tokio::spawn(async move { output.drain(stderr).await });
         Ok(Box::new(CommandSession {
             greeting_is_due: shared.config.greeting,
             has_spoken: false,
@@ -73,35 +72,25 @@ impl Agent for CommandAgent {
             _group: group,
             stdin,
             stdout: BufReader::new(stdout),
-            heard,
-            listener,
+            errors,
+            drain,
             counted: Usage::default(),
         }))
     }
 }
 
 fn unreachable(message: String) -> AgentError {
-    AgentError { kind: AgentErrorKind::Unreachable, message }
+    AgentError::new(AgentErrorKind::Unreachable, message)
 }
 
 fn unstarted(command: &str, error: &io::Error) -> AgentError {
     match descriptors::is_exhausted(error) {
-        true => AgentError {
-            kind: AgentErrorKind::NoDescriptor,
-            message: format!("`{command}` could not be started: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT),
-        },
+        true => {
+            let why =
+                format!("`{command}` could not be started: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT);
+            AgentError::new(AgentErrorKind::NoDescriptor, why)
+        }
         false => unreachable(format!("`{command}` could not be started: {error}")),
-    }
-}
-
-/// Takes all that is printed and keeps the end of it.
-async fn listen(mut stderr: ChildStderr, heard: Arc<Mutex<Vec<u8>>>) {
-    let mut buffer = vec![0; 16 << 10];
-    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.extend_from_slice(&buffer[..count]);
-        let surplus = heard.len().saturating_sub(LAST_WORDS);
-        heard.drain(..surplus);
     }
 }
 
@@ -126,8 +115,9 @@ struct CommandSession {
     _group: Group,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
-    heard: Arc<Mutex<Vec<u8>>>,
-    listener: JoinHandle<()>,
+    /// The output on standard error, and the task that reads it.
+    errors: Listener,
+    drain: JoinHandle<()>,
     greeting_is_due: bool,
     /// Whether a message of it has come.
     has_spoken: bool,
@@ -288,14 +278,12 @@ impl CommandSession {
             Ok(Ok(status)) => format!(" ({status})"),
             _ => String::new(),
         };
-        if !self.listener.is_finished() {
-            // Its last words may still be on their way; a grandchild may hold the line for ever.
-            let _ = timeout(DYING, &mut self.listener).await;
+        if !self.drain.is_finished() {
+            // More may still be on its way; a grandchild may hold the pipe for ever.
+            let _ = timeout(DYING, &mut self.drain).await;
         }
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let heard = String::from_utf8_lossy(&heard);
-        let last = heard.lines().rev().find(|line| !line.trim().is_empty());
-        let last = last.map(|line| format!("; it said at last: {}", self.quoted(line))).unwrap_or_default();
+        let last = self.errors.last_lines(1);
+        let last = last.map(|line| format!("; it said at last: {}", self.quoted(&line))).unwrap_or_default();
         let so_far = reader.so_far();
         let status = status.ok().and_then(Result::ok);
         let kind = match status.and_then(|status| status.code()) {
@@ -315,11 +303,10 @@ impl CommandSession {
     }
 
     fn malformed(&self, what: &str) -> AgentError {
-        let message = format!("the command `{}`: {what}", self.shared.config.command);
-        AgentError { kind: AgentErrorKind::BadReply, message }
+        AgentError::new(AgentErrorKind::BadReply, format!("the command `{}`: {what}", self.shared.config.command))
     }
 
-    /// What it printed, in a form that can be shown: without the values of its environment.
+    /// Its output in a form that can be shown: without the values of its environment.
     fn quoted(&self, words: &str) -> String {
         let long = self.shared.config.env.values().filter(|value| value.len() >= 6);
         let values: Vec<Secret> = long.map(Secret::new).collect();

@@ -10,7 +10,7 @@ use crate::agent::program::{Missing, Program};
 use crate::secret::Variables;
 
 use super::CommandAgent;
-use crate::agent::transport::those;
+use crate::agent::transport::abilities_where;
 use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Hosting, Transport};
 
 /// `target.command`: a command that reads a line for each message and prints `agent: …`, more lines, and a terminator.
@@ -71,7 +71,7 @@ impl CommandConfig {
 impl Transport for CommandConfig {
     fn abilities(&self) -> Vec<Ability> {
         let tells_model = self.args.iter().any(|arg| arg.contains("{model}"));
-        those(&[(tells_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])
+        abilities_where(&[(tells_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])
     }
 
     fn check(&self) -> Vec<String> {

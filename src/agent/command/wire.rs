@@ -1,8 +1,8 @@
-//! The protocol of lines: what of them is a message, where it ends, and what they say of tokens.
+//! The protocol of lines: where a message begins and ends, and how tokens are reported.
 
 use crate::evidence::Usage;
 
-/// What precedes a message.
+/// The prefix of a message.
 const PREFIX: &str = "agent:";
 
 /// A message, as its lines come.
@@ -45,7 +45,7 @@ impl MessageReader {
         }
     }
 
-    /// What has come of the message.
+    /// The message, as far as it has come.
     pub(super) fn so_far(&self) -> String {
         if self.has_begun { self.lines.join("\n") } else { self.before.join("\n") }
     }
@@ -84,7 +84,7 @@ pub(super) fn tokens_of(line: &str) -> Option<Usage> {
     })
 }
 
-/// What was used since the earlier count.
+/// The tokens since the earlier count.
 pub(super) fn since(earlier: Usage, now: Usage) -> Usage {
     let less = |now: Option<u64>, earlier: Option<u64>| Some(now?.saturating_sub(earlier.unwrap_or(0)));
     let took_some = (now.input_tokens, now.output_tokens) != (earlier.input_tokens, earlier.output_tokens);

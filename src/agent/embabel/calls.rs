@@ -1,11 +1,11 @@
-//! The requests of a conversation, and what their replies bring.
+//! The requests of a conversation, and how their replies are read.
 
 use serde_json::Value;
 
 use super::KnowledgeConfig;
-use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, object_context_of};
+use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, parse_object_context};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
+use crate::agent::rest::{Caller, EventOutcome, Hints, Next, Received, Request, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url, is_same_origin};
@@ -74,7 +74,7 @@ impl Wire for EmbabelWire {
     }
 
     async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
-        let body = MessageRequest::of_user(&input.session_id, &input.message, &self.model);
+        let body = MessageRequest::from_user(&input.session_id, &input.message, &self.model);
         Ok(request(Method::PUT, self.chat.join(["messages"]), TALKING).with_body(&body))
     }
 
@@ -83,8 +83,8 @@ impl Wire for EmbabelWire {
         Ok(Value::Null)
     }
 
-    fn feed(&mut self, _: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
-        Ok(Took::Nothing)
+    fn feed(&mut self, _: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
+        Ok(EventOutcome::Nothing)
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
@@ -92,14 +92,16 @@ impl Wire for EmbabelWire {
         if reply.message.content.trim().is_empty() {
             return Err(received.reply.useless("the agent's message is empty").into());
         }
-        Next::reply(Reply { events: reply.events(), ..received.words(reply.message.content) })
+        Next::reply(Reply { events: reply.events(), ..received.timed_reply(reply.message.content) })
     }
 
     async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {
         let url = self.chat.join(["objectContexts", &input.session_id]);
         let read = |reply: &HttpReply| {
-            object_context_of(reply.object()?).map_err(|error| {
-                reply.unreadable(&format!("the object context can't be read ({})", reply.quote(&error))).into()
+            parse_object_context(reply.object()?).map_err(|error| {
+                reply
+                    .unreadable(&format!("the object context can't be read ({})", reply.quote(&error.to_string())))
+                    .into()
             })
         };
         caller.call(&request(Method::GET, url, TALKING), read).await

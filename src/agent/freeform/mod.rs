@@ -1,22 +1,22 @@
-//! Agents of nobody's protocol: templates for what is sent, JSONPath for what comes back.
+//! Agents without a protocol of their own: templates for requests, JSONPath for replies.
 //!
 //! Invariants: what is filled in stays in its place, whatever it holds; events are carried and never interpreted beyond
 //! their shape.
 
-mod apart;
+mod off_thread;
 mod config;
 mod path;
 mod pick;
 mod state;
 mod template;
 
-pub(super) use apart::apart;
 pub use config::{MethodConfig, UsageConfig};
+pub(super) use off_thread::off_thread;
 pub(super) use path::path;
-pub(super) use pick::{Picked, Picks, text};
-pub(super) use state::StatePicks;
+pub(super) use pick::{PickedReply, ReplyPaths, text};
+pub(super) use state::StatePaths;
 pub use template::TemplateValues;
 pub(super) use template::{
-    Filled, Parts, address, fill_all, fill_all_apart, headers_of, names, names_within, stand_in, stand_in_without,
-    tells_message,
+    FilledRequest, RequestTemplate, address, example_values, example_values_without, fill_all, fill_all_off_thread,
+    headers_of, mentions, mentions_within, tells_message,
 };

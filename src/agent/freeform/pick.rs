@@ -1,16 +1,16 @@
-//! What of a reply is what: picked by JSONPath (RFC 9535).
+//! The parts of a reply, by JSONPath (RFC 9535).
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::UsageConfig;
 use super::path::path;
-use crate::agent::arguments::arguments_of;
-use crate::evidence::{Event, EventKind, ToolCall, Usage};
+use crate::agent::json::arguments_of;
+use crate::evidence::{Event, Usage};
 
 /// The paths of a reply.
 #[derive(Debug, Clone)]
-pub(in crate::agent) struct Picks {
+pub(in crate::agent) struct ReplyPaths {
     words: Option<JsonPath>,
     events: Option<JsonPath>,
     input: Option<JsonPath>,
@@ -19,7 +19,7 @@ pub(in crate::agent) struct Picks {
 
 /// A reply, as far as it has come.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::agent) struct Picked {
+pub(in crate::agent) struct PickedReply {
     pub(in crate::agent) text: String,
     pub(in crate::agent) events: Vec<Event>,
     pub(in crate::agent) usage: Option<Usage>,
@@ -28,7 +28,7 @@ pub(in crate::agent) struct Picked {
     pub(in crate::agent) is_missed: Option<bool>,
 }
 
-impl Picked {
+impl PickedReply {
     /// Nodes where the words should be.
     pub(in crate::agent) fn looked<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Value>) {
         let has_found = nodes.into_iter().any(can_be_words) || self.is_missed == Some(false);
@@ -36,19 +36,19 @@ impl Picked {
     }
 }
 
-impl Picks {
+impl ReplyPaths {
     /// The paths of a job; the error names the key of the first that is none. `place` is the key above all of them, `words`
     /// the one of the agent's words.
-    pub(in crate::agent) fn of(
+    pub(in crate::agent) fn parse(
         place: &str,
         words: (&str, Option<&String>),
         events: Option<&String>,
         usage: Option<&UsageConfig>,
-    ) -> Result<Picks, String> {
+    ) -> Result<ReplyPaths, String> {
         let optional =
             |key: &str, text: Option<&String>| text.map(|text| path(&format!("{place}.{key}"), text)).transpose();
         let UsageConfig { input, output } = usage.cloned().unwrap_or_default();
-        Ok(Picks {
+        Ok(ReplyPaths {
             words: optional(words.0, words.1)?,
             events: optional("events", events)?,
             input: optional("usage.input", input.as_ref())?,
@@ -57,7 +57,7 @@ impl Picks {
     }
 
     /// Takes in a document, or an event of a stream. Returns whether words were in it.
-    pub(in crate::agent) fn take(&self, document: &Value, picked: &mut Picked) -> bool {
+    pub(in crate::agent) fn take(&self, document: &Value, picked: &mut PickedReply) -> bool {
         let before = picked.text.len();
         for node in self.words.iter().flat_map(|path| path.query(document).all()) {
             picked.text.push_str(&text(node));
@@ -112,12 +112,11 @@ fn event(node: &Value) -> Event {
     let keys = ["args", "arguments", "input", "parameters"];
     let args = first(call, &keys).or_else(|| first(request, &keys));
     if let (Some(Value::String(function)), Some(args)) = (first(call, &["name", "function", "tool"]), args) {
-        let call = ToolCall { function, args: arguments_of(args) };
-        return Event::with_raw(EventKind::FunctionCall(call), node.clone());
+        return Event::call(function, arguments_of(args), node.clone());
     }
     match first(node, &["output", "result", "response"]) {
-        Some(output) => Event::with_raw(EventKind::FunctionResponse { output }, node.clone()),
-        None => EventKind::Other { data: node.clone() }.into(),
+        Some(output) => Event::response(output, node.clone()),
+        None => Event::other(node.clone()),
     }
 }
 
@@ -126,13 +125,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::evidence::{EventKind, ToolCall};
 
     #[test]
     fn words_events_and_tokens_are_picked() {
         let usage = serde_json::from_value(json!({"input": "$.tokens.in", "output": "$..out"})).unwrap();
         let (words, events) = ("$.parts[*].text".to_owned(), "$.steps".to_owned());
-        let mut picked = Picked::default();
-        let picks = Picks::of("p", ("reply", Some(&words)), Some(&events), Some(&usage)).unwrap();
+        let mut picked = PickedReply::default();
+        let picks = ReplyPaths::parse("p", ("reply", Some(&words)), Some(&events), Some(&usage)).unwrap();
         assert!(picks.take(
             &json!({"parts": [{"text": "Hel"}, {"text": "lo"}, {"image": 1}], "tokens": {"in": 3, "out": 4},
                     "steps": [{"name": "f", "args": {"a": 1}, "id": 5}, {"function": {"name": "g", "arguments": "{\"b\":2}"}},
@@ -163,8 +163,8 @@ mod tests {
     #[test]
     fn tokens_that_come_one_by_one_are_of_one_call_and_one_alone_is_not_all() {
         let usage = serde_json::from_value(json!({"input": "$.in", "output": "$.out"})).unwrap();
-        let picks = Picks::of("p", ("reply", None), None, Some(&usage)).unwrap();
-        let mut picked = Picked::default();
+        let picks = ReplyPaths::parse("p", ("reply", None), None, Some(&usage)).unwrap();
+        let mut picked = PickedReply::default();
         picks.take(&json!({"in": 7}), &mut picked);
         assert_eq!(picked.usage.map(|usage| (usage.calls, usage.unreported_calls)), Some((1, 1)));
         picks.take(&json!({"out": 2}), &mut picked);
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_path_that_is_none_is_named_with_its_key() {
         let config = |reply: &str, events: &str| {
-            Picks::of("target.http.say", ("reply", Some(&reply.to_owned())), Some(&events.to_owned()), None)
+            ReplyPaths::parse("target.http.say", ("reply", Some(&reply.to_owned())), Some(&events.to_owned()), None)
         };
         assert!(config("message", "$").unwrap_err().starts_with("target.http.say.reply: `message` is no JSONPath"));
         assert!(config("$.a", "$[").unwrap_err().starts_with("target.http.say.events: "));

@@ -11,19 +11,19 @@ use crate::evidence::{Function, ObjectContext, Resource};
 
 /// Where a state has what. Without a path, the key of the same name counts.
 #[derive(Debug, Clone, Default)]
-pub(in crate::agent) struct StatePicks {
+pub(in crate::agent) struct StatePaths {
     context: Option<JsonPath>,
     entities: Option<JsonPath>,
     resources: Option<JsonPath>,
     functions: Option<JsonPath>,
 }
 
-impl StatePicks {
+impl StatePaths {
     /// The paths of a job; the error names the key of the first that is none. `place` is the key above all of them.
-    pub(in crate::agent) fn of(place: &str, paths: [(&str, Option<&String>); 4]) -> Result<StatePicks, String> {
+    pub(in crate::agent) fn parse(place: &str, paths: [(&str, Option<&String>); 4]) -> Result<StatePaths, String> {
         let read = |(key, text): (&str, Option<&String>)| text.map(|text| path(&format!("{place}.{key}"), text));
         let [context, entities, resources, functions] = paths.map(|path| read(path).transpose());
-        Ok(StatePicks { context: context?, entities: entities?, resources: resources?, functions: functions? })
+        Ok(StatePaths { context: context?, entities: entities?, resources: resources?, functions: functions? })
     }
 
     /// Which part that is looked at has never been found in the agent's state, in a sentence that names its key: then the job
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     fn state(body: Value) -> ObjectContext {
-        StatePicks::default().object_context(body)
+        StatePaths::default().object_context(body)
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
             ("$.things[*]", [false, false, false]),
         ] {
             let path = entities(text);
-            let picks = StatePicks::of(
+            let picks = StatePaths::parse(
                 "s",
                 [("context", None), ("entities", path.as_ref()), ("resources", None), ("functions", None)],
             );
@@ -237,7 +237,7 @@ mod tests {
             let mut found = BTreeSet::from(["entities"]);
             assert_eq!(picks.wanting(&json!({}), &["entities"], &mut found), None);
         }
-        let without = |body, looked_at: &[&str]| StatePicks::default().wanting(&body, looked_at, &mut BTreeSet::new());
+        let without = |body, looked_at: &[&str]| StatePaths::default().wanting(&body, looked_at, &mut BTreeSet::new());
         let words = without(json!({"mood": "good"}), &["context", "resources"]).unwrap();
         assert!(words.contains("target.http.state.resources is a JSONPath"), "{words}");
         assert_eq!(without(json!({"mood": "good"}), &["context"]), None);
@@ -289,7 +289,7 @@ mod tests {
     fn paths_say_where_everything_is() {
         let (context, entities_at) = ("$.session.mood".to_owned(), "$..people".to_owned());
         let (things, tools) = ("$.things[*]".to_owned(), "$.tools[*].name".to_owned());
-        let picks = StatePicks::of(
+        let picks = StatePaths::parse(
             "target.http.state",
             [
                 ("context", Some(&context)),
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!((shown.context.clone(), entities(&shown)), (json!("calm"), vec!["Ann"]));
         assert_eq!((shown.resources.len(), shown.functions[0].name.as_str()), (2, "book"));
         let wrong = "people".to_owned();
-        let nothing = StatePicks::of("target.http.state", [("entities", Some(&wrong)); 4]).unwrap_err();
+        let nothing = StatePaths::parse("target.http.state", [("entities", Some(&wrong)); 4]).unwrap_err();
         assert!(nothing.starts_with("target.http.state.entities: `people` is no JSONPath"), "{nothing}");
     }
 }

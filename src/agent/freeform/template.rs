@@ -8,10 +8,10 @@ use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior
 use serde_json::{Value, json};
 
 use super::MethodConfig;
-use super::apart::{LIMIT, apart};
+use super::off_thread::{LIMIT, off_thread};
 use crate::agent::AgentContext;
 use crate::agent::rest::TurnInput;
-use crate::http::{Url, unfit_header};
+use crate::http::{Url, header_problem};
 use crate::secret::Secret;
 
 /// What templates may name.
@@ -23,7 +23,7 @@ const STEPS: u64 = 2_000_000;
 
 /// A request's four parts, as the job has them.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::agent) struct Parts<'a> {
+pub(in crate::agent) struct RequestTemplate<'a> {
     pub(in crate::agent) method: MethodConfig,
     pub(in crate::agent) url: &'a str,
     pub(in crate::agent) headers: &'a BTreeMap<String, String>,
@@ -31,16 +31,16 @@ pub(in crate::agent) struct Parts<'a> {
 }
 
 /// A request, filled in.
-pub(in crate::agent) struct Filled {
+pub(in crate::agent) struct FilledRequest {
     pub(in crate::agent) method: crate::http::Method,
     pub(in crate::agent) url: Url,
     pub(in crate::agent) headers: Vec<(String, Secret)>,
     pub(in crate::agent) body: Option<Value>,
 }
 
-impl Parts<'_> {
+impl RequestTemplate<'_> {
     /// Fills everything in. The error says which part can't be and holds none of the values.
-    pub(in crate::agent) fn fill(&self, values: &Value) -> Result<Filled, String> {
+    pub(in crate::agent) fn fill(&self, values: &Value) -> Result<FilledRequest, String> {
         let example = "http://localhost:8080/chat/{{ sessionId }}";
         let url =
             address(self.url, values, &["http", "https"], example).map_err(|problem| format!("url: {problem}"))?;
@@ -55,29 +55,31 @@ impl Parts<'_> {
             MethodConfig::Put => crate::http::Method::PUT,
             MethodConfig::Patch => crate::http::Method::PATCH,
         };
-        Ok(Filled { method, url, headers, body })
+        Ok(FilledRequest { method, url, headers, body })
     }
 
     /// The same during a run: whatever can take long has a thread of its own.
-    pub(in crate::agent) async fn fill_apart(&self, values: &Value) -> Result<Filled, String> {
+    pub(in crate::agent) async fn fill_off_thread(&self, values: &Value) -> Result<FilledRequest, String> {
         let can_be_slow = can_be_slow(self.url) || self.headers.values().any(|value| can_be_slow(value));
         if !can_be_slow && !can_be_slow_within(self.body) {
             return self.fill(values);
         }
         let (method, url, headers, body) = (self.method, self.url.to_owned(), self.headers.clone(), self.body.clone());
         let values = values.clone();
-        apart(move || Parts { method, url: &url, headers: &headers, body: &body }.fill(&values)).await?
+        off_thread(move || RequestTemplate { method, url: &url, headers: &headers, body: &body }.fill(&values)).await?
     }
 
     /// Whether a template of it looks at this value.
-    pub(in crate::agent) fn names(&self, name: &str) -> bool {
-        names(self.url, name) || self.headers.values().any(|value| names(value, name)) || names_within(self.body, name)
+    pub(in crate::agent) fn mentions(&self, name: &str) -> bool {
+        mentions(self.url, name)
+            || self.headers.values().any(|value| mentions(value, name))
+            || mentions_within(self.body, name)
     }
 
     /// Whether what is sent depends on what the user says.
     pub(in crate::agent) fn tells_message(&self) -> bool {
         tells_message(|values| {
-            let Filled { url, headers, body, .. } = self.fill(values).ok()?;
+            let FilledRequest { url, headers, body, .. } = self.fill(values).ok()?;
             let headers: Vec<_> = headers.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
             Some((url, headers, body))
         })
@@ -85,17 +87,17 @@ impl Parts<'_> {
 
     /// Whether it can only be filled in where this value is there.
     pub(in crate::agent) fn needs(&self, name: &str) -> bool {
-        self.fill(&stand_in()).is_ok() && self.fill(&stand_in_without(name)).is_err()
+        self.fill(&example_values()).is_ok() && self.fill(&example_values_without(name)).is_err()
     }
 
     /// What is wrong with it, whatever the values.
     pub(in crate::agent) fn problem(&self) -> Option<String> {
-        self.fill(&stand_in()).err()
+        self.fill(&example_values()).err()
     }
 }
 
 /// Values of every name, to see whether templates can be filled in.
-pub(in crate::agent) fn stand_in() -> Value {
+pub(in crate::agent) fn example_values() -> Value {
     json!({
         "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
         "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
@@ -103,8 +105,8 @@ pub(in crate::agent) fn stand_in() -> Value {
 }
 
 /// The same without one of them.
-pub(in crate::agent) fn stand_in_without(name: &str) -> Value {
-    let mut values = stand_in();
+pub(in crate::agent) fn example_values_without(name: &str) -> Value {
+    let mut values = example_values();
     values.as_object_mut().and_then(|values| values.remove(name));
     values
 }
@@ -113,7 +115,7 @@ pub(in crate::agent) fn stand_in_without(name: &str) -> Value {
 /// turn or in the second.
 pub(in crate::agent) fn tells_message<T: PartialEq>(filled: impl Fn(&Value) -> Option<T>) -> bool {
     let sent = |turn: u32, message: &str| {
-        let mut values = stand_in();
+        let mut values = example_values();
         values["turn"] = turn.into();
         values["message"] = message.into();
         values["history"] = json!([{"role": "user", "content": message}]);
@@ -178,7 +180,7 @@ pub(in crate::agent) fn headers_of(
 ) -> Result<Vec<(String, Secret)>, String> {
     let (plain, values) = (environment(false), Filling::from(Serde(values)));
     let fill = |(name, value): (&String, &String)| match plain.render_str(value, values.clone()) {
-        Ok(value) => match unfit_header(name, &value) {
+        Ok(value) => match header_problem(name, &value) {
             None => Ok((name.clone(), Secret::new(value))),
             Some(what) => Err(format!("headers: `{name}` {what}")),
         },
@@ -193,12 +195,16 @@ pub(in crate::agent) fn fill_all(key: &str, body: &Value, values: &Value) -> Res
 }
 
 /// The same during a run: whatever can take long has a thread of its own.
-pub(in crate::agent) async fn fill_all_apart(key: &'static str, body: &Value, values: &Value) -> Result<Value, String> {
+pub(in crate::agent) async fn fill_all_off_thread(
+    key: &'static str,
+    body: &Value,
+    values: &Value,
+) -> Result<Value, String> {
     if !can_be_slow_within(body) {
         return fill_all(key, body, values);
     }
     let (body, values) = (body.clone(), values.clone());
-    apart(move || fill_all(key, &body, &values)).await.map_err(|problem| format!("{key}: {problem}"))?
+    off_thread(move || fill_all(key, &body, &values)).await.map_err(|problem| format!("{key}: {problem}"))?
 }
 
 /// Whether a template does more than to put values in their places.
@@ -216,17 +222,17 @@ fn can_be_slow_within(body: &Value) -> bool {
 }
 
 /// Whether a template looks at one of its values: the word may stand in a text as well.
-pub(in crate::agent) fn names(template: &str, name: &str) -> bool {
+pub(in crate::agent) fn mentions(template: &str, name: &str) -> bool {
     let environment = environment(false);
     environment.template_from_str(template).is_ok_and(|template| template.undeclared_variables(false).contains(name))
 }
 
 /// Whether a text of a JSON value does.
-pub(in crate::agent) fn names_within(body: &Value, name: &str) -> bool {
+pub(in crate::agent) fn mentions_within(body: &Value, name: &str) -> bool {
     match body {
-        Value::String(text) => names(text, name),
-        Value::Array(list) => list.iter().any(|item| names_within(item, name)),
-        Value::Object(map) => map.values().any(|item| names_within(item, name)),
+        Value::String(text) => mentions(text, name),
+        Value::Array(list) => list.iter().any(|item| mentions_within(item, name)),
+        Value::Object(map) => map.values().any(|item| mentions_within(item, name)),
         _ => false,
     }
 }
@@ -330,9 +336,10 @@ mod tests {
                "history": [{"role": "user", "content": "Hi"}], "turn": 2, "baseUrl": "http://127.0.0.1:9"})
     }
 
-    fn filled(url: &str, body: Value) -> Result<Filled, String> {
+    fn filled(url: &str, body: Value) -> Result<FilledRequest, String> {
         let headers = BTreeMap::from([("X-User".to_owned(), "is {{ user }}".to_owned())]);
-        Parts { method: MethodConfig::Post, url, headers: &headers, body: &body }.fill(&values("Say \"hi\"\n{{ x }}"))
+        RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body: &body }
+            .fill(&values("Say \"hi\"\n{{ x }}"))
     }
 
     #[test]
@@ -383,7 +390,7 @@ mod tests {
         #[test]
         fn no_message_breaks_out(message in "\\PC{0,30}|[\"\\\\{}%/?#&\r\n]{0,20}") {
             let (headers, body) = (BTreeMap::new(), json!({"a": "{{ message }}", "b": "x{{ message }}"}));
-            let parts = Parts {
+            let parts = RequestTemplate {
                 method: MethodConfig::Post, url: "http://h/a/{{ message }}?q={{ message }}&z=1", headers: &headers, body: &body,
             };
             let request = parts.fill(&values(&message)).unwrap();

@@ -1,4 +1,4 @@
-//! The requests of a conversation, by templates, and what is picked out of their replies.
+//! The requests of a conversation, by templates, and their replies, by JSONPath.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,8 +8,10 @@ use serde_json_path::JsonPath;
 
 use super::config::{HttpConfig, StreamConfig};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::freeform::{Filled, Parts, Picked, Picks, StatePicks, TemplateValues, apart, path, text};
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire};
+use crate::agent::freeform::{
+    FilledRequest, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread, path, text,
+};
+use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::evidence::ObjectContext;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
@@ -28,15 +30,15 @@ const HINTS: Hints = Hints {
 pub(super) struct HttpWire {
     config: Arc<HttpConfig>,
     values: TemplateValues,
-    picks: Arc<Picks>,
-    state: Arc<StatePicks>,
+    picks: Arc<ReplyPaths>,
+    state: Arc<StatePaths>,
     session_path: Option<Arc<JsonPath>>,
     /// The parts of the agent's state that assertions look at, and those that were found in a reply.
     looked_at: Vec<&'static str>,
     found: BTreeSet<&'static str>,
     /// The conversation so far, as `{role, content}`.
     history: Vec<Value>,
-    picked: Picked,
+    picked: PickedReply,
     /// A document that is too long to be looked through at once.
     document: Option<Value>,
 }
@@ -54,14 +56,19 @@ impl HttpWire {
             config: Arc::new(config.clone()),
             found: BTreeSet::new(),
             history: Vec::new(),
-            picked: Picked::default(),
+            picked: PickedReply::default(),
             document: None,
         })
     }
 
-    async fn request(&self, key: &str, parts: Parts<'_>, input: &TurnInput) -> Result<Request, AttemptFailure> {
-        let filled = parts.fill_apart(&self.values.in_turn(input, &self.history)).await;
-        let Filled { method, url, headers, body } = filled.map_err(|problem| HttpFault {
+    async fn request(
+        &self,
+        key: &str,
+        template: RequestTemplate<'_>,
+        input: &TurnInput,
+    ) -> Result<Request, AttemptFailure> {
+        let filled = template.fill_off_thread(&self.values.in_turn(input, &self.history)).await;
+        let FilledRequest { method, url, headers, body } = filled.map_err(|problem| HttpFault {
             kind: HttpFaultKind::Unsendable,
             message: format!("target.http.{key}.{problem}"),
         })?;
@@ -73,8 +80,14 @@ impl HttpWire {
     }
 
     /// The document that answers a request which is no message.
-    async fn look(&self, caller: &Caller, key: &str, parts: Parts<'_>, input: &TurnInput) -> Result<Value, AgentError> {
-        let request = self.request(key, parts, input).await.map_err(|failure| failure.error)?;
+    async fn look(
+        &self,
+        caller: &Caller,
+        key: &str,
+        template: RequestTemplate<'_>,
+        input: &TurnInput,
+    ) -> Result<Value, AgentError> {
+        let request = self.request(key, template, input).await.map_err(|failure| failure.error)?;
         caller.call(&request, |reply| Ok(json_of(reply)?)).await
     }
 }
@@ -83,11 +96,11 @@ impl Wire for HttpWire {
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         let own = caller.session_id();
         let (Some(open), Some(path)) = (&self.config.open, &self.session_path) else { return Ok(own) };
-        let reply = self.look(caller, "open", open.parts(), &TurnInput::default()).await?;
+        let reply = self.look(caller, "open", open.template(), &TurnInput::default()).await?;
         let id = path.query(&reply).all().first().map(|node| text(node)).filter(|id| !id.is_empty());
         id.ok_or_else(|| {
-            let message = "target.http.open.sessionId: nothing, or no text, is there in the agent's reply".to_owned();
-            AgentError { kind: AgentErrorKind::Unreadable, message }
+            let what = "target.http.open.sessionId: nothing, or no text, is there in the agent's reply";
+            AgentError::new(AgentErrorKind::Unreadable, what)
         })
     }
 
@@ -96,8 +109,8 @@ impl Wire for HttpWire {
     }
 
     async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
-        (self.picked, self.document) = (Picked::default(), None);
-        let request = self.request("say", self.config.say.parts(), input).await?;
+        (self.picked, self.document) = (PickedReply::default(), None);
+        let request = self.request("say", self.config.say.template(), input).await?;
         let form = match self.config.say.stream {
             StreamConfig::Json => Form::Document,
             StreamConfig::Sse => Form::Events,
@@ -119,12 +132,12 @@ impl Wire for HttpWire {
         }
     }
 
-    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure> {
+    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
         if reply.body.len() > QUICK {
             self.document = Some(event);
-            return Ok(Took::Nothing);
+            return Ok(EventOutcome::Nothing);
         }
-        Ok(if self.picks.take(&event, &mut self.picked) { Took::Words } else { Took::Nothing })
+        Ok(if self.picks.take(&event, &mut self.picked) { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
     async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
@@ -132,14 +145,14 @@ impl Wire for HttpWire {
         let (reply, is_json) = (&received.reply, self.config.say.stream == StreamConfig::Json);
         if let Some(document) = self.document.take() {
             let picks = Arc::clone(&self.picks);
-            let taken = apart(move || {
-                let mut picked = Picked::default();
+            let taken = off_thread(move || {
+                let mut picked = PickedReply::default();
                 picks.take(&document, &mut picked);
                 picked
             });
             self.picked = taken.await.map_err(unpicked)?;
         }
-        let Picked { text, events, usage, is_missed } = std::mem::take(&mut self.picked);
+        let PickedReply { text, events, usage, is_missed } = std::mem::take(&mut self.picked);
         if text.trim().is_empty() {
             let is_other = self.config.say.stream == StreamConfig::Sse && !reply.is_event_stream();
             let what = match (is_json, is_other) {
@@ -154,22 +167,23 @@ impl Wire for HttpWire {
         }
         self.history.push(json!({"role": "user", "content": input.message}));
         self.history.push(json!({"role": "assistant", "content": text}));
-        let reply = received.words(text);
+        let reply = received.timed_reply(text);
         // A document has no first words.
         let first_token_ms = reply.first_token_ms.filter(|_| !is_json);
         Next::reply(crate::agent::Reply { events, usage, first_token_ms, ..reply })
     }
 
     async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {
-        let not_found = |message| AgentError { kind: AgentErrorKind::NotFound, message };
+        let not_found = |message| AgentError::new(AgentErrorKind::NotFound, message);
         let Some(config) = &self.config.state else {
-            let message = "the job does not say where the agent shows its state (target.http.state)".to_owned();
-            return Err(not_found(message));
+            return Err(not_found(
+                "the job does not say where the agent shows its state (target.http.state)".to_owned(),
+            ));
         };
         let input = TurnInput { message: String::new(), ..input.clone() };
-        let document = self.look(caller, "state", config.parts(), &input).await?;
+        let document = self.look(caller, "state", config.template(), &input).await?;
         let (state, looked_at, mut found) = (Arc::clone(&self.state), self.looked_at.clone(), self.found.clone());
-        let picked = apart(move || {
+        let picked = off_thread(move || {
             let wanting = state.wanting(&document, &looked_at, &mut found);
             (found, wanting.map_or_else(|| Ok(state.object_context(document)), Err))
         });

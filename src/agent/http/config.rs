@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::freeform::{MethodConfig, Parts, Picks, StatePicks, UsageConfig, path};
+use crate::agent::freeform::{MethodConfig, ReplyPaths, RequestTemplate, StatePaths, UsageConfig, path};
 
 use super::calls::HttpWire;
 use crate::agent::rest::{Caller, HttpAgent};
-use crate::agent::transport::{is_of_tls, those, unusable};
+use crate::agent::transport::{abilities_where, is_of_tls, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
 
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
@@ -28,86 +28,81 @@ pub struct HttpConfig {
     pub state: Option<StateConfig>,
 }
 
-/// `target.http.open`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OpenConfig {
-    /// The method.
-    #[serde(default)]
-    pub method: MethodConfig,
-    /// The address; what is filled in is percent-encoded.
-    pub url: String,
-    /// Headers beside the usual ones.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("writeOnly" = true))]
-    pub headers: BTreeMap<String, String>,
-    /// The JSON to send. A text that is nothing but `{{ name }}` becomes the value itself: a list, a number.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub body: Value,
-    /// Where the reply has the session's id, as JSONPath.
-    pub session_id: String,
+// serde can't refuse unknown keys in what is flattened, and the loader's words for them are worth more: so a request's four
+// keys are fields of each kind of request.
+macro_rules! request_config {
+    ($(#[$doc:meta])* $name:ident, $method:literal, { $($own:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub struct $name {
+            /// The method.
+            #[serde(default = $method)]
+            pub method: MethodConfig,
+            /// The address; what is filled in is percent-encoded.
+            pub url: String,
+            /// Headers beside the usual ones.
+            #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+            #[schemars(extend("writeOnly" = true))]
+            pub headers: BTreeMap<String, String>,
+            /// The JSON to send. A text that is nothing but `{{ name }}` becomes the value itself: a list, a number.
+            #[serde(default, skip_serializing_if = "Value::is_null")]
+            pub body: Value,
+            $($own)*
+        }
+
+        impl $name {
+            pub(super) fn template(&self) -> RequestTemplate<'_> {
+                RequestTemplate { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+            }
+        }
+    };
 }
 
-/// `target.http.say`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SayConfig {
-    /// The method.
-    #[serde(default)]
-    pub method: MethodConfig,
-    /// The address; what is filled in is percent-encoded.
-    pub url: String,
-    /// Headers beside the usual ones.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("writeOnly" = true))]
-    pub headers: BTreeMap<String, String>,
-    /// The JSON to send. A text that is nothing but `{{ name }}` becomes the value itself: a list, a number.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub body: Value,
-    /// Where the reply, or each event of a stream, has the agent's words, as JSONPath; several are put together.
-    pub reply: String,
-    /// Where it has what the agent reports about its work, as JSONPath.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub events: Option<String>,
-    /// Where it has the agent's tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<UsageConfig>,
-    /// How the reply comes.
-    #[serde(default)]
-    pub stream: StreamConfig,
+request_config! {
+    /// `target.http.open`.
+    OpenConfig, "MethodConfig::default", {
+        /// Where the reply has the session's id, as JSONPath.
+        pub session_id: String,
+    }
 }
 
-/// `target.http.state`: its reply is what expressions see as `objectContext`: a document in that shape, or any that the paths
-/// below are picked from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct StateConfig {
-    /// The method.
-    #[serde(default = "MethodConfig::get")]
-    pub method: MethodConfig,
-    /// The address; what is filled in is percent-encoded.
-    pub url: String,
-    /// Headers beside the usual ones.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("writeOnly" = true))]
-    pub headers: BTreeMap<String, String>,
-    /// The JSON to send.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub body: Value,
-    /// Where the reply has what becomes `objectContext.context`, as JSONPath. Default: its `context` where it has the shape
-    /// of an object context, else all of it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<String>,
-    /// Where it has the things that are entities of the knowledge graph, as JSONPath. Default: its `entities`, and those of
-    /// its `resources` that are labelled `DomainNode`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entities: Option<String>,
-    /// Where it has the things that the agent has at hand, as JSONPath. Default: its `resources`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resources: Option<String>,
-    /// Where it has the functions that the agent can call, as JSONPath. Default: its `functions`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub functions: Option<String>,
+request_config! {
+    /// `target.http.say`.
+    SayConfig, "MethodConfig::default", {
+        /// Where the reply, or each event of a stream, has the agent's words, as JSONPath; several are put together.
+        pub reply: String,
+        /// Where it has what the agent reports about its work, as JSONPath.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub events: Option<String>,
+        /// Where it has the agent's tokens.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub usage: Option<UsageConfig>,
+        /// How the reply comes.
+        #[serde(default)]
+        pub stream: StreamConfig,
+    }
+}
+
+request_config! {
+    /// `target.http.state`: its reply is what expressions see as `objectContext`: a document in that shape, or any that the
+    /// paths below are picked from.
+    StateConfig, "MethodConfig::get", {
+        /// Where the reply has what becomes `objectContext.context`, as JSONPath. Default: its `context` where it has the
+        /// shape of an object context, else all of it
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub context: Option<String>,
+        /// Where it has the things that are entities of the knowledge graph, as JSONPath. Default: its `entities`, and those
+        /// of its `resources` that are labelled `DomainNode`
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub entities: Option<String>,
+        /// Where it has the things that the agent has at hand, as JSONPath. Default: its `resources`
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub resources: Option<String>,
+        /// Where it has the functions that the agent can call, as JSONPath. Default: its `functions`
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub functions: Option<String>,
+    }
 }
 
 /// How a reply comes.
@@ -124,22 +119,14 @@ pub enum StreamConfig {
 }
 
 impl HttpConfig {
-    /// The model where `--model` names none.
-    pub const MODEL: &'static str = "default";
-
     /// Its requests, each with the key under which it stands.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, Parts<'_>)> {
-        let open = self.open.iter().map(|open| ("open", open.parts()));
-        let state = self.state.iter().map(|state| ("state", state.parts()));
-        open.chain([("say", self.say.parts())]).chain(state)
+    pub(super) fn templates(&self) -> impl Iterator<Item = (&'static str, RequestTemplate<'_>)> {
+        let open = self.open.iter().map(|open| ("open", open.template()));
+        let state = self.state.iter().map(|state| ("state", state.template()));
+        open.chain([("say", self.say.template())]).chain(state)
     }
 
-    /// The headers of all its requests, which may be keys.
-    pub fn headers(&self) -> impl Iterator<Item = (&String, &String)> {
-        self.parts().flat_map(|(_, parts)| parts.headers.iter())
-    }
-
-    /// Whether sessions are opened at the host and port where the words are said: else who answers there says nothing of
+    /// Whether sessions are opened at the host and port that messages go to: else who answers there says nothing of
     /// who is here.
     pub(super) fn opens_where_it_talks(&self) -> bool {
         // `http:`, nothing, host and port; what templates fill in is the same in both.
@@ -147,64 +134,31 @@ impl HttpConfig {
         self.open.as_ref().is_some_and(|open| origin(&open.url) == origin(&self.say.url))
     }
 
-    /// The first of its requests that can only be made where it is known where a started agent listens.
-    pub(in crate::agent) fn needs_base_url(&self) -> Option<&'static str> {
-        self.parts().find(|(_, parts)| parts.needs("baseUrl")).map(|(key, _)| match key {
-            "open" => "target.http.open",
-            "state" => "target.http.state",
-            _ => "target.http.say",
-        })
-    }
-
     /// The paths of the agent's state; the error names the key of the first that is none.
-    pub(super) fn state_picks(&self) -> Result<StatePicks, String> {
-        let Some(state) = &self.state else { return Ok(StatePicks::default()) };
+    pub(super) fn state_picks(&self) -> Result<StatePaths, String> {
+        let Some(state) = &self.state else { return Ok(StatePaths::default()) };
         let StateConfig { context, entities, resources, functions, .. } = state;
         let paths = [("context", context), ("entities", entities), ("resources", resources), ("functions", functions)];
-        StatePicks::of("target.http.state", paths.map(|(key, path)| (key, path.as_ref())))
+        StatePaths::parse("target.http.state", paths.map(|(key, path)| (key, path.as_ref())))
     }
 
-    /// Whether a template tells the agent who the user is.
-    pub fn tells_user(&self) -> bool {
-        self.parts().any(|(key, parts)| key != "state" && parts.names("user"))
-    }
-
-    /// Whether a template tells the agent which model to use.
-    pub fn tells_model(&self) -> bool {
-        self.parts().any(|(key, parts)| key != "state" && parts.names("model"))
-    }
-}
-
-// Four keys stand in each of the three: serde can't refuse unknown keys in what is flattened, and the loader's words for
-// them are worth more.
-
-impl OpenConfig {
-    pub(super) fn parts(&self) -> Parts<'_> {
-        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+    /// Whether a template tells the agent this value.
+    fn tells(&self, name: &str) -> bool {
+        self.templates().any(|(key, template)| key != "state" && template.mentions(name))
     }
 }
 
 impl SayConfig {
     /// The paths of a reply; the error names the key of the first that is none.
-    pub(super) fn picks(&self) -> Result<Picks, String> {
-        Picks::of("target.http.say", ("reply", Some(&self.reply)), self.events.as_ref(), self.usage.as_ref())
-    }
-
-    pub(super) fn parts(&self) -> Parts<'_> {
-        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
-    }
-}
-
-impl StateConfig {
-    pub(super) fn parts(&self) -> Parts<'_> {
-        Parts { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+    pub(super) fn picks(&self) -> Result<ReplyPaths, String> {
+        ReplyPaths::parse("target.http.say", ("reply", Some(&self.reply)), self.events.as_ref(), self.usage.as_ref())
     }
 }
 
 impl Transport for HttpConfig {
     fn abilities(&self) -> Vec<Ability> {
-        those(&[
-            (self.tells_model(), Ability::ChoosesModel),
+        abilities_where(&[
+            (self.tells("model"), Ability::ChoosesModel),
             (self.state.is_some(), Ability::ShowsState),
             (self.say.stream != StreamConfig::Json, Ability::Streams),
             (self.say.events.is_some(), Ability::ReportsTools),
@@ -214,10 +168,10 @@ impl Transport for HttpConfig {
 
     fn check(&self) -> Vec<String> {
         let mut problems: Vec<String> = self.say.picks().err().into_iter().collect();
-        for (key, parts) in self.parts() {
-            problems.extend(parts.problem().map(|problem| format!("target.http.{key}.{problem}")));
+        for (key, template) in self.templates() {
+            problems.extend(template.problem().map(|problem| format!("target.http.{key}.{problem}")));
         }
-        if !self.say.parts().tells_message() && problems.is_empty() {
+        if !self.say.template().tells_message() && problems.is_empty() {
             problems.push(
                 "target.http.say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user"
                     .to_owned(),
@@ -231,11 +185,12 @@ impl Transport for HttpConfig {
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
-        self.headers().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+        let headers = self.templates().flat_map(|(_, template)| template.headers);
+        headers.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
     fn default_model(&self) -> &'static str {
-        Self::MODEL
+        "default"
     }
 
     /// Without the query, which can hold a key.
@@ -252,11 +207,15 @@ impl Transport for HttpConfig {
     }
 
     fn needs_base_url(&self) -> Option<&'static str> {
-        self.needs_base_url()
+        self.templates().find(|(_, template)| template.needs("baseUrl")).map(|(key, _)| match key {
+            "open" => "target.http.open",
+            "state" => "target.http.state",
+            _ => "target.http.say",
+        })
     }
 
     fn tells_user(&self) -> bool {
-        self.tells_user()
+        self.tells("user")
     }
 
     fn how_to_report_calls(&self) -> &'static str {

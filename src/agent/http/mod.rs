@@ -1,4 +1,4 @@
-//! Any agent with a REST interface, by templates for what is sent and JSONPath for what comes back.
+//! Any agent with a REST interface, by templates for requests and JSONPath for replies.
 //!
 //! Invariants: what is filled in stays in its place, whatever it holds; header values count as secrets; a reply's events
 //! are carried and never interpreted beyond their shape.

@@ -112,8 +112,8 @@ impl StartConfig {
     }
 
     /// The variables that are to be passed on and that are not set.
-    pub fn unset(&self, surroundings: &Variables) -> Vec<&str> {
-        self.program().unset(surroundings)
+    pub fn unset(&self, variables: &Variables) -> Vec<&str> {
+        self.program().unset(variables)
     }
 
     pub(super) fn program(&self) -> Program<'_> {
@@ -136,7 +136,7 @@ pub fn address_problem(http: &str) -> Option<String> {
     Some(format!("{problem}, or only its path, like /health"))
 }
 
-/// What can't work in the configuration, each in a sentence that names its key. Touches nothing.
+/// The problems of the configuration, each in a sentence that names its key. Touches nothing.
 pub fn check(config: &StartConfig) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some(problem) = config.ready.http.as_deref().and_then(address_problem) {

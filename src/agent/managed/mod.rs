@@ -1,17 +1,16 @@
-//! An agent that eval-job starts itself: it is waited for, listened to, and ended, whatever happens.
+//! An agent that eval-job starts itself: it is waited for, its output is kept, and it is ended, whatever happens.
 //!
-//! Invariants: whatever it prints is taken at once and kept up to a bound; an agent whose owner is gone is asked to end,
+//! Invariants: its output is read at once and kept up to a limit; an agent whose owner is gone is asked to end,
 //! and killed with its whole process group when it does not; only an eval-job that is itself killed, by `kill -9` or a
 //! crash, leaves one behind.
 
 mod config;
-mod output;
 mod process;
 mod settings;
 mod start;
 
+pub use super::output::Listener;
 pub use config::{ReadyConfig, SignalConfig, StartConfig, StopConfig, address_problem, check, pattern_problem};
-pub use output::Listener;
 pub use process::{Lifeline, ManagedAgent};
 pub use settings::{GraphAccess, StartSettings};
 pub use start::ManagedAgents;

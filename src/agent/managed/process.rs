@@ -14,8 +14,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::StopConfig;
-use super::output::{Listener, Output};
 use crate::agent::group::{Group, Started};
+use crate::agent::output::{Listener, Output};
 
 /// How long output is waited for that somebody outside of the group still holds open.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -37,8 +37,8 @@ pub struct ManagedAgent {
     port: u16,
     lifeline: Lifeline,
     output: Arc<Output>,
-    /// Set when its process has ended and all that it printed was heard.
-    heard: CancellationToken,
+    /// Set when its process has ended and its output was read to the end.
+    drained: CancellationToken,
     stop: DropGuard,
     keeper: JoinHandle<()>,
 }
@@ -76,8 +76,8 @@ impl ManagedAgent {
         let (ended, lifeline) = watch::channel(None);
         let stop = CancellationToken::new();
         let draining = keepers.spawn(drain(output.clone(), child.stdout.take(), child.stderr.take()));
-        let heard = CancellationToken::new();
-        let (asked, config, all_heard) = (stop.clone(), config.clone(), heard.clone());
+        let drained = CancellationToken::new();
+        let (asked, config, is_drained) = (stop.clone(), config.clone(), drained.clone());
         let Port { number: port, claim } = port;
         let keeper = keepers.spawn(async move {
             keep(child, group, asked, config, ended).await;
@@ -87,9 +87,9 @@ impl ManagedAgent {
                 abort.abort();
             }
             drop(claim);
-            all_heard.cancel();
+            is_drained.cancel();
         });
-        Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, heard, stop: stop.drop_guard(), keeper })
+        Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, drained, stop: stop.drop_guard(), keeper })
     }
 
     /// Where it listens unless the job says otherwise: `http://127.0.0.1:PORT`.
@@ -107,15 +107,15 @@ impl ManagedAgent {
         self.lifeline.clone()
     }
 
-    /// Lets somebody hear what it prints from now on.
-    pub fn tell(&self, listener: &Listener) {
-        self.output.tell(listener);
+    /// Adds a listener for its output from now on.
+    pub fn add_listener(&self, listener: &Listener) {
+        self.output.add_listener(listener);
     }
 
-    /// Where its process has ended: waits until all that it printed was heard.
-    pub async fn last_words(&self) {
+    /// Where its process has ended: waits until its output was read to the end.
+    pub async fn wait_for_output(&self) {
         if self.lifeline.has_ended().is_some() {
-            self.heard.cancelled().await;
+            self.drained.cancelled().await;
         }
     }
 
@@ -123,7 +123,7 @@ impl ManagedAgent {
         &self.output
     }
 
-    /// Asks it to end and waits until nothing of it is left and all that it printed was heard.
+    /// Asks it to end and waits until nothing of it is left and its output was read to the end.
     pub async fn stop(self) {
         drop(self.stop);
         // It fails only when the runtime itself ends, and then the group is killed.

@@ -1,4 +1,4 @@
-//! With what an agent is started: its command, its place, its environment, and what of that is secret.
+//! The settings of a started agent: its command, folder and environment, and the secrets among them.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use crate::secret::{Redactor, Secret, Variables};
 /// How an agent is started, with everything filled in.
 #[derive(Debug, Clone)]
 pub struct StartSettings {
-    /// What the job says.
+    /// The job's settings.
     pub config: StartConfig,
     /// The job file's folder.
     pub folder: PathBuf,
     /// The port at which it must listen; `None` for a free one.
     pub port: Option<u16>,
-    /// The graph that it is told of.
+    /// The graph that it is given.
     pub graph: Option<GraphAccess>,
     /// eval-job's own environment, of which it gets a part.
-    pub surroundings: Variables,
+    pub variables: Variables,
     /// Clears its output of secrets.
     pub redactor: Redactor,
 }
@@ -42,7 +42,7 @@ impl StartSettings {
     /// The command, with its place and its environment.
     pub(super) fn command(&self, port: u16) -> Result<Command, String> {
         let mut command =
-            self.config.program().command(&self.folder, &self.surroundings).map_err(|error| error.to_string())?;
+            self.config.program().command(&self.folder, &self.variables).map_err(|error| error.to_string())?;
         command.env("PORT", port.to_string());
         if let Some(graph) = &self.graph {
             command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
@@ -61,7 +61,7 @@ impl StartSettings {
         self.config.ready.log.as_deref().map(Regex::new).transpose().map_err(|error| error.to_string())
     }
 
-    /// Tells the redactor what of the agent's environment is secret: the graph's password, and what seems to be.
+    /// Adds the secrets of the agent's environment to the redactor: the graph's password, and values with a secret's name.
     pub(super) fn learn_secrets(&self) {
         for (name, value) in &self.config.env {
             self.redactor.learn_named(name, value);
@@ -105,7 +105,7 @@ mod tests {
             folder: folder.to_path_buf(),
             port: None,
             graph: Some(graph),
-            surroundings: of_ours.into_iter().chain(more).collect(),
+            variables: of_ours.into_iter().chain(more).collect(),
             redactor: Redactor::default(),
         }
     }

@@ -11,9 +11,9 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
-use super::output::{Listener, Output};
 use super::process::{ManagedAgent, Port};
 use super::{ReadyConfig, StartSettings};
+use crate::agent::output::{Listener, Output};
 use crate::descriptors;
 use crate::http::{Call, HttpClient, HttpFaultKind, Method, Url};
 
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// How many of its last lines are told when it can't be started.
+/// How many of its last lines are shown when it can't be started.
 const LAST_LINES: usize = 12;
 
 /// All agents that a run starts.
@@ -43,11 +43,11 @@ enum NotReady {
     /// Its process has ended, with these words about how.
     Ended(String),
     /// It took too long; whether the last look failed for want of a file descriptor of our own.
-    TooSlow { for_want: bool },
+    TooSlow { no_descriptor: bool },
 }
 
 impl ManagedAgents {
-    /// Starts an agent and waits until it is ready. `listener` hears all that it prints.
+    /// Starts an agent and waits until it is ready. `listener` collects its output.
     ///
     /// # Errors
     /// A sentence that says why it can't be used, with the last lines that it printed.
@@ -57,7 +57,7 @@ impl ManagedAgents {
             let port = match settings.port {
                 Some(port) => Port { number: untaken(port).await?, claim: None },
                 None => self.free_port().map_err(|error| match descriptors::is_exhausted(&error) {
-                    true => for_want("no free port was found for the agent"),
+                    true => no_descriptor("no free port was found for the agent"),
                     false => format!("no free port was found for the agent: {error}"),
                 })?,
             };
@@ -65,8 +65,8 @@ impl ManagedAgents {
             let own = Listener::default();
             settings.learn_secrets();
             let output = Arc::new(Output::new(settings.redactor.clone(), settings.pattern()?));
-            output.tell(&own);
-            output.tell(listener);
+            output.add_listener(&own);
+            output.add_listener(listener);
             let mut agent = self.spawn(settings, port, output).await?;
             let not_ready = match self.until_ready(settings, &mut agent).await {
                 Ok(()) => return Ok(agent),
@@ -78,16 +78,16 @@ impl ManagedAgents {
                 .as_deref()
                 .map_or("; it printed nothing".to_owned(), |words| format!("; its output ends with:\n{words}"));
             match not_ready {
-                NotReady::Ended(_) if tries < TRIES && settings.port.is_none() && says_taken(words.as_deref()) => {
+                NotReady::Ended(_) if tries < TRIES && settings.port.is_none() && is_port_taken(words.as_deref()) => {
                     tries += 1
                 }
                 NotReady::Ended(how) => {
                     return Err(format!("the agent's process ended ({how}) before it was ready{said}"));
                 }
-                NotReady::TooSlow { for_want: true } => {
-                    return Err(for_want("nobody could look whether the agent is ready"));
+                NotReady::TooSlow { no_descriptor: true } => {
+                    return Err(no_descriptor("nobody could look whether the agent is ready"));
                 }
-                NotReady::TooSlow { for_want: false } => {
+                NotReady::TooSlow { no_descriptor: false } => {
                     let within = settings.config.ready.within;
                     let what = waited_for(&settings.config.ready, number);
                     return Err(format!(
@@ -123,11 +123,11 @@ impl ManagedAgents {
                 Some(how) => Err(NotReady::Ended(how)),
                 None => Ok(()),
             },
-            () = sleep(within) => Err(NotReady::TooSlow { for_want: lacked.load(Ordering::Relaxed) }),
+            () = sleep(within) => Err(NotReady::TooSlow { no_descriptor: lacked.load(Ordering::Relaxed) }),
         }
     }
 
-    /// `lacked` is told whether the last look failed for want of a file descriptor.
+    /// `lacked` is set where the last probe failed for want of a file descriptor.
     async fn ready(&self, config: &ReadyConfig, agent: &ManagedAgent, lacked: &AtomicBool) {
         if config.log.is_some() {
             return agent.output().pattern_seen().await;
@@ -188,7 +188,7 @@ async fn connects(port: u16) -> bool {
     look(port).await == Seen::Ready
 }
 
-/// What a look at an agent shows.
+/// The result of a readiness probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Ready,
@@ -205,8 +205,8 @@ async fn look(port: u16) -> Seen {
     }
 }
 
-/// That something could not be done for want of a file descriptor, and what to try.
-fn for_want(what: &str) -> String {
+/// The error of something that failed for want of a file descriptor, with a hint.
+fn no_descriptor(what: &str) -> String {
     format!("{what}: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT)
 }
 
@@ -215,7 +215,7 @@ fn health_address(http: &str, port: u16) -> String {
 }
 
 /// Whether the output says that somebody else has the port.
-fn says_taken(output: Option<&str>) -> bool {
+fn is_port_taken(output: Option<&str>) -> bool {
     let words = output.unwrap_or_default().to_lowercase();
     ["address already in use", "address in use", "eaddrinuse", "address is already in use"]
         .iter()
@@ -233,7 +233,7 @@ fn waited_for(ready: &ReadyConfig, port: u16) -> String {
 
 fn unstartable(command: &str, error: &io::Error) -> String {
     match error.kind() {
-        _ if descriptors::is_exhausted(error) => for_want("the agent could not be started"),
+        _ if descriptors::is_exhausted(error) => no_descriptor("the agent could not be started"),
         io::ErrorKind::NotFound => format!(
             "the agent could not be started: there is no program `{command}`; target.start.command is looked for on the \
              PATH, or relative to the job file's folder if it has a slash"
@@ -255,9 +255,9 @@ mod tests {
         for words in
             ["OSError: [Errno 98] Address already in use", "Error: listen EADDRINUSE: …", "Port 8081 is already in use"]
         {
-            assert!(says_taken(Some(words)), "{words}");
+            assert!(is_port_taken(Some(words)), "{words}");
         }
-        assert!(!says_taken(Some("the address book is in use")) && !says_taken(None));
+        assert!(!is_port_taken(Some("the address book is in use")) && !is_port_taken(None));
     }
 
     #[cfg(unix)]

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::OpenAiConfig;
-use super::wire::{ChatFeatures, Completion, error_of, request};
-use crate::agent::attempts::{Again, AttemptFailure};
+use super::wire::{ChatFeatures, Completion, request};
+use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
-use crate::agent::rest::{Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
-use crate::agent::tools::{ROUNDS, Rounds};
+use crate::agent::rest::{EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::tools::{ModelCall, Rounds};
 use crate::evidence::Message;
-use crate::http::{BaseUrl, HttpFault, HttpFaultKind, HttpReply, Method};
+use crate::http::{BaseUrl, HttpReply, Method};
 
 const HINTS: Hints = hints!("openai", "apiKey", "; check target.openai.baseUrl, and the model's name (--model)");
 
@@ -75,36 +75,25 @@ impl Wire for OpenAiWire {
         Ok(request.with_body(&body).in_form(Form::EventsOrDocument, None))
     }
 
-    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
-        Ok(if self.completion.take(&event) { Took::Words } else { Took::Nothing })
+    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
+        Ok(if self.completion.take(&event) { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
-    /// Asks until the model has no more calls. Times and tokens are those of all rounds together.
+    /// Asks until the model has no more calls.
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         let completion = std::mem::take(&mut self.completion);
-        let is_open = !received.is_over && completion.finish_reason.is_none() && completion.error.is_none();
-        if is_open && completion.is_other != Some(true) {
-            let what = "the stream ended in the middle: neither [DONE] nor a finish_reason had come";
-            return Err(received.reply.malformed(what).into());
-        }
-        let completion = usable(completion, &received.reply)?;
-        let words = if completion.text.trim().is_empty() { &completion.refusal } else { &completion.text };
-        self.rounds.take(words, received, completion.usage);
-        self.rounds.reply.events.extend(completion.events());
-        if completion.calls.is_empty() {
-            self.history.push(json!({"role": "assistant", "content": words}));
+        let (message, text) = (completion.message(), completion.reply_text().to_owned());
+        let answers = self.rounds.add(completion.into_round(received.is_over), received, &self.config.tools)?;
+        if answers.is_empty() {
+            self.history.push(json!({"role": "assistant", "content": text}));
             self.settled = self.history.len();
             return self.rounds.finish();
         }
-        if self.rounds.count() > ROUNDS {
-            return Err(Rounds::endless());
-        }
-        self.history.push(completion.message());
-        for call in &completion.calls {
-            let content = self.rounds.call(&self.config.tools, call);
-            self.history.push(json!({"role": "tool", "tool_call_id": call.id, "content": content}));
-        }
+        self.history.push(message);
+        let answer =
+            |(call, content): (ModelCall, String)| json!({"role": "tool", "tool_call_id": call.id, "content": content});
+        self.history.extend(answers.into_iter().map(answer));
         Ok(Next::Send)
     }
 
@@ -114,34 +103,9 @@ impl Wire for OpenAiWire {
             let words = String::from_utf8_lossy(&reply.body);
             let mut features = self.features.lock().unwrap_or_else(PoisonError::into_inner);
             if features.leave_out(&self.config, &words) {
-                return AttemptFailure { again: Again::AtOnce, ..failure };
+                return AttemptFailure { retry: Retry::AtOnce, ..failure };
             }
         }
         HINTS.on(failure)
     }
-}
-
-/// What can be used as a reply, or why not.
-fn usable(completion: Completion, reply: &HttpReply) -> Result<Completion, AttemptFailure> {
-    if let Some(error) = &completion.error {
-        let (words, status) = error_of(error);
-        let message = format!("{}: answered with an error: {}", reply.place, reply.quote(&words));
-        return Err(AttemptFailure::of_number(status.unwrap_or(500), message, None));
-    }
-    let has_words = !completion.text.trim().is_empty() || !completion.refusal.trim().is_empty();
-    if has_words || !completion.calls.is_empty() {
-        return Ok(completion);
-    }
-    if completion.is_other == Some(true) {
-        let no_completion = reply.malformed("what came is no completion: it holds no choices");
-        return Err(HttpFault { kind: HttpFaultKind::Unreadable, ..no_completion }.into());
-    }
-    // The first two come again, and are paid for again, however often the same is asked.
-    let (what, again) = match completion.finish_reason.as_deref() {
-        Some("content_filter") => ("the provider's content filter took the reply away", false),
-        Some("length") => ("the reply hit the bound of tokens before its first word; raise maxTokens", false),
-        _ => ("the agent's message is empty", true),
-    };
-    let failure = AttemptFailure::from(reply.malformed(what));
-    Err(if again { failure } else { AttemptFailure { again: Again::Never, ..failure } })
 }

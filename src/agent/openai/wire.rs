@@ -5,8 +5,8 @@
 use serde_json::{Map, Value, json};
 
 use super::OpenAiConfig;
-use crate::agent::tools::{Called, ToolConfig};
-use crate::evidence::{Event, EventKind, Usage};
+use crate::agent::tools::{EndpointError, ModelCall, Round, ToolConfig, named_status};
+use crate::evidence::{Event, Usage};
 
 /// What a request may hold, by what the endpoint has refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ fn tool(tool: &ToolConfig) -> Value {
 pub(super) struct Completion {
     pub(super) text: String,
     pub(super) refusal: String,
-    pub(super) calls: Vec<Called>,
+    pub(super) calls: Vec<ModelCall>,
     pub(super) finish_reason: Option<String>,
     /// What was said before an agent behind the endpoint called functions of its own.
     pub(super) earlier: Vec<String>,
@@ -94,7 +94,7 @@ impl Completion {
             self.error = Some(error.clone());
         }
         if let Some(usage) = piece.get("usage").filter(|usage| usage.is_object()) {
-            self.usage = Some(usage_of(usage));
+            self.usage = Some(parse_usage(usage));
         }
         self.is_other = Some(piece.get("choices").is_none() && self.is_other != Some(false));
         let Some(choice) = piece.pointer("/choices/0") else { return false };
@@ -127,7 +127,7 @@ impl Completion {
             None => self.calls.iter().position(|call| call.id == id),
         };
         let at = known.unwrap_or_else(|| {
-            self.calls.push(Called::default());
+            self.calls.push(ModelCall::default());
             self.indexes.push(index);
             self.calls.len() - 1
         });
@@ -148,30 +148,44 @@ impl Completion {
         }
     }
 
-    /// What it tells beside its words: what was said before the end, and that it was cut off.
-    pub(super) fn events(&self) -> Vec<Event> {
-        let other = |data| Event::from(EventKind::Other { data });
-        let earlier = self.earlier.iter().map(|words| other(json!({"intermediate": words.trim()})));
+    /// The reply to the user: its text, or its refusal.
+    pub(super) fn reply_text(&self) -> &str {
+        if self.text.trim().is_empty() { &self.refusal } else { &self.text }
+    }
+
+    /// It as a round of a turn; `is_over` where the stream said so.
+    pub(super) fn into_round(self, is_over: bool) -> Round {
+        let earlier = self.earlier.iter().map(|text| Event::other(json!({"intermediate": text.trim()})));
         let cut = self.finish_reason.as_deref().filter(|reason| matches!(*reason, "length" | "content_filter"));
-        earlier.chain(cut.map(|reason| other(json!({"finish_reason": reason, "incomplete": reason})))).collect()
+        let cut = cut.map(|reason| Event::other(json!({"finish_reason": reason, "incomplete": reason})));
+        let has_ended = is_over || self.finish_reason.is_some();
+        Round {
+            text: self.reply_text().to_owned(),
+            events: earlier.chain(cut).collect(),
+            usage: self.usage,
+            error: self.error.as_ref().map(parse_error),
+            unended: (!has_ended).then_some("neither [DONE] nor a finish_reason had come"),
+            foreign: (self.is_other == Some(true)).then_some("no completion: it holds no choices"),
+            why_empty: match self.finish_reason.as_deref() {
+                Some("content_filter") => Some("the provider's content filter took the reply away"),
+                Some("length") => Some("the reply hit the bound of tokens before its first word; raise maxTokens"),
+                _ => None,
+            },
+            // It would come again, and be paid for again.
+            may_differ: false,
+            calls: self.calls,
+        }
     }
 
     /// The message that goes into the history before the results of its calls.
     pub(super) fn message(&self) -> Value {
-        let calls: Vec<Value> = self
-            .calls
-            .iter()
-            .map(|call| {
-                let function = json!({"name": call.name, "arguments": call.arguments});
-                json!({"id": call.id, "type": "function", "function": function})
-            })
-            .collect();
+        let calls: Vec<Value> = self.calls.iter().map(ModelCall::to_json).collect();
         let content = if self.text.is_empty() { Value::Null } else { self.text.clone().into() };
         json!({"role": "assistant", "content": content, "tool_calls": calls})
     }
 }
 
-fn usage_of(usage: &Value) -> Usage {
+fn parse_usage(usage: &Value) -> Usage {
     let number = |path: &str| usage.pointer(path).and_then(Value::as_u64);
     Usage {
         cached_input_tokens: number("/prompt_tokens_details/cached_tokens"),
@@ -190,14 +204,11 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-/// An error's words, and its status where it names one.
-pub(super) fn error_of(error: &Value) -> (String, Option<u16>) {
-    let words =
-        error.as_str().or_else(|| error.get("message")?.as_str()).map_or_else(|| error.to_string(), str::to_owned);
-    let code = error.get("code").or_else(|| error.get("status"));
-    let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
-    let status = number.and_then(|number| u16::try_from(number).ok()).filter(|status| (400..600).contains(status));
-    (words, status)
+/// An error; without a status of its own it is the endpoint's.
+fn parse_error(error: &Value) -> EndpointError {
+    let message = error.as_str().or_else(|| error.get("message")?.as_str());
+    let message = message.map_or_else(|| error.to_string(), str::to_owned);
+    EndpointError { message, code: None, status: named_status(error).unwrap_or(500) }
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::ResponsesConfig;
-use super::wire::{Before, Response, message, request, returned, status_of, tells_of_loss};
-use crate::agent::attempts::{Again, AttemptFailure};
+use super::wire::{Before, Response, message, request, returned, tells_of_loss};
+use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
-use crate::agent::tools::{ROUNDS, Rounds};
+use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::tools::Rounds;
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::evidence::Message;
-use crate::http::{BaseUrl, HttpFault, HttpFaultKind, HttpReply, Method};
+use crate::http::{BaseUrl, HttpReply, Method};
 
 const HINTS: Hints = hints!("responses", "apiKey", "; check target.responses.baseUrl, and the model's name (--model)");
 
@@ -92,36 +92,24 @@ impl Wire for ResponsesWire {
         Ok(request.with_body(&body).in_form(Form::EventsOrDocument, None))
     }
 
-    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
+    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
         Ok(self.response.take(&event))
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         let response = std::mem::take(&mut self.response);
-        let is_open = !received.is_document && !response.has_ended && response.error.is_none();
-        if is_open && response.is_other != Some(true) {
-            return Err(received
-                .reply
-                .malformed("the stream ended in the middle: no response.completed had come")
-                .into());
-        }
-        let response = usable(response, &received.reply)?;
-        self.rounds.take(&response.words(), received, response.usage);
-        self.rounds.reply.events.extend(response.events());
+        let id = response.id.clone();
+        let answers = self.rounds.add(response.into_round(received.is_document), received, &self.config.tools)?;
         if !matches!(self.round_before, Before::Conversation(_)) {
-            self.round_before = Before::Response(response.id.clone());
+            self.round_before = Before::Response(id);
         }
-        let calls = response.calls();
-        if calls.is_empty() {
+        if answers.is_empty() {
             self.before = self.round_before.clone();
             self.earlier.clear();
             return self.rounds.finish();
         }
-        if self.rounds.count() > ROUNDS {
-            return Err(Rounds::endless());
-        }
-        self.input = calls.iter().map(|call| returned(call, &self.rounds.call(&self.config.tools, call))).collect();
+        self.input = answers.iter().map(|(call, output)| returned(call, output)).collect();
         Ok(Next::Send)
     }
 
@@ -139,32 +127,6 @@ impl Wire for ResponsesWire {
             error.message
         );
         let error = AgentError { kind: AgentErrorKind::NotFound, message };
-        AttemptFailure { error, maybe_received: false, again: Again::Never }
+        AttemptFailure { error, maybe_received: false, retry: Retry::Never }
     }
-}
-
-/// What can be used as a reply, or why not.
-fn usable(response: Response, reply: &HttpReply) -> Result<Response, AttemptFailure> {
-    if let Some(error) = &response.error {
-        let words = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
-        let code = error.get("code").and_then(Value::as_str).map(|code| format!(" ({})", reply.quote(code)));
-        let (place, words) = (&reply.place, reply.quote(&words));
-        let message = format!("{place}: answered with an error: {words}{}", code.unwrap_or_default());
-        return Err(AttemptFailure::of_number(status_of(error), message, None));
-    }
-    if !response.words().trim().is_empty() || !response.calls().is_empty() {
-        return Ok(response);
-    }
-    if response.is_other == Some(true) {
-        let fault = reply.malformed("what came is no response: it holds no output");
-        return Err(HttpFault { kind: HttpFaultKind::Unreadable, ..fault }.into());
-    }
-    let what = match response.incomplete.as_deref() {
-        Some("content_filter") => "the provider's content filter took the reply away",
-        Some("max_output_tokens") => {
-            "the response hit the bound of tokens before its first word; raise target.responses.maxTokens"
-        }
-        _ => "the agent's message is empty",
-    };
-    Err(reply.malformed(what).into())
 }

@@ -7,11 +7,9 @@ mod item;
 use serde_json::{Map, Value, json};
 
 use super::ResponsesConfig;
-use crate::agent::rest::Took;
-use crate::agent::tools::{Called, ToolConfig};
-use crate::evidence::{Event, EventKind, Usage};
-
-pub(super) use item::called;
+use crate::agent::rest::EventOutcome;
+use crate::agent::tools::{EndpointError, ModelCall, Round, ToolConfig, named_status};
+use crate::evidence::{Event, Usage};
 
 /// What a response goes on from; the endpoint keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +65,7 @@ pub(super) fn message(text: &str) -> Value {
 }
 
 /// What a call returned.
-pub(super) fn returned(call: &Called, output: &str) -> Value {
+pub(super) fn returned(call: &ModelCall, output: &str) -> Value {
     json!({"type": "function_call_output", "call_id": call.id, "output": output})
 }
 
@@ -90,7 +88,7 @@ pub(super) struct Response {
 
 impl Response {
     /// Takes in an event of the stream, or a whole response.
-    pub(super) fn take(&mut self, piece: &Value) -> Took {
+    pub(super) fn take(&mut self, piece: &Value) -> EventOutcome {
         let words = |key: &str| piece.get(key).and_then(Value::as_str).unwrap_or_default();
         let is_known =
             words("type").starts_with("response.") || ["output", "error"].iter().any(|key| piece.get(key).is_some());
@@ -98,14 +96,14 @@ impl Response {
         match words("type") {
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.streamed.push_str(words("delta"));
-                return if words("delta").is_empty() { Took::Nothing } else { Took::Words };
+                return if words("delta").is_empty() { EventOutcome::Nothing } else { EventOutcome::Text };
             }
             "response.output_item.done" => self.items.extend(piece.get("item").cloned()),
             // Its words are less than those of the `response.failed` that may follow.
             "error" => self.error = Some(piece.get("error").filter(|error| error.is_object()).unwrap_or(piece).clone()),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.end(piece.get("response").unwrap_or(&Value::Null));
-                return Took::End;
+                return EventOutcome::End;
             }
             "response.created" => {
                 if let Some(id) = piece.pointer("/response/id").and_then(Value::as_str) {
@@ -115,7 +113,7 @@ impl Response {
             "" if piece.get("output").is_some() || piece.get("error").is_some() => self.end(piece),
             _ => {}
         }
-        Took::Nothing
+        EventOutcome::Nothing
     }
 
     fn end(&mut self, response: &Value) {
@@ -131,7 +129,7 @@ impl Response {
         if let Some(items) = response.get("output").and_then(Value::as_array).filter(|items| !items.is_empty()) {
             self.items.clone_from(items);
         }
-        self.usage = response.get("usage").filter(|usage| usage.is_object()).map(usage_of);
+        self.usage = response.get("usage").filter(|usage| usage.is_object()).map(parse_usage);
         let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
         let is_incomplete = response.get("status").and_then(Value::as_str) == Some("incomplete");
         self.incomplete = reason
@@ -139,26 +137,39 @@ impl Response {
             .or_else(|| is_incomplete.then(|| "for a reason that it does not tell".to_owned()));
     }
 
-    /// Its words: its messages, or its refusal, or what had come of them.
-    pub(super) fn words(&self) -> String {
-        let messages: Vec<String> = self.items.iter().map(item::words).filter(|text| !text.trim().is_empty()).collect();
+    /// Its messages, or its refusal, or what had come of them.
+    pub(super) fn text(&self) -> String {
+        let messages: Vec<String> =
+            self.items.iter().map(item::message_text).filter(|text| !text.trim().is_empty()).collect();
         if messages.is_empty() { self.streamed.clone() } else { messages.join("\n\n") }
     }
 
-    /// The calls that wait for their results; one that was cut off is none.
-    pub(super) fn calls(&self) -> Vec<Called> {
-        self.items.iter().filter(|_| self.incomplete.is_none()).filter_map(called).collect()
-    }
-
-    /// What it did beside: hosted tools, and whatever else is no message and no call of the job's functions.
-    pub(super) fn events(&self) -> Vec<Event> {
-        let cut =
-            self.incomplete.as_ref().map(|reason| EventKind::Other { data: json!({"incomplete": reason}) }.into());
-        self.items.iter().flat_map(item::events).chain(cut).collect()
+    /// It as a round of a turn; a document is whole.
+    pub(super) fn into_round(self, is_document: bool) -> Round {
+        // Beside its text: hosted tools, and whatever else is no message and no call of the job's functions.
+        let cut = self.incomplete.as_ref().map(|reason| Event::other(json!({"incomplete": reason})));
+        Round {
+            text: self.text(),
+            events: self.items.iter().flat_map(item::events).chain(cut).collect(),
+            // A call that was cut off is none.
+            calls: self.items.iter().filter(|_| self.incomplete.is_none()).filter_map(item::called).collect(),
+            usage: self.usage,
+            error: self.error.as_ref().map(parse_error),
+            unended: (!is_document && !self.has_ended).then_some("no response.completed had come"),
+            foreign: (self.is_other == Some(true)).then_some("no response: it holds no output"),
+            may_differ: true,
+            why_empty: match self.incomplete.as_deref() {
+                Some("content_filter") => Some("the provider's content filter took the reply away"),
+                Some("max_output_tokens") => {
+                    Some("the response hit the bound of tokens before its first word; raise target.responses.maxTokens")
+                }
+                _ => None,
+            },
+        }
     }
 }
 
-fn usage_of(usage: &Value) -> Usage {
+fn parse_usage(usage: &Value) -> Usage {
     let number = |path: &str| usage.pointer(path).and_then(Value::as_u64);
     Usage {
         cached_input_tokens: number("/input_tokens_details/cached_tokens"),
@@ -167,23 +178,21 @@ fn usage_of(usage: &Value) -> Usage {
     }
 }
 
-/// The status that an error within a success stands for, by its number or its code.
-pub(super) fn status_of(error: &Value) -> u16 {
-    let code = error.get("code").or_else(|| error.get("status"));
-    let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
-    if let Some(status) = number.and_then(|number| u16::try_from(number).ok()).filter(|it| (400..600).contains(it)) {
-        return status;
-    }
+/// An error within a success, with the status that it stands for by its number or its code.
+fn parse_error(error: &Value) -> EndpointError {
+    let message = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
+    let code = error.get("code").and_then(Value::as_str).map(str::to_owned);
     let names =
         |word: &str| ["code", "type"].iter().any(|key| error[*key].as_str().is_some_and(|it| it.contains(word)));
-    match () {
+    let status = named_status(error).unwrap_or(match () {
         () if names("rate_limit") => 429,
         () if names("not_found") => 404,
         () if names("server_error") || names("timeout") => 500,
         // Of the input: a prompt, an image, a parameter.
         () if names("invalid") || names("image") || names("unsupported") => 400,
         () => 500,
-    }
+    });
+    EndpointError { message, code, status }
 }
 
 /// Whether these are an endpoint's words for a response or a conversation that it no longer has.

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Request;
-use crate::agent::attempts::{Again, AttemptFailure, Attempts, Retries, own_session_id};
+use crate::agent::attempts::{AttemptFailure, Attempts, Retries, Retry, own_session_id};
 use crate::agent::{AgentContext, AgentError};
 use crate::http::{BODY_CAP, Call, Extra, HttpReply, IamDenial, IamTokens, KeyHeader, Opened, STREAM_CAP};
 use crate::secret::Secret;
 
-/// What all calls of an agent share. It has no `Debug`: headers can hold keys.
+/// Sends the requests of one agent. It has no `Debug`: headers can hold keys.
 pub struct Caller {
     pub(in crate::agent) context: AgentContext,
     /// Headers of the user's own, with every request.
@@ -42,7 +42,7 @@ impl Caller {
         Caller { context, headers: Vec::new(), api_key: None, tokens: None, calls, sessions }
     }
 
-    /// The same whose key is exchanged for tokens.
+    /// The same, with a key that is exchanged for tokens.
     pub(in crate::agent) fn with_tokens(self, tokens: Option<IamTokens>) -> Caller {
         Caller { tokens, ..self }
     }
@@ -70,30 +70,21 @@ impl Caller {
         Retries::new(&self.context, nth_call, attempts)
     }
 
-    /// A request that is no message and whose reply is one document, to the end of the retries.
+    /// A request that is no message, to the end of the retries; its reply is one document.
     pub(in crate::agent) async fn call<T>(
         &self,
         request: &Request,
         read: impl Fn(&HttpReply) -> Result<T, AttemptFailure> + Send + Sync,
     ) -> Result<T, AgentError> {
-        let mut attempts = Attempts::default();
-        let mut retries = self.retries(&mut attempts);
-        loop {
-            let permit = retries.admit().await?;
-            match self.document(request).await.and_then(|reply| read(&reply)) {
-                Ok(read) => {
-                    self.context.limiter.answered(permit);
-                    return Ok(read);
-                }
-                Err(failure) => retries.failed(permit, failure).await?,
-            }
-        }
+        let read = &read;
+        let attempt = async || self.document(request).await.and_then(|reply| read(&reply));
+        self.retries(&mut Attempts::default()).run(attempt).await
     }
 
     /// The same once.
     pub(in crate::agent) async fn document(&self, request: &Request) -> Result<HttpReply, AttemptFailure> {
         match self.open(request).await? {
-            Opened::Refused(reply) => Err(request.hints.on(AttemptFailure::of_status(&reply, self.context.clock))),
+            Opened::Refused(reply) => Err(request.hints.on(AttemptFailure::from_reply(&reply, self.context.clock))),
             Opened::Streaming(stream) => Ok(stream.whole(BODY_CAP).await?.0),
         }
     }
@@ -140,8 +131,8 @@ impl Caller {
         let mut retries = self.retries(&mut attempts);
         let failed = |denial: IamDenial| -> Result<Duration, AttemptFailure> {
             let failure = self.denied(denial, request);
-            let (Again::After(asked) | Again::Slower(asked)) = failure.again else { return Err(failure) };
-            retries.delays.next(asked).ok_or(AttemptFailure { again: Again::Never, ..failure })
+            let (Retry::After(asked) | Retry::RateLimited(asked)) = failure.retry else { return Err(failure) };
+            retries.delays.next(asked).ok_or(AttemptFailure { retry: Retry::Never, ..failure })
         };
         tokens.current(refused, failed).await.map(Some)
     }
@@ -155,9 +146,9 @@ impl Caller {
                 failure
             }
             IamDenial::Refused(reply) if is_of_the_key => {
-                request.hints.on(AttemptFailure::of_number(401, reply.refusal(), None))
+                request.hints.on(AttemptFailure::from_status(401, reply.refusal(), None))
             }
-            IamDenial::Refused(reply) => request.hints.on(AttemptFailure::of_status(&reply, self.context.clock)),
+            IamDenial::Refused(reply) => request.hints.on(AttemptFailure::from_reply(&reply, self.context.clock)),
         };
         // No message has left yet.
         AttemptFailure { maybe_received: false, ..failure }

@@ -12,7 +12,7 @@ mod settings;
 mod wire;
 
 pub(super) use caller::Caller;
-pub(super) use reader::{Received, Took};
+pub(super) use reader::{EventOutcome, Received};
 pub(super) use request::{BEARER, Form, Hints, Request, hints};
 pub(super) use session::HttpAgent;
 pub(super) use settings::{RestSettings, RestTransport};

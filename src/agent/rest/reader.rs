@@ -3,14 +3,14 @@
 use super::{Form, Wire};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentErrorKind, Reply};
-use crate::http::{BODY_CAP, HttpFault, HttpFaultKind, HttpReply, HttpStream, Pieces};
+use crate::http::{BODY_CAP, EventSplitter, HttpFault, HttpFaultKind, HttpReply, HttpStream};
 
-/// What an event brought.
+/// The outcome of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::agent) enum Took {
+pub(in crate::agent) enum EventOutcome {
     Nothing,
-    /// Words for the user.
-    Words,
+    /// Text for the user.
+    Text,
     /// The end: nothing that follows is read.
     End,
 }
@@ -42,23 +42,23 @@ impl Received {
     }
 
     /// A reply of these words, in the time that it took.
-    pub(in crate::agent) fn words(&self, text: String) -> Reply {
+    pub(in crate::agent) fn timed_reply(&self, text: String) -> Reply {
         let (latency_ms, first_token_ms) = (self.last_ms, self.first_ms);
         Reply { text, events: Vec::new(), latency_ms, first_token_ms, usage: None }
     }
 
-    /// What the agent itself reports as its failure, or leaves out: it is never tried again.
+    /// A failure that the agent itself reports, or a reply without content: never retried.
     pub(in crate::agent) fn reported(&self, what: &str) -> AttemptFailure {
         let words = self.reply.quote(what);
         let message = format!("{}: {}", self.reply.place, words.trim_matches('"'));
         AttemptFailure::reported(AgentErrorKind::BadReply, message)
     }
 
-    fn took(&mut self, took: Took) {
-        if took == Took::Words {
+    fn took(&mut self, took: EventOutcome) {
+        if took == EventOutcome::Text {
             self.first_ms = self.first_ms.or(Some(self.last_ms));
         }
-        self.is_over |= took == Took::End;
+        self.is_over |= took == EventOutcome::End;
     }
 
     /// Reads a reply to its end, to the event that is it, or to where it breaks. The wire is fed with each event as it is
@@ -81,8 +81,8 @@ impl Received {
         let pieces = match form {
             Form::Document => None,
             Form::EventsOrDocument if !stream.head.is_event_stream() => None,
-            Form::Events | Form::EventsOrDocument => Some(Pieces::sse()),
-            Form::Lines => Some(Pieces::lines()),
+            Form::Events | Form::EventsOrDocument => Some(EventSplitter::sse()),
+            Form::Lines => Some(EventSplitter::lines()),
         };
         match pieces {
             None => received.document(stream, wire).await?,
@@ -103,7 +103,7 @@ impl Received {
     async fn stream<W: Wire>(
         &mut self,
         mut stream: HttpStream,
-        mut pieces: Pieces,
+        mut pieces: EventSplitter,
         wire: &mut W,
     ) -> Result<(), AttemptFailure> {
         if stream.head.is_page() {

@@ -1,4 +1,4 @@
-//! What is sent, the same at every attempt.
+//! Requests, the same at every attempt.
 
 use serde::Serialize;
 
@@ -15,11 +15,11 @@ pub(in crate::agent) struct Request {
     /// JSON.
     pub(in crate::agent) body: Option<Vec<u8>>,
     pub(in crate::agent) form: Form,
-    /// What is accepted instead of JSON alone.
+    /// The `Accept` header, where it is not JSON alone.
     pub(in crate::agent) accept: Option<&'static str>,
     /// Headers of this request alone.
     pub(in crate::agent) headers: Vec<(String, Secret)>,
-    /// The header that carries the key, and what stands before it there.
+    /// The header that carries the key, and the prefix of its value.
     pub(in crate::agent) key_header: (&'static str, &'static str),
     /// The key of this request, where it is not the agent's; `Some(None)` sends none.
     pub(in crate::agent) own_key: Option<Option<Secret>>,
@@ -39,7 +39,7 @@ pub(in crate::agent) enum Form {
     Lines,
 }
 
-/// What there is to try when a request fails; empty where there is nothing.
+/// Hints for requests that fail; empty where there is none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::agent) struct Hints {
     /// Nobody listens.
@@ -50,7 +50,7 @@ pub(in crate::agent) struct Hints {
     pub(in crate::agent) not_found: &'static str,
 }
 
-/// What to try where an agent has a base URL and a key.
+/// The hints of a transport with a base URL and a key.
 macro_rules! hints {
     ($key:literal, $secret:literal, $not_found:expr) => {
         $crate::agent::rest::Hints {
@@ -68,7 +68,7 @@ macro_rules! hints {
 }
 pub(in crate::agent) use hints;
 
-/// `Authorization: Bearer`, where nothing else is said.
+/// `Authorization: Bearer`, the default.
 pub(in crate::agent) const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
 impl Request {
@@ -100,14 +100,14 @@ impl Request {
 }
 
 impl Hints {
-    /// A fault as a failure with what to try.
+    /// A fault as a failure with a hint.
     pub(super) fn on_fault(&self, fault: HttpFault) -> AttemptFailure {
         let is_refused = matches!(fault.kind, HttpFaultKind::Unsendable | HttpFaultKind::Untrusted);
         let failure = AttemptFailure::from(fault);
         if is_refused { failure } else { self.on(failure) }
     }
 
-    /// A failure with what to try.
+    /// A failure with a hint.
     pub(in crate::agent) fn on(&self, mut failure: AttemptFailure) -> AttemptFailure {
         failure.error.message.push_str(match failure.error.kind {
             AgentErrorKind::Unreachable => self.unreachable,

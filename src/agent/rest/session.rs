@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Caller, Next, Received, TurnInput, Wire};
-use crate::agent::attempts::{Again, AttemptFailure};
-use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
+use crate::agent::attempts::{AttemptFailure, Retry};
+use crate::agent::{Agent, AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::evidence::{Message, ObjectContext};
 use crate::http::Opened;
@@ -37,8 +37,7 @@ impl<W: Wire> Agent for HttpAgent<W> {
     async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
         let (mut wire, caller) = (self.wire.clone(), Arc::clone(&self.caller));
         if !history.is_empty() && !wire.take_history(history) {
-            let message = "its conversations can't begin with an earlier one".to_owned();
-            return Err(AgentError { kind: AgentErrorKind::BadReply, message });
+            return Err(AgentError::no_history());
         }
         let input = TurnInput { session_id: wire.open(&caller).await?, ..TurnInput::default() };
         Ok(Box::new(HttpSession { wire, caller, input }))
@@ -77,15 +76,15 @@ impl<W: Wire> Session for HttpSession<W> {
     }
 }
 
-/// Since when it is only looked what has become of a message.
+/// Since when a message is only polled for.
 #[derive(Clone, Copy)]
-struct Looking {
+struct Polling {
     /// Milliseconds from the message to the first look.
     before_ms: f64,
     since: Stopwatch,
 }
 
-impl Looking {
+impl Polling {
     fn turn_ms(self) -> f64 {
         self.before_ms + self.since.elapsed_ms()
     }
@@ -94,13 +93,13 @@ impl Looking {
 impl<W: Wire> HttpSession<W> {
     async fn turn(&mut self, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let clock = self.caller.context.clock;
-        let mut looking: Option<Looking> = None;
+        let mut polling: Option<Polling> = None;
         let recorded = attempts.failures.len();
         loop {
-            let (next, last_ms) = match looking {
+            let (next, last_ms) = match polling {
                 None => self.exchange(attempts, None).await?,
                 Some(_) => {
-                    let looked = self.exchange(&mut Attempts::default(), looking).await;
+                    let looked = self.exchange(&mut Attempts::default(), polling).await;
                     looked.inspect_err(|error| {
                         // Where the reply broke off, the attempt is recorded already.
                         if attempts.failures[recorded..].is_empty() {
@@ -111,12 +110,12 @@ impl<W: Wire> HttpSession<W> {
             };
             match next {
                 Next::Reply(mut reply) => {
-                    reply.latency_ms = looking.map_or(reply.latency_ms, Looking::turn_ms);
+                    reply.latency_ms = polling.map_or(reply.latency_ms, Polling::turn_ms);
                     return Ok(*reply);
                 }
                 Next::Send => {}
-                Next::Look(after) => {
-                    looking.get_or_insert(Looking { before_ms: last_ms, since: clock.start() });
+                Next::Poll(after) => {
+                    polling.get_or_insert(Polling { before_ms: last_ms, since: clock.start() });
                     tokio::time::sleep(after).await;
                 }
             }
@@ -124,25 +123,25 @@ impl<W: Wire> HttpSession<W> {
     }
 
     /// A request of the message, to the end of the retries; and the milliseconds to its reply's last byte.
-    async fn exchange(&mut self, attempts: &mut Attempts, looking: Option<Looking>) -> Result<(Next, f64), AgentError> {
+    async fn exchange(&mut self, attempts: &mut Attempts, polling: Option<Polling>) -> Result<(Next, f64), AgentError> {
         let caller = Arc::clone(&self.caller);
         let mut retries = caller.retries(attempts);
         loop {
             let permit = retries.admit().await?;
             let began = caller.context.clock.start();
-            let failure = match self.once(looking).await {
+            let failure = match self.once(polling).await {
                 Ok(answered) => {
                     caller.context.limiter.answered(permit);
                     return Ok(answered);
                 }
                 Err(failure) => failure,
             };
-            match failure.again {
-                Again::Instead { what, look } => {
+            match failure.retry {
+                Retry::Instead { what, poll } => {
                     drop(permit);
                     retries.instead(&failure, what);
-                    if let Some(after) = look {
-                        return Ok((Next::Look(after), began.elapsed_ms()));
+                    if let Some(after) = poll {
+                        return Ok((Next::Poll(after), began.elapsed_ms()));
                     }
                 }
                 _ => retries.failed(permit, failure).await?,
@@ -150,29 +149,29 @@ impl<W: Wire> HttpSession<W> {
         }
     }
 
-    /// One attempt; where the agent refused what can be left out or said otherwise, at once without it.
-    async fn once(&mut self, looking: Option<Looking>) -> Result<(Next, f64), AttemptFailure> {
+    /// One attempt; where the agent refused a part that can be left out, at once again without it.
+    async fn once(&mut self, polling: Option<Polling>) -> Result<(Next, f64), AttemptFailure> {
         loop {
-            match self.send(looking).await {
-                Err(AttemptFailure { again: Again::AtOnce, .. }) => {}
+            match self.send(polling).await {
+                Err(AttemptFailure { retry: Retry::AtOnce, .. }) => {}
                 outcome => return outcome,
             }
         }
     }
 
-    async fn send(&mut self, looking: Option<Looking>) -> Result<(Next, f64), AttemptFailure> {
+    async fn send(&mut self, polling: Option<Polling>) -> Result<(Next, f64), AttemptFailure> {
         let request = self.wire.send(&self.input).await?;
         let stream = match self.caller.open(&request).await {
             Ok(Opened::Streaming(stream)) => *stream,
             Ok(Opened::Refused(reply)) => {
-                let failure = request.hints.on(AttemptFailure::of_status(&reply, self.caller.context.clock));
+                let failure = request.hints.on(AttemptFailure::from_reply(&reply, self.caller.context.clock));
                 return Err(self.wire.failed(failure, Some(&reply)));
             }
             Err(failure) => return Err(self.wire.failed(failure, None)),
         };
         let read = match Received::read(stream, request.form, &mut self.wire).await {
             Ok(mut received) => {
-                received.turn_ms = looking.map_or(received.turn_ms, Looking::turn_ms);
+                received.turn_ms = polling.map_or(received.turn_ms, Polling::turn_ms);
                 let last_ms = received.last_ms;
                 self.wire.finish(&self.input, &received).await.map(|next| (next, last_ms))
             }

@@ -12,7 +12,7 @@ pub trait RestTransport: Send + Sync {
     /// Its settings as they were read.
     fn settings(&self) -> RestSettings<'_>;
 
-    /// What of its configuration can't work, beside the base URL and the headers.
+    /// Problems of its configuration, beside those of the base URL and the headers.
     fn own_problems(&self) -> Vec<String> {
         Vec::new()
     }
@@ -21,7 +21,7 @@ pub trait RestTransport: Send + Sync {
     fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String>;
 }
 
-/// What a [`RestTransport`] says of itself.
+/// The settings of a [`RestTransport`], and the facts that follow from them.
 pub struct RestSettings<'a> {
     /// Its key below `target`.
     pub key: &'static str,
@@ -35,7 +35,7 @@ pub struct RestSettings<'a> {
     pub api_key: Option<&'a String>,
     /// Headers with every request.
     pub headers: Option<&'a BTreeMap<String, String>>,
-    /// What it can do as it is configured.
+    /// Its abilities as it is configured.
     pub abilities: Vec<Ability>,
     /// The model where `--model` names none.
     pub default_model: &'static str,
@@ -114,6 +114,6 @@ impl<T: RestTransport> Transport for T {
         let address = settings.base_url.or(started_at.as_deref()).unwrap_or(settings.default_url);
         let base = settings.base_url(address);
         let agent = base.and_then(|base| self.agent(base, Caller::new(context, settings.headers, settings.api_key)));
-        agent.map_err(|message| AgentError { kind: AgentErrorKind::Unreachable, message })
+        agent.map_err(|message| AgentError::new(AgentErrorKind::Unreachable, message))
     }
 }

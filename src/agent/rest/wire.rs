@@ -1,10 +1,10 @@
-//! What tells the transports over HTTP apart: what they send and how they read what comes.
+//! The part in which transports over HTTP differ: their requests, and how their replies are read.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Caller, Received, Request, Took};
+use super::{Caller, EventOutcome, Received, Request};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentError, AgentErrorKind, Reply};
 use crate::evidence::{Message, ObjectContext};
@@ -20,7 +20,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Makes ready what the agent's memory needs before seeds are delivered.
+    /// Prepares the agent's memory before seeds are delivered.
     fn prepare_memory(&self, _caller: &Caller) -> impl Future<Output = Result<(), AgentError>> + Send {
         async { Ok(()) }
     }
@@ -35,10 +35,10 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         true
     }
 
-    /// A turn begins; what an earlier one left behind that failed is forgotten.
+    /// Begins a turn; the state of an earlier one that failed is dropped.
     fn begin(&mut self, _input: &TurnInput) {}
 
-    /// The next request of the turn. What was read of an earlier attempt is forgotten.
+    /// The next request of the turn. The reply of an earlier attempt is dropped.
     fn send(&mut self, input: &TurnInput) -> impl Future<Output = Result<Request, AttemptFailure>> + Send;
 
     /// A reply that came whole, as JSON.
@@ -52,21 +52,21 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     }
 
     /// Takes in an event, or the document.
-    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<Took, AttemptFailure>;
+    fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<EventOutcome, AttemptFailure>;
 
-    /// What has come of the request, now that nothing more comes.
+    /// Ends a request, once its reply has come to its end.
     fn finish(
         &mut self,
         input: &TurnInput,
         received: &Received,
     ) -> impl Future<Output = Result<Next, AttemptFailure>> + Send;
 
-    /// What an attempt that failed means in this conversation; `refusal` is the reply, where its status was no success.
+    /// Interprets a failed attempt; `refusal` is the reply, where its status was no success.
     fn failed(&mut self, failure: AttemptFailure, _refusal: Option<&HttpReply>) -> AttemptFailure {
         failure
     }
 
-    /// The error of a message that failed, with what else can be found out about it.
+    /// Adds to the error of a message that failed whatever else can be found out.
     fn diagnose(&self, _caller: &Caller, error: AgentError) -> impl Future<Output = AgentError> + Send {
         async { error }
     }
@@ -77,8 +77,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         _caller: &Caller,
         _input: &TurnInput,
     ) -> impl Future<Output = Result<ObjectContext, AgentError>> + Send {
-        let message = Self::NO_STATE.to_owned();
-        async { Err(AgentError { kind: AgentErrorKind::NotFound, message }) }
+        async { Err(AgentError::new(AgentErrorKind::NotFound, Self::NO_STATE)) }
     }
 }
 
@@ -93,15 +92,15 @@ pub(in crate::agent) struct TurnInput {
     pub(in crate::agent) message: String,
 }
 
-/// What comes after a request that was answered.
+/// The next step after a request that was answered.
 pub(in crate::agent) enum Next {
     /// Nothing: this is the reply to the message.
     Reply(Box<Reply>),
     /// Another request of the same message, which can fail like the first.
     Send,
-    /// After this long, a look at what has become of the message. Looking changes nothing, so its failures are no doubt
+    /// After this long, a request that polls for the reply. Polling changes nothing, so its failures are no doubt
     /// about the message.
-    Look(Duration),
+    Poll(Duration),
 }
 
 impl Next {

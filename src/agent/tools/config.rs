@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::agent::Ability;
 use crate::agent::rest::RestSettings;
-use crate::agent::transport::those;
+use crate::agent::transport::abilities_where;
 
 /// A function that the model may call, and what it returns. Nothing is ever really called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,7 +56,7 @@ pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<String> {
 pub(in crate::agent) fn bare_model(key: &'static str, streams: bool) -> RestSettings<'static> {
     RestSettings {
         started_path: "/v1",
-        abilities: those(&[
+        abilities: abilities_where(&[
             (true, Ability::ChoosesModel),
             (streams, Ability::Streams),
             (true, Ability::ReportsTools),

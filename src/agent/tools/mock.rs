@@ -1,10 +1,10 @@
-//! What a function of the job returns: pure, so that the same call always gets the same answer.
+//! The mocked results of the job's functions: pure, so that the same call always gets the same result.
 
 use serde_json::{Map, Value, json};
 
 use super::ToolConfig;
 
-/// What a call returns; an object with `error` where the job foresees no answer.
+/// The result of a call; an object with `error` where the job has none.
 pub(super) fn returned(tools: &[ToolConfig], name: &str, args: &Value) -> Value {
     let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
         return json!({ "error": format!("there is no function {name}") });

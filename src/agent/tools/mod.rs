@@ -1,4 +1,4 @@
-//! Functions whose results the job foretells, for the members that are bare models.
+//! Functions with results from the job, for the members that are bare models.
 //!
 //! Invariants: no function is ever really called; the rounds of one turn are bounded; times and tokens of a turn are those
 //! of all its rounds together.
@@ -9,4 +9,4 @@ mod rounds;
 
 pub(super) use config::bare_model;
 pub use config::{ToolConfig, tool_problems};
-pub(super) use rounds::{Called, ROUNDS, Rounds};
+pub(super) use rounds::{EndpointError, ModelCall, Round, Rounds, named_status};

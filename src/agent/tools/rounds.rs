@@ -4,27 +4,27 @@ use serde_json::{Value, json};
 
 use super::ToolConfig;
 use super::mock::returned;
-use crate::agent::attempts::AttemptFailure;
+use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{Next, Received};
 use crate::agent::{AgentErrorKind, Reply};
-use crate::evidence::{Event, EventKind, ToolCall, Usage};
-use crate::http::read_json;
+use crate::evidence::{Event, EventKind, Usage};
+use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
 
 /// In how many rounds of one turn the model may call functions.
-pub(in crate::agent) const ROUNDS: usize = 10;
+const ROUNDS: usize = 10;
 
 /// A call of a function, as the model wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::agent) struct Called {
+pub(in crate::agent) struct ModelCall {
     pub(in crate::agent) id: String,
     pub(in crate::agent) name: String,
     /// JSON in a string, which may be broken.
     pub(in crate::agent) arguments: String,
 }
 
-impl Called {
+impl ModelCall {
     /// As a chat completion has it.
-    fn as_json(&self) -> Value {
+    pub(in crate::agent) fn to_json(&self) -> Value {
         let function = json!({"name": self.name, "arguments": self.arguments});
         json!({"id": self.id, "type": "function", "function": function})
     }
@@ -38,35 +38,102 @@ impl Called {
     }
 }
 
+/// The error that an endpoint sends instead of a reply, within a success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::agent) struct EndpointError {
+    pub(in crate::agent) message: String,
+    /// Its code, where it is a name.
+    pub(in crate::agent) code: Option<String>,
+    /// The status that it stands for.
+    pub(in crate::agent) status: u16,
+}
+
+/// The status that an error names as its code or as such.
+pub(in crate::agent) fn named_status(error: &Value) -> Option<u16> {
+    let code = error.get("code").or_else(|| error.get("status"))?;
+    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+}
+
+/// The result of one round.
+#[derive(Default)]
+pub(in crate::agent) struct Round {
+    pub(in crate::agent) text: String,
+    pub(in crate::agent) events: Vec<Event>,
+    pub(in crate::agent) calls: Vec<ModelCall>,
+    pub(in crate::agent) usage: Option<Usage>,
+    pub(in crate::agent) error: Option<EndpointError>,
+    /// The part that is missing at its end, where the stream broke off.
+    pub(in crate::agent) unended: Option<&'static str>,
+    /// The part that is missing in all that came, where it is no reply of this API.
+    pub(in crate::agent) foreign: Option<&'static str>,
+    /// Why there is no text, where the endpoint says so.
+    pub(in crate::agent) why_empty: Option<&'static str>,
+    /// Whether the same request is worth another attempt then.
+    pub(in crate::agent) may_differ: bool,
+}
+
+impl Round {
+    /// Whether it can be used, or why not.
+    fn check(&self, reply: &HttpReply) -> Result<(), AttemptFailure> {
+        if let (Some(what), None, None) = (self.unended, &self.error, self.foreign) {
+            return Err(reply.malformed(&format!("the stream ended in the middle: {what}")).into());
+        }
+        if let Some(EndpointError { message, code, status }) = &self.error {
+            let code = code.as_ref().map(|code| format!(" ({})", reply.quote(code))).unwrap_or_default();
+            let message = format!("{}: answered with an error: {}{code}", reply.place, reply.quote(message));
+            return Err(AttemptFailure::from_status(*status, message, None));
+        }
+        if !self.text.trim().is_empty() || !self.calls.is_empty() {
+            return Ok(());
+        }
+        if let Some(what) = self.foreign {
+            let fault = reply.malformed(&format!("what came is {what}"));
+            return Err(HttpFault { kind: HttpFaultKind::Unreadable, ..fault }.into());
+        }
+        let failure = AttemptFailure::from(reply.malformed(self.why_empty.unwrap_or("the agent's message is empty")));
+        let is_final = self.why_empty.is_some() && !self.may_differ;
+        Err(if is_final { AttemptFailure { retry: Retry::Never, ..failure } } else { failure })
+    }
+}
+
 /// A turn, as far as it has come.
 #[derive(Clone, Default)]
 pub(in crate::agent) struct Rounds {
-    pub(in crate::agent) reply: Reply,
+    reply: Reply,
     /// The tokens that each round reported.
     usages: Vec<Option<Usage>>,
 }
 
 impl Rounds {
-    /// Takes in what one round has brought.
-    pub(in crate::agent) fn take(&mut self, words: &str, received: &Received, usage: Option<Usage>) {
+    /// Adds a round to the turn. Returns its calls with their results; none, and the reply is complete. Times and tokens are
+    /// those of all rounds together.
+    pub(in crate::agent) fn add(
+        &mut self,
+        round: Round,
+        received: &Received,
+        tools: &[ToolConfig],
+    ) -> Result<Vec<(ModelCall, String)>, AttemptFailure> {
+        round.check(&received.reply)?;
         let reply = &mut self.reply;
         if let (None, Some(first_ms)) = (reply.first_token_ms, received.first_ms) {
             reply.first_token_ms = Some(reply.latency_ms + first_ms);
         }
         reply.latency_ms += received.last_ms;
-        self.usages.push(usage);
+        self.usages.push(round.usage);
         reply.usage = Usage::of_replies(self.usages.iter().copied());
-        if !words.trim().is_empty() {
+        if !round.text.trim().is_empty() {
             if !reply.text.is_empty() {
                 reply.text.push_str("\n\n");
             }
-            reply.text.push_str(words);
+            reply.text.push_str(&round.text);
         }
-    }
-
-    /// How many rounds there were.
-    pub(in crate::agent) fn count(&self) -> usize {
-        self.usages.len()
+        reply.events.extend(round.events);
+        if !round.calls.is_empty() && self.usages.len() > ROUNDS {
+            let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");
+            return Err(AttemptFailure::reported(AgentErrorKind::BadReply, message));
+        }
+        Ok(round.calls.into_iter().map(|call| self.answer(tools, call)).collect())
     }
 
     /// The reply of all rounds.
@@ -74,20 +141,13 @@ impl Rounds {
         Next::reply(std::mem::take(&mut self.reply))
     }
 
-    /// What a call returns, as the text that the model is told; call and result become events.
-    pub(in crate::agent) fn call(&mut self, tools: &[ToolConfig], call: &Called) -> String {
+    /// A call with its result, as the model reads it; both become events.
+    fn answer(&mut self, tools: &[ToolConfig], call: ModelCall) -> (ModelCall, String) {
         let args = call.args();
         let output = returned(tools, &call.name, &args);
         let answer = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
-        let kind = EventKind::FunctionCall(ToolCall { function: call.name.clone(), args });
-        self.reply.events.push(Event::with_raw(kind, call.as_json()));
+        self.reply.events.push(Event::call(call.name.clone(), args, call.to_json()));
         self.reply.events.push(EventKind::FunctionResponse { output }.into());
-        answer
-    }
-
-    /// After the last of [`ROUNDS`], with calls again.
-    pub(in crate::agent) fn endless() -> AttemptFailure {
-        let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");
-        AttemptFailure::reported(AgentErrorKind::BadReply, message)
+        (call, answer)
     }
 }

@@ -1,13 +1,13 @@
-//! The requests of a conversation with the agent server, and what their replies bring.
+//! The requests of a conversation with the agent server, and how their replies are read.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::TrpcConfig;
-use super::wire::{RunReply, run_of, run_request};
+use super::wire::{RunReply, parse_run, run_request};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, Hints, Next, Received, Request, Took, TurnInput, Wire, hints};
+use crate::agent::rest::{Caller, EventOutcome, Hints, Next, Received, Request, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, Reply};
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method};
 
@@ -59,13 +59,13 @@ impl Wire for TrpcWire {
         Ok(Value::Null)
     }
 
-    fn feed(&mut self, _: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
-        Ok(Took::Nothing)
+    fn feed(&mut self, _: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
+        Ok(EventOutcome::Nothing)
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
-        let run = self.reply.take().map_or_else(|| Err("the reply is empty".to_owned()), |reply| run_of(&reply));
+        let run = self.reply.take().map_or_else(|| Err("the reply is empty".to_owned()), |reply| parse_run(&reply));
         let run = run.map_err(|what| received.reported(&what))?;
-        Next::reply(Reply { events: run.events, usage: run.usage, ..received.words(run.text) })
+        Next::reply(Reply { events: run.events, usage: run.usage, ..received.timed_reply(run.text) })
     }
 }

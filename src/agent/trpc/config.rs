@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::calls::TrpcWire;
 use crate::agent::adk::{AdkWire, TRPC_DEBUG};
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
-use crate::agent::transport::those;
+use crate::agent::transport::abilities_where;
 use crate::agent::{Ability, Agent};
 use crate::http::BaseUrl;
 
@@ -61,7 +61,7 @@ impl RestTransport for TrpcConfig {
             base_url: self.base_url.as_deref(),
             api_key: self.api_key.as_ref(),
             headers: Some(&self.headers),
-            abilities: those(&[
+            abilities: abilities_where(&[
                 (self.server == ServerConfig::Debug && self.streaming, Ability::Streams),
                 (true, Ability::ReportsTools),
                 (!self.streaming, Ability::ReportsUsage),

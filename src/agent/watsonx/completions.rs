@@ -1,17 +1,17 @@
-//! A conversation by chat completions (v2). A transcript is kept in any case: it is what a lost thread is made anew of.
+//! A conversation by chat completions (v2). A transcript is kept in any case: a lost thread is made again from it.
 
 use serde_json::{Value, json};
 
 use super::ThreadsConfig;
 use super::instance::{HINTS, Instance, reported};
 use super::wire::completions::{Beside, Turn, request};
-use crate::agent::attempts::{Again, AttemptFailure};
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire};
+use crate::agent::attempts::{AttemptFailure, Retry};
+use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
 use crate::agent::{AgentError, Reply};
 use crate::http::{HttpReply, Method};
 use crate::secret::Secret;
 
-/// What asks the server for a thread.
+/// The value that asks the server for a thread.
 const NEW: &str = "new";
 
 /// Who keeps the conversation.
@@ -87,11 +87,11 @@ impl Wire for CompletionsWire {
         Ok(request_to.with_body(&body).in_form(Form::Events, Some("text/event-stream")))
     }
 
-    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
+    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
         Ok(match self.turn.take(&event) {
-            _ if self.turn.failure.is_some() => Took::End,
-            true => Took::Words,
-            false => Took::Nothing,
+            _ if self.turn.failure.is_some() => EventOutcome::End,
+            true => EventOutcome::Text,
+            false => EventOutcome::Nothing,
         })
     }
 
@@ -106,7 +106,7 @@ impl Wire for CompletionsWire {
             let mut failure = AttemptFailure::from(received.fault.clone().unwrap_or_else(ended));
             if self.thread != Thread::Ours && received.has_begun {
                 failure.error.message.push_str("; it is not sent again: the thread would hold the message twice");
-                failure.again = Again::Never;
+                failure.retry = Retry::Never;
             }
             return Err(failure);
         };
@@ -120,10 +120,10 @@ impl Wire for CompletionsWire {
         self.history.push(of_user(input));
         self.history.extend(completed.history);
         let text = completed.content.text();
-        Next::reply(Reply { events: completed.content.events, usage: completed.usage, ..received.words(text) })
+        Next::reply(Reply { events: completed.content.events, usage: completed.usage, ..received.timed_reply(text) })
     }
 
-    /// A thread that is lost is made again; a deployment that keeps none is told the conversation with each message.
+    /// A thread that is lost is made again; a deployment that keeps none gets the conversation with each message.
     fn failed(&mut self, failure: AttemptFailure, refusal: Option<&HttpReply>) -> AttemptFailure {
         let Some(reply) = refusal else { return failure };
         if !String::from_utf8_lossy(&reply.body).to_lowercase().contains("thread") {
@@ -137,7 +137,7 @@ impl Wire for CompletionsWire {
             _ => return failure,
         };
         self.thread = thread;
-        AttemptFailure { again: Again::Instead { what, look: None }, ..failure }
+        AttemptFailure { retry: Retry::Instead { what, poll: None }, ..failure }
     }
 }
 

@@ -1,4 +1,4 @@
-//! An instance of watsonx Orchestrate: its agents, and what both of its APIs share.
+//! An instance of watsonx Orchestrate: its agents, and the common part of its two APIs.
 
 use super::wire::{agent_id, uuid_of};
 use super::{EditionConfig, WatsonxConfig};
@@ -7,10 +7,10 @@ use crate::agent::rest::{Caller, Hints, Request};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::http::{BaseUrl, HttpReply, Method, Url};
 
-/// How many names of other agents an error tells.
+/// How many names of other agents an error lists.
 const NAMES: usize = 20;
 
-/// What to try, but for what is not found.
+/// Hints, but for 404.
 pub(super) const HINTS: Hints = Hints {
     unreachable: "; is it running? target.watsonx.baseUrl says where it is looked for",
     unauthorized: "; check the key (target.watsonx.apiKey or EVAL_JOB_AGENT_API_KEY), and whether it is a token or, with \
@@ -48,12 +48,11 @@ impl Instance {
                     self.name,
                     shown(&names)
                 );
-                return Err(AgentError { kind: AgentErrorKind::NotFound, message });
+                return Err(AgentError::new(AgentErrorKind::NotFound, message));
             }
             None => {
-                let message =
-                    "the reply to GET /v1/orchestrate/agents is no list of agents; check target.watsonx.baseUrl";
-                return Err(AgentError { kind: AgentErrorKind::BadReply, message: message.to_owned() });
+                let what = "the reply to GET /v1/orchestrate/agents is no list of agents; check target.watsonx.baseUrl";
+                return Err(AgentError::new(AgentErrorKind::BadReply, what));
             }
         };
         Ok(uuid_of(&caller.unique_session_id()))

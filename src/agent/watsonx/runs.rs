@@ -1,5 +1,5 @@
-//! A conversation by runs (v1): the server keeps the thread. A reply that breaks off is read from the thread; the message is
-//! never said again.
+//! A conversation by runs (v1): the server keeps the thread. A reply that breaks off is read from the thread; a message is
+//! never sent again.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::instance::{HINTS, Instance, reported};
 use super::wire::TurnContent;
-use super::wire::runs::{Run, answer_of, request};
-use crate::agent::attempts::{Again, AttemptFailure};
-use crate::agent::rest::{Caller, Form, Hints, Next, Received, Request, Took, TurnInput, Wire};
+use super::wire::runs::{Run, find_answer, request};
+use crate::agent::attempts::{AttemptFailure, Retry};
+use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, Reply};
 use crate::http::{HttpFault, HttpReply, Method};
 
@@ -18,7 +18,7 @@ use crate::http::{HttpFault, HttpReply, Method};
 #[derive(Clone)]
 pub(super) struct RunsWire {
     instance: Instance,
-    /// The waits between looks at a thread whose reply was cut off.
+    /// The waits between polls of a thread, where a reply was cut off.
     waits: Vec<Duration>,
     thread: Option<String>,
     run: Run,
@@ -41,29 +41,29 @@ impl RunsWire {
     }
 
     /// The message has arrived in the thread, and the reply broke off there: the thread is read as often as the policy says.
-    fn look(&mut self, mut failure: AttemptFailure) -> AttemptFailure {
+    fn poll(&mut self, mut failure: AttemptFailure) -> AttemptFailure {
         let mut cut =
             CutOff { error: failure.error.clone(), waits: self.waits.iter().copied().collect(), messages: Value::Null };
-        let again = match cut.waits.pop_front() {
-            Some(wait) => Again::Instead { what: "its thread is read", look: Some(wait) },
-            None => Again::Never,
+        let retry = match cut.waits.pop_front() {
+            Some(wait) => Retry::Instead { what: "its thread is read", poll: Some(wait) },
+            None => Retry::Never,
         };
-        if again == Again::Never {
+        if retry == Retry::Never {
             failure.error.message.push_str("; and its thread shows no answer");
         }
         self.cut_off = Some(cut);
-        AttemptFailure { again, ..failure }
+        AttemptFailure { retry, ..failure }
     }
 
-    /// What the thread shows of the answer.
-    fn looked(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    /// The answer, as far as the thread shows it.
+    fn polled(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let Some(cut) = &mut self.cut_off else { return Ok(Next::Send) };
-        if let Some(content) = answer_of(&cut.messages, input.turn, &input.message) {
+        if let Some(content) = find_answer(&cut.messages, input.turn, &input.message) {
             // The thread does not say when the answer was there: this is when it was seen.
             return reply(received, content);
         }
         match cut.waits.pop_front() {
-            Some(wait) => Ok(Next::Look(wait)),
+            Some(wait) => Ok(Next::Poll(wait)),
             None => {
                 let message = format!("{}; and its thread shows no answer", cut.error.message);
                 Err(AttemptFailure::reported(cut.error.kind, message))
@@ -106,21 +106,21 @@ impl Wire for RunsWire {
         reply.json()
     }
 
-    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<Took, AttemptFailure> {
+    fn feed(&mut self, event: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
         if let Some(cut) = &mut self.cut_off {
             cut.messages = event;
-            return Ok(Took::Nothing);
+            return Ok(EventOutcome::Nothing);
         }
         Ok(match self.run.take(&event) {
-            _ if self.run.failure.is_some() => Took::End,
-            true => Took::Words,
-            false => Took::Nothing,
+            _ if self.run.failure.is_some() => EventOutcome::End,
+            true => EventOutcome::Text,
+            false => EventOutcome::Nothing,
         })
     }
 
     async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         if self.cut_off.is_some() {
-            return self.looked(input, received);
+            return self.polled(input, received);
         }
         let (run, head) = (std::mem::take(&mut self.run), &received.reply);
         self.thread.clone_from(&run.thread);
@@ -137,7 +137,7 @@ impl Wire for RunsWire {
         if let Some(fault) = fault {
             let failure = AttemptFailure::from(fault);
             let has_arrived = run.thread.is_some() && received.has_begun;
-            return Err(if has_arrived { self.look(failure) } else { failure });
+            return Err(if has_arrived { self.poll(failure) } else { failure });
         }
         match run.finish() {
             content if content.is_silent() => Err(reported(head, "the run ended without a message")),
@@ -148,5 +148,5 @@ impl Wire for RunsWire {
 
 fn reply(received: &Received, content: TurnContent) -> Result<Next, AttemptFailure> {
     let text = content.text();
-    Next::reply(Reply { events: content.events, ..received.words(text) })
+    Next::reply(Reply { events: content.events, ..received.timed_reply(text) })
 }

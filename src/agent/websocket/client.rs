@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::config::WebSocketConfig;
-use super::wire::{Heard, Reading};
-use crate::agent::attempts::{Again, AttemptFailure, Retries, own_session_id};
-use crate::agent::freeform::{Picked, TemplateValues, address, fill_all_apart, headers_of};
-use crate::agent::rest::{Hints, Took, TurnInput};
+use super::wire::{FrameReader, PartialReply};
+use crate::agent::attempts::{AttemptFailure, Retries, Retry, own_session_id};
+use crate::agent::freeform::{PickedReply, TemplateValues, address, fill_all_off_thread, headers_of};
+use crate::agent::rest::{EventOutcome, Hints, TurnInput};
 use crate::agent::{Agent, AgentContext, AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
@@ -32,17 +32,15 @@ struct Shared {
     config: WebSocketConfig,
     values: TemplateValues,
     context: AgentContext,
-    reading: Reading,
+    reader: FrameReader,
     sessions: AtomicU64,
 }
 
 impl WebSocketAgent {
     /// A client; nothing is sent yet. The error says which path is none.
     pub(super) fn new(config: WebSocketConfig, context: AgentContext) -> Result<WebSocketAgent, String> {
-        let (reading, values) = (Reading::of(&config)?, TemplateValues::from(&context));
-        Ok(WebSocketAgent {
-            shared: Arc::new(Shared { config, values, context, reading, sessions: AtomicU64::new(0) }),
-        })
+        let (reader, values) = (FrameReader::new(&config)?, TemplateValues::from(&context));
+        Ok(WebSocketAgent { shared: Arc::new(Shared { config, values, context, reader, sessions: AtomicU64::new(0) }) })
     }
 }
 
@@ -69,21 +67,10 @@ struct Opened {
 
 impl Shared {
     async fn open_with_retries(&self, id: &str, nth: u64) -> Result<Opened, AgentError> {
-        let mut attempts = Attempts::default();
-        let mut retries = Retries::new(&self.context, nth, &mut attempts);
-        loop {
-            let permit = retries.admit().await?;
-            match self.open(id).await {
-                Ok(opened) => {
-                    self.context.limiter.answered(permit);
-                    return Ok(opened);
-                }
-                Err(failure) => retries.failed(permit, failure).await?,
-            }
-        }
+        Retries::new(&self.context, nth, &mut Attempts::default()).run(|| self.open(id)).await
     }
 
-    /// One try to open a conversation: the connection, what is sent first, the session's id.
+    /// One attempt to open a conversation: the connection, the first frames, the session's id.
     async fn open(&self, id: &str) -> Result<Opened, AttemptFailure> {
         let Shared { config, values, context, .. } = self;
         let values = values.in_turn(&TurnInput { session_id: id.to_owned(), ..TurnInput::default() }, &[]);
@@ -93,9 +80,9 @@ impl Shared {
                 socket.send(frame_of("open", message, &values).await?).await?;
             }
             let (mut held, mut size) = (VecDeque::new(), 0);
-            while self.reading.wants_session_id() {
+            while self.reader.wants_session_id() {
                 let frame = self.next(&mut socket, "before it told a session id").await?;
-                let own_id = self.reading.session_id(&frame);
+                let own_id = self.reader.session_id(&frame);
                 size += frame.len();
                 held.push_back(frame);
                 if own_id.is_some() {
@@ -136,11 +123,11 @@ impl Shared {
             Ok(Connected::Refused(reply)) if reply.status == 403 => {
                 let hint = "; check the path in target.websocket.url, for many servers refuse an unknown one like that, and the \
                             keys in target.websocket.headers";
-                let mut failure = AttemptFailure::of_status(&reply, context.clock);
+                let mut failure = AttemptFailure::from_reply(&reply, context.clock);
                 failure.error.message.push_str(hint);
                 return Err(failure);
             }
-            Ok(Connected::Refused(reply)) => AttemptFailure::of_status(&reply, context.clock),
+            Ok(Connected::Refused(reply)) => AttemptFailure::from_reply(&reply, context.clock),
             Err(fault) => AttemptFailure::from(fault),
         };
         Err(HINTS.on(failure))
@@ -171,7 +158,7 @@ impl Shared {
 
 /// A message filled in: a text as it is, anything else as JSON.
 async fn frame_of(key: &'static str, message: &Value, values: &Value) -> Result<String, HttpFault> {
-    let filled = fill_all_apart(key, message, values).await.map_err(|problem| unsendable(&problem))?;
+    let filled = fill_all_off_thread(key, message, values).await.map_err(|problem| unsendable(&problem))?;
     Ok(filled.as_str().map_or_else(|| filled.to_string(), str::to_owned))
 }
 
@@ -186,7 +173,7 @@ struct WebSocketSession {
     socket: Box<Socket>,
     /// Frames that came before they were asked for.
     held: VecDeque<String>,
-    /// Why nothing more can be said.
+    /// Why the conversation is over, where it is.
     is_over: Option<AgentError>,
     history: Vec<Value>,
 }
@@ -226,7 +213,7 @@ impl Session for WebSocketSession {
 impl WebSocketSession {
     async fn talk(&mut self, message: &str) -> Result<Reply, AttemptFailure> {
         if let Some(error) = &self.is_over {
-            return Err(AttemptFailure { error: error.clone(), maybe_received: false, again: Again::Never });
+            return Err(AttemptFailure { error: error.clone(), maybe_received: false, retry: Retry::Never });
         }
         self.input.turn += 1;
         message.clone_into(&mut self.input.message);
@@ -240,14 +227,14 @@ impl WebSocketSession {
     /// One reply. After a failure nobody can tell which frames would belong to which reply: the conversation is over.
     async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, AttemptFailure> {
         let limit = self.shared.context.turn_limit;
-        let mut heard = Heard::default();
-        let reply = tokio::time::timeout(limit, self.exchange(frame, stopwatch, &mut heard)).await;
+        let mut partial = PartialReply::default();
+        let reply = tokio::time::timeout(limit, self.exchange(frame, stopwatch, &mut partial)).await;
         let reply = reply.unwrap_or_else(|_| {
             let late = format!("the reply was not complete within {limit:?}");
-            Err(match (heard.frames, heard.picked.text.is_empty()) {
+            Err(match (partial.frames, partial.picked.text.is_empty()) {
                 (0, _) => self.socket.fault(HttpFaultKind::Timeout, &late),
                 // The words are where they should be, and there are none: that is the agent's.
-                (_, true) if heard.picked.is_missed == Some(false) => {
+                (_, true) if partial.picked.is_missed == Some(false) => {
                     self.socket.fault(HttpFaultKind::Timeout, &format!("{late}; what came had empty words"))
                 }
                 (_, is_wordless) => {
@@ -263,7 +250,7 @@ impl WebSocketSession {
             let failure = AttemptFailure::from(fault);
             let AgentError { kind, message } = &failure.error;
             let message = format!("the connection was given up after a failure: {message}");
-            self.is_over = Some(AgentError { kind: *kind, message });
+            self.is_over = Some(AgentError::new(*kind, message));
             failure
         })
     }
@@ -272,7 +259,7 @@ impl WebSocketSession {
         &mut self,
         frame: Option<String>,
         mut stopwatch: Stopwatch,
-        heard: &mut Heard,
+        partial: &mut PartialReply,
     ) -> Result<Reply, HttpFault> {
         let shared = &self.shared;
         if let Some(frame) = frame {
@@ -291,18 +278,18 @@ impl WebSocketSession {
                 None => shared.next(&mut self.socket, "in the middle of its reply").await?,
             };
             size += frame.len();
-            heard.frames += 1;
+            partial.frames += 1;
             let now = stopwatch.elapsed_ms();
-            let took = shared.reading.take(&frame, heard).map_err(|how| {
+            let took = shared.reader.take(&frame, partial).map_err(|how| {
                 let what = format!("a frame {how}: {}", self.socket.quote(&frame));
                 let is_cut = how.starts_with("stops");
                 let kind = if is_cut { HttpFaultKind::Useless } else { HttpFaultKind::Unreadable };
                 self.socket.fault(kind, &what)
             })?;
             match took {
-                Took::Nothing => {}
-                Took::Words => first_token_ms = first_token_ms.or(Some(now)),
-                Took::End => return self.reply(std::mem::take(heard), first_token_ms, now),
+                EventOutcome::Nothing => {}
+                EventOutcome::Text => first_token_ms = first_token_ms.or(Some(now)),
+                EventOutcome::End => return self.reply(std::mem::take(partial), first_token_ms, now),
             }
             if size > STREAM_CAP {
                 let what = "the reply is longer than 64 MiB; reading stopped there";
@@ -311,12 +298,12 @@ impl WebSocketSession {
         }
     }
 
-    fn reply(&self, heard: Heard, first_token_ms: Option<f64>, latency_ms: f64) -> Result<Reply, HttpFault> {
-        if let Some(error) = heard.error {
+    fn reply(&self, partial: PartialReply, first_token_ms: Option<f64>, latency_ms: f64) -> Result<Reply, HttpFault> {
+        if let Some(error) = partial.error {
             let malformed = |what: &str| self.socket.fault(HttpFaultKind::Useless, what);
             return Err(malformed(&format!("answered with an error: {}", self.socket.quote(&error))));
         }
-        let Picked { text, events, usage, is_missed } = heard.picked;
+        let PickedReply { text, events, usage, is_missed } = partial.picked;
         if text.trim().is_empty() {
             let is_missed = is_missed == Some(true);
             let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };

@@ -6,13 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::wire::Reading;
+use super::wire::FrameReader;
 use crate::agent::freeform::{
-    UsageConfig, address, fill_all, headers_of, names, names_within, stand_in, stand_in_without, tells_message,
+    UsageConfig, address, example_values, example_values_without, fill_all, headers_of, mentions, mentions_within,
+    tells_message,
 };
 
 use super::WebSocketAgent;
-use crate::agent::transport::{is_of_tls, those, unusable};
+use crate::agent::transport::{abilities_where, is_of_tls, unusable};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
 
 /// `target.websocket`: any agent that is talked to by frames of text. Every text of the address, a header or a message is a
@@ -84,8 +85,6 @@ pub struct DoneConfig {
 }
 
 impl WebSocketConfig {
-    /// The model where `--model` names none.
-    pub const MODEL: &'static str = "default";
     /// What an address can begin with.
     pub(super) const SCHEMES: [&'static str; 4] = ["ws", "wss", "http", "https"];
     pub(super) const EXAMPLE: &'static str = "ws://localhost:8080/chat";
@@ -94,24 +93,10 @@ impl WebSocketConfig {
         "{{ message }}".into()
     }
 
-    /// Whether it can only be reached where it is known where a started agent listens.
-    pub(in crate::agent) fn needs_base_url(&self) -> bool {
-        problems(self, &stand_in()).is_empty() && !problems(self, &stand_in_without("baseUrl")).is_empty()
-    }
-
-    /// Whether a template tells the agent which model to use.
-    pub fn tells_model(&self) -> bool {
-        self.tells("model")
-    }
-
-    /// Whether a template tells the agent who the user is.
-    pub fn tells_user(&self) -> bool {
-        self.tells("user")
-    }
-
+    /// Whether a template tells the agent this value.
     fn tells(&self, name: &str) -> bool {
-        let in_messages = self.open.iter().chain([&self.say]).any(|message| names_within(message, name));
-        in_messages || names(&self.url, name) || self.headers.values().any(|value| names(value, name))
+        let in_messages = self.open.iter().chain([&self.say]).any(|message| mentions_within(message, name));
+        in_messages || mentions(&self.url, name) || self.headers.values().any(|value| mentions(value, name))
     }
 }
 
@@ -134,13 +119,13 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
     let problems: Vec<String> = problems.collect();
     let mute = (is_mute && problems.is_empty()).then(|| mute.to_owned());
     let problems = problems.into_iter().chain(mute);
-    problems.map(|problem| format!("target.websocket.{problem}")).chain(Reading::of(config).err()).collect()
+    problems.map(|problem| format!("target.websocket.{problem}")).chain(FrameReader::new(config).err()).collect()
 }
 
 impl Transport for WebSocketConfig {
     fn abilities(&self) -> Vec<Ability> {
-        those(&[
-            (self.tells_model(), Ability::ChoosesModel),
+        abilities_where(&[
+            (self.tells("model"), Ability::ChoosesModel),
             (self.reply.delta.is_some(), Ability::Streams),
             (self.reply.events.is_some(), Ability::ReportsTools),
             (self.reply.usage.is_some(), Ability::ReportsUsage),
@@ -148,7 +133,7 @@ impl Transport for WebSocketConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        problems(self, &stand_in())
+        problems(self, &example_values())
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {
@@ -156,7 +141,7 @@ impl Transport for WebSocketConfig {
     }
 
     fn default_model(&self) -> &'static str {
-        Self::MODEL
+        "default"
     }
 
     /// Without the query, which can hold a key.
@@ -177,11 +162,13 @@ impl Transport for WebSocketConfig {
     }
 
     fn needs_base_url(&self) -> Option<&'static str> {
-        self.needs_base_url().then_some("target.websocket")
+        let needs = problems(self, &example_values()).is_empty()
+            && !problems(self, &example_values_without("baseUrl")).is_empty();
+        needs.then_some("target.websocket")
     }
 
     fn tells_user(&self) -> bool {
-        self.tells_user()
+        self.tells("user")
     }
 
     fn how_to_report_calls(&self) -> &'static str {

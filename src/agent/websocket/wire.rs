@@ -1,24 +1,24 @@
-//! Frames → words, events and tokens, and which of them is a reply's last.
+//! Frames → text, events and tokens, and which of them is a reply's last.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::config::WebSocketConfig;
-use crate::agent::freeform::{Picked, Picks, path, text};
-use crate::agent::rest::Took;
+use crate::agent::freeform::{PickedReply, ReplyPaths, path, text};
+use crate::agent::rest::EventOutcome;
 use crate::http::read_json;
 
 /// How frames are read.
 #[derive(Debug, Clone)]
-pub(super) struct Reading {
+pub(super) struct FrameReader {
     /// `None` where each frame is plain text and a reply.
-    json: Option<JsonReading>,
+    json: Option<JsonPaths>,
     session_id: Option<JsonPath>,
 }
 
 #[derive(Debug, Clone)]
-struct JsonReading {
-    picks: Picks,
+struct JsonPaths {
+    picks: ReplyPaths,
     whole: Option<JsonPath>,
     error: Option<JsonPath>,
     done: Option<(JsonPath, Value)>,
@@ -26,17 +26,17 @@ struct JsonReading {
 
 /// A reply, as far as it has come.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Heard {
-    pub(super) picked: Picked,
-    /// What the agent says of a failure of its own.
+pub(super) struct PartialReply {
+    pub(super) picked: PickedReply,
+    /// The failure that the agent reports.
     pub(super) error: Option<String>,
     /// How many frames came.
     pub(super) frames: usize,
 }
 
-impl Reading {
+impl FrameReader {
     /// The paths of a job; the error names the key of the first that is none.
-    pub(super) fn of(config: &WebSocketConfig) -> Result<Reading, String> {
+    pub(super) fn new(config: &WebSocketConfig) -> Result<FrameReader, String> {
         const PLACE: &str = "target.websocket.reply";
         let reply = &config.reply;
         let optional = |key: &str, text: Option<&String>| text.map(|text| path(key, text)).transpose();
@@ -45,8 +45,13 @@ impl Reading {
             .done
             .as_ref()
             .map(|done| path(&format!("{PLACE}.done.path"), &done.path).map(|path| (path, done.equals.clone())));
-        let json = JsonReading {
-            picks: Picks::of(PLACE, ("delta", reply.delta.as_ref()), reply.events.as_ref(), reply.usage.as_ref())?,
+        let json = JsonPaths {
+            picks: ReplyPaths::parse(
+                PLACE,
+                ("delta", reply.delta.as_ref()),
+                reply.events.as_ref(),
+                reply.usage.as_ref(),
+            )?,
             whole: optional(&format!("{PLACE}.text"), reply.text.as_ref())?,
             error: optional(&format!("{PLACE}.error"), reply.error.as_ref())?,
             done: done.transpose()?,
@@ -55,7 +60,7 @@ impl Reading {
             return Err(format!("{PLACE}: say where the agent's words are: delta, or text"));
         }
         let session_id = optional("target.websocket.sessionId", config.session_id.as_ref())?;
-        Ok(Reading { json: is_json.then_some(json), session_id })
+        Ok(FrameReader { json: is_json.then_some(json), session_id })
     }
 
     /// Whether a session's id is to be waited for.
@@ -71,40 +76,40 @@ impl Reading {
     }
 
     /// Takes in a frame. The error says that it is no JSON.
-    pub(super) fn take(&self, frame: &str, heard: &mut Heard) -> Result<Took, String> {
+    pub(super) fn take(&self, frame: &str, partial: &mut PartialReply) -> Result<EventOutcome, String> {
         let Some(json) = &self.json else {
-            heard.picked.text.push_str(frame);
-            return Ok(Took::End);
+            partial.picked.text.push_str(frame);
+            return Ok(EventOutcome::End);
         };
         let frame: Value = read_json(frame).map_err(|error| {
             if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" }.to_owned()
         })?;
-        Ok(json.take(&frame, heard))
+        Ok(json.take(&frame, partial))
     }
 }
 
-impl JsonReading {
-    fn take(&self, frame: &Value, heard: &mut Heard) -> Took {
+impl JsonPaths {
+    fn take(&self, frame: &Value, partial: &mut PartialReply) -> EventOutcome {
         let found = |path: &Option<JsonPath>| {
             let nodes: Vec<String> = path.iter().flat_map(|path| path.query(frame).all()).map(text).collect();
             Some(nodes.concat()).filter(|words| !words.is_empty())
         };
-        let mut has_words = self.picks.take(frame, &mut heard.picked);
-        heard.picked.looked(self.whole.iter().flat_map(|path| path.query(frame).all()));
+        let mut has_words = self.picks.take(frame, &mut partial.picked);
+        partial.picked.looked(self.whole.iter().flat_map(|path| path.query(frame).all()));
         if let Some(words) = found(&self.whole) {
-            heard.picked.text = words;
+            partial.picked.text = words;
             has_words = true;
         }
-        heard.error = found(&self.error).or(heard.error.take());
+        partial.error = found(&self.error).or(partial.error.take());
         let is_last = match &self.done {
             Some((path, Value::Null)) => !path.query(frame).is_empty(),
             Some((path, wanted)) => path.query(frame).all().contains(&wanted),
             None => has_words,
         };
-        match (is_last || heard.error.is_some(), has_words) {
-            (true, _) => Took::End,
-            (false, true) => Took::Words,
-            (false, false) => Took::Nothing,
+        match (is_last || partial.error.is_some(), has_words) {
+            (true, _) => EventOutcome::End,
+            (false, true) => EventOutcome::Text,
+            (false, false) => EventOutcome::Nothing,
         }
     }
 }
@@ -115,21 +120,23 @@ mod tests {
 
     use super::*;
 
-    fn reading(reply: Value) -> Result<Reading, String> {
-        Reading::of(&serde_json::from_value(json!({"url": "ws://h", "sessionId": "$.id", "reply": reply})).unwrap())
+    fn reader(reply: Value) -> Result<FrameReader, String> {
+        FrameReader::new(
+            &serde_json::from_value(json!({"url": "ws://h", "sessionId": "$.id", "reply": reply})).unwrap(),
+        )
     }
 
-    fn read(reply: Value, frames: &[Value]) -> (Heard, Vec<Took>) {
-        let (reading, mut heard) = (reading(reply).unwrap(), Heard::default());
-        let took = frames.iter().map(|frame| reading.take(&frame.to_string(), &mut heard).unwrap()).collect();
-        (heard, took)
+    fn read(reply: Value, frames: &[Value]) -> (PartialReply, Vec<EventOutcome>) {
+        let (reader, mut partial) = (reader(reply).unwrap(), PartialReply::default());
+        let took = frames.iter().map(|frame| reader.take(&frame.to_string(), &mut partial).unwrap()).collect();
+        (partial, took)
     }
 
     #[test]
     fn pieces_events_and_tokens_are_picked_until_the_end() {
         let reply = json!({"delta": "$.delta", "events": "$.did", "usage": {"input": "$.in"},
                            "done": {"path": "$.type", "equals": "done"}});
-        let (heard, took) = read(
+        let (partial, took) = read(
             reply,
             &[
                 json!({"type": "thinking"}),
@@ -139,38 +146,47 @@ mod tests {
                 json!({"type": "done", "in": 3}),
             ],
         );
-        assert_eq!(took, [Took::Nothing, Took::Words, Took::Nothing, Took::Words, Took::End]);
-        assert_eq!((heard.picked.text.as_str(), heard.picked.events.len()), ("Hello", 1));
-        assert_eq!(heard.picked.usage.unwrap().input_tokens, Some(3));
+        assert_eq!(
+            took,
+            [EventOutcome::Nothing, EventOutcome::Text, EventOutcome::Nothing, EventOutcome::Text, EventOutcome::End]
+        );
+        assert_eq!((partial.picked.text.as_str(), partial.picked.events.len()), ("Hello", 1));
+        assert_eq!(partial.picked.usage.unwrap().input_tokens, Some(3));
     }
 
     #[test]
     fn the_whole_stands_in_for_its_pieces_and_ends_where_nothing_else_does() {
-        let (heard, took) = read(
+        let (partial, took) = read(
             json!({"delta": "$.d", "text": "$.all", "done": {"path": "$.end"}}),
             &[json!({"d": "Hel"}), json!({"all": "Hello!"}), json!({"end": null})],
         );
-        assert_eq!((heard.picked.text.as_str(), took), ("Hello!", vec![Took::Words, Took::Words, Took::End]));
+        assert_eq!(
+            (partial.picked.text.as_str(), took),
+            ("Hello!", vec![EventOutcome::Text, EventOutcome::Text, EventOutcome::End])
+        );
         let (_, took) = read(json!({"text": "$.all"}), &[json!({"typing": true}), json!({"all": "Hello!"})]);
-        assert_eq!(took, [Took::Nothing, Took::End]);
+        assert_eq!(took, [EventOutcome::Nothing, EventOutcome::End]);
     }
 
     #[test]
     fn a_plain_frame_is_a_reply_and_a_failure_ends_one() {
-        let (heard, took) = read(json!({}), &[json!({"any": "thing"})]);
-        assert_eq!((heard.picked.text.as_str(), took), (r#"{"any":"thing"}"#, vec![Took::End]));
-        let (heard, took) = read(
+        let (partial, took) = read(json!({}), &[json!({"any": "thing"})]);
+        assert_eq!((partial.picked.text.as_str(), took), (r#"{"any":"thing"}"#, vec![EventOutcome::End]));
+        let (partial, took) = read(
             json!({"delta": "$.d", "error": "$.error.message", "done": {"path": "$.end"}}),
             &[json!({"d": "He"}), json!({"error": {"message": "out of order"}})],
         );
-        assert_eq!((heard.error.as_deref(), took), (Some("out of order"), vec![Took::Words, Took::End]));
+        assert_eq!(
+            (partial.error.as_deref(), took),
+            (Some("out of order"), vec![EventOutcome::Text, EventOutcome::End])
+        );
     }
 
     #[test]
     fn what_can_not_be_read_is_told() {
-        let json = reading(json!({"delta": "$.d"})).unwrap();
+        let json = reader(json!({"delta": "$.d"})).unwrap();
         for (frame, words) in [("nope", "is not JSON"), ("{\"d\":", "stops in the middle of its JSON")] {
-            assert_eq!(json.take(frame, &mut Heard::default()), Err(words.to_owned()));
+            assert_eq!(json.take(frame, &mut PartialReply::default()), Err(words.to_owned()));
         }
         assert_eq!(json.session_id(r#"{"id": 7}"#).as_deref(), Some("7"));
         assert_eq!((json.session_id("nope"), json.session_id(r#"{"id": ""}"#)), (None, None));
@@ -179,7 +195,7 @@ mod tests {
             (json!({"delta": "d"}), "target.websocket.reply.delta: `d` is no JSONPath"),
             (json!({"text": "$.t", "done": {"path": "end"}}), "target.websocket.reply.done.path: `end` is no JSONPath"),
         ] {
-            assert!(reading(reply).unwrap_err().starts_with(words));
+            assert!(reader(reply).unwrap_err().starts_with(words));
         }
     }
 }

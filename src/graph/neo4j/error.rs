@@ -3,7 +3,7 @@
 use neo4rs::Error as Theirs;
 
 use crate::graph::{GraphError, GraphErrorKind};
-use crate::http::certificate_doubt;
+use crate::http::certificate_problem;
 
 /// What went wrong, and whether the server asks to try again.
 pub(super) struct Neo4jFailure {
@@ -47,7 +47,7 @@ pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
             format!("{uri} is no address of a Neo4j database ({theirs}). Try bolt://localhost:7687 or neo4j+s://HOST."),
         ),
         Theirs::IOError { detail } => {
-            let message = match certificate_doubt(detail) {
+            let message = match certificate_problem(detail) {
                 Some(doubt) => format!(
                     "Neo4j at {uri} can't be reached: its certificate {doubt}. A scheme with +ssc takes any certificate."
                 ),

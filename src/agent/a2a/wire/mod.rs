@@ -4,12 +4,13 @@
 mod card;
 mod part;
 
-pub use card::{Card, card_of};
+pub use card::{Card, parse_card};
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::agent::json::Fields;
 use crate::evidence::{Event, EventKind};
 
 /// A version of the protocol, as far as the two differ.
@@ -24,7 +25,7 @@ pub enum Version {
 
 impl Version {
     /// The version of a card's interface; one that says none is new enough to list interfaces.
-    pub fn of(text: &str) -> Version {
+    pub fn parse(text: &str) -> Version {
         if text.starts_with("0.") { Version::V0_3 } else { Version::V1 }
     }
 
@@ -88,7 +89,7 @@ pub struct UserMessage<'a> {
     pub task_id: Option<&'a str>,
 }
 
-/// What came of a message so far: the fold of one reply, of a stream, or of looks at a task.
+/// The state of a message: the fold of one reply, of a stream, or of polls of a task.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
     /// The conversation, as the agent names it.
@@ -99,15 +100,15 @@ pub struct Progress {
     pub state: Option<String>,
     /// The message that the agent answered with, or the last of its task's states.
     message: Option<String>,
-    /// The last that it said before it went on working.
+    /// The last text before it went on working.
     before: Option<String>,
     /// The results, by their ids, in the order in which they first came.
     artifacts: Vec<(String, String)>,
-    /// The last that the agent said, by the task's own history.
+    /// The agent's last message in the task's own history.
     history: Option<String>,
-    /// What is told on the way.
+    /// The events so far.
     pub events: Vec<Event>,
-    /// What of it was told already: the same part often comes again, in a task's history or in an artifact.
+    /// The parts among them: the same part often comes again, in a task's history or in an artifact.
     told: BTreeSet<String>,
     /// An answer came that is a message and no task.
     is_message: bool,
@@ -115,36 +116,36 @@ pub struct Progress {
 
 impl Progress {
     /// Takes in a result; whether it holds words for the user. The error says that it is of no known shape.
-    pub fn take_in(&mut self, result: &Value) -> Result<bool, String> {
+    pub fn apply(&mut self, result: &Value) -> Result<bool, String> {
         let kind = result.get("kind").and_then(Value::as_str);
         let of = |wrapper: &str, word: &str| result.get(wrapper).or((kind == Some(word)).then_some(result));
         if let Some(message) = of("message", "message").filter(|_| kind.is_none() || kind == Some("message")) {
             self.ids_of(message);
             self.is_message = true;
-            return Ok(self.take_in_message(message));
+            return Ok(self.apply_message(message));
         }
         if let Some(task) = of("task", "task") {
-            return Ok(self.take_in_task(task));
+            return Ok(self.apply_task(task));
         }
         if let Some(update) = of("statusUpdate", "status-update") {
             self.ids_of(update);
-            return Ok(self.take_in_status(update));
+            return Ok(self.apply_status(update));
         }
         if let Some(update) = of("artifactUpdate", "artifact-update") {
             self.ids_of(update);
             let append = update.get("append") == Some(&Value::Bool(true));
             let append = append || is_piece(update);
-            return Ok(update.get("artifact").is_some_and(|artifact| self.take_in_artifact(artifact, append)));
+            return Ok(update.get("artifact").is_some_and(|artifact| self.apply_artifact(artifact, append)));
         }
         // What is asked for by `tasks/get` stands there bare in 1.0.
         if result.get("status").is_some() && result.get("id").is_some() {
-            return Ok(self.take_in_task(result));
+            return Ok(self.apply_task(result));
         }
         Err("the result is neither a message nor a task".to_owned())
     }
 
     /// Usually there is one; trpc-agent-go can send many, pieces and wholes.
-    fn take_in_message(&mut self, message: &Value) -> bool {
+    fn apply_message(&mut self, message: &Value) -> bool {
         let (before, after) = around_calls(message, "\n");
         let has_words = [before.as_deref(), Some(&after)].into_iter().flatten().any(|words| !words.trim().is_empty());
         let known = self.message.take().unwrap_or_default();
@@ -164,18 +165,18 @@ impl Progress {
         has_words
     }
 
-    /// Words that were said before the agent went on working.
+    /// Adds a text that came before the agent went on working.
     fn said_before(&mut self, words: &str) {
         if !words.trim().is_empty() {
             self.before = Some(words.trim().to_owned());
-            self.events.push(EventKind::Other { data: json!({"intermediate": words.trim()}) }.into());
+            self.events.push(Event::other(json!({"intermediate": words.trim()})));
         }
     }
 
     /// Tells the calls and results among the parts of a message or an artifact, each once.
     fn tell(&mut self, thing: &Value, id_key: &str) {
-        let place = text(thing, id_key).unwrap_or_default();
-        for part in parts_of(thing) {
+        let place = thing.text(id_key).unwrap_or_default();
+        for part in thing.list("parts") {
             let Some((event, id)) = part::report(part) else { continue };
             let is_call = matches!(event.kind, EventKind::FunctionCall(_));
             let known_by = id.map_or_else(|| format!("{place} {part}"), |id| format!("{is_call} {id}"));
@@ -185,26 +186,28 @@ impl Progress {
         }
     }
 
-    fn take_in_task(&mut self, task: &Value) -> bool {
+    fn apply_task(&mut self, task: &Value) -> bool {
         self.ids_of(task);
-        self.task_id = text(task, "id").or(self.task_id.take());
-        let role = |message: &Value| message.get("role").and_then(Value::as_str).map(str::to_ascii_lowercase);
-        let history = task.get("history").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let is_users = |message: &Value| role(message).is_some_and(|role| role == "user" || role == "role_user");
+        replace(&mut self.task_id, task.text("id"));
+        // 1.0 writes ROLE_USER.
+        let is_of = |message: &Value, role: &str| {
+            message.text("role").is_some_and(|own| own.to_ascii_lowercase().trim_start_matches("role_") == role)
+        };
+        let history = task.list("history");
+        let is_users = |message: &Value| is_of(message, "user");
         let answers = history.iter().rposition(is_users).map_or(history, |user| &history[user + 1..]);
         answers.iter().for_each(|message| self.tell(message, "messageId"));
         let mut has_words = false;
-        for artifact in task.get("artifacts").and_then(Value::as_array).into_iter().flatten() {
-            has_words |= self.take_in_artifact(artifact, false);
+        for artifact in task.list("artifacts") {
+            has_words |= self.apply_artifact(artifact, false);
         }
-        let is_agents = |message: &&Value| role(message).is_some_and(|role| role == "agent" || role == "role_agent");
-        self.history = history.iter().rev().find(is_agents).map(text_of);
-        self.take_in_status(task) || has_words
+        self.history = history.iter().rfind(|message| is_of(message, "agent")).map(text_of);
+        self.apply_status(task) || has_words
     }
 
-    fn take_in_status(&mut self, update: &Value) -> bool {
+    fn apply_status(&mut self, update: &Value) -> bool {
         let status = update.get("status").unwrap_or(&Value::Null);
-        let state = text(status, "state").map(|state| state_of(&state));
+        let state = status.text("state").map(state_of);
         let words = status.get("message").map(text_of).filter(|words| !words.trim().is_empty());
         let rests = state.as_deref().is_some_and(rests);
         if rests {
@@ -222,15 +225,15 @@ impl Progress {
         rests && words.is_some()
     }
 
-    fn take_in_artifact(&mut self, artifact: &Value, append: bool) -> bool {
-        let id = text(artifact, "artifactId").unwrap_or_default();
+    fn apply_artifact(&mut self, artifact: &Value, append: bool) -> bool {
+        let id = artifact.text("artifactId").unwrap_or_default();
         // Its parts are pieces of one text: a stream brings them one by one.
         let (before, after) = around_calls(artifact, "");
         let has_words = !after.is_empty() || before.as_ref().is_some_and(|words| !words.is_empty());
         // A call that comes alone takes nothing back.
         let append = append || (!has_words && before.is_some());
         let place = self.artifacts.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
-            self.artifacts.push((id, String::new()));
+            self.artifacts.push((id.to_owned(), String::new()));
             self.artifacts.len() - 1
         });
         let known = if append { std::mem::take(&mut self.artifacts[place].1) } else { String::new() };
@@ -246,8 +249,8 @@ impl Progress {
     }
 
     fn ids_of(&mut self, thing: &Value) {
-        self.context_id = text(thing, "contextId").or(self.context_id.take());
-        self.task_id = text(thing, "taskId").or(self.task_id.take());
+        replace(&mut self.context_id, thing.text("contextId"));
+        replace(&mut self.task_id, thing.text("taskId"));
     }
 
     /// Whether nothing more will come by itself.
@@ -295,8 +298,11 @@ impl Progress {
     }
 }
 
-fn text(value: &Value, key: &str) -> Option<String> {
-    value.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+/// Replaces a value where there is a new one.
+fn replace(known: &mut Option<String>, new: Option<&str>) {
+    if let Some(new) = new {
+        *known = Some(new.to_owned());
+    }
 }
 
 /// A state in 0.3's spelling.
@@ -309,10 +315,6 @@ fn rests(state: &str) -> bool {
     matches!(state, "completed" | "failed" | "canceled" | "rejected" | "input-required" | "auth-required")
 }
 
-fn parts_of(thing: &Value) -> impl Iterator<Item = &Value> {
-    thing.get("parts").and_then(Value::as_array).into_iter().flatten()
-}
-
 /// Whether it is a piece of a text that comes as a whole later, by trpc-agent-go's own word.
 fn is_piece(thing: &Value) -> bool {
     thing.pointer("/metadata/object_type").and_then(Value::as_str) == Some("chat.completion.chunk")
@@ -320,24 +322,24 @@ fn is_piece(thing: &Value) -> bool {
 
 /// The words of a message or an artifact before its last call, where there is one, and those after it.
 fn around_calls(thing: &Value, between: &str) -> (Option<String>, String) {
-    let parts: Vec<&Value> = parts_of(thing).collect();
-    let words = |parts: &[&Value]| parts.iter().filter_map(|part| part::words(part)).collect::<Vec<_>>().join(between);
-    match parts.iter().rposition(|part| part::is_call(part)) {
+    let parts = thing.list("parts");
+    let words = |parts: &[Value]| parts.iter().filter_map(part::text).collect::<Vec<_>>().join(between);
+    match parts.iter().rposition(part::is_call) {
         Some(call) => (Some(words(&parts[..call])), words(&parts[call + 1..])),
-        None => (None, words(&parts)),
+        None => (None, words(parts)),
     }
 }
 
 /// The parts of a message or an artifact as text.
 fn text_of(message: &Value) -> String {
-    parts_of(message).filter_map(part::words).collect::<Vec<String>>().join("\n")
+    message.list("parts").iter().filter_map(part::text).collect::<Vec<String>>().join("\n")
 }
 
 /// The result of a JSON-RPC reply; the error is the code and the words of its error, or that it is none.
-pub fn result_of(reply: &Value) -> Result<&Value, (Option<i64>, String)> {
+pub fn parse_result(reply: &Value) -> Result<&Value, (Option<i64>, String)> {
     if let Some(error) = reply.get("error").filter(|error| !error.is_null()) {
         let code = error.get("code").and_then(Value::as_i64);
-        let words = text(error, "message").unwrap_or_else(|| error.to_string());
+        let words = error.text("message").map_or_else(|| error.to_string(), str::to_owned);
         return Err((code, words));
     }
     reply.get("result").ok_or_else(|| (None, "the reply is no JSON-RPC: it has neither result nor error".to_owned()))

@@ -1,16 +1,15 @@
-//! One part of a message or an artifact: words, or what the agent reports about its work.
+//! One part of a message or an artifact: text, or an event.
 //!
 //! A2A itself has no function calls. Google's ADK and trpc-agent-go put them into data parts and say so in the metadata:
 //! `adk_type: function_call`, and trpc-agent-go also `type`; thoughts are texts marked `adk_thought`, or `thought`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::text;
-use crate::agent::arguments::{arguments_of, json_within};
-use crate::evidence::{Event, EventKind, ToolCall};
+use crate::agent::json::{Fields, arguments_of, json_within};
+use crate::evidence::Event;
 
 /// The words of a part: data as JSON, a file as its name or address. Thoughts and reports are none.
-pub(super) fn words(part: &Value) -> Option<String> {
+pub(super) fn text(part: &Value) -> Option<String> {
     if is_thought(part) || kind(part).is_some() {
         return None;
     }
@@ -21,12 +20,12 @@ pub(super) fn words(part: &Value) -> Option<String> {
         return Some(data.to_string());
     }
     let file = part.get("file").unwrap_or(part);
-    let name = ["name", "filename", "uri", "url"].iter().find_map(|key| text(file, key));
+    let name = ["name", "filename", "uri", "url"].iter().find_map(|key| file.text(key));
     let is_file = ["bytes", "uri", "raw", "url"].iter().any(|key| file.get(*key).is_some());
-    is_file.then(|| format!("[file {}]", name.unwrap_or_else(|| "without a name".to_owned())))
+    is_file.then(|| format!("[file {}]", name.unwrap_or("without a name")))
 }
 
-/// What a part reports, and the id of the call that it is of.
+/// The event that a part reports, and the id of its call.
 pub(super) fn report(part: &Value) -> Option<(Event, Option<String>)> {
     let kind = kind(part)?;
     // 1.0 had a mapping around it for a while.
@@ -35,17 +34,17 @@ pub(super) fn report(part: &Value) -> Option<(Event, Option<String>)> {
     let found = |keys: &[&str]| keys.iter().find_map(|key| data.get(*key)).cloned();
     let event = match kind {
         "function_call" | "tool_call" => {
-            let function = ["name", "toolType", "tool_type"].iter().find_map(|key| text(data, key)).unwrap_or_default();
+            let function = ["name", "toolType", "tool_type"].iter().find_map(|key| data.text(key)).unwrap_or_default();
             let args = found(&["args", "arguments", "input"]).map(arguments_of);
-            EventKind::FunctionCall(ToolCall { function, args: args.unwrap_or_else(|| serde_json::json!({})) })
+            Event::call(function, args.unwrap_or_else(|| json!({})), part.clone())
         }
         "function_response" | "tool_response" => {
             let output = found(&["response", "output", "result"]).map(json_within).unwrap_or_default();
-            EventKind::FunctionResponse { output }
+            Event::response(output, part.clone())
         }
-        _ => EventKind::Other { data: part.clone() },
+        _ => Event::other(part.clone()),
     };
-    Some((Event::with_raw(event, part.clone()), text(data, "id")))
+    Some((event, data.text("id").map(str::to_owned)))
 }
 
 /// Whether a part reports a call.
@@ -57,7 +56,7 @@ fn is_thought(part: &Value) -> bool {
     marks(part, "thought").any(|mark| mark == &Value::Bool(true))
 }
 
-/// What a data part is marked as, of what ADK marks.
+/// The kind of event that a data part is marked as, by ADK's marks.
 fn kind(part: &Value) -> Option<&str> {
     const KINDS: [&str; 6] = [
         "function_call",

@@ -7,7 +7,7 @@ use crate::evidence::ToolCall;
 fn fold(results: &[Value]) -> Progress {
     let mut progress = Progress::default();
     for result in results {
-        progress.take_in(result).unwrap();
+        progress.apply(result).unwrap();
     }
     progress
 }
@@ -55,7 +55,7 @@ fn a_stream_of_updates_is_one_reply() {
     let new = [
         json!({"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_SUBMITTED"}}}),
         json!({"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING",
-            "message": {"parts": [{"text": "looking"}]}}}}),
+            "message": {"parts": [{"text": "polling"}]}}}}),
         json!({"artifactUpdate": {"taskId": "t", "artifact": {"artifactId": "a", "parts": [{"text": "Hel"}]}}}),
         json!({"artifactUpdate": {"taskId": "t", "append": true,
             "artifact": {"artifactId": "a", "parts": [{"text": "lo"}]}}}),
@@ -64,7 +64,7 @@ fn a_stream_of_updates_is_one_reply() {
     let old = [
         json!({"kind": "task", "id": "t", "contextId": "c", "status": {"state": "submitted"}}),
         json!({"kind": "status-update", "taskId": "t", "contextId": "c", "final": false, "status": {"state": "working",
-            "message": {"kind": "message", "parts": [{"kind": "text", "text": "looking"}]}}}),
+            "message": {"kind": "message", "parts": [{"kind": "text", "text": "polling"}]}}}),
         json!({"kind": "artifact-update", "taskId": "t", "artifact": {"artifactId": "a",
             "parts": [{"kind": "text", "text": "Hel"}]}}),
         json!({"kind": "artifact-update", "taskId": "t", "append": true, "artifact": {"artifactId": "a",
@@ -79,7 +79,7 @@ fn a_stream_of_updates_is_one_reply() {
         assert!(progress.rests());
         assert_eq!(progress.reply().unwrap(), "Hello");
         let kinds: Vec<EventKind> = progress.events.iter().map(|event| event.kind.clone()).collect();
-        assert_eq!(kinds, [EventKind::Other { data: json!({"status": "working", "intermediate": "looking"}) }]);
+        assert_eq!(kinds, [EventKind::Other { data: json!({"status": "working", "intermediate": "polling"}) }]);
     }
 }
 
@@ -131,25 +131,25 @@ fn a_card_says_where_and_how() {
         "securitySchemes": {"k": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}}}});
     let card =
         Card { url: "http://h/rpc".to_owned(), version: Version::V1, streaming: true, wants_api_key_header: true };
-    assert_eq!(card_of(&new).unwrap(), card);
+    assert_eq!(parse_card(&new).unwrap(), card);
     let old = json!({"url": "http://h/a2a", "protocolVersion": "0.3.0", "capabilities": {},
         "securitySchemes": {"k": {"type": "apiKey", "in": "query", "name": "X-API-Key"}}});
     let card =
         Card { url: "http://h/a2a".to_owned(), version: Version::V0_3, streaming: false, wants_api_key_header: false };
-    assert_eq!(card_of(&old).unwrap(), card);
+    assert_eq!(parse_card(&old).unwrap(), card);
     let other = json!({"url": "http://h/g", "preferredTransport": "GRPC", "additionalInterfaces": [
         {"transport": "HTTP+JSON", "url": "http://h/rest"}]});
-    assert_eq!(card_of(&other).unwrap_err(), "the agent card offers no JSON-RPC, only GRPC, HTTP+JSON");
-    assert_eq!(card_of(&json!({})).unwrap_err(), "the agent card names no address");
+    assert_eq!(parse_card(&other).unwrap_err(), "the agent card offers no JSON-RPC, only GRPC, HTTP+JSON");
+    assert_eq!(parse_card(&json!({})).unwrap_err(), "the agent card names no address");
 }
 
 #[test]
 fn an_error_is_told_with_its_code() {
     let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}});
-    assert_eq!(result_of(&error).unwrap_err(), (Some(-32001), "Task not found".to_owned()));
-    assert_eq!(result_of(&json!({"jsonrpc": "2.0"})).unwrap_err().0, None);
-    assert_eq!(result_of(&json!({"result": {"a": 1}})).unwrap(), &json!({"a": 1}));
-    assert!(Progress::default().take_in(&json!({"kind": "other"})).is_err());
+    assert_eq!(parse_result(&error).unwrap_err(), (Some(-32001), "Task not found".to_owned()));
+    assert_eq!(parse_result(&json!({"jsonrpc": "2.0"})).unwrap_err().0, None);
+    assert_eq!(parse_result(&json!({"result": {"a": 1}})).unwrap(), &json!({"a": 1}));
+    assert!(Progress::default().apply(&json!({"kind": "other"})).is_err());
 }
 
 /// Written by hand from what trpc-agent-go's A2A server of August 2026 sent (commit 0e352fdd), whose model thought aloud and

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::agent::arguments::arguments_of;
-use crate::evidence::{Event, EventKind, ToolCall, Usage};
+use crate::agent::json::arguments_of;
+use crate::evidence::{Event, EventKind, Usage};
 
 /// One event of a run, as far as it is looked at.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -74,7 +74,7 @@ impl AdkEvent {
         Ok(AdkEvent { raw, ..event })
     }
 
-    /// The event as it came, with this one of its parts alone: what stands in the others is told with them.
+    /// The event as it came, with this one of its parts alone: the others are kept with their own events.
     fn raw_with(&self, part: &Map<String, Value>) -> Value {
         let mut raw = self.raw.clone();
         if let Some(parts) = raw.pointer_mut("/content/parts") {
@@ -129,7 +129,7 @@ impl AdkEvent {
     }
 
     /// The words for the user: all texts that are no thoughts.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let is_thought = |part: &Map<String, Value>| part.get("thought") == Some(&Value::Bool(true));
         let texts = self.parts().iter().filter(|part| !is_thought(part));
         texts.filter_map(|part| part.get("text")?.as_str()).collect()
@@ -145,19 +145,19 @@ impl AdkEvent {
     }
 }
 
-/// What a run brought.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// The final response.
     pub text: String,
-    /// Function calls, their results, and what was said before the final response, in order.
+    /// Function calls, their results, and texts before the final response, in order.
     pub events: Vec<Event>,
     /// The tokens of all requests to models that the run made; `None` where none was reported.
     pub usage: Option<Usage>,
 }
 
-/// What the events of one run mean; the error is the failure that the agent reports, or says that there is no response.
-pub fn run_of(events: &[AdkEvent]) -> Result<Run, String> {
+/// Reads the events of one run; the error is the failure that the agent reports, or says that there is no response.
+pub fn parse_run(events: &[AdkEvent]) -> Result<Run, String> {
     if let Some(error) = events.iter().find(|event| event.error.is_some()).and_then(AdkEvent::failure) {
         return Err(format!("the agent reported a failure: {error}"));
     }
@@ -170,8 +170,7 @@ pub fn run_of(events: &[AdkEvent]) -> Result<Run, String> {
     let usage = metadata.map(UsageMetadata::usage).reduce(Usage::plus).filter(|_| last.is_some());
     let mut ours = Vec::new();
     for (index, event) in whole.iter().enumerate() {
-        let is_said_again =
-            last.is_some_and(|last| whole[last].is_completion() && whole[last].words() == event.words());
+        let is_said_again = last.is_some_and(|last| whole[last].is_completion() && whole[last].text() == event.text());
         events_of(event, Some(index) == last || is_said_again, &mut ours);
     }
     let text = match last.map(|index| whole[index]) {
@@ -180,7 +179,7 @@ pub fn run_of(events: &[AdkEvent]) -> Result<Run, String> {
         // result is no part of them.
         None => {
             let from = events.iter().rposition(AdkEvent::is_of_a_tool).map_or(0, |last| last + 1);
-            let words: String = events[from..].iter().filter(|event| event.is_partial()).map(AdkEvent::words).collect();
+            let words: String = events[from..].iter().filter(|event| event.is_partial()).map(AdkEvent::text).collect();
             if words.trim().is_empty() {
                 return Err("the run ended without a final response".to_owned());
             }
@@ -191,7 +190,7 @@ pub fn run_of(events: &[AdkEvent]) -> Result<Run, String> {
 }
 
 fn text_of(event: &AdkEvent) -> Result<String, String> {
-    let words = event.words();
+    let words = event.text();
     if !words.trim().is_empty() {
         return Ok(words);
     }
@@ -211,7 +210,7 @@ fn text_of(event: &AdkEvent) -> Result<String, String> {
 
 fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
     let other = |data: Value| Event::with_raw(EventKind::Other { data }, event.raw.clone());
-    let words = event.words();
+    let words = event.text();
     if !is_response && !words.trim().is_empty() {
         let is_text = |part: &&Map<String, Value>| part.contains_key("text");
         let kind = EventKind::Other { data: json!({"intermediate": words, "author": event.author}) };
@@ -220,14 +219,13 @@ fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
     }
     for part in event.parts() {
         if let Some(call) = part.get("functionCall").and_then(Value::as_object) {
-            let function = call.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let function = call.get("name").and_then(Value::as_str).unwrap_or_default();
             let args = call.get("args").cloned().map_or_else(|| json!({}), arguments_of);
-            let kind = EventKind::FunctionCall(ToolCall { function, args });
-            ours.push(Event::with_raw(kind, event.raw_with(part)));
+            ours.push(Event::call(function, args, event.raw_with(part)));
         }
         if let Some(response) = part.get("functionResponse") {
-            let kind = EventKind::FunctionResponse { output: response.get("response").cloned().unwrap_or_default() };
-            ours.push(Event::with_raw(kind, event.raw_with(part)));
+            let output = response.get("response").cloned().unwrap_or_default();
+            ours.push(Event::response(output, event.raw_with(part)));
         }
         if part.contains_key("executableCode") || part.contains_key("codeExecutionResult") {
             let kind = EventKind::Other { data: Value::Object(part.clone()) };

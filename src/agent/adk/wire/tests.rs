@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::evidence::ToolCall;
 
 fn read(event: Value) -> AdkEvent {
     AdkEvent::read(event).unwrap()
@@ -13,12 +14,12 @@ fn kinds(run: &Run) -> Vec<EventKind> {
 }
 
 fn list(text: &str) -> Result<Run, String> {
-    run_of(&serde_json::from_str::<Vec<Value>>(text).unwrap().into_iter().map(read).collect::<Vec<_>>())
+    parse_run(&serde_json::from_str::<Vec<Value>>(text).unwrap().into_iter().map(read).collect::<Vec<_>>())
 }
 
 fn stream(text: &str) -> Result<Run, String> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-    run_of(&data.map(|data| read(serde_json::from_str(data).unwrap())).collect::<Vec<_>>())
+    parse_run(&data.map(|data| read(serde_json::from_str(data).unwrap())).collect::<Vec<_>>())
 }
 
 fn usage(calls: u64) -> Option<Usage> {

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::arguments::arguments_of;
+use crate::agent::json::arguments_of;
 use crate::evidence::{Event, EventKind, ToolCall};
 
 /// Reads an event by its shape; one of no known shape is kept as it came.
-pub fn event_of(data: Value) -> Event {
+pub fn parse_event(data: Value) -> Event {
     match read(&data) {
         Some(kind) => Event::with_raw(kind, data),
         None => EventKind::Other { data }.into(),
@@ -80,7 +80,7 @@ mod tests {
             (json!({"output": {"id": 3}}), EventKind::FunctionResponse { output: json!({"id": 3}) }),
             (json!({"output": null}), EventKind::FunctionResponse { output: Value::Null }),
         ] {
-            let read = event_of(data.clone());
+            let read = parse_event(data.clone());
             assert_eq!(read.kind, event);
             assert_eq!(read.raw, (data != event.to_json()).then_some(data));
         }
@@ -89,14 +89,14 @@ mod tests {
     #[test]
     fn what_no_kind_has_a_place_for_is_kept_beside_it() {
         let data = json!({"request": {"function": {"name": "f"}, "arguments": {}, "context": {"x": 1}}, "id": 3});
-        let shown = event_of(data.clone()).to_json();
+        let shown = parse_event(data.clone()).to_json();
         assert_eq!(shown, data);
     }
 
     #[test]
     fn what_has_no_known_shape_is_kept_as_it_came() {
         for data in [json!({"request": {"function": {}}}), json!({"content": 5}), json!([1]), json!("x"), Value::Null] {
-            assert_eq!(event_of(data.clone()), EventKind::Other { data }.into());
+            assert_eq!(parse_event(data.clone()), EventKind::Other { data }.into());
         }
     }
 
@@ -110,7 +110,7 @@ mod tests {
                 EventKind::FunctionResponse { output: json!([content, number]) },
                 EventKind::Other { data: json!({"other": number}) },
             ] {
-                prop_assert_eq!(event_of(event.to_json()), event.into());
+                prop_assert_eq!(parse_event(event.to_json()), event.into());
             }
         }
     }

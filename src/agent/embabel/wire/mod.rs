@@ -9,8 +9,8 @@ mod object_context;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-pub use event::event_of;
-pub use object_context::object_context_of;
+pub use event::parse_event;
+pub use object_context::parse_object_context;
 
 use super::KnowledgeConfig;
 use crate::evidence::{Event, Role};
@@ -48,8 +48,8 @@ pub struct MessageRequest {
 }
 
 impl MessageRequest {
-    /// What a user says in a session.
-    pub fn of_user(session_id: &str, content: &str, model: &str) -> MessageRequest {
+    /// A user's message in a session.
+    pub fn from_user(session_id: &str, content: &str, model: &str) -> MessageRequest {
         let message = WireMessage { content: content.to_owned(), role: Role::User.as_str().to_owned() };
         MessageRequest { session_id: session_id.to_owned(), message, model: model.to_owned() }
     }
@@ -79,10 +79,10 @@ pub struct MessageReply {
     /// Its answer.
     #[serde(default, deserialize_with = "or_default")]
     pub message: WireMessage,
-    /// The conversation so far. Nothing relies on it: what was said is known from the turns.
+    /// The conversation so far. Nothing relies on it: the turns have it.
     #[serde(default, deserialize_with = "or_default")]
     pub history: Vec<WireMessage>,
-    /// What the agent reports about its work, told apart by shape.
+    /// The events, told apart by shape.
     #[serde(default, deserialize_with = "or_default")]
     pub events: Vec<Value>,
 }
@@ -90,7 +90,7 @@ pub struct MessageReply {
 impl MessageReply {
     /// The events as ours.
     pub fn events(&self) -> Vec<Event> {
-        self.events.iter().cloned().map(event_of).collect()
+        self.events.iter().cloned().map(parse_event).collect()
     }
 }
 
@@ -120,7 +120,7 @@ impl KnowledgeRequest {
     }
 }
 
-/// `null` reads as what is missing.
+/// `null` reads like a missing field.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
@@ -146,7 +146,7 @@ mod tests {
         let session = SessionRequest { user: "ann".to_owned(), chatbot: "helper".to_owned() };
         assert_eq!(serde_json::to_string(&session).unwrap(), r#"{"user":"ann","chatbot":"helper"}"#);
         assert_eq!(
-            serde_json::to_string(&MessageRequest::of_user("s-1", "Hi \"there\"", "gpt-4.1-mini")).unwrap(),
+            serde_json::to_string(&MessageRequest::from_user("s-1", "Hi \"there\"", "gpt-4.1-mini")).unwrap(),
             r#"{"sessionId":"s-1","message":{"content":"Hi \"there\"","role":"user"},"model":"gpt-4.1-mini"}"#
         );
         let knowledge = KnowledgeConfig {

@@ -1,85 +1,35 @@
 //! The object context, read with all the protocol's defaults. Written it is [`ObjectContext`] itself.
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{or_default, text_or_number};
-use crate::evidence::{Function, ObjectContext, Resource};
+use super::text_or_number;
+use crate::evidence::ObjectContext;
 
 /// Reads an object context; the error says what can't be read.
-pub fn object_context_of(body: Value) -> Result<ObjectContext, String> {
-    let read: WireContext = serde_json::from_value(body).map_err(|error| error.to_string())?;
-    Ok(ObjectContext {
-        context: read.context,
-        resources: read.resources.into_iter().map(WireResource::into_ours).collect(),
-        functions: read.functions.into_iter().map(WireFunction::into_ours).collect(),
-    })
-}
-
-#[derive(Deserialize)]
-struct WireContext {
-    #[serde(default)]
-    context: Value,
-    #[serde(default, deserialize_with = "or_default")]
-    resources: Vec<WireResource>,
-    #[serde(default, deserialize_with = "or_default")]
-    functions: Vec<WireFunction>,
-}
-
-#[derive(Deserialize)]
-struct WireResource {
-    #[serde(default, deserialize_with = "text_or_number")]
-    id: String,
-    #[serde(default, deserialize_with = "or_default")]
-    name: String,
-    description: Option<String>,
-    #[serde(default, deserialize_with = "or_default")]
-    properties: Map<String, Value>,
-    #[serde(default, deserialize_with = "or_default")]
-    labels: Vec<String>,
-    #[serde(default, deserialize_with = "or_default")]
-    aliases: Vec<String>,
-}
-
-impl WireResource {
-    fn into_ours(self) -> Resource {
-        Resource {
-            description: self.description.unwrap_or_else(|| self.name.clone()),
-            id: self.id,
-            name: self.name,
-            properties: self.properties,
-            labels: self.labels,
-            aliases: self.aliases,
-        }
+pub fn parse_object_context(mut body: Value) -> Result<ObjectContext, serde_json::Error> {
+    body.as_object_mut().into_iter().for_each(drop_nulls);
+    for resource in items(&mut body, "resources") {
+        drop_nulls(resource);
+        let id = text_or_number(resource.remove("id").unwrap_or_default())?;
+        resource.insert("id".to_owned(), id.into());
+        let name = resource.get("name").cloned().unwrap_or_else(|| "".into());
+        resource.entry("description").or_insert(name);
     }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct WireFunction {
-    #[serde(default, deserialize_with = "or_default")]
-    name: String,
-    #[serde(default, deserialize_with = "or_default")]
-    description: String,
-    label: Option<String>,
-    view: Option<String>,
-    #[serde(default, deserialize_with = "or_default")]
-    static_method: bool,
-    #[serde(default)]
-    input_type_schema: Value,
-}
-
-impl WireFunction {
-    fn into_ours(self) -> Function {
-        Function {
-            name: self.name,
-            description: self.description,
-            label: self.label,
-            view: self.view,
-            static_method: self.static_method,
-            input_type_schema: self.input_type_schema,
-        }
+    for function in items(&mut body, "functions") {
+        drop_nulls(function);
+        function.entry("name").or_insert_with(|| "".into());
     }
+    serde_json::from_value(body)
+}
+
+fn items<'a>(body: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Map<String, Value>> {
+    let list = body.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten();
+    list.filter_map(Value::as_object_mut)
+}
+
+/// `null` reads like a missing field.
+fn drop_nulls(fields: &mut Map<String, Value>) {
+    fields.retain(|_, value| !value.is_null());
 }
 
 #[cfg(test)]
@@ -87,10 +37,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::evidence::{Function, Resource};
 
     #[test]
     fn a_full_context_is_read() {
-        let context = object_context_of(json!({
+        let context = parse_object_context(json!({
             "context": "ann",
             "resources": [{"id": "7", "name": "Bob", "description": "a friend", "properties": {"type": "Person"},
                            "labels": ["DomainNode", "Person"], "aliases": ["Bobby"], "score": 1}],
@@ -110,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_null_takes_the_protocols_defaults() {
-        let context = object_context_of(json!({
+        let context = parse_object_context(json!({
             "context": null,
             "resources": [{"id": 7, "name": "Bob", "description": null, "properties": null, "labels": null,
                            "aliases": null}],
@@ -121,14 +72,17 @@ mod tests {
         let resource = &context.resources[0];
         assert_eq!((resource.id.as_str(), resource.description.as_str()), ("7", "Bob"));
         assert_eq!(context.functions[0], Function { name: "f".to_owned(), ..Function::default() });
-        assert_eq!(object_context_of(json!({})).unwrap(), ObjectContext::default());
-        assert_eq!(object_context_of(json!({"resources": null, "functions": null})).unwrap(), ObjectContext::default());
+        assert_eq!(parse_object_context(json!({})).unwrap(), ObjectContext::default());
+        assert_eq!(
+            parse_object_context(json!({"resources": null, "functions": null})).unwrap(),
+            ObjectContext::default()
+        );
     }
 
     #[test]
     fn what_is_no_context_is_an_error() {
         for body in [json!("none"), Value::Null, json!({"resources": 5}), json!({"resources": ["x"]})] {
-            assert!(object_context_of(body.clone()).is_err(), "{body}");
+            assert!(parse_object_context(body.clone()).is_err(), "{body}");
         }
     }
 
@@ -139,7 +93,7 @@ mod tests {
             resources: vec![Resource { id: "1".to_owned(), name: "n".to_owned(), ..Resource::default() }],
             functions: vec![Function { name: "f".to_owned(), ..Function::default() }],
         };
-        let read = object_context_of(serde_json::to_value(&context).unwrap()).unwrap();
+        let read = parse_object_context(serde_json::to_value(&context).unwrap()).unwrap();
         assert_eq!(read, context);
     }
 }

@@ -77,7 +77,7 @@ fn calls_side_by_side_are_told_apart_with_and_without_numbers() {
         let read: Vec<(&str, Value)> = calls.iter().map(|call| (call.name.as_str(), call.args())).collect();
         assert_eq!(read, [("f", json!({"x": 1})), ("g", json!({}))]);
     }
-    assert_eq!(Called { arguments: "{broken".to_owned(), ..Called::default() }.args(), json!("{broken"));
+    assert_eq!(ModelCall { arguments: "{broken".to_owned(), ..ModelCall::default() }.args(), json!("{broken"));
 }
 
 #[test]
@@ -89,7 +89,8 @@ fn an_error_in_the_stream_is_an_error() {
         (json!({"error": "No."}), "No.", None),
     ] {
         let completion = read(&[delta(json!({"content": "He"})), error]);
-        assert_eq!(error_of(&completion.error.unwrap()), (words.to_owned(), status));
+        let error = completion.into_round(false).error.unwrap();
+        assert_eq!((error.message.as_str(), error.status), (words, status.unwrap_or(500)));
     }
 }
 
@@ -144,11 +145,11 @@ fn the_request_has_exactly_what_the_job_says() {
 fn a_reply_that_was_cut_off_says_so() {
     let mut cut = Completion::default();
     assert!(cut.take(&json!({"choices": [{"message": {"content": "Once upon"}, "finish_reason": "length"}]})));
-    let cut_off = EventKind::Other { data: json!({"finish_reason": "length", "incomplete": "length"}) };
-    assert_eq!(cut.events(), [cut_off.into()]);
+    let cut_off = Event::other(json!({"finish_reason": "length", "incomplete": "length"}));
+    assert_eq!(cut.into_round(true).events, [cut_off]);
     let mut whole = Completion::default();
     whole.take(&json!({"choices": [{"message": {"content": "All."}, "finish_reason": "stop"}]}));
-    assert_eq!(whole.events(), []);
+    assert_eq!(whole.into_round(true).events, []);
 }
 
 /// As trpc-agent-go's OpenAI server streams a run with a function of the agent's own (seen with commit 0e352fdd).
@@ -172,7 +173,7 @@ fn words_before_calls_that_an_agent_hides_are_an_event() {
         completion.take(&piece(words, reason));
     }
     assert_eq!(completion.text, "Noted: tea.");
-    assert_eq!(completion.events(), [EventKind::Other { data: json!({"intermediate": "One moment."}) }.into()]);
+    assert_eq!(completion.into_round(true).events, [Event::other(json!({"intermediate": "One moment."}))]);
 }
 
 #[test]

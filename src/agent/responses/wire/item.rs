@@ -2,30 +2,30 @@
 
 use serde_json::{Value, json};
 
-use crate::agent::arguments::arguments_of;
-use crate::agent::tools::Called;
-use crate::evidence::{Event, EventKind, ToolCall};
+use crate::agent::json::{Fields, arguments_of};
+use crate::agent::tools::ModelCall;
+use crate::evidence::{Event, EventKind};
 
 fn kind(item: &Value) -> &str {
-    item.get("type").and_then(Value::as_str).unwrap_or_default()
+    text(item, "type")
 }
 
 fn text<'a>(item: &'a Value, key: &str) -> &'a str {
-    item.get(key).and_then(Value::as_str).unwrap_or_default()
+    item.text(key).unwrap_or_default()
 }
 
 /// A message's words: texts, or its refusal.
-pub(super) fn words(item: &Value) -> String {
+pub(super) fn message_text(item: &Value) -> String {
     if kind(item) != "message" {
         return String::new();
     }
-    let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+    let parts = item.list("content").iter();
     parts.map(|part| if kind(part) == "refusal" { text(part, "refusal") } else { text(part, "text") }).collect()
 }
 
 /// A call of one of the job's functions.
-pub(in crate::agent::responses) fn called(item: &Value) -> Option<Called> {
-    (kind(item) == "function_call").then(|| Called {
+pub(super) fn called(item: &Value) -> Option<ModelCall> {
+    (kind(item) == "function_call").then(|| ModelCall {
         id: text(item, "call_id").to_owned(),
         name: text(item, "name").to_owned(),
         arguments: text(item, "arguments").to_owned(),
@@ -37,9 +37,9 @@ pub(super) fn events(item: &Value) -> Vec<Event> {
     match kind(item) {
         // Calls of the job's functions become events when they are answered.
         "message" | "function_call" => Vec::new(),
-        "reasoning" if item["summary"].as_array().is_none_or(Vec::is_empty) => Vec::new(),
+        "reasoning" if item.list("summary").is_empty() => Vec::new(),
         kind if kind.ends_with("_call") => hosted(kind.trim_end_matches("_call"), item),
-        _ => vec![EventKind::Other { data: item.clone() }.into()],
+        _ => vec![Event::other(item.clone())],
     }
 }
 
@@ -47,19 +47,15 @@ pub(super) fn events(item: &Value) -> Vec<Event> {
 fn hosted(tool: &str, item: &Value) -> Vec<Event> {
     let known = |keys: &[&str]| keys.iter().find_map(|key| item.get(key).filter(|value| !value.is_null()));
     let (function, args) = match tool {
-        "mcp" => (text(item, "name").to_owned(), parsed(text(item, "arguments"))),
-        "web_search" => (tool.to_owned(), known(&["action"]).cloned().unwrap_or_else(|| json!({}))),
-        "file_search" => (tool.to_owned(), json!({"queries": item["queries"]})),
-        "code_interpreter" => (tool.to_owned(), json!({"code": item["code"]})),
-        _ => (tool.to_owned(), known(&["action", "input", "arguments"]).cloned().unwrap_or_else(|| json!({}))),
+        "mcp" => (text(item, "name"), arguments_of(text(item, "arguments").into())),
+        "web_search" => (tool, known(&["action"]).cloned().unwrap_or_else(|| json!({}))),
+        "file_search" => (tool, json!({"queries": item["queries"]})),
+        "code_interpreter" => (tool, json!({"code": item["code"]})),
+        _ => (tool, known(&["action", "input", "arguments"]).cloned().unwrap_or_else(|| json!({}))),
     };
-    let call = Event::with_raw(EventKind::FunctionCall(ToolCall { function, args }), item.clone());
+    let call = Event::call(function, args, item.clone());
     let result = known(&["error", "results", "outputs", "output"]);
     let result = result.map(|output| EventKind::FunctionResponse { output: output.clone() });
     // The item is kept beside its call, and not once more beside its result.
     [Some(call), result.map(Event::from)].into_iter().flatten().collect()
-}
-
-fn parsed(arguments: &str) -> Value {
-    arguments_of(arguments.into())
 }

@@ -2,6 +2,7 @@
 //! "File search" and "Web search", and "Streaming events". Left out are keys that nobody here reads.
 
 use super::*;
+use crate::evidence::EventKind;
 
 /// What `scripts/model-types` serialised from the types of the `openai` Python package, or validated by them.
 macro_rules! recorded {
@@ -11,7 +12,7 @@ macro_rules! recorded {
     };
 }
 
-fn taken(pieces: &[Value]) -> (Response, Vec<Took>) {
+fn taken(pieces: &[Value]) -> (Response, Vec<EventOutcome>) {
     let mut response = Response::default();
     let took = pieces.iter().map(|piece| response.take(piece)).collect();
     (response, took)
@@ -28,7 +29,7 @@ fn a_request_holds_what_the_job_says_and_what_it_goes_on_from() {
                             "tools": tools}));
     let sent = request(&all, "gpt-4.1", &Before::Response("resp_1".to_owned()), &[message("Hi")]);
     assert_eq!(sent, recorded!("request-turn"));
-    let call = Called { id: "call_1".to_owned(), ..Called::default() };
+    let call = ModelCall { id: "call_1".to_owned(), ..ModelCall::default() };
     let conversation = Before::Conversation("conv_1".to_owned());
     let sent = request(&config(json!({})), "m", &conversation, &[returned(&call, "{\"eur\":5}")]);
     assert_eq!(sent, recorded!("request-result"));
@@ -38,16 +39,17 @@ fn a_request_holds_what_the_job_says_and_what_it_goes_on_from() {
 fn streams_of_the_official_types_are_read() {
     let read = |events: Value| taken(events.as_array().unwrap()).0;
     let hi = read(recorded!("reply-words"));
-    assert_eq!((hi.id.as_str(), hi.words().as_str(), hi.has_ended), ("resp_1", "Hi there!", true));
+    assert_eq!((hi.id.as_str(), hi.text().as_str(), hi.has_ended), ("resp_1", "Hi there!", true));
     let usage = hi.usage.unwrap();
     assert_eq!((usage.input_tokens, usage.cached_input_tokens), (Some(37), Some(5)));
     assert_eq!((usage.output_tokens, usage.reasoning_tokens), (Some(11), Some(2)));
-    assert_eq!(read(recorded!("reply-refusal")).words(), "I can't.");
+    assert_eq!(read(recorded!("reply-refusal")).text(), "I can't.");
     let tools = read(recorded!("reply-tools"));
-    assert_eq!((tools.calls().len(), tools.events().len()), (1, 6));
+    let tools = tools.into_round(true);
+    assert_eq!((tools.calls.len(), tools.events.len()), (1, 6));
     let cut = read(recorded!("reply-incomplete"));
-    assert_eq!((cut.words().as_str(), cut.incomplete.as_deref()), ("Once upon", Some("max_output_tokens")));
-    assert_eq!(status_of(&read(recorded!("reply-failed")).error.unwrap()), 429);
+    assert_eq!((cut.text().as_str(), cut.incomplete.as_deref()), ("Once upon", Some("max_output_tokens")));
+    assert_eq!(read(recorded!("reply-failed")).into_round(true).error.unwrap().status, 429);
 }
 
 #[test]
@@ -71,13 +73,14 @@ fn a_streamed_response_is_read() {
                "usage": {"input_tokens": 37, "input_tokens_details": {"cached_tokens": 5}, "output_tokens": 11,
                          "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 48}}}),
     ]);
-    let nothing = Took::Nothing;
-    assert_eq!(took, [nothing, nothing, Took::Words, Took::Words, nothing, nothing, Took::End]);
-    assert_eq!((response.id.as_str(), response.words().as_str()), ("resp_67c9", "Hi there!"));
+    let nothing = EventOutcome::Nothing;
+    assert_eq!(took, [nothing, nothing, EventOutcome::Text, EventOutcome::Text, nothing, nothing, EventOutcome::End]);
+    assert_eq!((response.id.as_str(), response.text().as_str()), ("resp_67c9", "Hi there!"));
     let usage = response.usage.unwrap();
     assert_eq!((usage.input_tokens, usage.cached_input_tokens), (Some(37), Some(5)));
     assert_eq!((usage.output_tokens, usage.reasoning_tokens), (Some(11), Some(2)));
-    assert!(response.calls().is_empty() && response.events().is_empty() && response.error.is_none());
+    let round = response.into_round(false);
+    assert!(round.calls.is_empty() && round.events.is_empty() && round.error.is_none() && round.unended.is_none());
 }
 
 #[test]
@@ -94,11 +97,13 @@ fn calls_and_hosted_tools_are_told_apart() {
         {"type": "function_call", "id": "fc_67ca", "call_id": "call_unLAR8MvFNptuiZK6K6HCy5k",
          "name": "get_current_weather", "arguments": "{\"location\":\"Boston, MA\",\"unit\":\"celsius\"}"},
     ]})]);
-    let [call] = &response.calls()[..] else { panic!() };
+    assert_eq!(response.usage, None, "what is not told is unknown");
+    let response = response.into_round(true);
+    let [call] = &response.calls[..] else { panic!() };
     assert_eq!((call.id.as_str(), call.name.as_str()), ("call_unLAR8MvFNptuiZK6K6HCy5k", "get_current_weather"));
     assert_eq!(call.args(), json!({"location": "Boston, MA", "unit": "celsius"}));
     let shown: Vec<String> = response
-        .events()
+        .events
         .iter()
         .map(|event| match &event.kind {
             EventKind::FunctionCall(call) => format!("{} {}", call.function, call.args),
@@ -119,24 +124,23 @@ fn calls_and_hosted_tools_are_told_apart() {
             r#""mcp_list_tools""#,
         ]
     );
-    assert_eq!(response.usage, None, "what is not told is unknown");
 }
 
 #[test]
 fn refusals_and_what_was_cut_off_keep_their_words() {
     let refusal = json!({"type": "message", "content": [{"type": "refusal", "refusal": "I'm sorry."}]});
-    assert_eq!(taken(&[json!({"output": [refusal]})]).0.words(), "I'm sorry.");
+    assert_eq!(taken(&[json!({"output": [refusal]})]).0.text(), "I'm sorry.");
     let (cut, _) = taken(&[
         json!({"type": "response.output_text.delta", "delta": "Once upon"}),
         json!({"type": "response.incomplete", "response": {"id": "resp_1", "status": "incomplete", "output": [],
                "incomplete_details": {"reason": "max_output_tokens"}}}),
     ]);
-    assert_eq!((cut.words().as_str(), cut.incomplete.as_deref()), ("Once upon", Some("max_output_tokens")));
-    assert_eq!(cut.events(), [EventKind::Other { data: json!({"incomplete": "max_output_tokens"}) }.into()]);
+    assert_eq!((cut.text().as_str(), cut.incomplete.as_deref()), ("Once upon", Some("max_output_tokens")));
+    assert_eq!(cut.into_round(false).events, [Event::other(json!({"incomplete": "max_output_tokens"}))]);
     let half =
         json!({"type": "function_call", "call_id": "c", "name": "price", "arguments": "{\"it", "status": "incomplete"});
     let (cut, _) = taken(&[json!({"status": "incomplete", "output": [half]})]);
-    assert!(cut.calls().is_empty() && cut.incomplete.is_some(), "half a call is none");
+    assert!(cut.incomplete.is_some() && cut.into_round(true).calls.is_empty(), "half a call is none");
 }
 
 #[test]
@@ -163,7 +167,7 @@ fn errors_stand_for_a_status() {
         (vec![json!({"type": "response.failed", "response": {"status": "failed"}})], 500),
     ] {
         let (response, _) = taken(&pieces);
-        assert_eq!(status_of(&response.error.unwrap()), status, "{pieces:?}");
+        assert_eq!(response.into_round(true).error.unwrap().status, status, "{pieces:?}");
     }
     for words in [
         "Previous response with id 'resp_1' not found.",

@@ -6,8 +6,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::agent::arguments::{arguments_of, json_within};
-use crate::evidence::{Event, EventKind, ToolCall, Usage};
+use crate::agent::json::{arguments_of, json_within};
+use crate::evidence::{Event, EventKind, Usage};
 
 /// `event.Event` with the fields of `model.Response`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -74,15 +74,15 @@ pub(super) fn read_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opt
 }
 
 impl RunEvent {
-    /// What it tells beside the final response, in order.
-    pub(super) fn tell(&self, is_response: bool, ours: &mut Vec<Event>) {
+    /// Adds its events beside the final response, in order.
+    pub(super) fn push_events(&self, is_response: bool, ours: &mut Vec<Event>) {
         for (index, choice) in self.choices.iter().flatten().enumerate() {
             let mut raw = self.raw.clone();
             if let Some(choices) = raw.get_mut("choices").and_then(Value::as_array_mut) {
                 let own = choices.get(index).cloned();
                 *choices = own.into_iter().collect();
             }
-            choice.message.tell(&self.author, is_response, &raw, ours);
+            choice.message.push_events(&self.author, is_response, &raw, ours);
             if let Some(reason @ ("length" | "content_filter")) = choice.finish_reason.as_deref() {
                 let data = json!({"finish_reason": reason, "incomplete": reason});
                 ours.push(Event::with_raw(EventKind::Other { data }, raw));
@@ -106,11 +106,11 @@ impl RunEvent {
     }
 
     /// The words of its first choice: the others are alternatives.
-    pub(super) fn words(&self) -> String {
-        self.messages().next().map(Message::words).unwrap_or_default()
+    pub(super) fn text(&self) -> String {
+        self.messages().next().map(Message::text).unwrap_or_default()
     }
 
-    /// What the request behind it took. A completion sums up what was counted before.
+    /// The tokens of the request behind it. A completion sums up those that were counted before.
     pub(super) fn usage(&self) -> Option<Usage> {
         let usage = self.usage.as_ref().filter(|_| !self.is_completion())?;
         let details = usage.prompt_tokens_details.as_ref();
@@ -128,18 +128,17 @@ impl Message {
     }
 
     /// The text; of several parts those that are text. As in `model.Message`, parts win over content.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let parts = self.content_parts.iter().flatten();
         let texts: Vec<&str> = parts.filter_map(|part| part.get("text")?.as_str()).collect();
         if texts.is_empty() { self.content.clone() } else { texts.concat() }
     }
 
-    /// What it tells beside the final response, in order; `raw` is the event that it came with.
-    pub(super) fn tell(&self, author: &str, is_response: bool, raw: &Value, ours: &mut Vec<Event>) {
-        let words = self.words();
+    /// Adds its events beside the final response, in order; `raw` is the event that it came with.
+    pub(super) fn push_events(&self, author: &str, is_response: bool, raw: &Value, ours: &mut Vec<Event>) {
+        let words = self.text();
         if !self.tool_id.is_empty() {
-            let kind = EventKind::FunctionResponse { output: json_or_text(&words) };
-            ours.push(Event::with_raw(kind, raw.clone()));
+            ours.push(Event::response(json_within(words.into()), raw.clone()));
             return;
         }
         if !is_response && !words.trim().is_empty() {
@@ -148,7 +147,6 @@ impl Message {
             ours.push(Event::with_raw(kind, raw.clone()));
         }
         for (index, Function { name, arguments }) in self.calls().iter().map(|call| &call.function).enumerate() {
-            let kind = EventKind::FunctionCall(ToolCall { function: name.clone(), args: read_arguments(arguments) });
             let mut raw = raw.clone();
             for place in ["/choices/0/message/tool_calls", "/tool_calls"] {
                 if let Some(calls) = raw.pointer_mut(place).and_then(Value::as_array_mut) {
@@ -156,7 +154,7 @@ impl Message {
                     *calls = own.into_iter().collect();
                 }
             }
-            ours.push(Event::with_raw(kind, raw));
+            ours.push(Event::call(name, read_arguments(arguments), raw));
         }
     }
 
@@ -176,8 +174,4 @@ fn read_arguments(written: &Value) -> Value {
         }
         other => other.clone(),
     }
-}
-
-fn json_or_text(text: &str) -> Value {
-    json_within(text.into())
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use self::event::{Message, RunEvent};
-use crate::evidence::{Event, EventKind, Usage};
+use crate::evidence::{Event, Usage};
 
 /// The reply of `POST …/runs`, as far as it is looked at.
 #[derive(Debug, Clone, Deserialize)]
@@ -21,18 +21,18 @@ pub struct RunReply {
     error_message: String,
 }
 
-/// What a run brought.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// The final response.
     pub text: String,
-    /// Function calls, their results, and what was said before the final response, in order.
+    /// Function calls, their results, and texts before the final response, in order.
     pub events: Vec<Event>,
     /// The tokens of all requests to models that the run made; `None` where none was reported.
     pub usage: Option<Usage>,
 }
 
-/// The body of `POST …/runs`. The server refuses keys that it does not know, so nothing is said that need not be.
+/// The body of `POST …/runs`. The server refuses keys that it does not know, so none is sent that need not be.
 pub fn run_request(user: &str, session: &str, message: &str, runtime_state: &Map<String, Value>) -> Value {
     let mut body = json!({
         "session": {"userId": user, "sessionId": session},
@@ -44,8 +44,8 @@ pub fn run_request(user: &str, session: &str, message: &str, runtime_state: &Map
     body
 }
 
-/// What a run means; the error is the failure that the agent reports, or says that there is no response.
-pub fn run_of(reply: &RunReply) -> Result<Run, String> {
+/// Reads a run; the error is the failure that the agent reports, or says that there is no response.
+pub fn parse_run(reply: &RunReply) -> Result<Run, String> {
     let failed = |words: &str| match words.trim() {
         "" => format!("the agent reported that the run is {}", reply.status),
         words => format!("the agent reported a failure: {words}"),
@@ -65,22 +65,22 @@ pub fn run_of(reply: &RunReply) -> Result<Run, String> {
     };
     // A run that was stopped on purpose has completed, and says by whose word.
     if !reply.error_message.trim().is_empty() {
-        events.push(EventKind::Other { data: json!({"error": reply.error_message}) }.into());
+        events.push(Event::other(json!({"error": reply.error_message})));
     }
     Ok(Run { text, events, usage })
 }
 
-/// The final response and what came before it, by the events.
+/// The final response and the events before it, by the events.
 fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
-    let has_words = |event: &RunEvent| !event.words().trim().is_empty();
+    let has_words = |event: &RunEvent| !event.text().trim().is_empty();
     let completion = whole.iter().rposition(|event| event.is_completion() && has_words(event));
     let last = whole.iter().rposition(|event| !event.is_completion() && event.is_final() && has_words(event));
-    let text = whole[completion.or(last)?].words();
+    let text = whole[completion.or(last)?].text();
     let mut ours = Vec::new();
     // A completion repeats what others have said.
     for (index, event) in whole.iter().enumerate().filter(|(_, event)| !event.is_completion()) {
-        let is_response = Some(index) == last && event.words() == text;
-        event.tell(is_response, &mut ours);
+        let is_response = Some(index) == last && event.text() == text;
+        event.push_events(is_response, &mut ours);
     }
     Some((text, ours))
 }
@@ -89,12 +89,12 @@ fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
 fn of_messages(messages: &[Message]) -> Option<(String, Vec<Event>)> {
     let from = messages.iter().rposition(|message| message.role == "user").map_or(0, |user| user + 1);
     let answers = &messages[from..];
-    let last = answers.iter().rposition(|message| message.is_answer() && !message.words().trim().is_empty())?;
+    let last = answers.iter().rposition(|message| message.is_answer() && !message.text().trim().is_empty())?;
     let mut ours = Vec::new();
     for (index, message) in answers.iter().enumerate() {
-        message.tell("", index == last, &Value::Null, &mut ours);
+        message.push_events("", index == last, &Value::Null, &mut ours);
     }
-    Some((answers[last].words(), ours))
+    Some((answers[last].text(), ours))
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@
 use serde_json::json;
 
 use super::*;
-use crate::evidence::ToolCall;
+use crate::evidence::{EventKind, ToolCall};
 
 fn kinds(run: &Run) -> Vec<EventKind> {
     run.events.iter().map(|event| event.kind.clone()).collect()
 }
 
 fn run(reply: Value) -> Result<Run, String> {
-    run_of(&serde_json::from_value(reply).unwrap())
+    parse_run(&serde_json::from_value(reply).unwrap())
 }
 
 fn event(author: &str, object: &str, message: Value, more: Value) -> Value {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{TurnContent, is_uuid};
-use crate::evidence::{EventKind, Usage};
+use crate::agent::json::Fields;
+use crate::evidence::{Event, Usage};
 
-/// What a request holds beside its messages.
+/// The parts of a request beside its messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Beside<'a> {
     /// `context`.
@@ -35,12 +36,12 @@ pub fn request(messages: &[Value], own_thread: Option<&str>, beside: Beside<'_>)
     body
 }
 
-/// What the frames of a turn have brought so far.
+/// A turn, as far as its frames have come.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turn {
     completed: Option<Value>,
     steps: Vec<Value>,
-    /// What the agent reports as its failure.
+    /// The failure that the agent reports.
     pub failure: Option<String>,
 }
 
@@ -55,11 +56,9 @@ impl Turn {
                 false
             }
             "thread.message.delta" => {
-                let has_words = |text: &str| !text.trim().is_empty();
-                frame.pointer("/choices/0/delta/content").and_then(Value::as_str).is_some_and(has_words)
-                    || frame.pointer("/data/delta/content").and_then(Value::as_array).is_some_and(|items| {
-                        items.iter().any(|item| item.get("text").and_then(Value::as_str).is_some_and(has_words))
-                    })
+                let has_text = |delta: &Value, key: &str| delta.text(key).is_some_and(|text| !text.trim().is_empty());
+                has_text(&frame["choices"][0]["delta"], "content")
+                    || frame["data"]["delta"].list("content").iter().any(|item| has_text(item, "text"))
             }
             "thread.message.completed" => {
                 self.completed = Some(frame.clone());
@@ -81,19 +80,15 @@ impl Turn {
         let message = &frame["data"]["message"];
         let mut content = TurnContent::default();
         // A deployment may leave the steps out of its stream, and it repeats in the end what it has streamed.
-        match message["step_details"].as_array().filter(|steps| !steps.is_empty()) {
-            Some(steps) => content.take_steps(&Value::Array(steps.clone())),
-            None => content.take_steps(&Value::Array(self.steps.clone())),
-        }
+        let steps = message.list("step_details");
+        content.take_steps(if steps.is_empty() { &self.steps } else { steps });
         content.take_content(&message["content"]);
         let choice = &frame["choices"][0]["message"];
         if content.is_silent() {
             content.say(choice["content"].as_str().unwrap_or_default());
         }
         if let Some(reason @ ("length" | "content_filter")) = frame["choices"][0]["finish_reason"].as_str() {
-            content
-                .events
-                .push(EventKind::Other { data: json!({"finish_reason": reason, "incomplete": reason}) }.into());
+            content.events.push(Event::other(json!({"finish_reason": reason, "incomplete": reason})));
         }
         let usage = &frame["usage"];
         let tokens = |key: &str| usage[key].as_u64();
@@ -110,11 +105,11 @@ impl Turn {
 /// A turn that is whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completed {
-    /// What was said and done.
+    /// Its text and events.
     pub content: TurnContent,
     /// The server's thread; a server that keeps none says `new` again.
     pub thread: Option<String>,
-    /// The messages by which the turn is told to the server again.
+    /// The messages of the turn in the history that is sent with the next.
     pub history: Vec<Value>,
     /// Its tokens, where it tells them.
     pub usage: Option<Usage>,
@@ -124,17 +119,11 @@ pub struct Completed {
 /// without its call would be refused.
 fn history(message: &Value, reasoning: &str) -> Vec<Value> {
     let (mut history, mut called) = (Vec::new(), BTreeSet::new());
-    for step in message["step_details"].as_array().into_iter().flatten() {
-        match step["type"].as_str().unwrap_or_default() {
+    for step in message.list("step_details") {
+        match step.text("type").unwrap_or_default() {
             "tool_calls" => {
-                let calls: Vec<Value> = step["tool_calls"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter(|call| call.is_object())
-                    .cloned()
-                    .collect();
-                called.extend(calls.iter().filter_map(|call| call["id"].as_str().map(str::to_owned)));
+                let calls: Vec<&Value> = step.list("tool_calls").iter().filter(|call| call.is_object()).collect();
+                called.extend(calls.iter().filter_map(|call| call["id"].as_str()));
                 if !calls.is_empty() {
                     history.push(json!({"role": "assistant", "content": "", "tool_calls": calls}));
                 }

@@ -1,9 +1,9 @@
-//! What an assistant's message shows its user, as text: widgets as a person would read them aloud.
+//! An assistant's message as text: widgets as a person would read them aloud.
 
 use serde_json::Value;
 
 /// The words of a content item; empty where it has none.
-pub(super) fn words(item: &Value) -> String {
+pub(super) fn text(item: &Value) -> String {
     let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     match kind(item) {
         "text" | "conversational_search" => item.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -21,7 +21,7 @@ pub(super) fn words(item: &Value) -> String {
 }
 
 /// Whether an item is more than its words: then it is kept as an event too.
-pub(super) fn is_more_than_words(item: &Value) -> bool {
+pub(super) fn has_more_than_text(item: &Value) -> bool {
     kind(item) != "text"
 }
 

@@ -8,16 +8,17 @@ mod turn_content;
 
 use serde_json::Value;
 
+use crate::agent::json::Fields;
+
 pub use turn_content::TurnContent;
 
 /// The id of the agent of this name, or of this id, in the reply of `GET /v1/orchestrate/agents`; else the names that
 /// there are. `None` where the reply is no list.
 pub fn agent_id(agents: &Value, name: &str) -> Option<Result<String, Vec<String>>> {
     let agents = agents.as_array()?;
-    let text = |agent: &Value, key: &str| agent.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let found = |key: &str| agents.iter().find(|agent| text(agent, key) == name);
-    let id = found("name").or_else(|| found("id")).map(|agent| text(agent, "id")).filter(|id| !id.is_empty());
-    Some(id.ok_or_else(|| agents.iter().map(|agent| text(agent, "name")).filter(|name| !name.is_empty()).collect()))
+    let found = |key: &str| agents.iter().find(|agent| agent.text(key).unwrap_or_default() == name);
+    let id = found("name").or_else(|| found("id")).and_then(|agent| agent.text("id")).map(str::to_owned);
+    Some(id.ok_or_else(|| agents.iter().filter_map(|agent| agent.text("name")).map(str::to_owned).collect()))
 }
 
 /// Whether a text is a UUID in its usual form.

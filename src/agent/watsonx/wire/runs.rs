@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::TurnContent;
+use crate::agent::json::Fields;
 
 /// The body of `POST /v1/orchestrate/runs`.
 pub fn request(agent_id: &str, thread: Option<&str>, message: &str, context: &Map<String, Value>) -> Value {
@@ -16,16 +17,16 @@ pub fn request(agent_id: &str, thread: Option<&str>, message: &str, context: &Ma
     body
 }
 
-/// What the events of a run have brought so far.
+/// A run, as far as its events have come.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     /// The thread, once it is known.
     pub thread: Option<String>,
-    /// What was said and done.
+    /// Its text and events.
     pub content: TurnContent,
     /// The run says that it has ended.
     pub is_over: bool,
-    /// What the run reports as its failure.
+    /// The failure that the run reports.
     pub failure: Option<String>,
     pieces: String,
 }
@@ -38,8 +39,8 @@ impl Run {
 
     /// Takes one event; whether it brought words.
     pub fn take(&mut self, event: &Value) -> bool {
-        let (name, data) = (event.get("event").and_then(Value::as_str).unwrap_or_default(), &event["data"]);
-        if let Some(thread) = data.get("thread_id").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
+        let (name, data) = (event.text("event").unwrap_or_default(), &event["data"]);
+        if let Some(thread) = data.text("thread_id") {
             self.thread = Some(thread.to_owned());
         }
         match name {
@@ -48,9 +49,7 @@ impl Run {
             "" if !event["error"].is_null() || !event["detail"].is_null() => self.failure = Some(complaint(event)),
             _ => {}
         }
-        if let Some(steps) = data["delta"].get("step_details") {
-            self.content.take_steps(steps);
-        }
+        self.content.take_steps(data["delta"].list("step_details"));
         let words = |content: &Value| {
             let mut taken = TurnContent::default();
             taken.take_content(content);
@@ -72,7 +71,7 @@ impl Run {
         }
     }
 
-    /// What the run has brought when no more comes: where no message was whole, the pieces together.
+    /// The content at the run's end: where no message was whole, the pieces together.
     pub fn finish(mut self) -> TurnContent {
         if self.content.is_silent() {
             let pieces = std::mem::take(&mut self.pieces);
@@ -82,9 +81,9 @@ impl Run {
     }
 }
 
-/// What a thread's messages tell of the answer to our last message; `None` while there is none. `said` is how many
+/// The answer to our last message among a thread's messages; `None` while there is none. `turn` is how many
 /// messages of ours there must be.
-pub fn answer_of(messages: &Value, said: u32, message: &str) -> Option<TurnContent> {
+pub fn find_answer(messages: &Value, said: u32, message: &str) -> Option<TurnContent> {
     let messages = messages.as_array()?;
     let is_ours = |entry: &Value| entry["role"] == "user";
     let last = messages.iter().rposition(is_ours)?;
@@ -96,8 +95,8 @@ pub fn answer_of(messages: &Value, said: u32, message: &str) -> Option<TurnConte
     }
     let mut content = TurnContent::default();
     for entry in messages[last + 1..].iter().filter(|entry| entry["role"] == "assistant") {
-        for step in entry["step_history"].as_array().into_iter().flatten() {
-            content.take_steps(&step["step_details"]);
+        for step in entry.list("step_history") {
+            content.take_steps(step.list("step_details"));
         }
         content.take_content(&entry["content"]);
     }

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::completions::{Beside, Turn};
-use super::runs::{Run, answer_of};
+use super::runs::{Run, find_answer};
 use super::*;
 use crate::evidence::{Event, EventKind, ToolCall};
 
@@ -126,16 +126,16 @@ fn a_thread_tells_the_answer_to_our_own_last_message_only() {
         {"type": "tool_response", "name": "note", "content": "ok", "tool_call_id": "c1"}]}]);
     let earlier = [text("user", "yes"), text("assistant", "First.")];
     let both = json!([earlier[0], earlier[1], text("user", " yes"), answer]);
-    let content = answer_of(&both, 2, "yes").unwrap();
+    let content = find_answer(&both, 2, "yes").unwrap();
     assert_eq!(content.text(), "Done.");
     assert_eq!(
         kinds(&content.events),
         [call("note", json!({"thing": "tea"})), EventKind::FunctionResponse { output: json!("ok") }]
     );
-    assert_eq!(answer_of(&json!(earlier), 2, "yes"), None, "the same words, said before");
-    assert_eq!(answer_of(&json!(earlier), 1, "no"), None);
-    assert_eq!(answer_of(&json!([text("user", "yes")]), 1, "yes"), None);
-    assert_eq!(answer_of(&json!({}), 1, "yes"), None);
+    assert_eq!(find_answer(&json!(earlier), 2, "yes"), None, "the same words, said before");
+    assert_eq!(find_answer(&json!(earlier), 1, "no"), None);
+    assert_eq!(find_answer(&json!([text("user", "yes")]), 1, "yes"), None);
+    assert_eq!(find_answer(&json!({}), 1, "yes"), None);
 }
 
 const THREAD: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";

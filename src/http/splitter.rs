@@ -5,29 +5,29 @@ use super::sse::SseReader;
 
 /// Cuts a stream into its events, none longer than [`STREAM_CAP`].
 #[derive(Debug)]
-pub enum Pieces {
+pub enum EventSplitter {
     /// Server-sent events; what counts of them is their data.
     Sse(SseReader),
     /// Lines (NDJSON).
     Lines(Vec<u8>),
 }
 
-impl Pieces {
+impl EventSplitter {
     /// For server-sent events.
-    pub fn sse() -> Pieces {
-        Pieces::Sse(SseReader::new(STREAM_CAP))
+    pub fn sse() -> EventSplitter {
+        EventSplitter::Sse(SseReader::new(STREAM_CAP))
     }
 
     /// For lines.
-    pub fn lines() -> Pieces {
-        Pieces::Lines(Vec::new())
+    pub fn lines() -> EventSplitter {
+        EventSplitter::Lines(Vec::new())
     }
 
     /// The events that these bytes complete; `None` when one is too long.
     pub fn push(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
         match self {
-            Pieces::Sse(reader) => Some(reader.push(bytes).ok()?.into_iter().map(|event| event.data).collect()),
-            Pieces::Lines(line) => {
+            EventSplitter::Sse(reader) => Some(reader.push(bytes).ok()?.into_iter().map(|event| event.data).collect()),
+            EventSplitter::Lines(line) => {
                 let mut events = Vec::new();
                 for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
                     if line.len() + piece.len() > STREAM_CAP {
@@ -43,11 +43,11 @@ impl Pieces {
         }
     }
 
-    /// What the end of the stream leaves. Whether it is whole only its reader can tell.
+    /// The rest at the end of the stream. Whether it is whole only its reader can tell.
     pub fn finish(self) -> Option<String> {
         match self {
-            Pieces::Sse(reader) => reader.finish().map(|event| event.data),
-            Pieces::Lines(line) => Some(String::from_utf8_lossy(&line).into_owned()),
+            EventSplitter::Sse(reader) => reader.finish().map(|event| event.data),
+            EventSplitter::Lines(line) => Some(String::from_utf8_lossy(&line).into_owned()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What started agents print: always taken, so that no pipe is ever full, and kept up to a bound.
+//! The output of started agents: always read, so that no pipe is ever full, and kept up to a limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -18,33 +18,33 @@ const LAST: usize = 24 << 10;
 /// How much of a line is looked at for the pattern that says that the agent is ready.
 const LINE: usize = 8 << 10;
 
-/// Whoever wants to know what is printed, from the moment on at which it begins to listen.
+/// Collects output from the moment at which it is added.
 #[derive(Debug, Clone, Default)]
-pub struct Listener(Arc<Mutex<Kept>>);
+pub struct Listener(Arc<Mutex<KeptOutput>>);
 
 impl Listener {
-    /// What was heard, with secrets blotted out; `None` when nothing was.
-    pub fn heard(&self) -> Option<AgentOutput> {
+    /// The output so far, redacted; `None` when there was none.
+    pub fn output(&self) -> Option<AgentOutput> {
         self.kept().output()
     }
 
     /// The last lines of it, at most so many.
     pub(super) fn last_lines(&self, lines: usize) -> Option<String> {
-        let output = self.heard()?;
+        let output = self.output()?;
         let text = if output.end.is_empty() { output.beginning } else { output.end };
         let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = all[all.len().saturating_sub(lines)..].join("\n");
         (!last.is_empty()).then_some(last)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, KeptOutput> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The first and the last bytes of a stream.
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptOutput {
     first: Vec<u8>,
     /// Up to twice as much as is shown, so that it is moved seldom.
     last: Vec<u8>,
@@ -52,7 +52,7 @@ struct Kept {
     redactor: Redactor,
 }
 
-impl Kept {
+impl KeptOutput {
     fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let (first, rest) = bytes.split_at(bytes.len().min(FIRST - self.first.len()));
@@ -87,20 +87,20 @@ impl Kept {
 /// The output of one agent's processes.
 #[derive(Debug)]
 pub(super) struct Output {
-    listeners: Mutex<Vec<Weak<Mutex<Kept>>>>,
+    listeners: Mutex<Vec<Weak<Mutex<KeptOutput>>>>,
     redactor: Redactor,
     pattern: Option<Regex>,
     seen: watch::Sender<bool>,
 }
 
 impl Output {
-    /// `redactor` clears whatever is heard of secrets; `pattern` is waited for in its lines.
+    /// `redactor` redacts the output; `pattern` is searched for in its lines.
     pub(super) fn new(redactor: Redactor, pattern: Option<Regex>) -> Output {
         Output { listeners: Mutex::default(), redactor, pattern, seen: watch::Sender::new(false) }
     }
 
-    /// Lets somebody hear what comes from now on, until they are dropped.
-    pub(super) fn tell(&self, listener: &Listener) {
+    /// Adds a listener for the output from now on, until it is dropped.
+    pub(super) fn add_listener(&self, listener: &Listener) {
         listener.kept().redactor = self.redactor.clone();
         self.listeners().push(Arc::downgrade(&listener.0));
     }
@@ -125,7 +125,7 @@ impl Output {
         }
     }
 
-    /// Looks for the pattern; `line` is what of the last line came before.
+    /// Looks for the pattern; `line` is the beginning of the current line.
     fn look(&self, line: &mut Vec<u8>, bytes: &[u8]) {
         let Some(pattern) = self.pattern.as_ref().filter(|_| !*self.seen.borrow()) else { return };
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -140,7 +140,7 @@ impl Output {
         }
     }
 
-    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<Mutex<Kept>>>> {
+    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<Mutex<KeptOutput>>>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -152,10 +152,10 @@ mod tests {
 
     async fn heard(output: &Output, bytes: &[u8]) -> AgentOutput {
         let listener = Listener::default();
-        output.tell(&listener);
+        output.add_listener(&listener);
         output.drain(bytes).await;
         assert!(listener.kept().last.capacity() < 1 << 18);
-        listener.heard().unwrap()
+        listener.output().unwrap()
     }
 
     #[tokio::test]
@@ -172,7 +172,7 @@ mod tests {
         let kept = heard(&output, much.as_bytes()).await;
         assert_eq!(kept.beginning, "a".repeat(FIRST));
         assert_eq!((kept.dropped_bytes, kept.end), (10 << 20, "c".repeat(LAST)));
-        assert_eq!(Listener::default().heard(), None);
+        assert_eq!(Listener::default().output(), None);
     }
 
     #[tokio::test]
@@ -213,12 +213,12 @@ mod tests {
     async fn whoever_listens_later_hears_less() {
         let output = Output::new(Redactor::default(), None);
         let (early, late) = (Listener::default(), Listener::default());
-        output.tell(&early);
+        output.add_listener(&early);
         output.drain(&b"one "[..]).await;
-        output.tell(&late);
+        output.add_listener(&late);
         output.drain(&b"two"[..]).await;
-        assert_eq!(early.heard().unwrap().beginning, "one two");
-        assert_eq!(late.heard().unwrap().beginning, "two");
+        assert_eq!(early.output().unwrap().beginning, "one two");
+        assert_eq!(late.output().unwrap().beginning, "two");
         assert_eq!(early.last_lines(3).as_deref(), Some("one two"));
     }
 }

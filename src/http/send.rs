@@ -14,7 +14,7 @@ use super::exchange::redirect;
 use super::{Call, HttpClient, HttpFault, HttpFaultKind};
 use crate::clock::{Clock, Stopwatch};
 
-/// Whether anybody wants to know when a request's last byte went.
+/// Whether the moment of a request's last byte is measured.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Timing {
     Unwanted,
@@ -44,12 +44,12 @@ impl HttpClient {
         let (clock, body) = match timing {
             // Head and body leave in one piece, which costs the system less.
             Timing::Unwanted => (Clock::system(), Body::from(bytes)),
-            Timing::By(clock) => (clock, Body::wrap_stream(Departing { bytes, at: 0, clock, sent: Arc::clone(&sent) })),
+            Timing::By(clock) => (clock, Body::wrap_stream(TimedBody { bytes, at: 0, clock, sent: Arc::clone(&sent) })),
         };
         let before = clock.start();
         let response = tokio::select! {
             response = request.headers(headers).body(body).send() => {
-                response.map_err(|error| HttpFault::of_sending(error, place, &call.url))?
+                response.map_err(|error| HttpFault::from_send_error(error, place, &call.url))?
             }
             () = deadline => {
                 let what = format!("no reply within {:?}", call.time_limit);
@@ -65,14 +65,14 @@ impl HttpClient {
 
 /// A body that notes when its last piece is taken; one without a byte is dropped by the connection instead, as soon as
 /// the head is written.
-struct Departing {
+struct TimedBody {
     bytes: Vec<u8>,
     at: usize,
     clock: Clock,
     sent: Arc<OnceLock<Stopwatch>>,
 }
 
-impl Stream for Departing {
+impl Stream for TimedBody {
     type Item = Result<Vec<u8>, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -85,7 +85,7 @@ impl Stream for Departing {
     }
 }
 
-impl Drop for Departing {
+impl Drop for TimedBody {
     fn drop(&mut self) {
         let _ = self.sent.set(self.clock.start());
     }

@@ -1,8 +1,27 @@
-//! Arguments of function calls, which many write as JSON within a text.
+//! How other people's JSON is read: fields that may be missing, and arguments that many write as JSON within a text.
 
 use serde_json::{Value, json};
 
 use crate::http::read_json;
+
+/// Fields of a value that may be anything.
+pub(super) trait Fields {
+    /// The text under this key, if it is one and not empty.
+    fn text(&self, key: &str) -> Option<&str>;
+
+    /// The list under this key; anything else is an empty one.
+    fn list(&self, key: &str) -> &[Value];
+}
+
+impl Fields for Value {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.get(key)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    fn list(&self, key: &str) -> &[Value] {
+        self.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+}
 
 /// Arguments as they are meant: JSON within a text is read, and no text at all is no argument. Any other text stays one.
 pub(super) fn arguments_of(written: Value) -> Value {
