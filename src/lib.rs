@@ -14,7 +14,7 @@
 //!
 //! # To read it
 //!
-//! `main.rs` → [`cli`] (`cli/run.rs` is the road in one page) → [`job::load`] → [`plan::Plan::of`] → [`run::run`]
+//! `main.rs` → [`cli`] (`cli/run.rs` is the road in one page) → [`job::load`] → [`plan::Plan::new`] → [`run::run`]
 //! (`run/trial.rs` is one trial, top to bottom) → [`grade::grade`] → [`record::RunRecord`] → [`report::terminal`].
 //!
 //! # Where things live, and why there

@@ -65,7 +65,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let model = if is_demo { "demo-careful" } else { "mock" };
     let repeat = Some(conversations as u32 / 2);
     let wanted = Overrides { models: vec![model.to_owned()], repeat, ..Overrides::default() };
-    let mut plan = Plan::of(job, wanted, surroundings).unwrap();
+    let mut plan = Plan::new(job, wanted, surroundings).unwrap();
     plan.graph = graph;
     plan.isolation = Isolation::Database;
     let credentials = Credentials { variables, ..Credentials::default() };

@@ -55,7 +55,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     };
     let surroundings = Environment { prices: prices.clone(), ..surroundings(context) };
     let Loaded { file, job, templates } = loaded;
-    let plan = Plan::of(job, wanted, surroundings)?;
+    let plan = Plan::new(job, wanted, surroundings)?;
     let unusable: Vec<Refusal> = plan.job.cases.iter().flat_map(|case| unusable(&plan.job, case, context)).collect();
     if !unusable.is_empty() {
         return Err(unusable);

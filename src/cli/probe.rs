@@ -47,7 +47,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         scorer_model: Some(ModelName::Scripted),
         ..Overrides::default()
     };
-    let plan = Plan::of(job, wanted, surroundings(context))
+    let plan = Plan::new(job, wanted, surroundings(context))
         .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;
     let deps = RunDeps {
         id: "probe".to_owned(),

@@ -19,7 +19,7 @@ use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, Overview, RunSummary, Verdict};
 use crate::report::{self, Gathered};
-use crate::run::{self, AtOnce, Durability, Engine, RunDeps};
+use crate::run::{self, DescriptorLimit, Durability, Engine, RunDeps};
 use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 
@@ -81,9 +81,9 @@ async fn run_one(
     }
     let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
     let wanted = held_by_agent(args.max_concurrency, &plan, printer);
-    let at_once = run::at_once(&plan, usize::from(wanted));
-    if let Some(at_once) = at_once {
-        limited(at_once, &file, wanted, printer)?;
+    let limit = run::descriptor_limit(&plan, usize::from(wanted));
+    if let Some(limit) = limit {
+        limited(limit, &file, wanted, printer)?;
     }
     let shown = context.stderr_is_tty || args.verbose;
     let on_wait = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
@@ -108,7 +108,7 @@ async fn run_one(
         rng_seed,
         random: Box::new(Context::chance),
         on_wait,
-        max_concurrency: at_once.map_or(usize::from(wanted), |at_once| at_once.most as usize),
+        max_concurrency: limit.map_or(usize::from(wanted), |limit| limit.most as usize),
         sink: keeper.clone(),
     };
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
@@ -192,8 +192,8 @@ fn kept_at_once(id: &str, path: &str, args: &RunArgs, context: &Context) -> Kept
 }
 
 /// Tells that fewer conversations are held at once than were asked for, or refuses where not even one can be.
-fn limited(at_once: AtOnce, file: &str, asked: u16, printer: &Printer) -> Result<(), CliError> {
-    let AtOnce { most, each, limit, needed } = at_once;
+fn limited(limited: DescriptorLimit, file: &str, asked: u16, printer: &Printer) -> Result<(), CliError> {
+    let DescriptorLimit { most, each, limit, needed } = limited;
     if most == 0 {
         let what = format!("a conversation takes about {each} file descriptors, and this process may have {limit}");
         let refusals = vec![Refusal { what, help: format!("ulimit -n {needed}, or more") }];

@@ -1,26 +1,26 @@
-//! The machine: it is asked what comes next and told what came.
+//! The state machine of a conversation.
 
 use super::PersonaReply;
 use crate::evidence::{Ending, Transcript, Turn};
 
-/// What a conversation must keep to.
+/// The rules of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConversationRules {
-    /// How many messages, of both sides, there may be (`maxTurns`). A turn needs two: with 5 there are two turns, with
+    /// The most messages, of both sides (`maxTurns`). A turn needs two: with 5 there are two turns, with
     /// less than 2 there is none.
     pub max_messages: u32,
     /// The first user message.
     pub greeting: String,
-    /// What the user says after the greeting, line by line, instead of a persona.
+    /// The user's lines after the greeting, instead of a persona.
     pub lines: Option<Vec<String>>,
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Say this to the agent, then tell [`Conversation::agent_replied`] or [`Conversation::agent_failed`].
+    /// Say this to the agent, then call [`Conversation::agent_replied`] or [`Conversation::agent_failed`].
     SayToAgent(String),
-    /// Ask the persona what it says next, then tell [`Conversation::persona_replied`].
+    /// Ask the persona what it says next, then call [`Conversation::persona_replied`].
     AskPersona,
     /// The conversation is over.
     Done(Ending),
@@ -58,7 +58,7 @@ impl Conversation {
         conversation
     }
 
-    /// What comes next. It stays the same until something is told.
+    /// The next step. It stays the same until its result is passed in.
     pub fn next(&self) -> Next {
         self.next.clone()
     }
@@ -68,7 +68,7 @@ impl Conversation {
         self.transcript.turns.last().map_or(0, |turn| turn.number) + 1
     }
 
-    /// The agent has greeted before anybody said anything. Heard only as the first of all; whether there is room for the
+    /// The agent has greeted before anybody said anything. Ignored but as the first of all; whether there is room for the
     /// user's first message is counted anew.
     pub fn agent_greeted(&mut self, turn: Turn) {
         if !self.transcript.turns.is_empty() {
@@ -80,25 +80,25 @@ impl Conversation {
         }
     }
 
-    /// What was said so far.
+    /// The transcript so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// What was said.
+    /// The transcript.
     pub fn into_transcript(self) -> Transcript {
         self.transcript
     }
 
-    /// The persona has said something. A persona that says nothing at all has signed off. Heard only after
+    /// The persona has replied. A persona that says nothing at all has signed off. Ignored but after
     /// [`Next::AskPersona`].
-    pub fn persona_replied(&mut self, said: PersonaReply) {
+    pub fn persona_replied(&mut self, reply: PersonaReply) {
         if self.next != Next::AskPersona {
             return;
         }
-        self.next = match said.message {
+        self.next = match reply.message {
             Some(message) => {
-                self.last_message = said.done;
+                self.last_message = reply.done;
                 Next::SayToAgent(message)
             }
             None => Next::Done(Ending::SignedOff),
@@ -106,7 +106,7 @@ impl Conversation {
     }
 
     /// The agent has replied. The turn's number and user message are set to what they must be. A turn without a reply
-    /// is a failure. Heard only after [`Next::SayToAgent`].
+    /// is a failure. Ignored but after [`Next::SayToAgent`].
     pub fn agent_replied(&mut self, turn: Turn) {
         if turn.agent.is_none() {
             return self.agent_failed(turn, "the agent gave no reply");
@@ -116,7 +116,7 @@ impl Conversation {
         }
     }
 
-    /// The agent has failed to reply, to the end of the retries; the turn holds the tries. Heard only after
+    /// The agent has failed to reply, to the end of the retries; the turn holds the tries. Ignored but after
     /// [`Next::SayToAgent`].
     pub fn agent_failed(&mut self, turn: Turn, error: impl Into<String>) {
         if self.record(Turn { agent: None, latency_ms: None, ..turn }) {
@@ -125,7 +125,7 @@ impl Conversation {
     }
 
     /// The time limit of the conversation, in seconds, has run out. A message on its way that was answered or failed is
-    /// told before; one that was not even sent is not part of the transcript. An ending that is there stays.
+    /// passed in before; one that was not even sent is not part of the transcript. An ending that is there stays.
     pub fn time_ran_out(&mut self, seconds: f64) {
         if !matches!(self.next, Next::Done(_)) {
             self.next = Next::Done(Ending::TimeLimit { seconds });
@@ -133,7 +133,7 @@ impl Conversation {
     }
 
     /// The time limit, in seconds, has run out while the agent was being waited for: the message is part of the
-    /// transcript, without a reply. Heard only after [`Next::SayToAgent`].
+    /// transcript, without a reply. Ignored but after [`Next::SayToAgent`].
     pub fn time_ran_out_on(&mut self, turn: Turn, seconds: f64) {
         if self.record(Turn { agent: None, latency_ms: None, ..turn }) {
             self.next = Next::Done(Ending::TimeLimit { seconds });

@@ -1,17 +1,26 @@
-//! What the persona's model said, read from its raw text.
+//! Reads the reply of the persona's model.
 
 use serde_json::{Map, Value};
 
 use super::signoff::without_signoff;
 use crate::text::{contradiction, visible};
 
-/// What the persona says.
+/// The reply of the persona.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonaReply {
-    /// What is delivered to the agent; never blank. `None` if there was nothing but a goodbye.
+    /// The message to the agent; never blank. `None` if there was nothing but a goodbye.
     pub message: Option<String>,
     /// It signed off: once the message, if there is one, is answered, the conversation is over.
     pub done: bool,
+}
+
+/// A reply can't be used, for a reason that can be sent back to the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnusableReply(String);
+
+fn unusable<T>(why: impl Into<String>) -> Result<T, UnusableReply> {
+    Err(UnusableReply(why.into()))
 }
 
 /// No user types more than this at once; looking for objects in a longer text would take its time.
@@ -23,14 +32,14 @@ const LONGEST: usize = 64 << 10;
 /// # Errors
 /// A sentence that says what is wrong with the reply and can be sent back to the model: it is empty, its JSON is broken,
 /// has no usable message, or is there twice.
-pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, String> {
+pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, UnusableReply> {
     if raw.len() > LONGEST {
-        return Err(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
+        return unusable(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
     }
     let (message, done) = match reply_object(raw)? {
         Some(object) => message_and_done(&object)?,
         None => match unsayable(raw) {
-            Some(words) => return Err(words.to_owned()),
+            Some(problem) => return unusable(problem),
             None => (raw.trim().to_owned(), false),
         },
     };
@@ -40,7 +49,7 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, Stri
     };
     let message = Some(message.trim().to_owned()).filter(|message| !message.is_empty());
     if message.is_none() && !done {
-        return Err("the reply has no message and does not say that the conversation is done".to_owned());
+        return unusable("the reply has no message and does not say that the conversation is done");
     }
     Ok(PersonaReply { message, done })
 }
@@ -59,7 +68,7 @@ fn unsayable(message: &str) -> Option<&'static str> {
 }
 
 /// The object `{message, done}` of a reply; `None` for plain text.
-fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, String> {
+fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, UnusableReply> {
     let text = unfenced(raw.trim());
     if text.starts_with('{') {
         match serde_json::from_str::<Value>(text) {
@@ -76,21 +85,21 @@ fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, String> {
     for (object, written) in objects_within(text) {
         consistent(written)?;
         if found.as_ref().is_some_and(|first| *first != object) {
-            return Err("the reply has more than one JSON object; give exactly one".to_owned());
+            return unusable("the reply has more than one JSON object; give exactly one");
         }
         found = Some(object);
     }
     match found {
         None if text.starts_with('{') && text.contains("\"message\"") => {
-            Err("the reply is not valid JSON; give one object with `message` and `done`".to_owned())
+            unusable("the reply is not valid JSON; give one object with `message` and `done`")
         }
         found => Ok(found),
     }
 }
 
-fn consistent(json: &str) -> Result<(), String> {
-    let said = |key: String| format!("the reply says `{}` twice in one object, and differently", visible(&key));
-    contradiction(json).map_or(Ok(()), |key| Err(said(key)))
+fn consistent(json: &str) -> Result<(), UnusableReply> {
+    let twice = |key: String| format!("the reply says `{}` twice in one object, and differently", visible(&key));
+    contradiction(json).map_or(Ok(()), |key| unusable(twice(key)))
 }
 
 /// The text within a ``` fence that encloses all of it.
@@ -125,17 +134,17 @@ fn objects_within(text: &str) -> Vec<(Map<String, Value>, &str)> {
     objects
 }
 
-fn message_and_done(object: &Map<String, Value>) -> Result<(String, bool), String> {
+fn message_and_done(object: &Map<String, Value>) -> Result<(String, bool), UnusableReply> {
     let done = match object.get("done") {
         None | Some(Value::Null) => false,
         Some(Value::Bool(done)) => *done,
-        Some(other) => return Err(format!("`done` must be true or false, not {other}")),
+        Some(other) => return unusable(format!("`done` must be true or false, not {other}")),
     };
     match object.get("message") {
         Some(Value::String(message)) => Ok((message.clone(), done)),
         None | Some(Value::Null) if done => Ok((String::new(), true)),
-        None | Some(Value::Null) => Err("the JSON reply has no `message`".to_owned()),
-        Some(_) => Err("`message` must be a text".to_owned()),
+        None | Some(Value::Null) => unusable("the JSON reply has no `message`"),
+        Some(_) => unusable("`message` must be a text"),
     }
 }
 
@@ -149,7 +158,7 @@ mod tests {
     #[test]
     fn a_reply_that_says_two_things_is_refused() {
         for raw in [r#"{"message":"a","message":"b"}"#, r#"Here: {"message":"a","done":true,"done":false}"#] {
-            let problem = read_persona_reply(raw, "bye").unwrap_err();
+            let problem = read(raw).unwrap_err();
             assert!(problem.ends_with("twice in one object, and differently"), "{raw}: {problem}");
         }
     }
@@ -157,7 +166,7 @@ mod tests {
     const PHRASE: &str = "So Long, and Thanks for All the Fish";
 
     fn read(raw: &str) -> Result<(Option<String>, bool), String> {
-        read_persona_reply(raw, PHRASE).map(|said| (said.message, said.done))
+        read_persona_reply(raw, PHRASE).map(|said| (said.message, said.done)).map_err(|error| error.to_string())
     }
 
     fn said(message: &str, done: bool) -> Result<(Option<String>, bool), String> {
@@ -166,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_line_that_no_user_would_type_is_unusable() {
-        let error = read_persona_reply(&"x".repeat(LONGEST + 1), "bye").unwrap_err();
+        let error = read(&"x".repeat(LONGEST + 1)).unwrap_err();
         assert_eq!(error, "the reply is longer than 64 KiB; say one thing, briefly");
         assert!(read_persona_reply(&"x".repeat(LONGEST), "bye").is_ok());
     }

@@ -3,7 +3,7 @@
 /// A message without the sign-off phrase in it; `None` if the phrase is not in it. Case is ignored, in all scripts, and
 /// so is how many spaces or line breaks stand between words.
 ///
-/// What stands before the phrase is kept. What follows it is kept if it has a letter or a digit: a full stop or a waving
+/// Text before the phrase is kept. Text behind it is kept if it has a letter or a digit: a full stop or a waving
 /// hand is part of the goodbye.
 pub(super) fn without_signoff(message: &str, phrase: &str) -> Option<String> {
     if is_far_from(message, phrase) {

@@ -5,7 +5,7 @@
 pub struct BackoffPolicy {
     /// After the first refusal, where the endpoint asks for no wait.
     pub first: f64,
-    /// How much longer after each further one in a row.
+    /// The factor of each further one in a row.
     pub factor: f64,
     /// The longest of our own choice.
     pub longest: f64,
@@ -45,7 +45,7 @@ impl BackoffPolicy {
 }
 
 /// A longer `Retry-After` than this, in seconds, is a mistake or a limit by the day: our own pauses try it out.
-const BELIEVABLE: f64 = 3600.0;
+const CREDIBLE: f64 = 3600.0;
 
 impl BackoffPolicy {
     /// The pause after so many refusals in a row, and the `Retry-After` that is believed.
@@ -59,9 +59,9 @@ impl BackoffPolicy {
         }
     }
 
-    /// What is believed of the wait that an endpoint asks for.
-    pub(super) fn believed(&self, retry_after: Option<f64>) -> Option<f64> {
-        retry_after.filter(|asked| *asked <= BELIEVABLE).map(|asked| asked.clamp(0.0, self.retry_after_cap))
+    /// The wait that an endpoint asks for, as far as it is credible.
+    pub(super) fn credible(&self, retry_after: Option<f64>) -> Option<f64> {
+        retry_after.filter(|asked| *asked <= CREDIBLE).map(|asked| asked.clamp(0.0, self.retry_after_cap))
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
         let policy = BackoffPolicy::MODEL;
         for (asked, believed) in [(20.0, Some(20.0)), (600.0, Some(90.0)), (99_999_999.0, None), (f64::INFINITY, None)]
         {
-            assert_eq!(policy.believed(Some(asked)), believed, "{asked}");
+            assert_eq!(policy.credible(Some(asked)), believed, "{asked}");
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{BackoffPolicy, RateLimitHeaders};
 /// As many requests may be in flight before anything was accepted.
 const FIRST_IN_FLIGHT: u64 = 8;
 
-/// What the first of the queue may do.
+/// A decision about the first request of the queue.
 #[derive(Debug)]
 pub(super) enum Decision {
     /// Send.
@@ -25,16 +25,16 @@ pub(super) struct InFlight {
     /// Tokens as the caller estimates them, and as they were counted.
     estimated: f64,
     counted: f64,
-    /// What had been sent with it, of requests and of tokens.
+    /// All requests and tokens that had been sent, this one too.
     sent: (f64, f64),
-    /// How many were in flight with it, itself too.
+    /// The requests in flight, this one too.
     concurrency: u64,
 }
 
 /// Once so many requests are in flight as were refused before, one more is tried after so many accepted ones for each.
 const CAREFUL: f64 = 20.0;
 
-/// How many requests may be in flight: halved by a refusal and raised one by one, carefully near the number that was refused.
+/// The limit on requests in flight: halved by a refusal and raised one by one, slowly near the number that was refused.
 #[derive(Debug)]
 struct ConcurrencyLimit {
     most: f64,
@@ -57,7 +57,7 @@ impl ConcurrencyLimit {
     }
 }
 
-/// What is known of one endpoint's limits.
+/// The state of one endpoint's rate limits.
 #[derive(Debug)]
 pub(super) struct Controller {
     requests: Rate,
@@ -71,11 +71,11 @@ pub(super) struct Controller {
     pub(super) refusals: u32,
     concurrency: ConcurrencyLimit,
     times_exhausted: u64,
-    /// How often it had been exhausted when something was accepted last.
+    /// `times_exhausted` when something was accepted last.
     exhausted_before: u64,
     in_flight: u64,
     is_known_to_work: bool,
-    /// How many tokens a request takes for each that was estimated.
+    /// The tokens of a request, divided by its estimate.
     tokens_per_estimated: f64,
 }
 
@@ -100,7 +100,7 @@ impl Controller {
         }
     }
 
-    /// How often so many refusals came in a row that whoever waited gave up.
+    /// The number of times that so many refusals came in a row that all who waited gave up.
     pub(super) fn times_exhausted(&self) -> u64 {
         self.times_exhausted
     }
@@ -155,7 +155,7 @@ impl Controller {
     pub(super) fn refused(&mut self, now: f64, sent: InFlight, retry_after: Option<f64>, headers: &RateLimitHeaders) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.note(now, &sent, headers);
-        let retry_after = self.policy.believed(retry_after);
+        let retry_after = self.policy.credible(retry_after);
         if sent.sent_at < self.refused_at {
             // It was sent before everybody slowed down; only the wait that it asks for counts.
             self.paused_until = self.paused_until.max(now + retry_after.unwrap_or(0.0));

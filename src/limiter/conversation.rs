@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::target::{RefusedSince, Shared, unpoisoned};
 use super::{Permit, RateLimitExhausted, RateLimitHeaders};
 
-/// How often the agent refused a request of a conversation because of others.
+/// Requests of a conversation that the agent refused because of others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Refusals {
@@ -16,7 +16,7 @@ pub struct Refusals {
     pub conversations: u32,
 }
 
-/// What a conversation does after a refusal.
+/// The next step of a conversation after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterRefusal {
     /// It asks again when the limiter says so: a limit that is honoured is no failure.
@@ -103,7 +103,7 @@ impl ConversationLimiter {
     pub fn answered(&self, permit: Option<Permit<'_>>) {
         let (Some(conversation), Some(permit)) = (&self.0, permit) else { return };
         let mut state = conversation.state();
-        // That a session is opened shows nothing yet.
+        // An opened session shows nothing yet.
         if state.is_answered || state.refused.is_some() {
             conversation.shared.served();
         }
@@ -135,7 +135,7 @@ impl ConversationLimiter {
         Some(after)
     }
 
-    /// How often the agent refused because of others.
+    /// The requests that the agent refused because of others.
     pub fn refusals(&self) -> Option<Refusals> {
         let refusals = self.0.as_ref()?.state().refusals;
         (refusals.requests > 0).then_some(refusals)

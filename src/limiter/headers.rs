@@ -11,12 +11,12 @@ pub struct RateLimitHeaders {
     pub tokens: Option<RateLimitWindow>,
 }
 
-/// What is left of a limit.
+/// The remaining part of a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateLimitWindow {
-    /// How much there is when it is full.
+    /// The whole limit.
     pub limit: Option<f64>,
-    /// How much is left.
+    /// The remaining part.
     pub remaining: f64,
     /// In how many seconds it is full again; more than 0.
     pub seconds: f64,
@@ -40,7 +40,7 @@ impl RateLimitHeaders {
 fn window<'a>(part: impl Fn(&str) -> Option<&'a str>, now: DateTime<Utc>) -> Option<RateLimitWindow> {
     let number = |name| part(name)?.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     let seconds = seconds(part("reset")?.trim(), now)?;
-    // What is counted by longer times than this is no matter of pace.
+    // A limit over a longer time says nothing about the rate.
     let in_reach = seconds.is_finite() && seconds <= 86_400.0;
     in_reach.then_some(())?;
     Some(RateLimitWindow { limit: number("limit"), remaining: number("remaining")?, seconds: seconds.max(0.05) })

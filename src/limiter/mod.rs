@@ -32,7 +32,7 @@ pub use headers::{RateLimitHeaders, RateLimitWindow};
 pub use queue::{Permit, RateLimitExhausted, RateLimiter, Waiter};
 pub use target::TargetLimiter;
 
-/// What is waited for.
+/// The reason of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitReason {
     /// A model of our own.

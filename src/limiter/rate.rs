@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::RateLimitWindow;
 
-/// What is left of the rate after a refusal.
+/// The rate after a refusal, as a part of the rate before.
 const DECREASE: f64 = 0.93;
 
 /// One step up.
@@ -25,7 +25,7 @@ const USED: f64 = 0.7;
 /// So many accepted requests show a rate; fewer are too few to learn from.
 const ENOUGH: u32 = 4;
 
-/// How much of a limit is used while less of it is left than the rest of its time asks for.
+/// The part of a limit that is used while less remains than the rest of its time needs.
 const RETURNS: f64 = 0.97;
 
 /// Limits are counted by the minute.
@@ -40,7 +40,7 @@ const BURST: (f64, f64) = (0.25, 10.0);
 /// The rate of one thing, requests or tokens.
 #[derive(Debug, Default)]
 pub(super) struct Rate {
-    /// What one request takes at least.
+    /// The least that one request takes.
     unit: f64,
     /// Units a second that are always tried.
     least: f64,
@@ -58,18 +58,18 @@ pub(super) struct Rate {
     last_units: f64,
     /// Units that were sent since the beginning.
     sent: f64,
-    /// What was accepted within the last minute, and when.
+    /// Times and units of the requests accepted within the last minute.
     accepted: VecDeque<(f64, f64)>,
 }
 
-/// What the endpoint reported to be left.
+/// The remaining part of a limit, as the endpoint reported it.
 #[derive(Debug, Clone, Copy)]
 struct Reported {
     limit: Option<f64>,
     remaining: f64,
     until: f64,
     counted_at: f64,
-    /// What had been sent when the endpoint counted.
+    /// The units that had been sent when the endpoint counted.
     sent: f64,
 }
 
@@ -83,7 +83,7 @@ impl Rate {
         let by_rate = self.rate.map_or(f64::NEG_INFINITY, |rate| self.last_sent_at + self.last_units / rate);
         let Some(reported) = self.reported_by(now) else { return by_rate };
         let seconds = reported.until - now;
-        // What is counted by the minute comes back at this rate, however the endpoint counts.
+        // A limit by the minute comes back at this rate, however the endpoint counts.
         let limit = reported.limit.filter(|_| seconds <= MINUTE);
         let comes_back = limit.map_or(0.0, |limit| RETURNS * limit / MINUTE);
         let returned = comes_back * (now - reported.counted_at).max(0.0);
@@ -97,7 +97,7 @@ impl Rate {
         })
     }
 
-    /// What is left by now: when its time has passed, the whole limit for another minute.
+    /// The report as of now: when its time has passed, the whole limit remains for another minute.
     fn reported_by(&mut self, now: f64) -> Option<Reported> {
         let reported = self.reported?;
         if now >= reported.until {
@@ -181,7 +181,7 @@ impl Rate {
         self.accepted.iter().filter(|(at, _)| *at > moment).map(|(_, units)| units).sum()
     }
 
-    /// What a reply reports: about when the endpoint counted, and what had been sent by then.
+    /// Takes in the report of a reply: about when the endpoint counted, and the units sent by then.
     pub(super) fn reported(&mut self, counted_at: f64, sent: f64, window: &RateLimitWindow) {
         let RateLimitWindow { limit, remaining, seconds } = *window;
         let seconds = if remaining < self.unit { seconds.min(LONGEST_WAIT) } else { seconds };

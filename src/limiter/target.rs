@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{BackoffPolicy, ConversationLimiter, OnWait, RateLimiter, WaitReason};
 use crate::clock::{Clock, Stopwatch};
 
-/// How long an agent refuses whatever it is asked, with no message answered in between, until the conversations beside
+/// The time for which an agent may refuse all requests, with no message answered in between, until the conversations beside
 /// others wait for it no more: each tries once, and they learn from each other.
 const PATIENCE_TOGETHER: Duration = Duration::from_secs(45);
 
@@ -65,7 +65,7 @@ impl TargetLimiter {
     }
 }
 
-/// What the conversations share.
+/// The state that the conversations share.
 pub(super) struct Shared {
     pub(super) limiter: RateLimiter,
     settings: Settings,
@@ -97,7 +97,7 @@ impl RefusedSince {
     }
 }
 
-/// How many conversations are open, and for how long there was more than one.
+/// The number of open conversations, and the time for which there was more than one.
 #[derive(Default)]
 struct OpenConversations {
     count: u32,
@@ -147,7 +147,7 @@ impl Shared {
     pub(super) fn refused_since(&self, is_alone: bool, retry_after: Option<Duration>) -> RefusedSince {
         let Settings { clock, policy, patience_together, patience_alone, .. } = &self.settings;
         let patience = if is_alone { *patience_alone } else { *patience_together };
-        let asked = policy.believed(retry_after.map(|asked| asked.as_secs_f64())).unwrap_or_default();
+        let asked = policy.credible(retry_after.map(|asked| asked.as_secs_f64())).unwrap_or_default();
         // The pause is up to a tenth longer than the wait that is asked for.
         RefusedSince { since: clock.start(), patience: patience.max(Duration::from_secs_f64(1.2 * asked)) }
     }
@@ -159,7 +159,7 @@ impl Shared {
         since.get_or_insert_with(|| self.refused_since(is_alone, retry_after)).is_over()
     }
 
-    /// How long a request beside others may still wait.
+    /// The time for which a request beside others may still wait.
     pub(super) fn patience_left(&self) -> Duration {
         unpoisoned(&self.unserved).together.map_or(self.settings.patience_together, RefusedSince::left)
     }

@@ -137,27 +137,27 @@ impl Plan {
     ///
     /// # Errors
     /// Everything that cannot work, all at once.
-    pub fn of(job: Job, wanted: Overrides, surroundings: Environment) -> Result<Plan, Vec<Refusal>> {
+    pub fn new(job: Job, overrides: Overrides, environment: Environment) -> Result<Plan, Vec<Refusal>> {
         let mut job = job;
-        let misnamed = models::choose(&mut job, &wanted, &surroundings.variables);
-        job.gate.min_score = wanted.min_score.or(job.gate.min_score);
-        job.limits.replace(wanted.limits);
-        job.repeat = wanted.repeat.unwrap_or(job.repeat);
-        let models = if wanted.models.is_empty() {
+        let misnamed = models::choose(&mut job, &overrides, &environment.variables);
+        job.gate.min_score = overrides.min_score.or(job.gate.min_score);
+        job.limits.replace(overrides.limits);
+        job.repeat = overrides.repeat.unwrap_or(job.repeat);
+        let models = if overrides.models.is_empty() {
             vec![job.target.transport.default_model().to_owned()]
         } else {
-            wanted.models
+            overrides.models
         };
         let graph = choose_graph(&job);
         let isolation = lanes::isolation(&job, graph.as_ref());
-        let conditions = if wanted.conditions.is_empty() { Condition::ALL.to_vec() } else { wanted.conditions };
+        let conditions = if overrides.conditions.is_empty() { Condition::ALL.to_vec() } else { overrides.conditions };
         let schedule = lanes::Schedule::new(&job, &models, &conditions);
         let trials = schedule.trials().len();
         let mut refusals = misnamed;
         refusals.extend((trials == 0).then(|| no_trials(&conditions)));
-        refusals.extend(models::refusals(&job, &surroundings.variables));
-        refusals.extend(prices::refusals(&job, &models, &surroundings.prices));
-        refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &surroundings));
+        refusals.extend(models::refusals(&job, &environment.variables));
+        refusals.extend(prices::refusals(&job, &models, &environment.prices));
+        refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &environment));
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
         let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
         refusals.extend(features::refusals(&job, graph.as_ref()));
@@ -168,8 +168,8 @@ impl Plan {
         let mut warnings = leftovers::warnings(&job, graph.as_ref(), isolation);
         warnings.extend(leftovers::shared_names(&job));
         warnings.extend(left_out(&job, &conditions));
-        warnings.extend(unset_variables(&job, &surroundings.variables));
-        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices: surroundings.prices, warnings })
+        warnings.extend(unset_variables(&job, &environment.variables));
+        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices: environment.prices, warnings })
     }
 }
 

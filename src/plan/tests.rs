@@ -24,7 +24,7 @@ fn job(target: &str, more: &str) -> Job {
 }
 
 fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
-    Plan::of(job(target, more), Overrides::default(), Environment::default())
+    Plan::new(job(target, more), Overrides::default(), Environment::default())
         .map_err(|refusals| refusals.into_iter().map(|refusal| refusal.what).collect())
 }
 
@@ -182,7 +182,7 @@ fn what_the_transport_can_not_do_is_refused_by_the_configuration_that_it_has() {
     let models = Overrides { models: vec!["a".to_owned(), "b".to_owned()], ..Overrides::default() };
     let refused = |transport: &str, more: &str, wanted: &Overrides| {
         let target = format!("target: {{user: u, chatbot: c, {transport}}}\n");
-        let refusals = Plan::of(job(&target, more), wanted.clone(), Environment::default());
+        let refusals = Plan::new(job(&target, more), wanted.clone(), Environment::default());
         refusals.err().into_iter().flatten().map(|refusal| refusal.what).collect::<Vec<_>>().join("; ")
     };
     let http = |say: &str| format!("http: {{say: {{url: 'http://h', reply: $.reply, {say}}}}}");
@@ -237,7 +237,7 @@ fn what_is_never_held_is_told_or_refused() {
     assert!(plan(DEMO, &format!("{when}conditions: [withoutFacts, withFacts]\n")).is_ok());
     let cases = "cases: [{id: a}, {id: b, facts: [f]}]\n";
     let wanted = Overrides { conditions: vec![Condition::WithFacts], ..Overrides::default() };
-    let plan = Plan::of(job(DEMO, cases), wanted, Environment::default()).unwrap();
+    let plan = Plan::new(job(DEMO, cases), wanted, Environment::default()).unwrap();
     assert_eq!(plan.warnings, ["case `a` is left out: it is held without facts only"]);
     assert_eq!(plan.trials().len(), 1);
 }
@@ -263,7 +263,7 @@ fn what_earlier_conversations_leave_with_the_agent_is_told() {
 fn trials_are_made_when_they_are_asked_for_the_first_round_before_the_second() {
     let more = "conditions: [withoutFacts, withFacts]\ncases: [{id: a}, {id: b}]\n";
     let wanted = Overrides { repeat: Some(u32::MAX / 4), ..Overrides::default() };
-    let plan = Plan::of(job(DEMO, more), wanted, Environment::default()).unwrap();
+    let plan = Plan::new(job(DEMO, more), wanted, Environment::default()).unwrap();
     let name = |trial: Trial| (trial.id.number, trial.id.case, trial.id.condition, trial.id.repeat);
     let first: Vec<_> = plan.trials().take(5).map(name).collect();
     let (without, with) = (Condition::WithoutFacts, Condition::WithFacts);

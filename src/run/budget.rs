@@ -15,7 +15,7 @@ use crate::limiter::{ConversationLimiter, Limiters, OnWait, TargetLimiter};
 use crate::money::{Amount, Cost, Price, PriceTable, SpendTracker};
 use crate::plan::Plan;
 
-/// What the run may spend, and how fast. Whoever runs trials is given one; nothing of it is global.
+/// The budget of one run; none of it is global.
 pub(super) struct Budget {
     /// Money and tokens.
     pub(super) spend_tracker: Arc<SpendTracker>,
@@ -159,7 +159,7 @@ mod tests {
         let target = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {script: [x]}\nscorer: {model: scripted}\n";
         let text = format!("{target}facts: []\ntasks: [{{task: t, acceptanceCriteria: a}}]\n{limits}");
         let job = job::load("job.yml", &text, &NoTemplates).unwrap();
-        let plan = Plan::of(job, Overrides::default(), Environment::default()).unwrap();
+        let plan = Plan::new(job, Overrides::default(), Environment::default()).unwrap();
         Arc::new(Budget::new(&plan, Clock::system(), 1, None))
     }
 

@@ -26,7 +26,7 @@ pub struct Credentials {
     pub neo4j_username: Option<String>,
     /// `NEO_PASSWORD`.
     pub neo4j_password: Option<Secret>,
-    /// Knows whatever of a run is secret.
+    /// The redactor, which learns all secrets of the run.
     pub redactor: Redactor,
 }
 
@@ -42,10 +42,10 @@ pub struct Clients {
 /// A client can't be made: an address that is none, a key that is no header.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// That of one of our own models.
+    /// The client of one of our own models.
     #[error(transparent)]
     Model(#[from] LlmError),
-    /// That of the database.
+    /// The client of the database.
     #[error(transparent)]
     Database(#[from] GraphError),
 }

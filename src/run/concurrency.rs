@@ -1,6 +1,6 @@
 //! How many conversations may be held at once with the file descriptors that this process may have.
 //!
-//! These are estimates, a little more than was counted. Where they are too small the lack is told, and nobody is blamed.
+//! These are estimates, a little more than was counted. Where they are too small, the error says that descriptors ran out, and nobody is blamed.
 
 use crate::agent::Hosting;
 use crate::descriptors;
@@ -8,7 +8,7 @@ use crate::graph::GraphConfig;
 use crate::job::{Isolation, ModelName};
 use crate::plan::Plan;
 
-/// What a process needs before any conversation, and for a moment now and then: its own files, starting a process, looking
+/// The descriptors of a process without conversations, some of them for a moment only: its own files, starting a process, looking
 /// up a name, writing the record.
 const RESERVE: u64 = 40;
 
@@ -18,24 +18,24 @@ const REACHABLE_GRAPH: u64 = 24;
 /// The connections to one database.
 const NEO4J: u64 = 16;
 
-/// What a process that was started holds: its pipes, its handle, the claim on its port.
+/// The descriptors of a process that was started: its pipes, its handle, the claim on its port.
 const STARTED: u64 = 5;
 
 /// A limit on how many conversations are held at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AtOnce {
-    /// How many may be.
+pub struct DescriptorLimit {
+    /// The largest number of conversations.
     pub most: u64,
-    /// How many descriptors each takes.
+    /// The descriptors of each.
     pub each: u64,
-    /// How many descriptors this process may have.
+    /// The descriptors that this process may have.
     pub limit: u64,
-    /// How many it would need for as many as were asked for.
+    /// The descriptors that the wanted number would need.
     pub needed: u64,
 }
 
-/// How many of `wanted` conversations may be held at once, where it is fewer; `None` where there is room for all.
-pub fn at_once(plan: &Plan, wanted: usize) -> Option<AtOnce> {
+/// The limit on conversations at once; `None` where there is room for all that are wanted.
+pub fn descriptor_limit(plan: &Plan, wanted: usize) -> Option<DescriptorLimit> {
     let limit = descriptors::limit()?;
     let open = descriptors::open_now().unwrap_or(RESERVE);
     let (each, shared) = (each(plan), shared(plan));
@@ -43,14 +43,14 @@ pub fn at_once(plan: &Plan, wanted: usize) -> Option<AtOnce> {
     let wanted = wanted.min(plan.lane_count()) as u64;
     let taken = open + RESERVE + shared;
     let most = limit.saturating_sub(taken) / each;
-    (most < wanted).then_some(AtOnce { most, each, limit, needed: taken + wanted * each })
+    (most < wanted).then_some(DescriptorLimit { most, each, limit, needed: taken + wanted * each })
 }
 
 fn is_own(plan: &Plan) -> bool {
     matches!(plan.isolation, Isolation::Database | Isolation::Process)
 }
 
-/// What one conversation takes.
+/// The descriptors of one conversation.
 fn each(plan: &Plan) -> u64 {
     let job = &plan.job;
     let agent = match job.target.transport.hosting() {
@@ -71,7 +71,7 @@ fn each(plan: &Plan) -> u64 {
     agent + persona + job.judge_model().map_or(0, |model| is_asked(&model.name)) + started + graph
 }
 
-/// What all of them take together.
+/// The descriptors that all conversations share.
 fn shared(plan: &Plan) -> u64 {
     let own = is_own(plan);
     let started = plan.job.target.start.is_some();

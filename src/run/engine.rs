@@ -37,16 +37,16 @@ pub struct RunDeps {
     pub random: Box<RandomSource>,
     /// Called when something is going to be waited for: a rate limit, the agent's first words.
     pub on_wait: Option<Arc<OnWait>>,
-    /// How many lanes run at once, 1 or more.
+    /// The most lanes that run at once, 1 or more.
     pub max_concurrency: usize,
-    /// Where everything goes.
+    /// The sink of all entries.
     pub sink: Arc<dyn Sink>,
 }
 
 /// A plan with everything that carrying it out needs.
 pub struct Engine {
     pub(super) id: String,
-    /// What is carried out.
+    /// The plan.
     pub plan: Plan,
     pub(super) templates: Templates,
     pub(super) clients: Clients,
@@ -109,7 +109,7 @@ impl Engine {
 /// Keeps a run of which no conversation could begin, for these reasons: each is broken, and nothing was asked of anybody.
 ///
 /// # Errors
-/// What the sink says.
+/// Those of the sink.
 pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
     engine.begin(provenance).await?;
     let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");

@@ -1,9 +1,9 @@
-//! What to try where the agent can't be talked to: the words of `probe`, and of a conversation that never began.
+//! Hints for an agent that can't be talked to, as `probe` prints them and conversations that never began.
 
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::job::Target;
 
-/// What to try, with the keys of the job file that it is about.
+/// A hint at what to change, with keys of the job file.
 pub fn hint(target: &Target, error: &AgentError) -> String {
     let transport = &target.transport;
     let word = transport.key();

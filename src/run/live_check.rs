@@ -17,12 +17,12 @@ use crate::job::{Assertion, Case, Job};
 use crate::plan::Trial;
 use crate::score::Vacuity;
 
-/// What a look before any conversation shows.
+/// The result of a look before any conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveCheck {
-    /// The assertions that hold before any conversation and with nothing there, and those of which that could not be told.
+    /// The assertions that hold before any conversation and with nothing there, and those that could not be checked for it.
     pub doubts: Vec<(AssertionPlace, Vacuity)>,
-    /// The assertions that can't be told, and why: the graph did not run the query, or what comes of it is no answer.
+    /// The assertions that can't be evaluated, and why: the graph did not run the query, or its result is no answer.
     pub unusable: Vec<(AssertionPlace, String)>,
     /// Why the graph can't be watched, where it should be.
     pub unwatched: Option<String>,
@@ -37,7 +37,7 @@ pub struct AssertionPlace {
     pub case: String,
     /// Its place in the case, from 1.
     pub number: usize,
-    /// What a reader knows it by.
+    /// Its name or text for a reader.
     pub label: String,
 }
 
@@ -68,19 +68,19 @@ async fn look_at_cases(engine: &Engine) -> Result<LiveCheck, Stop> {
     evaluate::off_thread(engine, move || summary(&job, clock, lasts, &seen)).await
 }
 
-/// What one case shows in each of its conditions.
-struct Seen {
+/// The evidence of one case in each of its conditions.
+struct CaseEvidence {
     case: Arc<Case>,
     evidence: Vec<Evidence>,
 }
 
-async fn look_at_all(engine: &Engine) -> Result<Vec<Seen>, Stop> {
-    let mut seen: Vec<Seen> = Vec::new();
+async fn look_at_all(engine: &Engine) -> Result<Vec<CaseEvidence>, Stop> {
+    let mut seen: Vec<CaseEvidence> = Vec::new();
     for trial in engine.plan.trials() {
         let place = match seen.iter().position(|seen| seen.case.id == trial.case.id) {
             Some(place) => place,
             None => {
-                seen.push(Seen { case: trial.case.clone(), evidence: Vec::new() });
+                seen.push(CaseEvidence { case: trial.case.clone(), evidence: Vec::new() });
                 seen.len() - 1
             }
         };
@@ -107,7 +107,7 @@ async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
     evidence
 }
 
-fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Seen]) -> LiveCheck {
+fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[CaseEvidence]) -> LiveCheck {
     let all = || seen.iter().flat_map(|seen| &seen.evidence);
     let unwatched = all().find_map(|evidence| match &evidence.changes {
         Some(Observed::Failed(trouble)) => Some(trouble.clone()),
@@ -115,13 +115,14 @@ fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[Seen]) -> LiveChe
     });
     let without_setups = graph_lasts && seen.iter().any(|seen| !seen.case.setups.is_empty());
     let mut live_check = LiveCheck { unwatched, without_setups, ..LiveCheck::default() };
-    for Seen { case, evidence } in seen {
+    for of_case in seen {
+        let CaseEvidence { case, evidence } = of_case;
         for (assertion, number) in case.assertions.iter().zip(1..) {
             let place = AssertionPlace { case: case.id.clone(), number, label: assertion.label() };
             let unusable = |evidence| grade::why_unusable(assertion, GradeInput { job, case, evidence, clock });
             match failed_query(assertion, evidence).or_else(|| evidence.iter().find_map(unusable)) {
                 Some(error) => live_check.unusable.push((place, error)),
-                None => live_check.doubts.extend(doubt(job, case, assertion, (evidence, clock)).map(|it| (place, it))),
+                None => live_check.doubts.extend(of_case.doubt(job, assertion, clock).map(|it| (place, it))),
             }
         }
     }
@@ -136,14 +137,17 @@ fn failed_query(assertion: &Assertion, seen: &[Evidence]) -> Option<String> {
     })
 }
 
-/// What is doubtful of an assertion; nothing where it does not hold in one of the conditions: it can fail.
-fn doubt(job: &Job, case: &Case, assertion: &Assertion, (seen, clock): (&[Evidence], Clock)) -> Option<Vacuity> {
-    let looked: Vec<&Evidence> =
-        seen.iter().filter(|evidence| grade::is_in_doubt(assertion, evidence.condition)).collect();
-    let of_one = |evidence: &&Evidence| grade::doubt(assertion, GradeInput { job, case, evidence, clock });
-    let doubts: Vec<Vacuity> = looked.iter().filter_map(of_one).collect();
-    if doubts.len() != looked.len() {
-        return None;
+impl CaseEvidence {
+    /// Why an assertion may not be able to fail; `None` where it does not hold in one of the conditions.
+    fn doubt(&self, job: &Job, assertion: &Assertion, clock: Clock) -> Option<Vacuity> {
+        let in_doubt = |evidence: &&Evidence| grade::is_in_doubt(assertion, evidence.condition);
+        let looked: Vec<&Evidence> = self.evidence.iter().filter(in_doubt).collect();
+        let of_one =
+            |evidence: &&Evidence| grade::doubt(assertion, GradeInput { job, case: &self.case, evidence, clock });
+        let doubts: Vec<Vacuity> = looked.iter().filter_map(of_one).collect();
+        if doubts.len() != looked.len() {
+            return None;
+        }
+        doubts.iter().find(|doubt| **doubt != Vacuity::Vacuous).or(doubts.first()).cloned()
     }
-    doubts.iter().find(|doubt| **doubt != Vacuity::Vacuous).or(doubts.first()).cloned()
 }

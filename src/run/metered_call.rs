@@ -19,25 +19,26 @@ pub(super) async fn ask(
     };
     // What was paid for so far outlives us, however long the model takes.
     engine.sink.kept(Durability::Process).await?;
-    let mut asking = MeteredCall { engine, trial, asker, model: llm.name(), meter: Meter::default(), is_told: false };
-    let answer = llm.complete_metered(request, &asking.meter).await;
-    asking.tell()?;
+    let mut metered_call =
+        MeteredCall { engine, trial, asker, model: llm.name(), meter: Meter::default(), is_recorded: false };
+    let answer = llm.complete_metered(request, &metered_call.meter).await;
+    metered_call.record()?;
     Ok(answer)
 }
 
-/// A request of which the journal does not know yet.
+/// A request that is not in the journal yet.
 struct MeteredCall<'a> {
     engine: &'a Engine,
     trial: u32,
     asker: Asker,
     model: &'a str,
     meter: Meter,
-    is_told: bool,
+    is_recorded: bool,
 }
 
 impl MeteredCall<'_> {
-    fn tell(&mut self) -> std::io::Result<()> {
-        self.is_told = true;
+    fn record(&mut self) -> std::io::Result<()> {
+        self.is_recorded = true;
         let usage = self.meter.taken();
         // Rules cost nothing, and neither does a request that never left.
         if usage.calls == 0 {
@@ -51,9 +52,9 @@ impl MeteredCall<'_> {
 
 impl Drop for MeteredCall<'_> {
     fn drop(&mut self) {
-        if !self.is_told {
-            // A sink that fails now has failed before, or will tell with whatever comes next.
-            let _ = self.tell();
+        if !self.is_recorded {
+            // A sink that fails now has failed before, or fails at the next entry.
+            let _ = self.record();
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::secret::{Secret, Variables};
 /// The longest reply that is asked for where spending is limited and the job names none: every reply must have a bound.
 const LONGEST_REPLY: u32 = 8192;
 
-/// How long one request to one of our own models may take.
+/// The time limit of one request to one of our own models.
 const MODEL_LIMIT: Duration = Duration::from_secs(120);
 
 /// The clients of persona and judge; they share a rate limiter where they share endpoint and key.
@@ -26,7 +26,7 @@ pub(super) struct Models {
     /// `None` where it says fixed lines.
     pub(super) persona: Option<Arc<dyn Llm>>,
     pub(super) judge: Arc<dyn Llm>,
-    /// Where each is asked.
+    /// The address of each.
     pub(super) addresses: Vec<ModelAddress>,
     /// The addresses that replace those of their providers.
     pub(super) endpoints: Vec<String>,

@@ -100,7 +100,7 @@ pub(super) async fn look_before(
     trouble
 }
 
-/// Knows what was wrong with the graph when a try of the agent's failed. What began before `since` can't be of that try.
+/// Looks for what was wrong with the graph when a try of the agent's failed, and began after `since`.
 pub(super) fn witness(env: &TrialEnv<'_>, since: Stopwatch) -> OutageCheck {
     let graph = env.graph.clone();
     OutageCheck::new(move |words| {
@@ -120,7 +120,7 @@ pub(super) async fn graph_trouble(env: &TrialEnv<'_>) -> Option<String> {
 }
 
 /// Both sides of the comparison that a query returns, where conversations find what others left: `true` and `false` alone
-/// don't tell whose doing it is.
+/// don't show who did it.
 async fn sides(env: &TrialEnv<'_>, check: &CypherCheck, parameters: &Parameters) -> Option<Table> {
     let sides = cypher::sides(&check.cypher).filter(|_| env.engine.plan.keeps_leftovers(&env.trial.case))?;
     match rows(env.graph.as_deref(), &sides.cypher, parameters).await {

@@ -13,7 +13,7 @@ use crate::llm::{Llm, LlmRequest, LlmRole};
 use crate::plan::Trial;
 use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
 
-/// How often a persona whose reply can't be used is asked.
+/// The most times that the persona is asked for one line.
 const TRIES: usize = 3;
 
 /// The persona of one trial. Its request only ever grows, so that prompt caches hit.
@@ -27,9 +27,9 @@ pub(super) struct Persona<'a> {
     request: LlmRequest,
     /// The turns that the request holds.
     turns: usize,
-    /// What it has cost so far.
+    /// Its usage so far.
     pub(super) usage: Usage,
-    /// What its model refuses.
+    /// Notes about settings that its model refuses.
     pub(super) notes: Vec<String>,
 }
 
@@ -69,21 +69,21 @@ impl<'a> Persona<'a> {
 
     /// Asks the persona what it says next.
     pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
-        // An agent that repeats its key must not make us tell it to somebody else.
+        // An agent that repeats its key must not make us send it to somebody else.
         let cleared = |message: Message| {
             let content = self.engine.clients.redactor().redact_known(&message.content).into_owned();
             Message { content, ..message }
         };
         self.request.messages.extend(transcript.turns[self.turns..].iter().flat_map(persona_turn).map(cleared));
         self.turns = transcript.turns.len();
-        let heard = self.request.messages.len();
-        let said = self.insist(transcript).await;
-        // What was said about unusable replies is not part of the conversation.
-        self.request.messages.truncate(heard);
-        said
+        let before = self.request.messages.len();
+        let reply = self.ask_until_usable(transcript).await;
+        // Unusable replies are not part of the conversation.
+        self.request.messages.truncate(before);
+        reply
     }
 
-    async fn insist(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
+    async fn ask_until_usable(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         let mut unusable = String::new();
         for _ in 0..TRIES {
             let reply = ask(self.engine, self.trial, self.llm, &self.request).await?;
@@ -100,14 +100,14 @@ impl<'a> Persona<'a> {
                 }
             }
             match read_persona_reply(&reply.text, self.signoff) {
-                Ok(said) if said.done && transcript.turns.len() <= 1 => {
+                Ok(reply) if reply.done && transcript.turns.len() <= 1 => {
                     unusable = "it said goodbye before it had asked for anything".to_owned();
                 }
                 Ok(PersonaReply { message: Some(message), .. }) if is_example(&self.dense_instructions, &message) => {
                     unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
-                Ok(said) => return Ok(said),
-                Err(why) => unusable = why,
+                Ok(reply) => return Ok(reply),
+                Err(why) => unusable = why.to_string(),
             }
             let again = format!("That could not be used: {unusable}. Reply again.");
             self.request.messages.push(Message::new(Role::Assistant, reply.text));

@@ -13,14 +13,14 @@ use crate::agent::{Agent, AgentError, Attempts, Reply};
 use crate::evidence::{Event, ObjectContext};
 use crate::secret::Redactor;
 
-/// What a hello to the agent showed.
+/// The report of a hello to the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeReport {
     /// The session, as the agent names it.
     pub session_id: String,
-    /// What the agent said before anybody had said anything.
+    /// The agent's own greeting.
     pub greeting: Option<Reply>,
-    /// What was said to it.
+    /// The message that was sent.
     pub message: String,
     /// Its reply to that.
     pub reply: Result<Reply, AgentError>,
@@ -55,7 +55,7 @@ impl ProbeReport {
     }
 }
 
-/// What can't be cleared is left out.
+/// Clears a document of secrets; one that can't be cleared is left out.
 fn clear_document<T: Serialize + DeserializeOwned + Default>(redactor: &Redactor, document: &mut T) {
     let cleared = serde_json::to_vec(document).and_then(|json| redactor.cleared(document, &json));
     match cleared {
@@ -97,23 +97,23 @@ async fn look(engine: &Engine) -> Result<ProbeReport, ProbeError> {
         Stop::Outcome(outcome) => ProbeError::Unprepared(outcome.error().unwrap_or_default().to_owned()),
         Stop::Sink(error) => ProbeError::Unprepared(error.to_string()),
     })?;
-    let said = engine.plan.job.greetings.first().map_or("Hello", String::as_str);
-    let seen = hello(engine, env.agent.as_ref(), said).await.map_err(ProbeError::NoSession);
+    let message = engine.plan.job.greetings.first().map_or("Hello", String::as_str);
+    let seen = hello(engine, env.agent.as_ref(), message).await.map_err(ProbeError::NoSession);
     env.close().await;
     seen
 }
 
-async fn hello(engine: &Engine, agent: &dyn Agent, said: &str) -> Result<ProbeReport, AgentError> {
+async fn hello(engine: &Engine, agent: &dyn Agent, message: &str) -> Result<ProbeReport, AgentError> {
     let mut session = agent.open().await?;
     let greeting = greeted(engine, session.as_mut()).await?;
     let mut attempts = Attempts::default();
-    let reply = session.say(said, &mut attempts).await;
+    let reply = session.say(message, &mut attempts).await;
     // Where the first message opens the conversation, one that can't have arrived has opened none.
     let is_unheard = attempts.failures.iter().all(|failed| !failed.maybe_received);
     if let (false, true, Err(error)) = (session.is_met(), is_unheard, &reply) {
         return Err(error.clone());
     }
     let context = session.object_context().await;
-    let (session_id, message) = (session.id().to_owned(), said.to_owned());
+    let (session_id, message) = (session.id().to_owned(), message.to_owned());
     Ok(ProbeReport { session_id, greeting, message, reply, attempts, context })
 }

@@ -1,4 +1,4 @@
-//! What a run is made of, for its record.
+//! The provenance of a run, for its record.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::record::{PromptDigest, Provenance};
 
 impl Engine {
-    /// What the run is made of, without anything secret.
+    /// The provenance of the run, without secrets.
     pub fn provenance(&self, job_file: &str) -> Provenance {
         let Engine { plan, templates, clients, .. } = self;
         let job = &plan.job;

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 
 use crate::record::Entry;
 
-/// What an entry must outlive before anything goes on.
+/// The crash that an entry must outlive before anything goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// A crash or a kill of this process.
@@ -21,7 +21,7 @@ pub trait Sink: Send + Sync {
     /// Hands over an entry. Entries of one trial keep their order.
     ///
     /// # Errors
-    /// That this entry, or one before it, can't be kept.
+    /// This entry, or one before it, can't be kept.
     fn append(&self, entry: Entry) -> io::Result<()>;
 
     /// Waits until all entries that were handed over before this call are kept.

@@ -20,7 +20,7 @@ use crate::job::User;
 use crate::limiter::WaitReason;
 use crate::record::Entry;
 
-/// An agent's greeting may take this long before somebody who watches is told that it is waited for.
+/// An agent's greeting may take this long before somebody who watches learns that it is waited for.
 const GREETING: Duration = Duration::from_secs(3);
 
 /// A conversation that has ended.
@@ -58,7 +58,7 @@ pub(super) async fn converse<'a>(
     let outcome = talk.hold(persona.as_mut()).await;
     let (persona_usage, persona_notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
     if let Err(Stop::Outcome(_)) = outcome {
-        // What the persona took so far was paid for.
+        // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage))?;
     }
     let Talk { watch, conversation, .. } = talk;

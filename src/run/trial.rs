@@ -80,7 +80,7 @@ impl UnderWay<'_> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        // A sink that fails now has failed before, or will tell with whatever comes next.
+        // A sink that fails now has failed before, or fails at the next entry.
         let _ = self.keep_output();
         self.engine.budget.trial_ended(self.number);
     }
@@ -115,7 +115,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     Ok((outcome, evaluate::off_thread(engine, graded).await?))
 }
 
-/// A trial by its number, in words.
+/// The name of a trial for a reader.
 fn name(engine: &Engine, number: u32) -> String {
     match engine.plan.trials().nth(number as usize - 1) {
         Some(Trial { id, .. }) => {
@@ -188,16 +188,16 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         persona_usage: evidence.persona_usage,
         persona_notes: evidence.persona_notes.clone(),
     })?;
-    // It can't be told who failed, and the agent is not blamed for a database that is gone.
+    // It is unknown who failed, and the agent is not blamed for a database that is gone.
     match down {
         Some(error) => Err(Stop::broken(error)),
         None => Ok(evidence),
     }
 }
 
-/// Why an assertion can't be told, as far as what is there before the first word shows.
+/// Why an assertion can't be evaluated, as far as it shows before the first word.
 async fn unusable(env: &TrialEnv<'_>, evidence: &Evidence) -> Result<Option<String>, Stop> {
-    // What looks at nothing but the conversation was tried when the run was planned.
+    // Assertions on nothing but the conversation were tried when the run was planned.
     if evidence.before.as_ref().is_none_or(|before| before.queries.is_empty() && before.object_context.is_none()) {
         return Ok(None);
     }

@@ -41,7 +41,7 @@ pub(super) struct TrialEnv<'a> {
     owned: Owned,
 }
 
-/// What was started for a trial, or is shared with others.
+/// The processes and graphs of a trial, its own or shared with others.
 #[derive(Default)]
 struct Owned {
     trial_graph: Option<Arc<TrialGraph>>,
@@ -49,7 +49,7 @@ struct Owned {
     managed: Option<Arc<ManagedAgent>>,
 }
 
-/// How much is set up.
+/// The extent of a setup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SetupMode {
     /// All that a trial needs.

@@ -17,7 +17,7 @@ use crate::job::Isolation;
 pub(super) struct TrialGraph {
     /// The graph that setups and assertions look at.
     pub(super) graph: Arc<dyn Graph>,
-    /// How an agent that eval-job starts reaches it.
+    /// The access for an agent that eval-job starts.
     pub(super) access: Option<GraphAccess>,
     /// The embedded graph's server, where an agent needs one.
     pub(super) bolt_server: Option<BoltServer>,

@@ -9,9 +9,9 @@ use crate::limiter::ConversationLimiter;
 pub(super) struct TrialLimit {
     pub(super) seconds: f64,
     since: Stopwatch,
-    /// How much of it the agent took.
+    /// The agent's part of it.
     agent_ms: f64,
-    /// How long it stood still: while the graph was captured, and while a request waited for our other conversations.
+    /// The time that does not count: while the graph was captured, and while a request waited for our other conversations.
     paused_ms: f64,
     limiter: ConversationLimiter,
 }

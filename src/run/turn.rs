@@ -6,7 +6,7 @@ use super::{Engine, hint};
 use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
 use crate::evidence::{FailedTry, Turn};
 
-/// How a turn ended.
+/// The end of a turn.
 pub(super) enum TurnEnd {
     Replied,
     Failed(AgentError),
@@ -75,7 +75,7 @@ impl Talk<'_, '_> {
 }
 
 /// Whether a failure before the first answer is not the agent's: it refuses what the job sends, it says what the job does
-/// not expect, nobody is there at all, or what was started has never said a word.
+/// not expect, nobody is there at all, or the program that was started has never answered.
 pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
     let is_unheard = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
     // A port that ends every connection without a byte may be any other program's.
@@ -86,7 +86,7 @@ pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &T
     error.kind.may_be_of_the_job() || is_nobody_there || !session.has_shown_itself()
 }
 
-/// The error, and what to change, in the words of `probe` where it does not name the key itself.
+/// The error, with the hint of `probe` where it does not name the key itself.
 pub(super) fn with_hint(engine: &Engine, error: &AgentError) -> String {
     let target = &engine.plan.job.target;
     let message = &error.message;

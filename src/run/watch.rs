@@ -70,7 +70,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Takes a snapshot of the graph once more when everything is over. Returns all changes of the conversation, or why they
-    /// can't be told; nothing where there is no graph or nobody wants it watched.
+    /// are unknown; `None` where there is no graph or nobody wants it watched.
     pub(super) async fn at_end(mut self, last_turn: u32) -> io::Result<Option<Observed<Vec<Change>>>> {
         self.look(ChangeTime { turn: last_turn, late: true }).await?;
         Ok(self.changes)

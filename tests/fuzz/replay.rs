@@ -69,7 +69,7 @@ fn model_reply(bytes: &[u8]) {
 /// A journal, whole, cut off or damaged: read, summed up, and shown.
 fn journal(bytes: &[u8]) {
     let mut entries = read_journal(bytes).entries.into_iter();
-    let Some(mut fold) = entries.next().and_then(|first| Fold::begin(first)) else { return };
+    let Some(mut fold) = entries.next().and_then(Fold::begin) else { return };
     let mut trials: Vec<_> = entries.filter_map(|entry| fold.take(entry)).collect();
     let overview = fold.end(|group, trial| trials.push((group, trial)));
     let mut gathered = Gathered::default();

@@ -51,7 +51,7 @@ impl job::TemplateCheck for NoTemplates {
 async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> RunRecord {
     let job = job::load("crowd.yml", &format!("{JOB}{more}"), &NoTemplates).unwrap();
     let wanted = Overrides { repeat: Some(CROWD / 2), ..Overrides::default() };
-    let plan = Plan::of(job, wanted, Environment::default()).unwrap();
+    let plan = Plan::new(job, wanted, Environment::default()).unwrap();
     assert_eq!((plan.isolation, plan.lane_count()), (isolation, CROWD as usize));
     let (clock, drawn) = (Clock::system(), AtomicU64::new(1));
     let random = move || fastrand::Rng::with_seed(drawn.fetch_add(1, Ordering::Relaxed)).u64(..1 << 53);

@@ -61,7 +61,7 @@ impl Sink for Remote {
 async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send) -> (RunRecord, usize) {
     let job = job::load("job.yml", &format!("{JOB}isolation: {isolation}\n"), &NoTemplates).unwrap();
     let plan =
-        Plan::of(job, Overrides { repeat: Some(repeat), ..Overrides::default() }, Environment::default()).unwrap();
+        Plan::new(job, Overrides { repeat: Some(repeat), ..Overrides::default() }, Environment::default()).unwrap();
     let (messages, mut received) = mpsc::unbounded_channel();
     let finished = Arc::new(AtomicUsize::new(0));
     let entries: Arc<Mutex<Vec<Entry>>> = Arc::default();
