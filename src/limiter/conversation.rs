@@ -124,7 +124,12 @@ impl ConversationLimiter {
         let mut state = conversation.state();
         let after = if open < 2 {
             state.refused_alone += 1;
-            if is_exhausted { AfterRefusal::AgentFailed } else { AfterRefusal::Retry }
+            match is_exhausted {
+                true => AfterRefusal::AgentFailed,
+                // The others have given up, and nothing was served since: whoever is left says no more than they do.
+                false if shared.patience_left().is_zero() => AfterRefusal::GiveUp,
+                false => AfterRefusal::Retry,
+            }
         } else {
             state.refusals.requests += 1;
             state.refusals.conversations = state.refusals.conversations.max(open);

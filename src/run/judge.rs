@@ -56,7 +56,8 @@ pub(super) async fn ask_all(
             judge: engine.clients.judge().name().to_owned(),
             sample: question.sample,
             reply: Observed::Failed(format!(
-                "the judge's model gave no verdict within {} s (limits.trial); is its endpoint slow? try a longer limits.trial",
+                "the judge's model gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; try a \
+                 longer limits.trial",
                 job.limits.trial_seconds
             )),
             rejected: Vec::new(),
