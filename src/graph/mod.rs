@@ -76,17 +76,28 @@ pub trait Graph: Send + Sync {
     }
 }
 
+/// A value that can't be converted to or from another representation. It says why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ConversionError(pub(crate) String);
+
 /// Why a statement gave no rows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct GraphError {
-    /// Whose matter it is.
+    /// Its cause.
     pub kind: GraphErrorKind,
-    /// What went wrong, in a sentence without secrets, with the backend's own words.
+    /// A sentence without secrets that quotes the backend.
     pub message: String,
 }
 
-/// Whose matter a graph error is.
+impl GraphError {
+    pub(crate) fn new(kind: GraphErrorKind, message: impl Into<String>) -> GraphError {
+        GraphError { kind, message: message.into() }
+    }
+}
+
+/// The cause of a graph error, which tells whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphErrorKind {
     /// The database can't be reached.

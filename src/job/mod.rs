@@ -39,7 +39,7 @@ pub use case::{Case, Seed, Setup, Task, TaskKind, User};
 pub use configuration::{Isolation, Job};
 pub use limits::{Gate, Limits, RunLimits, Timing, TimingOn};
 pub use load::load;
-pub use model::{Model, ModelName, Provider, ReasoningEffort};
+pub use model::{Model, ModelName, ModelNameError, Provider, ReasoningEffort};
 pub use persona::{Judge, Persona};
 pub use problem::{Problem, Problems};
 pub use render::render_problems;

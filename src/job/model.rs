@@ -20,7 +20,7 @@ impl Provider {
     pub const ALL: [Provider; 4] = [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Watsonx];
 
     /// As it is written before the slash.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Provider::OpenAi => "openai",
             Provider::Anthropic => "anthropic",
@@ -29,10 +29,10 @@ impl Provider {
         }
     }
 
-    fn of(word: &str) -> Option<Provider> {
+    fn from_name(word: &str) -> Option<Provider> {
         match word {
             "google" => Some(Provider::Gemini),
-            word => Provider::ALL.into_iter().find(|provider| provider.word() == word),
+            word => Provider::ALL.into_iter().find(|provider| provider.as_str() == word),
         }
     }
 
@@ -71,6 +71,11 @@ pub enum ModelName {
     },
 }
 
+/// Text that names no model. It says why and names the providers there are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ModelNameError(String);
+
 impl ModelName {
     /// The persona's and the judge's model unless the job names another.
     pub const DEFAULT: &'static str = "gpt-4.1-mini";
@@ -84,17 +89,17 @@ impl ModelName {
     ///
     /// # Errors
     /// A sentence that names the providers there are.
-    pub fn parse(text: &str) -> Result<ModelName, String> {
+    pub fn parse(text: &str) -> Result<ModelName, ModelNameError> {
         match text.split_once('/') {
             _ if text == "scripted" => Ok(ModelName::Scripted),
             _ if text.trim() != text || text.is_empty() => {
-                Err("a model's name is empty or has spaces around it".to_owned())
+                Err(ModelNameError("a model's name is empty or has spaces around it".to_owned()))
             }
             None => Ok(ModelName::openai(text)),
-            Some((word, model)) => match Provider::of(word) {
+            Some((word, model)) => match Provider::from_name(word) {
                 Some(provider) if !model.is_empty() => Ok(ModelName::Of { provider, model: model.to_owned() }),
-                Some(_) => Err(format!("there is no model behind `{text}`; write `{text}MODEL`")),
-                None => Err(format!("`{word}` is not a provider; there are {}", ModelName::choices())),
+                Some(_) => Err(ModelNameError(format!("there is no model behind `{text}`; write `{text}MODEL`"))),
+                None => Err(ModelNameError(format!("`{word}` is not a provider; there are {}", ModelName::choices()))),
             },
         }
     }
@@ -103,9 +108,9 @@ impl ModelName {
     ///
     /// # Errors
     /// A name that is empty or has spaces around it.
-    pub fn parse_override(text: &str) -> Result<ModelName, String> {
+    pub fn parse_override(text: &str) -> Result<ModelName, ModelNameError> {
         match text.split_once('/') {
-            Some((word, _)) if Provider::of(word).is_none() && text.trim() == text => {
+            Some((word, _)) if Provider::from_name(word).is_none() && text.trim() == text => {
                 Ok(ModelName::Of { provider: Provider::Watsonx, model: text.to_owned() })
             }
             _ => ModelName::parse(text),
@@ -114,7 +119,7 @@ impl ModelName {
 
     fn choices() -> String {
         let providers: Vec<String> =
-            Provider::ALL.iter().map(|provider| format!("`{}/MODEL`", provider.word())).collect();
+            Provider::ALL.iter().map(|provider| format!("`{}/MODEL`", provider.as_str())).collect();
         format!("{} and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint", providers.join(", "))
     }
 
@@ -122,7 +127,7 @@ impl ModelName {
     pub fn spelled(&self) -> String {
         match self {
             ModelName::Scripted => "scripted".to_owned(),
-            ModelName::Of { provider, model } => format!("{}/{model}", provider.word()),
+            ModelName::Of { provider, model } => format!("{}/{model}", provider.as_str()),
         }
     }
 }
@@ -222,9 +227,9 @@ mod tests {
 
     #[test]
     fn an_unknown_provider_is_told_which_there_are() {
-        let error = ModelName::parse("acme/large").unwrap_err();
+        let error = ModelName::parse("acme/large").unwrap_err().to_string();
         assert!(error.starts_with("`acme` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`"), "{error}");
-        assert!(ModelName::parse("openai/").unwrap_err().contains("`openai/MODEL`"));
+        assert!(ModelName::parse("openai/").unwrap_err().to_string().contains("`openai/MODEL`"));
         for text in ["", " gpt", "gpt "] {
             assert!(ModelName::parse(text).is_err() && ModelName::parse_override(text).is_err(), "{text:?}");
         }

@@ -1,17 +1,17 @@
 //! `evaluator.model` and `scorer.model` as they are written: a name, or a mapping with a name in it.
 
 use std::borrow::Cow;
-use std::fmt::{self, Formatter};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use super::{Model, ModelName, ReasoningEffort};
+use super::{Model, ModelName, ModelNameError, ReasoningEffort};
 
 /// One of our own models.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(super) enum ModelFile {
     /// `openai/gpt-4.1-mini`.
     Name(String),
@@ -20,9 +20,9 @@ pub(super) enum ModelFile {
 }
 
 impl TryFrom<ModelFile> for Model {
-    type Error = String;
+    type Error = ModelNameError;
 
-    fn try_from(file: ModelFile) -> Result<Model, String> {
+    fn try_from(file: ModelFile) -> Result<Model, ModelNameError> {
         match file {
             ModelFile::Name(name) => Ok(Model::new(ModelName::parse(&name)?)),
             ModelFile::Mapping(mapping) => {
@@ -79,34 +79,12 @@ pub(super) struct ModelMapping {
     pub rng_seed: Option<u32>,
 }
 
-impl Serialize for ModelFile {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            ModelFile::Name(name) => serializer.serialize_str(name),
-            ModelFile::Mapping(mapping) => mapping.serialize(serializer),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for ModelFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ModelFile, D::Error> {
-        struct Words;
-        impl<'de> Visitor<'de> for Words {
-            type Value = ModelFile;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.write_str("a model's name or a mapping")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<ModelFile, E> {
-                Ok(ModelFile::Name(text.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<ModelFile, A::Error> {
-                ModelMapping::deserialize(MapAccessDeserializer::new(entries)).map(Box::new).map(ModelFile::Mapping)
-            }
+        match Value::deserialize(deserializer)? {
+            Value::String(name) => Ok(ModelFile::Name(name)),
+            mapping => serde_json::from_value(mapping).map(ModelFile::Mapping).map_err(Error::custom),
         }
-        deserializer.deserialize_any(Words)
     }
 }
 

@@ -68,8 +68,8 @@ fn model(report: &mut Report<'_>, node: &YamlNode) {
     let name = node.get("name").unwrap_or(node);
     let Some(text) = name.text() else { return };
     match ModelName::parse(text) {
-        Err(message) => {
-            report.add(name.span, message);
+        Err(error) => {
+            report.add(name.span, error.to_string());
         }
         Ok(ModelName::Scripted) => {
             if let Some(entry) = node.entries().iter().find(|entry| entry.key.text != "name") {

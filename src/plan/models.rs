@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{Overrides, Refusal};
-use crate::job::{Job, Model, ModelName, Provider, User};
+use crate::job::{Job, Model, ModelName, ModelNameError, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
 
@@ -34,7 +34,7 @@ pub struct Access {
 /// Puts the models in place that go before the job's: a flag, then `MODEL_OVERRIDE`; `LLM_ID` where the job names none.
 pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -> Vec<Refusal> {
     let mut refusals = Vec::new();
-    let mut read = |name: &str, parse: fn(&str) -> Result<ModelName, String>| {
+    let mut read = |name: &str, parse: fn(&str) -> Result<ModelName, ModelNameError>| {
         let parsed = parse(variables.text(name)?);
         parsed.map_err(|error| refusals.push(refusal(format!("{name}: {error}"), "correct it in the environment"))).ok()
     };

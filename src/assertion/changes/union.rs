@@ -69,8 +69,9 @@ impl JsonSchema for AllowedConfig {
 }
 
 /// A label, or several that a node has all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline, transform = labels_schema)]
 pub struct LabelsConfig(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for LabelsConfig {
@@ -82,23 +83,14 @@ impl<'de> Deserialize<'de> for LabelsConfig {
     }
 }
 
-impl JsonSchema for LabelsConfig {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Labels".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "string", "pattern": r"\S" },
-                { "type": "array", "minItems": 1, "items": { "type": "string", "pattern": r"\S" } }
-            ]
-        })
-    }
+/// The schema of [`LabelsConfig`].
+fn labels_schema(schema: &mut Schema) {
+    *schema = json_schema!({
+        "anyOf": [
+            { "type": "string", "pattern": r"\S" },
+            { "type": "array", "minItems": 1, "items": { "type": "string", "pattern": r"\S" } }
+        ]
+    });
 }
 
 /// A number, or the least and the most. Its schema stands where it is used: the least possible one differs.
@@ -150,8 +142,9 @@ impl NumbersConfig {
 }
 
 /// A bound of a range: a number or text.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline, transform = bound_schema)]
 pub enum BoundConfig {
     /// For numbers.
     Number(Number),
@@ -169,18 +162,9 @@ impl<'de> Deserialize<'de> for BoundConfig {
     }
 }
 
-impl JsonSchema for BoundConfig {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Bound".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["number", "string"] })
-    }
+/// The schema of [`BoundConfig`].
+fn bound_schema(schema: &mut Schema) {
+    *schema = json_schema!({ "type": ["number", "string"] });
 }
 
 /// What a property must be: this value, or what a mapping says of it.

@@ -22,8 +22,8 @@ use super::request::{Batch, Request, TransactionOptions, Unreadable};
 use super::server::ServerState;
 use super::value::ValueFormat;
 use super::version::BoltVersion;
-use crate::graph::Parameters;
 use crate::graph::embedded::{Answer, Form, Session, Timeouts};
+use crate::graph::{ConversionError, Parameters};
 use results::{OpenResults, milliseconds};
 
 /// Whether the connection goes on.
@@ -204,10 +204,15 @@ impl Protocol {
         self.client.success([("db", DATABASE.into())]);
     }
 
-    async fn run(&mut self, statement: &str, parameters: Result<Parameters, String>, options: &TransactionOptions) {
+    async fn run(
+        &mut self,
+        statement: &str,
+        parameters: Result<Parameters, ConversionError>,
+        options: &TransactionOptions,
+    ) {
         let parameters = match (acceptable(options), parameters) {
             (Err(failure), _) => return self.fail(failure),
-            (_, Err(message)) => return self.fail(BoltFailure::parameter(message)),
+            (_, Err(error)) => return self.fail(BoltFailure::parameter(error.to_string())),
             (Ok(()), Ok(parameters)) => parameters,
         };
         if self.results.are_too_many() {
@@ -320,7 +325,7 @@ impl Protocol {
     }
 
     fn out_of_turn(&mut self) -> Step {
-        self.client.failure(BoltFailure::invalid("This message can't be said in the connection's state."));
+        self.client.failure(BoltFailure::invalid("This message can't be sent in the connection's state."));
         Step::HangUp
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::packstream::{Pack, read};
 use super::value;
-use crate::graph::Parameters;
 use crate::graph::embedded::AccessMode;
+use crate::graph::{ConversionError, Parameters};
 use crate::secret::Secret;
 
 /// A client's message.
@@ -24,7 +24,7 @@ pub(super) enum Request {
     Run {
         statement: String,
         /// What can't be a parameter is told when the statement would run.
-        parameters: Result<Parameters, String>,
+        parameters: Result<Parameters, ConversionError>,
         options: TransactionOptions,
     },
     Begin(TransactionOptions),
@@ -145,12 +145,12 @@ fn credentials(extra: &Pack) -> BoltCredentials {
     }
 }
 
-fn parameters(entries: Vec<(String, Pack)>) -> Result<Parameters, String> {
+fn parameters(entries: Vec<(String, Pack)>) -> Result<Parameters, ConversionError> {
     entries
         .into_iter()
         .map(|(name, value)| match value::unpack(value) {
             Ok(value) => Ok((name, value)),
-            Err(what) => Err(format!("The parameter ${name} holds {what}.")),
+            Err(error) => Err(ConversionError(format!("The parameter ${name} holds {error}."))),
         })
         .collect()
 }
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn a_parameter_that_can_not_be_one_is_named() {
         let run = read_back(0x10, vec!["".into(), map([("x", Pack::Bytes(vec![]))]), map([])]).unwrap();
-        let Request::Run { parameters: Err(message), .. } = run else { panic!() };
-        assert!(message.contains("$x"), "{message}");
+        let Request::Run { parameters: Err(error), .. } = run else { panic!() };
+        assert!(error.to_string().contains("$x"), "{error}");
     }
 
     #[test]

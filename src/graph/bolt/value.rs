@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::packstream::{Pack, Writer};
 use super::temporal;
-use crate::graph::{Node, Path, Point, Relationship, Value};
+use crate::graph::{ConversionError, Node, Path, Point, Relationship, Value};
 
 const NODE: u8 = b'N';
 const RELATIONSHIP: u8 = b'R';
@@ -164,13 +164,15 @@ fn place<'a, T>(known: &mut Vec<&'a T>, item: &'a T, same: impl Fn(&T) -> bool) 
 }
 
 /// A parameter's value; the error says what it is that can't be one.
-pub(super) fn unpack(pack: Pack) -> Result<Value, String> {
+pub(super) fn unpack(pack: Pack) -> Result<Value, ConversionError> {
     Ok(match pack {
         Pack::Null => Value::Null,
         Pack::Bool(truth) => Value::Bool(truth),
         Pack::Int(number) => Value::Int(number),
         Pack::Float(number) => Value::Float(number),
-        Pack::Bytes(_) => return Err("a byte array, which the embedded graph does not have".to_owned()),
+        Pack::Bytes(_) => {
+            return Err(ConversionError("a byte array, which the embedded graph does not have".to_owned()));
+        }
         Pack::String(text) => Value::String(text),
         Pack::List(items) => Value::List(items.into_iter().map(unpack).collect::<Result<_, _>>()?),
         Pack::Map(entries) => Value::Map(self::entries(entries)?),
@@ -182,17 +184,17 @@ pub(super) fn unpack(pack: Pack) -> Result<Value, String> {
 }
 
 /// All of a map.
-pub(super) fn entries(entries: Vec<(String, Pack)>) -> Result<BTreeMap<String, Value>, String> {
+pub(super) fn entries(entries: Vec<(String, Pack)>) -> Result<BTreeMap<String, Value>, ConversionError> {
     entries.into_iter().map(|(key, value)| Ok((key, unpack(value)?))).collect()
 }
 
-fn unfit(tag: u8) -> String {
-    match tag {
+fn unfit(tag: u8) -> ConversionError {
+    ConversionError(match tag {
         NODE => "a node, and only plain values can be parameters".to_owned(),
         RELATIONSHIP | UNBOUND_RELATIONSHIP => "a relationship, and only plain values can be parameters".to_owned(),
         PATH => "a path, and only plain values can be parameters".to_owned(),
         tag => format!("a structure (tag {tag:#04x}) that is unknown or out of range"),
-    }
+    })
 }
 
 fn point(tag: u8, fields: &[Pack]) -> Option<Point> {
@@ -280,8 +282,8 @@ mod tests {
 
     #[test]
     fn what_can_not_be_a_parameter_is_named() {
-        assert!(unpack(Pack::Bytes(vec![1])).unwrap_err().contains("byte array"));
-        assert!(unpack(packed(&node("3").into(), true)).unwrap_err().contains("a node"));
-        assert!(unpack(Pack::Structure(0x99, vec![])).unwrap_err().contains("0x99"));
+        assert!(unpack(Pack::Bytes(vec![1])).unwrap_err().to_string().contains("byte array"));
+        assert!(unpack(packed(&node("3").into(), true)).unwrap_err().to_string().contains("a node"));
+        assert!(unpack(Pack::Structure(0x99, vec![])).unwrap_err().to_string().contains("0x99"));
     }
 }

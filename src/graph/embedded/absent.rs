@@ -19,7 +19,7 @@ pub struct EmbeddedGraph(pub(in crate::graph) Infallible);
 impl EmbeddedGraph {
     /// Fails.
     pub fn with_limits(_: EmbeddedLimits) -> Result<EmbeddedGraph, GraphError> {
-        Err(GraphError { kind: GraphErrorKind::Other, message: EmbeddedConfig::ABSENT.unwrap_or_default().to_owned() })
+        Err(GraphError::new(GraphErrorKind::Other, EmbeddedConfig::ABSENT.unwrap_or_default().to_owned()))
     }
 
     /// Fails.

@@ -24,14 +24,14 @@ pub(super) struct Bridged {
     /// Its text.
     pub(super) text: String,
     /// Its names that the engine would take for null, in a sentence.
-    pub(super) complaint: Option<String>,
+    pub(super) name_problem: Option<String>,
 }
 
 /// Writes a statement in the engine's words.
 pub(super) fn bridge(statement: &Statement<'_>) -> Bridged {
     let text = write(statement, 0..statement.len());
     let ours = Statement::parse(&text);
-    Bridged { text: stages::stages(&ours), complaint: scope::complaint(&ours) }
+    Bridged { text: stages::stages(&ours), name_problem: scope::problem(&ours) }
 }
 
 /// What is written instead of some tokens, and the first token after them.

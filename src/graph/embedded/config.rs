@@ -1,10 +1,9 @@
 //! What the YAML says of the embedded graph.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -38,7 +37,8 @@ impl EmbeddedConfig {
 }
 
 /// A size in megabytes, from 16 to 1048576.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(inline, transform = megabytes_schema)]
 pub struct Megabytes(u32);
 
 impl Megabytes {
@@ -105,27 +105,17 @@ impl<'de> Deserialize<'de> for Megabytes {
     }
 }
 
-impl JsonSchema for Megabytes {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Megabytes".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "integer", "minimum": Megabytes::LEAST, "maximum": Megabytes::MOST },
-                {
-                    "type": "string",
-                    "description": "whole megabytes or gigabytes from 16 MB to 1024 GB, like `512 MB` or `2 GB`",
-                    "pattern": "^[0-9]{1,6} *([MmGg]([Ii]?[Bb])?)?$"
-                }
-            ]
-        })
-    }
+fn megabytes_schema(schema: &mut Schema) {
+    *schema = json_schema!({
+        "anyOf": [
+            { "type": "integer", "minimum": Megabytes::LEAST, "maximum": Megabytes::MOST },
+            {
+                "type": "string",
+                "description": "whole megabytes or gigabytes from 16 MB to 1024 GB, like `512 MB` or `2 GB`",
+                "pattern": "^[0-9]{1,6} *([MmGg]([Ii]?[Bb])?)?$"
+            }
+        ]
+    });
 }
 
 #[cfg(test)]

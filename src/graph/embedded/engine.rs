@@ -93,10 +93,10 @@ impl Store {
             Value::Temporal(temporal) => self.temporal(name, temporal)?,
             Value::Point(_) => return Err(super::gap::unsupported(&format!("A point as parameter (${name})"), None)),
             Value::Node(_) | Value::Relationship(_) | Value::Path(_) => {
-                return Err(GraphError {
-                    kind: GraphErrorKind::Statement,
-                    message: format!("The parameter ${name} is a {value}, and only plain values can be parameters."),
-                });
+                return Err(GraphError::new(
+                    GraphErrorKind::Statement,
+                    format!("The parameter ${name} is a {value}, and only plain values can be parameters."),
+                ));
             }
         })
     }
@@ -107,14 +107,14 @@ impl Store {
         let text = HashMap::from([("text".to_owned(), Engine::String(temporal.text.clone()))]);
         let made = self.database.execute_with_params(&format!("RETURN {function}($text) AS value"), Some(&text));
         made.ok().and_then(|records| records.first().and_then(|record| record.get("value").cloned())).ok_or_else(|| {
-            GraphError {
-                kind: GraphErrorKind::Statement,
-                message: format!("The parameter ${name} is no {function}: '{}'.", temporal.text),
-            }
+            GraphError::new(
+                GraphErrorKind::Statement,
+                format!("The parameter ${name} is no {function}: '{}'.", temporal.text),
+            )
         })
     }
 }
 
 pub(super) fn broken(theirs: &Theirs) -> GraphError {
-    GraphError { kind: GraphErrorKind::Other, message: format!("The embedded graph failed: {}", wire::words(theirs)) }
+    GraphError::new(GraphErrorKind::Other, format!("The embedded graph failed: {}", wire::words(theirs)))
 }

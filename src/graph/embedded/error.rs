@@ -69,7 +69,7 @@ impl StatementError {
 
     /// A statement that is none, or means nothing.
     pub(super) fn statement(message: impl Into<String>) -> StatementError {
-        GraphError { kind: GraphErrorKind::Statement, message: message.into() }.into()
+        GraphError::new(GraphErrorKind::Statement, message.into()).into()
     }
 
     /// A value that can be no parameter.
@@ -106,7 +106,7 @@ impl StatementError {
     }
 
     fn new(reason: StatementErrorKind, kind: GraphErrorKind, message: &str) -> StatementError {
-        StatementError { reason, error: GraphError { kind, message: message.to_owned() } }
+        StatementError { reason, error: GraphError::new(kind, message.to_owned()) }
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn unsupported(what: &str, engine: Option<&str>) -> GraphError {
     if let Some(words) = engine {
         message.push_str(&format!(" The embedded graph said: {words}"));
     }
-    GraphError { kind: GraphErrorKind::Unsupported, message }
+    GraphError::new(GraphErrorKind::Unsupported, message)
 }
 
 /// The name of a function that Neo4j has and the engine lacks.

@@ -47,15 +47,15 @@ impl Worker {
 
 impl Store {
     fn too_large(&self) -> GraphError {
-        GraphError {
-            kind: GraphErrorKind::Limit,
-            message: format!(
+        GraphError::new(
+            GraphErrorKind::Limit,
+            format!(
                 "The statement takes more memory than the embedded graph allows, {}, and was given up; nothing of it was \
                  kept. Let it hold less at a time (LIMIT, a bound on the hops of *, fewer rows before CREATE or \
                  collect), or raise the limit ({KEY}).",
                 megabytes(self.memory)
             ),
-        }
+        )
     }
 }
 
@@ -64,14 +64,14 @@ const KEY: &str = "graph.embedded.memory, `graph serve --memory`";
 
 /// The sentence for a graph that has no room for what a statement writes.
 pub(super) fn full(memory: usize) -> GraphError {
-    GraphError {
-        kind: GraphErrorKind::Limit,
-        message: format!(
+    GraphError::new(
+        GraphErrorKind::Limit,
+        format!(
             "The embedded graph may not grow past {} (or there is no room for it in TMPDIR); nothing of the statement was \
              kept. Write less, delete what isn't needed, or raise the limit ({KEY}).",
             megabytes(memory)
         ),
-    }
+    )
 }
 
 fn megabytes(bytes: usize) -> String {
@@ -96,14 +96,14 @@ impl Waiting {
         let before = self.0.fetch_add(bytes, Ordering::AcqRel);
         let held = Held { waiting: Arc::clone(self), bytes };
         if before > 0 && before + bytes > most {
-            return Err(GraphError {
-                kind: GraphErrorKind::Limit,
-                message: format!(
+            return Err(GraphError::new(
+                GraphErrorKind::Limit,
+                format!(
                     "The results that wait to be fetched would take more than {} together. Fetch or discard the rows of \
                      earlier ones, or raise the limit ({KEY}).",
                     megabytes(most)
                 ),
-            });
+            ));
         }
         Ok(held)
     }

@@ -232,13 +232,14 @@ fn start(workers: Vec<Worker>) -> Result<Sender<Job>, GraphError> {
             }
         };
         let thread = thread::Builder::new().name("embedded graph".to_owned()).spawn(work);
-        thread.map_err(|error| broken(format!("A thread of the embedded graph could not be started: {error}")))?;
+        thread.map_err(|error| {
+            GraphError::new(
+                GraphErrorKind::Other,
+                format!("A thread of the embedded graph could not be started: {error}"),
+            )
+        })?;
     }
     Ok(jobs)
-}
-
-fn broken(message: String) -> GraphError {
-    GraphError { kind: GraphErrorKind::Other, message }
 }
 
 /// The folder of a shared graph, removed with its last engine.
@@ -261,10 +262,13 @@ impl Folder {
                 // Left behind by an earlier process of the same number.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => {
-                    return Err(broken(format!(
-                        "No folder for the embedded graph could be made in {}: {error}. Try another TMPDIR.",
-                        parent.display()
-                    )));
+                    return Err(GraphError::new(
+                        GraphErrorKind::Other,
+                        format!(
+                            "No folder for the embedded graph could be made in {}: {error}. Try another TMPDIR.",
+                            parent.display()
+                        ),
+                    ));
                 }
             }
         }

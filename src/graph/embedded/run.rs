@@ -155,7 +155,7 @@ impl Store {
         let mut read = |record| reader.row(&record).into_iter().for_each(&mut *rows);
         self.database.execute_each(&theirs.text, Some(&given), &mut read).map_err(refused)?;
         // What the statement did goes with its transaction.
-        theirs.complaint.map_or(Ok(()), |message| Err(StatementError::statement(message)))?;
+        theirs.name_problem.map_or(Ok(()), |message| Err(StatementError::statement(message)))?;
         self.enforce()?;
         Ok(Done { columns: reader.columns(), effect, counts: Counts::take() })
     }
@@ -175,7 +175,7 @@ impl Store {
         let Prepared { ours, theirs, given, .. } = prepared;
         let refused = |theirs: Theirs| StatementError::from_engine(wire::error(&ours, &theirs), Some(&theirs));
         self.database.compile(&theirs.text, Some(&given)).map_err(refused)?;
-        theirs.complaint.map_or(Ok(()), |message| Err(StatementError::statement(message)))
+        theirs.name_problem.map_or(Ok(()), |message| Err(StatementError::statement(message)))
     }
 
     /// A statement as the engine takes it; `None` when nothing is left to do.
@@ -222,7 +222,7 @@ fn only(text: &str) -> Result<Statement<'_>, StatementError> {
             "The statement has {} bytes, and the embedded graph takes {LONGEST} at most. Hand data over as parameters.",
             text.len()
         );
-        return Err(GraphError { kind: GraphErrorKind::Limit, message }.into());
+        return Err(GraphError::new(GraphErrorKind::Limit, message).into());
     }
     match split(text).as_slice() {
         [statement] => Ok(Statement::parse(statement)),

@@ -30,12 +30,12 @@ pub(super) fn dispatch(s: &Statement<'_>) -> Result<Dispatch, GraphError> {
     }
     if (0..s.len()).any(|at| is_old_octal(s, at)) {
         let message = "A number can't begin with 0. Octal numbers are written 0o17.".to_owned();
-        return Err(GraphError { kind: GraphErrorKind::Statement, message });
+        return Err(GraphError::new(GraphErrorKind::Statement, message));
     }
     if star_meets_hidden_columns(s) {
         let message = "`*` together with DISTINCT, UNION or an aggregation over a pattern with unnamed parts is not in the \
                        embedded graph; it runs on Neo4j (graph.neo4j). Name the columns that you need instead of `*`.";
-        return Err(GraphError { kind: GraphErrorKind::Unsupported, message: message.to_owned() });
+        return Err(GraphError::new(GraphErrorKind::Unsupported, message.to_owned()));
     }
     Ok(Dispatch::Run)
 }

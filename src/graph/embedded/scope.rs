@@ -19,12 +19,15 @@ const KEYWORDS: &str = "yield call foreach load nan inf infinity";
 /// The names that are bound before a clause, or may be.
 type Names<'a> = HashSet<&'a str>;
 
-/// A sentence on the names of a statement that are wrong.
-pub(super) fn complaint(s: &Statement<'_>) -> Option<String> {
-    walk(s).err()
+/// A sentence on a name that is not bound.
+struct NameProblem(String);
+
+/// The first problem with the names of a statement.
+pub(super) fn problem(s: &Statement<'_>) -> Option<String> {
+    walk(s).err().map(|problem| problem.0)
 }
 
-fn walk(s: &Statement<'_>) -> Result<(), String> {
+fn walk(s: &Statement<'_>) -> Result<(), NameProblem> {
     let mut scope = Names::new();
     let mut from = 0;
     for projection in &s.projections {
@@ -36,7 +39,7 @@ fn walk(s: &Statement<'_>) -> Result<(), String> {
 }
 
 /// The clauses between two projections.
-fn clauses<'a>(s: &Statement<'a>, span: Span, scope: &mut Names<'a>) -> Result<(), String> {
+fn clauses<'a>(s: &Statement<'a>, span: Span, scope: &mut Names<'a>) -> Result<(), NameProblem> {
     let mut from = span.start;
     for at in span.clone().chain([span.end]) {
         let parts = at < span.end && s.open(at).is_none() && (s.keyword(at, "UNION") && s.begins(at) || s.is(at, ";"));
@@ -52,7 +55,7 @@ fn clauses<'a>(s: &Statement<'a>, span: Span, scope: &mut Names<'a>) -> Result<(
     Ok(())
 }
 
-fn project<'a>(s: &Statement<'a>, projection: &Projection, scope: &mut Names<'a>) -> Result<(), String> {
+fn project<'a>(s: &Statement<'a>, projection: &Projection, scope: &mut Names<'a>) -> Result<(), NameProblem> {
     let star = projection.items.iter().any(|item| item.len() == 1 && s.is(item.start, "*"));
     let aliases: Names<'a> = projection.items.iter().filter_map(|item| Some(bare(s.at(s.alias(item)?)))).collect();
     let mut columns = Vec::new();
@@ -83,7 +86,7 @@ fn project<'a>(s: &Statement<'a>, projection: &Projection, scope: &mut Names<'a>
 }
 
 /// After DISTINCT or grouping, a sort key is made of columns.
-fn settled(s: &Statement<'_>, sort: &Span, columns: &[(Span, ())], reached: &Names<'_>) -> Result<(), String> {
+fn settled(s: &Statement<'_>, sort: &Span, columns: &[(Span, ())], reached: &Names<'_>) -> Result<(), NameProblem> {
     let own = bound(s, sort);
     let mut at = sort.start;
     while at < sort.end {
@@ -96,28 +99,28 @@ fn settled(s: &Statement<'_>, sort: &Span, columns: &[(Span, ())], reached: &Nam
             return Err(aggregate());
         }
         if is_use(s, at) && !reached.contains(name) && !own.contains(name) {
-            return Err(format!(
+            return Err(NameProblem(format!(
                 "The variable `{name}` is out of reach of an ORDER BY after DISTINCT or an aggregation. Sort by a column."
-            ));
+            )));
         }
         at += 1;
     }
     Ok(())
 }
 
-fn aggregate() -> String {
-    "An aggregation in ORDER BY must be a column too. Add it to the RETURN or WITH before it.".to_owned()
+fn aggregate() -> NameProblem {
+    NameProblem("An aggregation in ORDER BY must be a column too. Add it to the RETURN or WITH before it.".to_owned())
 }
 
 /// Whether every name of an expression is bound around it or inside it.
-fn with_own(s: &Statement<'_>, span: &Span, scope: &Names<'_>) -> Result<(), String> {
+fn with_own(s: &Statement<'_>, span: &Span, scope: &Names<'_>) -> Result<(), NameProblem> {
     let own = bound(s, span);
     all_in(s, span, &scope.union(&own).copied().collect())
 }
 
-fn all_in(s: &Statement<'_>, span: &Span, scope: &Names<'_>) -> Result<(), String> {
+fn all_in(s: &Statement<'_>, span: &Span, scope: &Names<'_>) -> Result<(), NameProblem> {
     match uses(s, span).map(|at| bare(s.at(at))).find(|name| !scope.contains(name)) {
-        Some(name) => Err(format!("The variable `{name}` is not defined here.")),
+        Some(name) => Err(NameProblem(format!("The variable `{name}` is not defined here."))),
         None => Ok(()),
     }
 }
@@ -192,8 +195,8 @@ mod tests {
 
     use super::*;
 
-    fn complaint(text: &str) -> Option<String> {
-        super::complaint(&Statement::parse(text))
+    fn problem(text: &str) -> Option<String> {
+        super::problem(&Statement::parse(text))
     }
 
     #[test]
@@ -213,7 +216,7 @@ mod tests {
             ("MATCH (a) RETURN a.x AS x, sum(a.y) AS s ORDER BY count(*)", "aggregation"),
             ("RETURN 1 AS x UNION WITH x AS y RETURN y AS x", "`x`"),
         ] {
-            let complaint = complaint(statement);
+            let complaint = problem(statement);
             assert!(complaint.as_ref().is_some_and(|words| words.contains(name)), "{statement}: {complaint:?}");
         }
     }
@@ -238,14 +241,14 @@ mod tests {
             "MATCH (`a`) WITH a AS `b` RETURN b",
             "MATCH (a) WITH a, COUNT { (a)-[:R]->(:Q) } AS n RETURN n",
         ] {
-            assert_eq!(complaint(statement), None, "{statement}");
+            assert_eq!(problem(statement), None, "{statement}");
         }
     }
 
     proptest! {
         #[test]
         fn no_text_breaks_the_walk(text in "(RETURN |WITH |ORDER BY |UNION |DISTINCT |AS |IN |count\\(|[a-z_$ ;:`'*.,|0-9\\[\\]{}()=-]){0,20}") {
-            complaint(&text);
+            problem(&text);
         }
     }
 }

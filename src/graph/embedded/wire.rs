@@ -130,16 +130,15 @@ pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
     let words = words(theirs);
     let statement = &Statement::parse(statement);
     let has_with_star = || (0..statement.len()).any(|at| statement.keyword(at, "WITH") && statement.is(at + 1, "*"));
-    let ours = |kind| GraphError { kind, message: words.clone() };
+    let ours = |kind| GraphError::new(kind, words.clone());
     let unless = |gap: Option<String>| match gap {
         Some(gap) => gap::unsupported(&gap, Some(&words)),
         None => ours(GraphErrorKind::Statement),
     };
     match theirs {
-        Theirs::Query(query) if words.contains("exceeded maximum of") => GraphError {
-            kind: GraphErrorKind::Limit,
-            message: format!("{} (the embedded graph's limit)", query.message()),
-        },
+        Theirs::Query(query) if words.contains("exceeded maximum of") => {
+            GraphError::new(GraphErrorKind::Limit, format!("{} (the embedded graph's limit)", query.message()))
+        }
         Theirs::SizeLimit { .. } => ours(GraphErrorKind::Limit),
         Theirs::Transaction { message, .. } if message.contains("not permitted inside a read transaction") => {
             refused_write()

@@ -21,7 +21,7 @@ pub struct Neo4jGraph(Infallible);
 impl Neo4jGraph {
     /// Fails.
     pub fn connect(_: Neo4jConnection, _: Neo4jLimits) -> Result<Neo4jGraph, GraphError> {
-        Err(GraphError { kind: GraphErrorKind::Other, message: Neo4jConfig::ABSENT.unwrap_or_default().to_owned() })
+        Err(GraphError::new(GraphErrorKind::Other, Neo4jConfig::ABSENT.unwrap_or_default().to_owned()))
     }
 
     /// Makes a database.

@@ -116,10 +116,10 @@ impl Neo4jGraph {
     pub(super) async fn read_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Neo4jFailure> {
         let statements = split(text);
         let [statement] = statements.as_slice() else {
-            return Err(GraphError {
-                kind: GraphErrorKind::Statement,
-                message: format!("One statement was expected here, not {}.", statements.len()),
-            }
+            return Err(GraphError::new(
+                GraphErrorKind::Statement,
+                format!("One statement was expected here, not {}.", statements.len()),
+            )
             .into());
         };
         let limit = i64::try_from(self.limits.time.as_millis()).unwrap_or(i64::MAX);
@@ -135,11 +135,7 @@ impl Neo4jGraph {
     async fn write_now(&self, text: &str, parameters: &Parameters) -> Result<Table, Neo4jFailure> {
         let statements = split(text);
         if statements.is_empty() {
-            return Err(GraphError {
-                kind: GraphErrorKind::Statement,
-                message: "There is no statement in this text.".to_owned(),
-            }
-            .into());
+            return Err(GraphError::new(GraphErrorKind::Statement, "There is no statement in this text.").into());
         }
         // A transaction that is dropped unfinished is rolled back by the server.
         let mut transaction = self.driver.start_txn().await.map_err(|theirs| self.ours(&theirs))?;
@@ -214,7 +210,7 @@ impl Neo4jGraph {
         let limit = self.limits.time.as_secs_f64();
         let message =
             format!("Neo4j took longer than {limit} s and {end}. limits.query in the job file says how long.");
-        GraphError { kind: GraphErrorKind::Limit, message }
+        GraphError::new(GraphErrorKind::Limit, message)
     }
 
     pub(super) fn ours(&self, theirs: &neo4rs::Error) -> Neo4jFailure {
@@ -246,21 +242,23 @@ impl Rows {
 
     fn push(&mut self, row: &Row) -> Result<(), GraphError> {
         if self.table.rows.len() == self.most {
-            return Err(GraphError {
-                kind: GraphErrorKind::Limit,
-                message: format!("The result has more than {} rows.", self.most),
-            });
+            return Err(GraphError::new(
+                GraphErrorKind::Limit,
+                format!("The result has more than {} rows.", self.most),
+            ));
         }
         if self.table.rows.is_empty() {
             self.table.columns = self.named(row);
         }
         let value = |column: &String| {
-            let unreadable = |what: String| GraphError {
-                kind: GraphErrorKind::Other,
-                message: format!("The column `{column}` holds {what}, which can't be shown."),
+            let unreadable = |what: String| {
+                GraphError::new(
+                    GraphErrorKind::Other,
+                    format!("The column `{column}` holds {what}, which can't be shown."),
+                )
             };
             let bolt = row.get::<BoltType>(column).map_err(|error| unreadable(error.to_string()))?;
-            wire::from_bolt(&bolt).map_err(unreadable)
+            wire::from_bolt(&bolt).map_err(|error| unreadable(error.to_string()))
         };
         let values = self.table.columns.iter().map(value).collect::<Result<_, _>>()?;
         self.table.rows.push(values);
@@ -287,9 +285,8 @@ impl Rows {
 }
 
 pub(super) fn query(statement: &str, parameters: &Parameters) -> Result<Query, GraphError> {
-    let map = wire::map(parameters).map_err(|problem| GraphError {
-        kind: GraphErrorKind::Statement,
-        message: format!("A parameter can't be sent: {problem}."),
+    let map = wire::map(parameters).map_err(|problem| {
+        GraphError::new(GraphErrorKind::Statement, format!("A parameter can't be sent: {problem}."))
     })?;
     Ok(Query::new(statement.to_owned()).with_params(map))
 }

@@ -65,17 +65,15 @@ pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
         | Theirs::RequestIgnoredError => (GraphErrorKind::Unreachable, unreachable(uri, &theirs.to_string()).message),
         _ => (GraphErrorKind::Other, format!("Neo4j at {uri}: {theirs}")),
     };
-    GraphError { kind, message }
+    GraphError::new(kind, message)
 }
 
 /// Nobody answers, for this reason.
 pub(super) fn unreachable(uri: &str, reason: &str) -> GraphError {
-    GraphError {
-        kind: GraphErrorKind::Unreachable,
-        message: format!(
-            "Neo4j at {uri} can't be reached: {reason}. Is it running, and is the scheme (bolt, bolt+s) right?"
-        ),
-    }
+    GraphError::new(
+        GraphErrorKind::Unreachable,
+        format!("Neo4j at {uri} can't be reached: {reason}. Is it running, and is the scheme (bolt, bolt+s) right?"),
+    )
 }
 
 /// Whose matter it is, by the server's status code.

@@ -8,10 +8,10 @@ use neo4rs::{
 };
 
 use super::temporal;
-use crate::graph::{Node, Path, Point, Relationship, Value};
+use crate::graph::{ConversionError, Node, Path, Point, Relationship, Value};
 
 /// A value of theirs as ours. The error says which type can't be shown.
-pub(super) fn from_bolt(bolt: &BoltType) -> Result<Value, String> {
+pub(super) fn from_bolt(bolt: &BoltType) -> Result<Value, ConversionError> {
     Ok(match bolt {
         BoltType::Null(_) => Value::Null,
         BoltType::Boolean(truth) => Value::Bool(truth.value),
@@ -30,28 +30,30 @@ pub(super) fn from_bolt(bolt: &BoltType) -> Result<Value, String> {
             srid: srid(&point.sr_id)?,
             coordinates: vec![point.x.value, point.y.value, point.z.value],
         }),
-        BoltType::Bytes(_) => return Err("a byte array".to_owned()),
-        BoltType::UnboundedRelation(_) => return Err("a relationship outside its path".to_owned()),
+        BoltType::Bytes(_) => return Err(unsupported("a byte array")),
+        BoltType::UnboundedRelation(_) => return Err(unsupported("a relationship outside its path")),
         other => match temporal::from_bolt(other) {
             Some(temporal) => temporal.into(),
-            None => return Err("a date or time beyond the calendar".to_owned()),
+            None => return Err(unsupported("a date or time beyond the calendar")),
         },
     })
 }
 
 /// A value of ours as a parameter. The error says what is wrong with it.
-pub(super) fn to_bolt(value: &Value) -> Result<BoltType, String> {
+pub(super) fn to_bolt(value: &Value) -> Result<BoltType, ConversionError> {
     Ok(match value {
         Value::Null => BoltType::Null(BoltNull),
         Value::Bool(truth) => (*truth).into(),
         Value::Int(number) => (*number).into(),
         Value::Float(number) => (*number).into(),
         Value::String(text) => text.as_str().into(),
-        Value::List(items) => {
-            BoltType::List(BoltList::from(items.iter().map(to_bolt).collect::<Result<Vec<BoltType>, String>>()?))
-        }
+        Value::List(items) => BoltType::List(BoltList::from(
+            items.iter().map(to_bolt).collect::<Result<Vec<BoltType>, ConversionError>>()?,
+        )),
         Value::Map(entries) => BoltType::Map(map(entries)?),
-        Value::Temporal(value) => temporal::to_bolt(value).ok_or_else(|| format!("{value} can't be read"))?,
+        Value::Temporal(value) => {
+            temporal::to_bolt(value).ok_or_else(|| ConversionError(format!("{value} can't be read")))?
+        }
         Value::Point(point) => {
             let sr_id = BoltInteger::new(point.srid.into());
             match point.coordinates.as_slice() {
@@ -62,31 +64,31 @@ pub(super) fn to_bolt(value: &Value) -> Result<BoltType, String> {
                     y: BoltFloat::new(*y),
                     z: BoltFloat::new(*z),
                 }),
-                _ => return Err("a point has two or three coordinates".to_owned()),
+                _ => return Err(unsupported("a point has two or three coordinates")),
             }
         }
         Value::Node(_) | Value::Relationship(_) | Value::Path(_) => {
-            return Err(format!("{value} is no plain value"));
+            return Err(ConversionError(format!("{value} is no plain value")));
         }
     })
 }
 
 /// Entries of ours as a map of theirs.
-pub(super) fn map(entries: &BTreeMap<String, Value>) -> Result<BoltMap, String> {
+pub(super) fn map(entries: &BTreeMap<String, Value>) -> Result<BoltMap, ConversionError> {
     entries.iter().map(|(key, value)| Ok((key.as_str().into(), to_bolt(value)?))).collect()
 }
 
-fn properties(entries: &BoltMap) -> Result<BTreeMap<String, Value>, String> {
+fn properties(entries: &BoltMap) -> Result<BTreeMap<String, Value>, ConversionError> {
     entries.value.iter().map(|(key, value)| Ok((key.value.clone(), from_bolt(value)?))).collect()
 }
 
-fn node(node: &BoltNode) -> Result<Node, String> {
+fn node(node: &BoltNode) -> Result<Node, ConversionError> {
     let mut labels: Vec<String> = node.labels.iter().map(ToString::to_string).collect();
     labels.sort();
     Ok(Node { id: node.id.value.to_string(), labels, properties: properties(&node.properties)? })
 }
 
-fn relationship(found: &BoltRelation) -> Result<Relationship, String> {
+fn relationship(found: &BoltRelation) -> Result<Relationship, ConversionError> {
     Ok(Relationship {
         id: found.id.value.to_string(),
         kind: found.typ.value.clone(),
@@ -98,8 +100,8 @@ fn relationship(found: &BoltRelation) -> Result<Relationship, String> {
 
 /// Bolt lists each node and relationship once and then the way through them: pairs of a relationship, counted from 1
 /// and negative when it is walked backwards, and the node that it leads to, counted from 0.
-fn path(path: &BoltPath) -> Result<Path, String> {
-    let broken = || "a path that does not hold together".to_owned();
+fn path(path: &BoltPath) -> Result<Path, ConversionError> {
+    let broken = || unsupported("a path that does not hold together");
     let (nodes, kinds, way) = (path.nodes(), path.rels(), path.indices());
     let mut walked = Path { nodes: vec![node(nodes.first().ok_or_else(broken)?)?], relationships: Vec::new() };
     for step in way.chunks(2) {
@@ -115,7 +117,7 @@ fn path(path: &BoltPath) -> Result<Path, String> {
     Ok(walked)
 }
 
-fn bound(found: &BoltUnboundedRelation, (start, end): (String, String)) -> Result<Relationship, String> {
+fn bound(found: &BoltUnboundedRelation, (start, end): (String, String)) -> Result<Relationship, ConversionError> {
     Ok(Relationship {
         id: found.id.value.to_string(),
         kind: found.typ.value.clone(),
@@ -125,8 +127,12 @@ fn bound(found: &BoltUnboundedRelation, (start, end): (String, String)) -> Resul
     })
 }
 
-fn srid(number: &BoltInteger) -> Result<u32, String> {
-    u32::try_from(number.value).map_err(|_| "a point of an unknown system".to_owned())
+fn srid(number: &BoltInteger) -> Result<u32, ConversionError> {
+    u32::try_from(number.value).map_err(|_| unsupported("a point of an unknown system"))
+}
+
+fn unsupported(what: &str) -> ConversionError {
+    ConversionError(what.to_owned())
 }
 
 #[cfg(test)]
@@ -160,7 +166,7 @@ mod tests {
     #[test]
     fn graph_elements_are_no_parameters() {
         let node = Node { id: "1".to_owned(), labels: vec!["A".to_owned()], properties: BTreeMap::new() };
-        assert_eq!(to_bolt(&node.into()).unwrap_err(), "(:A) is no plain value");
+        assert_eq!(to_bolt(&node.into()).unwrap_err().to_string(), "(:A) is no plain value");
         assert!(to_bolt(&Point { srid: 1, coordinates: vec![1.0] }.into()).is_err());
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Spanned};
@@ -220,44 +220,21 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 }
 
+/// What a key must be.
+pub(super) const KEY: &str = "a key that is text";
+
 struct KeyText(String);
 
 impl<'de> Deserialize<'de> for KeyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<KeyText, D::Error> {
-        deserializer.deserialize_any(KeyVisitor)
-    }
-}
-
-struct KeyVisitor;
-
-impl Visitor<'_> for KeyVisitor {
-    type Value = KeyText;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key that is text")
-    }
-
-    fn visit_unit<E>(self) -> Result<KeyText, E> {
-        Ok(KeyText("null".to_owned()))
-    }
-
-    fn visit_bool<E>(self, truth: bool) -> Result<KeyText, E> {
-        Ok(KeyText(truth.to_string()))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<KeyText, E> {
-        Ok(KeyText(number.to_string()))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<KeyText, E> {
-        Ok(KeyText(number.to_string()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<KeyText, E> {
-        Ok(KeyText(number.to_string()))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<KeyText, E> {
-        Ok(KeyText(text.to_owned()))
+        Ok(KeyText(match Content::deserialize(deserializer)? {
+            Content::Null => "null".to_owned(),
+            Content::Bool(truth) => truth.to_string(),
+            Content::Int(number) => number.to_string(),
+            Content::Float(number) => number.to_string(),
+            Content::String(text) => text,
+            Content::List(_) => return Err(D::Error::invalid_type(Unexpected::Seq, &KEY)),
+            Content::Mapping(_) => return Err(D::Error::invalid_type(Unexpected::Map, &KEY)),
+        }))
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
                 .add(at, "a tag (`!name`) has no meaning in a job file")
                 .try_this("if it is meant as text, put it in quotes".to_owned());
         }
-        Error::SerdeInvalidType { expected, .. } if expected == "a key that is text" => {
+        Error::SerdeInvalidType { expected, .. } if expected == super::node::KEY => {
             report.add(at, "a key must be text, not a list or a mapping");
         }
         Error::InvalidScalar { .. } | Error::InvalidBooleanStrict { .. } | Error::InvalidBinaryBase64 { .. } => {

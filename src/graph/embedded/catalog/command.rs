@@ -13,7 +13,7 @@ pub(in crate::graph::embedded) struct Command {
     name: Option<Name>,
     /// IF EXISTS, IF NOT EXISTS.
     lenient: bool,
-    what: What,
+    action: Action,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Name {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
+enum Action {
     CreateIndex(IndexKind, Subject),
     CreateUnique(Subject),
     DropIndex,
@@ -56,7 +56,7 @@ pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<R
 }
 
 impl Command {
-    /// Changes the rules and tells what was changed.
+    /// Changes the rules and returns the counts of what was changed.
     pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<Counts, StatementError> {
         let name = match &self.name {
             None => None,
@@ -67,17 +67,17 @@ impl Command {
             },
         };
         let mut counts = Counts::default();
-        match &self.what {
-            What::CreateIndex(kind, subject) => {
+        match &self.action {
+            Action::CreateIndex(kind, subject) => {
                 counts.indexes_added = rules.add_index(name, *kind, subject.clone(), self.lenient)?.into();
             }
-            What::CreateUnique(subject) => {
+            Action::CreateUnique(subject) => {
                 counts.constraints_added = rules.add_constraint(name, subject.clone(), self.lenient)?.into();
             }
-            What::DropIndex => {
+            Action::DropIndex => {
                 counts.indexes_removed = rules.drop_index(&name.unwrap_or_default(), self.lenient)?.into();
             }
-            What::DropConstraint => {
+            Action::DropConstraint => {
                 counts.constraints_removed = rules.drop_constraint(&name.unwrap_or_default(), self.lenient)?.into();
             }
         }
@@ -129,8 +129,8 @@ impl<'a> Cursor<'_, 'a> {
         if lenient && !self.keyword("EXISTS") {
             return Err(wrong());
         }
-        let what = if index { What::DropIndex } else { What::DropConstraint };
-        if self.end() { Ok(Command { name, lenient, what }) } else { Err(wrong()) }
+        let action = if index { Action::DropIndex } else { Action::DropConstraint };
+        if self.end() { Ok(Command { name, lenient, action }) } else { Err(wrong()) }
     }
 
     /// `name IF NOT EXISTS FOR`.
@@ -230,8 +230,8 @@ impl<'a> Cursor<'_, 'a> {
             let one = matches!(kind, IndexKind::Range) || properties.len() == 1;
             (names.len() == 1 && one).then_some(properties)?
         };
-        let what = What::CreateIndex(kind, Subject { entity, names, properties });
-        self.options().then_some(Command { name, lenient, what })
+        let action = Action::CreateIndex(kind, Subject { entity, names, properties });
+        self.options().then_some(Command { name, lenient, action })
     }
 
     fn constraint(&mut self) -> Result<Command, GraphError> {
@@ -256,13 +256,13 @@ impl<'a> Cursor<'_, 'a> {
             return Err(enterprise("Key"));
         }
         let unique = self.keyword("UNIQUE");
-        let what = What::CreateUnique(Subject { entity, names, properties });
-        if unique && self.options() { Ok(Command { name, lenient, what }) } else { Err(wrong()) }
+        let action = Action::CreateUnique(Subject { entity, names, properties });
+        if unique && self.options() { Ok(Command { name, lenient, action }) } else { Err(wrong()) }
     }
 }
 
 fn mistake(message: &str) -> GraphError {
-    GraphError { kind: GraphErrorKind::Statement, message: message.to_owned() }
+    GraphError::new(GraphErrorKind::Statement, message)
 }
 
 fn enterprise(sort: &str) -> GraphError {
@@ -312,7 +312,7 @@ mod tests {
         };
         assert_eq!(
             read("CREATE CONSTRAINT if IF NOT EXISTS FOR (n:A) REQUIRE (n.x, n.y) IS UNIQUE"),
-            Command { name: Some(Name::Written("if".to_owned())), lenient: true, what: What::CreateUnique(subject) }
+            Command { name: Some(Name::Written("if".to_owned())), lenient: true, action: Action::CreateUnique(subject) }
         );
     }
 

@@ -81,7 +81,7 @@ pub enum SchemaFault {
 pub(super) fn fault(fault: SchemaFault, message: String) -> StatementError {
     StatementError {
         reason: StatementErrorKind::Schema(fault),
-        error: GraphError { kind: GraphErrorKind::Statement, message },
+        error: GraphError::new(GraphErrorKind::Statement, message),
     }
 }
 

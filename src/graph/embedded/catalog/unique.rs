@@ -36,10 +36,10 @@ pub(super) fn kept(database: &Database, constraint: &Constraint) -> Result<(), S
     let Some(Double { first, values, .. }) = double(database, constraint)? else { return Ok(()) };
     Err(StatementError {
         reason: StatementErrorKind::Constraint,
-        error: GraphError {
-            kind: GraphErrorKind::Statement,
-            message: format!("{first} already exists with {} and {values}", sort(constraint)),
-        },
+        error: GraphError::new(
+            GraphErrorKind::Statement,
+            format!("{first} already exists with {} and {values}", sort(constraint)),
+        ),
     })
 }
 
