@@ -66,7 +66,7 @@ fn is_float(expected: &Number, value: f64) -> bool {
     }
 }
 
-/// How a number of the graph stands to a number of the job, exactly; nothing where either is no number.
+/// Compares a number of the graph with a number of the job, exactly; `None` where either is no number.
 pub(in crate::assertion) fn order(value: &Value, bound: &Number) -> Option<Ordering> {
     match (value, whole(bound), bound.as_f64()) {
         (Value::Int(value), Some(bound), _) => Some(i128::from(*value).cmp(&bound)),
@@ -77,7 +77,7 @@ pub(in crate::assertion) fn order(value: &Value, bound: &Number) -> Option<Order
     }
 }
 
-/// How a whole number stands to a float, exactly; nothing for NaN.
+/// Compares a whole number with a float, exactly; `None` for NaN.
 pub(in crate::assertion) fn order_of_whole(whole: i128, float: f64) -> Option<Ordering> {
     let floor = whole_float(float.floor());
     match floor {

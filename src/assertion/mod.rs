@@ -1,4 +1,4 @@
-//! What must hold after the conversation: one folder a kind. Pure: it reads evidence and returns a component.
+//! Assertions, which must hold after the conversation: one folder a kind. Pure: evidence in, a component out.
 
 pub mod changes;
 pub mod cypher;
@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::evidence::{AssertionId, Evidence, Observed};
 use crate::score::{Component, Score};
 
-/// What is looked at and what must be seen. The key that is present in the job file tells which.
+/// The check of an assertion. The key that is present in the job file tells which.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AssertionCheck {
     /// `cypher` and `expected`: the rows that a query must return.

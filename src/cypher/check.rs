@@ -1,5 +1,5 @@
-//! What is wrong with a text of Cypher on any backend, as far as its words can tell. A valid text is never refused: what
-//! only a compiler can know is left to the backend.
+//! Problems of a Cypher text that are errors on any backend. A valid text is never refused: what only a compiler can know
+//! is left to the backend.
 
 use super::split::split;
 use super::statement::Statement;
@@ -9,7 +9,7 @@ use crate::text::nearest;
 /// The parameters that every statement is given.
 const PARAMETERS: &str = "user sessionId trial model";
 
-/// What a text of Cypher is for.
+/// The purpose of a Cypher text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CypherUse {
     /// An assertion: one statement that only reads.
@@ -18,7 +18,7 @@ enum CypherUse {
     Writes,
 }
 
-/// What is wrong with a text, and where.
+/// A problem of a text, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CypherProblem {
     /// The line within the text, from 1.

@@ -1,6 +1,6 @@
 //! The tokens of a Cypher text.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// White space.
@@ -24,7 +24,7 @@ pub enum TokenKind {
 /// A piece of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
     /// As it is written.
     pub text: &'a str,

@@ -81,7 +81,7 @@ pub trait Graph: Send + Sync {
 #[error("{0}")]
 pub(crate) struct ConversionError(pub(crate) String);
 
-/// Why a statement gave no rows.
+/// The error of a statement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct GraphError {

@@ -1,4 +1,4 @@
-//! Keys and passwords of a job file, blotted out before a problem shows the line they stand in.
+//! Redacts keys and passwords in the source lines that problems show.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use super::secrets::{Found, MOST, is_known_key};
 use super::source::Lines;
 use crate::secret::{Redactor, is_key_name, is_worth_hiding, secret_parts};
 
-/// What stands where something is not shown.
+/// The placeholder of hidden text.
 const BLOT: &str = "***";
 
-/// What of a file's lines is not shown.
+/// The parts of a file's lines that are hidden.
 pub(super) enum Mask {
-    /// What is secret in the tree that was read.
+    /// The secrets of the tree that was read.
     Secrets(Box<KnownSecrets>),
     /// Everything but known keys and punctuation: the text is no YAML, and nobody can tell what is what.
     Everything,
 }
 
-/// What is secret in the tree that was read.
+/// The secrets of the tree that was read.
 pub(super) struct KnownSecrets {
     found: Found,
     redactor: Redactor,
@@ -26,7 +26,7 @@ pub(super) struct KnownSecrets {
 
 impl Mask {
     /// The mask of a tree.
-    pub(super) fn of(mut found: Found) -> Mask {
+    pub(super) fn new(mut found: Found) -> Mask {
         found.texts.append(&mut found.guessed);
         found.texts.retain(|text| is_worth_hiding(text));
         found.texts.sort_unstable();
@@ -39,7 +39,7 @@ impl Mask {
         Mask::Secrets(Box::new(KnownSecrets { found, redactor }))
     }
 
-    /// What of a line is not shown.
+    /// The hidden parts of a line.
     pub(super) fn hidden(&self, lines: &Lines<'_>, number: usize) -> Vec<Range<usize>> {
         let line = lines.line(number);
         let mut hidden = match self {
@@ -58,7 +58,7 @@ impl Mask {
         parts
     }
 
-    /// Gives a problem its source line, and blots what is hidden out of that line and secrets out of the problem's words.
+    /// Gives a problem its source line, and redacts the line's hidden parts and the secrets in the problem's message.
     pub(super) fn apply(&self, problem: &mut Problem, line: &str, hidden: &[Range<usize>]) {
         if let Mask::Secrets(known) = self {
             let words = words_near(problem, line, hidden);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn of_nothing() -> Mask {
-        Mask::of(Found::default())
+        Mask::new(Found::default())
     }
 
     #[test]

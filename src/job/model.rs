@@ -1,8 +1,10 @@
 //! One of our own models: its provider, its name there, and what a job says of it beyond that.
 
+use std::fmt;
+
 use super::model_file::ModelFile;
 
-/// Who offers a model, and by which variables the environment says how to reach it.
+/// The provider of a model, with the environment variables that hold its key and address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provider {
     /// OpenAI's chat completions, or any endpoint that speaks them.
@@ -122,12 +124,14 @@ impl ModelName {
             Provider::ALL.iter().map(|provider| format!("`{}/MODEL`", provider.as_str())).collect();
         format!("{} and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint", providers.join(", "))
     }
+}
 
-    /// As the job file spells it.
-    pub fn spelled(&self) -> String {
+/// As the job file spells it.
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ModelName::Scripted => "scripted".to_owned(),
-            ModelName::Of { provider, model } => format!("{}/{model}", provider.as_str()),
+            ModelName::Scripted => f.write_str("scripted"),
+            ModelName::Of { provider, model } => write!(f, "{}/{model}", provider.as_str()),
         }
     }
 }
@@ -220,7 +224,7 @@ mod tests {
             ("watsonx/ibm/granite", of(Provider::Watsonx, "ibm/granite"), "watsonx/ibm/granite"),
         ] {
             assert_eq!(ModelName::parse(text).as_ref(), Ok(&name), "{text}");
-            assert_eq!(name.spelled(), spelled);
+            assert_eq!(name.to_string(), spelled);
             assert_eq!(ModelName::parse(spelled), Ok(name));
         }
     }

@@ -37,7 +37,7 @@ impl TryFrom<ModelFile> for Model {
 impl From<Model> for ModelFile {
     fn from(model: Model) -> ModelFile {
         let Model { name, is_named: _, base_url, api_key_env, max_tokens, reasoning_effort, rng_seed } = model;
-        let name = name.spelled();
+        let name = name.to_string();
         ModelFile::Mapping(Box::new(ModelMapping {
             name,
             base_url,

@@ -1,4 +1,4 @@
-//! What is wrong with a job file: data, until `render` writes it down.
+//! The problems of a job file as data; `render` writes them down.
 
 use super::mask::Mask;
 use super::source::{Lines, SourceSpan};
@@ -19,9 +19,9 @@ pub struct Problem {
     pub width: usize,
     /// The line as the author wrote it, without its break.
     pub source_line: String,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
-    /// What could stand there instead; may be empty.
+    /// The alternatives; may be empty.
     pub expected: Vec<String>,
     /// What to try.
     pub help: Option<String>,
@@ -46,7 +46,7 @@ impl Problem {
 pub struct Problems {
     /// In the order of the file's lines, a hundred at most, then those in templates that it names.
     pub list: Vec<Problem>,
-    /// How many there are beyond those.
+    /// The number of further problems.
     pub untold: usize,
 }
 
@@ -57,7 +57,7 @@ const MOST: usize = 100;
 pub(super) struct Report<'a> {
     /// The text that the problems are in.
     pub(super) lines: &'a Lines<'a>,
-    /// What of its lines is not shown.
+    /// Hides secrets in its lines.
     pub(super) mask: Mask,
     file: &'a str,
     list: Vec<Problem>,

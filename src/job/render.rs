@@ -89,7 +89,7 @@ fn columns(characters: &[(char, bool)]) -> usize {
     characters.iter().map(|&character| cell(character).1).sum()
 }
 
-/// How a character is shown, and how many columns that takes.
+/// A character as it is shown, and its columns.
 fn cell((character, is_unsafe): (char, bool)) -> (String, usize) {
     match character {
         '\t' => (TAB.to_owned(), TAB.len()),

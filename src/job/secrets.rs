@@ -1,4 +1,4 @@
-//! What of a job file is secret, and where it stands.
+//! Finds the secrets of a job file and their places.
 //!
 //! The schema says which values are (`writeOnly`); besides, whatever has the name of a key, whatever stands under a key that
 //! the schema does not know, and the logins and keys in addresses.
@@ -29,15 +29,15 @@ pub(super) const MOST: usize = 2_000;
 /// where the text can't be read as YAML.
 pub fn secrets(text: &str) -> Vec<Secret> {
     let mut found = Found::default();
-    let mut said = Vec::new();
+    let mut prompts = Vec::new();
     for root in read_leniently(text) {
         found.add(&root);
-        told_to_models(&root, false, &mut said);
+        collect_prompts(&root, false, &mut prompts);
     }
     // What the job itself tells the persona and the judge, or calls a model, is no secret by its looks.
-    let is_said = |guess: &String| said.iter().any(|words| words.contains(guess.as_str()));
+    let is_in_prompt = |guess: &String| prompts.iter().any(|words| words.contains(guess.as_str()));
     let guessed = std::mem::take(&mut found.guessed);
-    found.texts.extend(guessed.into_iter().filter(|guess| !is_said(guess)));
+    found.texts.extend(guessed.into_iter().filter(|guess| !is_in_prompt(guess)));
     // What somebody is called is no secret, whichever header says it.
     let names = ["user", "chatbot"].map(|name| found.of_target(text, name));
     found.texts.retain(|text| !names.iter().flatten().any(|name| name == text));
@@ -46,7 +46,7 @@ pub fn secrets(text: &str) -> Vec<Secret> {
     found.texts.into_iter().take(MOST).map(Secret::new).collect()
 }
 
-/// What is secret in a tree.
+/// The secrets of a tree.
 #[derive(Default)]
 pub(super) struct Found {
     /// Where it is written: no part of that is shown.
@@ -58,8 +58,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// What is secret in a tree.
-    pub(super) fn of(root: &YamlNode) -> Found {
+    /// The secrets of a tree.
+    pub(super) fn from_tree(root: &YamlNode) -> Found {
         let mut found = Found::default();
         found.add(root);
         found
@@ -96,10 +96,10 @@ impl Found {
         self.spans.extend(spans);
     }
 
-    /// Hides what stands under a key that nobody knows, where the key was meant to be a secret's, or where it looks like one.
-    fn hide_unknown(&mut self, key: &str, meant: Option<&str>, node: &YamlNode) {
-        let is_meant = is_key_name(key) || meant.is_some_and(|meant| SECRET_KEYS.contains(&meant));
-        if is_meant {
+    /// Hides the value of an unknown key where the key is near to a secret's (`near`), or the value looks like a secret.
+    fn hide_unknown(&mut self, key: &str, near: Option<&str>, node: &YamlNode) {
+        let is_secret_key = is_key_name(key) || near.is_some_and(|near| SECRET_KEYS.contains(&near));
+        if is_secret_key {
             self.hide(node);
             return;
         }
@@ -126,20 +126,20 @@ impl Found {
 }
 
 /// The texts of tasks and facts, and the names of models.
-fn told_to_models(node: &YamlNode, is_told: bool, said: &mut Vec<String>) {
+fn collect_prompts(node: &YamlNode, is_prompt: bool, prompts: &mut Vec<String>) {
     match &node.content {
-        Content::String(text) if is_told => said.push(text.clone()),
-        Content::List(items) => items.iter().for_each(|item| told_to_models(item, is_told, said)),
+        Content::String(text) if is_prompt => prompts.push(text.clone()),
+        Content::List(items) => items.iter().for_each(|item| collect_prompts(item, is_prompt, prompts)),
         Content::Mapping(entries) => {
             for entry in entries {
                 let key = entry.key.text.as_str();
                 // A model's own settings hold its key.
                 let is_name = key == "name" && matches!(&entry.value.content, Content::String(_));
-                let is_told = match key {
+                let is_prompt = match key {
                     "tasks" | "facts" | "model" | "models" | "script" => true,
-                    _ => is_told && (is_name || matches!(key, "task" | "acceptanceCriteria" | "fact" | "type")),
+                    _ => is_prompt && (is_name || matches!(key, "task" | "acceptanceCriteria" | "fact" | "type")),
                 };
-                told_to_models(&entry.value, is_told, said);
+                collect_prompts(&entry.value, is_prompt, prompts);
             }
         }
         _ => {}
@@ -197,8 +197,8 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
                     if is_unknown {
                         let known = schemas.iter().filter_map(|schema| schema["properties"].as_object());
                         let known = known.flat_map(|properties| properties.keys().map(String::as_str));
-                        let meant = nearest(key, known.chain(SECRET_KEYS));
-                        found.hide_unknown(key, meant, &entry.value);
+                        let near = nearest(key, known.chain(SECRET_KEYS));
+                        found.hide_unknown(key, near, &entry.value);
                     }
                     let schema = property.or(other).unwrap_or(&Value::Null);
                     walk(found, schema, &entry.value, &Place { key, is_hidden: false });

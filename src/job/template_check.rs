@@ -1,12 +1,12 @@
-//! What the loader must know of prompts, without knowing them.
+//! The loader's interface to prompt templates.
 
 /// Tells whether a template that a job names can be rendered.
 pub trait TemplateCheck {
-    /// What is wrong with it: not there, not valid, a variable that this kind does not have.
+    /// The template's problem: not there, not valid, a variable that this kind does not have.
     fn problem(&self, name: &str, kind: TemplateKind) -> Option<TemplateProblem>;
 }
 
-/// What is wrong with a template.
+/// A problem of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateProblem {
     /// In a sentence.
@@ -36,7 +36,7 @@ impl From<String> for TemplateProblem {
     }
 }
 
-/// Whose instructions a template holds; it decides which variables there are.
+/// The role that a template instructs; it decides which variables there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateKind {
     /// The persona's: `evaluator.prompt`.

@@ -1,14 +1,14 @@
-//! Errors, which every endpoint words and wraps in its own way.
+//! The error bodies of the providers' endpoints.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// What an endpoint says about a failure, from `{"error": {…}}`, `{"error": "…"}`, `{"errors": [{…}]}`, `{"message": …}`
+/// An endpoint's error, from `{"error": {…}}`, `{"error": "…"}`, `{"errors": [{…}]}`, `{"message": …}`
 /// or `{"detail": …}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ApiError {
-    /// Its words.
+    /// Its message.
     pub message: String,
     /// `insufficient_quota`, `model_not_found`, …; or a status as text.
     pub code: String,
@@ -16,7 +16,7 @@ pub struct ApiError {
     pub kind: String,
     /// The field of the request that it concerns.
     pub param: String,
-    /// What else it says, as text: Google's `details`.
+    /// Google's `details`, as text.
     pub details: String,
     /// The wait that it asks for, where it stands in the body.
     pub wait: Option<Duration>,
@@ -38,7 +38,7 @@ pub enum RequestPart {
 }
 
 impl RequestPart {
-    /// How endpoints speak of it, in lower case, with spaces for `_` and `-`.
+    /// Its names in the endpoints' messages, in lower case, with spaces for `_` and `-`.
     fn spellings(self) -> &'static [&'static str] {
         match self {
             RequestPart::Temperature => &["temperature"],

@@ -1,4 +1,4 @@
-//! The request of any provider, with its retries, its ways down and its place in the queue.
+//! Sends the requests of any provider: retries, features that are left out, rate limits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,19 +26,19 @@ pub struct Client {
     provider: Box<dyn ProviderApi>,
     settings: ModelSettings,
     http: HttpClient,
-    /// What is known of the model, for all requests.
+    /// The features that the model has not refused, for all requests.
     features: Mutex<RequestFeatures>,
-    /// How many requests there were: each draws its own jitter.
+    /// The number of requests so far: each draws its own jitter.
     calls: AtomicU64,
 }
 
-/// What a failed try leads to.
+/// The reaction to a failed try.
 enum Then {
     /// The same question without what was refused, at once.
     Differently,
     /// The same question with another key, at once.
     WithAnotherKey(Secret),
-    /// What the retries decide.
+    /// A failure, which may be retried.
     Failed(Failure),
 }
 

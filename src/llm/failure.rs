@@ -1,4 +1,4 @@
-//! What a failed request means: whether it is worth another try, and what a person can do about it.
+//! Classifies failed requests: whether to retry, and what a person can do about it.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::money::LimitExceeded;
 use crate::retry::retry_after;
 
-/// One try that brought nothing.
+/// A failed try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What to tell.
+    /// The error.
     pub(super) error: LlmError,
-    /// What comes next.
+    /// Whether to retry.
     pub(super) next: NextTry,
 }
 
-/// What comes after a try that brought nothing.
+/// Whether and how a failed try is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextTry {
     /// Nothing: the same request fails again.
@@ -34,7 +34,7 @@ pub(super) enum NextTry {
     Slower(Option<Duration>),
 }
 
-/// What a failure concerns: the model and where it is.
+/// The model of a failed request, and where it is.
 #[derive(Clone, Copy)]
 pub(super) struct ErrorContext<'a> {
     pub(super) model: &'a str,

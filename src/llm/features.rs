@@ -1,10 +1,10 @@
-//! How a request is put to a model of which something is known: what it refuses is left out from then on.
+//! The features of a request: a parameter that a model refuses is left out from then on.
 
 use super::api_error::RequestPart;
 use super::structured::Structured;
 use super::{ApiError, LlmRequest, ModelOptions};
 
-/// How a request is put. Only ever weaker than before: what was refused once is not sent again.
+/// The features of a request. They only ever get fewer: a refused parameter is not sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestFeatures {
     /// How JSON is asked for, if it is.
@@ -40,7 +40,7 @@ impl RequestFeatures {
         max_tokens: MaxTokens::Modern,
     };
 
-    /// The manner without what this refusal names, if it names something that was sent and can be left out.
+    /// The features without the parameter that this refusal names, if it was sent and can be left out.
     pub fn without_refused(
         self,
         api_error: &ApiError,
@@ -72,7 +72,7 @@ impl RequestFeatures {
         None
     }
 
-    /// What both leave out.
+    /// The features that both have.
     pub fn and(self, other: RequestFeatures, first: RequestFeatures) -> RequestFeatures {
         let spelled = |features: RequestFeatures| match features.max_tokens {
             MaxTokens::Omitted => 2,
@@ -88,7 +88,7 @@ impl RequestFeatures {
         }
     }
 
-    /// What this request should have said and did not, a sentence each.
+    /// The parameters that this request should have and has not, a sentence each.
     pub fn notes(self, request: &LlmRequest, options: &ModelOptions) -> Vec<String> {
         let structure = match self.structured {
             Structured::Schema => None,

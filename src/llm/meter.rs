@@ -1,10 +1,10 @@
-//! What a request has taken, try by try.
+//! The usage of a request, try by try.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::evidence::Usage;
 
-/// What a request has taken so far: known also to those who give up waiting for its answer.
+/// The usage of a request so far: known also to those who give up waiting for its answer.
 #[derive(Debug, Default)]
 pub struct Meter(Mutex<Reading>);
 

@@ -70,10 +70,10 @@ pub enum KeyAnswer {
     Unknown,
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LlmRequest {
-    /// Who is asking.
+    /// The role for which it is asked.
     pub role: LlmRole,
     /// The conversation so far: the fixed part first, so that prompt caches hit.
     pub messages: Vec<Message>,
@@ -83,7 +83,7 @@ pub struct LlmRequest {
     pub schema: Option<ReplySchema>,
 }
 
-/// For context a model works.
+/// The role of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LlmRole {
     /// It poses as the user.
@@ -92,14 +92,14 @@ pub enum LlmRole {
     Judge,
 }
 
-/// What a model said.
+/// The reply of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LlmReply {
-    /// Its words; with a schema, the JSON text, cut out of any prose around it.
+    /// Its text; with a schema, the JSON text, cut out of any prose around it.
     pub text: String,
-    /// What it cost.
+    /// Its usage.
     pub usage: Usage,
-    /// What was asked for and had to be left out because the model refuses it, a sentence each.
+    /// Parameters that were left out because the model refuses them, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -107,15 +107,15 @@ pub struct LlmReply {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LlmError {
-    /// What went wrong, in a sentence without secrets, with what to try.
+    /// The error, in a sentence without secrets, with what to try.
     pub message: String,
     /// Whether the same request can work later.
     pub transient: bool,
-    /// What the tries cost all the same, as far as the endpoint says: a reply without words is paid for too.
+    /// The usage of the tries, as far as the endpoint reports it: a reply without text is paid for too.
     pub usage: Box<Usage>,
     /// Whether eval-job itself could not ask, for want of a file descriptor: the model has not failed.
     pub is_ours: bool,
-    /// Whether the model was there and said nothing.
+    /// Whether the model replied without text.
     pub is_silence: bool,
 }
 

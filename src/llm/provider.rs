@@ -46,7 +46,7 @@ pub trait ProviderApi: Send + Sync {
         ("authorization", "Bearer ")
     }
 
-    /// What goes into that field where it is not the key itself. `refused` is one that was not taken: it is stale.
+    /// The token for that header where it is not the key itself. `refused` is a stale one.
     async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, Failure> {
         let _ = refused;
         Ok(None)

@@ -46,7 +46,7 @@ fn next_object<'t>(rest: &mut &'t str) -> Option<(Map<String, Value>, &'t str)> 
 fn after_thoughts(text: &str) -> &str {
     let text = text.trim_start();
     let thoughts = text.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));
-    thoughts.map_or(text, |(_, said)| said)
+    thoughts.map_or(text, |(_, reply)| reply)
 }
 
 /// The byte of the character at which the parser stopped, from its line (counted from 1) and column (in bytes); a few

@@ -1,4 +1,4 @@
-//! What the client has to know, and whether it can work.
+//! The settings of a client, and whether they can work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::money::Allowance;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
-/// What the client of any provider has to know. It has no `Debug`: an address can hold a password.
+/// The settings of any provider's client. It has no `Debug`: an address can hold a password.
 #[derive(Clone)]
 pub struct ModelSettings {
     /// Where the provider's paths begin.
@@ -22,7 +22,7 @@ pub struct ModelSettings {
     pub origin: Origin,
     /// The model, without the provider: `gpt-4.1-mini`.
     pub model: String,
-    /// What else the job says of the model.
+    /// The job's options for the model.
     pub options: ModelOptions,
     /// How long one try may take.
     pub time_limit: Duration,
@@ -47,7 +47,7 @@ pub struct Origin {
     pub address: String,
 }
 
-/// What a job can say of a model beyond its name.
+/// A job's options for a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelOptions {
     /// The longest reply, in tokens, reasoning included; 1 or more.
@@ -83,7 +83,7 @@ impl Effort {
     }
 }
 
-/// What is wrong with an endpoint's address, in a sentence that begins with where it comes from. Touches no network.
+/// Checks an endpoint's address without touching the network. The error begins with where the address comes from.
 pub fn check(base_url: &str, from: &str) -> Result<(), String> {
     parse(base_url, from).map(drop)
 }

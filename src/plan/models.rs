@@ -68,7 +68,7 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
     let judge = job.judge_model().map(|model| ("scorer", "the judge", model));
     for (part, role, model) in persona.into_iter().chain(judge) {
         let Some(access) = access(model, part, variables) else { continue };
-        let who = format!("{role} ({})", model.name.spelled());
+        let who = format!("{role} ({})", model.name);
         let mut lacks = |what: String, provider| match lacking.iter_mut().find(|(name, ..)| *name == what) {
             Some((_, _, roles)) => roles.push(who.clone()),
             None => lacking.push((what, provider, vec![who.clone()])),

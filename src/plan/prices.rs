@@ -13,7 +13,7 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
     let own = [("the persona", job.persona_model()), ("the judge", job.judge_model())];
     let own = own.into_iter().filter_map(|(role, model)| Some((role, model?)));
     let own =
-        own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.spelled()));
+        own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.to_string()));
     // What an agent never tells can't be counted anyway; the report says that it is unknown.
     let tells = job.target.transport.can(Ability::ReportsUsage);
     let agents = models.iter().filter(|_| tells).map(|model| ("the agent", model.clone()));

@@ -90,7 +90,7 @@ fn client(model: &Model, access: Access, http: HttpClient, budget: &Budget) -> R
     let max_tokens = model.max_tokens.or(limited.then_some(LONGEST_REPLY));
     let allowance = limited.then(|| Allowance {
         spend_tracker: budget.spend_tracker.clone(),
-        price: budget.price(&model.name.spelled()),
+        price: budget.price(&model.name.to_string()),
         longest_reply: max_tokens.map_or(0, u64::from),
     });
     let settings = ModelSettings {

@@ -29,9 +29,9 @@ impl Engine {
             agent: agent(job),
             models: plan.models.clone(),
             persona: job.persona.name.clone(),
-            persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.spelled()),
+            persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.to_string()),
             persona_temperature: job.persona.temperature,
-            judge_model: job.judge_model().map_or_else(|| "none".to_owned(), |model| model.name.spelled()),
+            judge_model: job.judge_model().map_or_else(|| "none".to_owned(), |model| model.name.to_string()),
             judge_temperature: job.judge.temperature,
             model_endpoint: {
                 let addresses: Vec<String> = clients.models.endpoints.iter().map(|url| without_user(url)).collect();
@@ -58,7 +58,7 @@ impl Engine {
 /// The prices of the run's models, where they are known.
 fn prices(plan: &Plan) -> BTreeMap<String, Price> {
     let own = [plan.job.persona_model(), plan.job.judge_model()];
-    let names = own.into_iter().flatten().map(|model| model.name.spelled()).chain(plan.models.iter().cloned());
+    let names = own.into_iter().flatten().map(|model| model.name.to_string()).chain(plan.models.iter().cloned());
     names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }
 

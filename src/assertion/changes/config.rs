@@ -1,4 +1,4 @@
-//! What the YAML says of a `changes` assertion.
+//! The YAML of a `changes` assertion.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ fn node_or_relationship(schema: &mut Schema) {
     schema.insert("dependentRequired".to_owned(), json!({ "from": ["relationship"], "to": ["relationship"] }));
 }
 
-/// What is created or deleted has no properties that are set.
+/// The schema without `set`, for what is created or deleted.
 fn allowed_without_set(generator: &mut SchemaGenerator) -> Schema {
     let mut change = ChangeConfig::json_schema(generator);
     let properties = change.get_mut("properties").and_then(Json::as_object_mut);

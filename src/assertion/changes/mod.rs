@@ -94,7 +94,7 @@ fn verb(change: &Change) -> &'static str {
     }
 }
 
-/// What happened, where all of it was allowed for: `created 2, deleted 1`.
+/// Counts of the changes, where all of them were allowed: `created 2, deleted 1`.
 fn happened(check: &ChangesConfig, changes: &[Change]) -> String {
     let count = |verb| changes.iter().filter(|change| self::verb(change) == verb).count();
     let counts: Vec<String> = verbs(check)

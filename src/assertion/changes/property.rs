@@ -43,7 +43,7 @@ impl Pattern {
         self.regex.as_ref().is_some_and(|regex| regex.is_match(text))
     }
 
-    /// What is wrong with it, in a few words.
+    /// The syntax error, in a few words.
     fn problem(&self) -> Option<String> {
         match whole(&self.text).err()? {
             regex::Error::Syntax(drawing) => {
@@ -116,7 +116,7 @@ fn is_of(kind: PropertyTypeConfig, value: &Value) -> bool {
     }
 }
 
-/// How a value stands to a bound; nothing where they can't be compared: a duration has no order, and a date is not a
+/// Compares a value with a bound; `None` where they can't be compared: a duration has no order, and a date is not a
 /// moment.
 fn order(value: &Value, bound: &BoundConfig) -> Option<Ordering> {
     match (value, bound) {
@@ -130,7 +130,7 @@ fn order(value: &Value, bound: &BoundConfig) -> Option<Ordering> {
     }
 }
 
-/// What is wrong with what a job says of a property: the key, what is wrong with it, and what to try.
+/// A problem with a property matcher of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PropertyProblem {
     /// The key; none for the mapping as a whole.

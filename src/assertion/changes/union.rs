@@ -9,7 +9,7 @@ use serde_json::{Number, Value as Json};
 
 use super::config::{ChangeConfig, PropertyConfig};
 
-/// What may happen: nothing, anything, or what is listed.
+/// The allowed changes: none, any, or a list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum AllowedConfig {
     /// `none`.
@@ -167,7 +167,7 @@ fn bound_schema(schema: &mut Schema) {
     *schema = json_schema!({ "type": ["number", "string"] });
 }
 
-/// What a property must be: this value, or what a mapping says of it.
+/// Matches a property: by its value, or by the rules of a mapping.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum MatcherConfig {

@@ -1,4 +1,4 @@
-//! What a query returns beyond what it returned before the conversation.
+//! The rows of a query that it did not return before the conversation.
 
 use super::{CypherCheck, Sides, order, shape};
 use crate::evidence::{Table, Value};

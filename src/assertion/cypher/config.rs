@@ -1,4 +1,4 @@
-//! What the YAML says of a Cypher assertion.
+//! The YAML of a Cypher assertion.
 
 /// `cypher` and `expected`.
 #[derive(Debug, Clone, PartialEq)]

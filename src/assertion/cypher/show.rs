@@ -1,4 +1,4 @@
-//! How results and expectations are told to a reader: JSON where it has a spelling, cut where it is long.
+//! Results and expectations as text: JSON where possible, cut where it is long.
 
 use serde_json::Value as Json;
 
@@ -9,7 +9,7 @@ use crate::evidence::{Table, Value};
 /// So many characters of a result are shown.
 const SHOWN: usize = 240;
 
-/// What came instead of what was expected, in a sentence.
+/// The difference between result and expectation, in a sentence.
 pub(super) fn difference(table: &Table, expected: &Json) -> String {
     let one_cell = table.rows.len() == 1 && table.rows[0].len() == 1;
     let wanted = match expected {
@@ -71,7 +71,7 @@ pub(super) fn other_type(table: &Table, expected: &Json) -> Option<String> {
     })
 }
 
-/// What came: a single value as itself, anything else as rows.
+/// The result: a single value as itself, anything else as rows.
 pub(super) fn result(table: &Table, expected: &Json) -> String {
     match table.rows.as_slice() {
         [] => "no rows".to_owned(),

@@ -3,12 +3,12 @@
 
 use rhai::{Dynamic, Engine};
 
-/// What one can ask: of absent data the answer is no.
+/// Predicates: of absent data they are false.
 const QUESTIONS: &str = "any some all none contains containsAll containsKey containsValue containsIgnoreCase starts_with \
                          ends_with startsWith endsWith equals equalsIgnoreCase is_empty isEmpty isBlank is_not_empty \
                          isNotEmpty isNotBlank is_blank";
 
-/// What one can take or compute: from absent data it is absent.
+/// Functions that return a value: of absent data they return `()`.
 const VALUES: &str = "size len length count first firstOrNull last lastOrNull filter filterNot find map get keys values \
                       index_of find_map reduce to_upper to_lower lowercase uppercase toLowerCase toUpperCase trim \
                       sub_string split chars to_int to_float parse_int parse_float abs floor ceiling round extract";

@@ -1,4 +1,4 @@
-//! What a script can see, by name: one table for the values and for the check of names.
+//! The names that a script can use: one table for the values and for the check of names.
 
 /// The kinds of things that our API hands to a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum ApiType {
     End,
 }
 
-/// What is known of a value before it is there.
+/// The static type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A thing of our API.
@@ -103,8 +103,8 @@ impl ApiType {
         }
     }
 
-    /// What a reader calls it.
-    pub(super) fn words(self) -> &'static str {
+    /// Its name in messages.
+    pub(super) fn label(self) -> &'static str {
         match self {
             ApiType::ObjectContext => "`objectContext`",
             ApiType::Evaluation => "`evaluation`",

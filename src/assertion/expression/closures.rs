@@ -9,7 +9,7 @@ use rhai::{AST, ASTNode, Dynamic, Expr, FnPtr, Stmt};
 pub(super) struct Body {
     /// The names of its parameters; captured variables come first.
     pub(super) parameters: Vec<String>,
-    /// What it does.
+    /// Its body.
     pub(super) statements: Vec<Stmt>,
 }
 

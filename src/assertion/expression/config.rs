@@ -1,4 +1,4 @@
-//! What the YAML says of an expression assertion.
+//! The YAML of an expression assertion.
 
 /// `expression`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -128,7 +128,7 @@ fn build() -> Engine {
 fn field(record: &mut Record, name: &str) -> Result<Dynamic, Box<EvalAltResult>> {
     match record.fields.get(name) {
         Some(value) => Ok(value.clone()),
-        None => Err(format!("{} has no `{name}`", record.kind.words()).into()),
+        None => Err(format!("{} has no `{name}`", record.kind.label()).into()),
     }
 }
 

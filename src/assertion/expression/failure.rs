@@ -58,7 +58,7 @@ impl ScriptFailure {
         if all_has_to_hold { ScriptFailure::Absent } else { ScriptFailure::AbsentWithin }
     }
 
-    /// What the assertion comes to.
+    /// The component of the assertion.
     pub(super) fn into_component(self, script: &str) -> Component {
         match self {
             ScriptFailure::Absent => {

@@ -106,7 +106,7 @@ fn kept(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -
     Ok(kept)
 }
 
-/// What a test says of an item; absent data says no.
+/// Whether an item passes a test; absent data does not.
 fn holds(context: &NativeCallContext, item: &Dynamic, test: &FnPtr) -> Outcome<bool> {
     let answer: Dynamic = test.call_within_context(context, (item.clone(),))?;
     if answer.is_unit() {

@@ -1,4 +1,4 @@
-//! What a false expression saw: how many items there were, and what of them it looked at.
+//! Explains a false expression by its data: how many items there were, and the values that it read of them.
 
 use rhai::{Array, Dynamic, Scope};
 
@@ -58,7 +58,7 @@ pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadl
     Some(words)
 }
 
-/// What a path led to.
+/// The values at a path.
 fn of_path(path: &str, values: &[Dynamic]) -> String {
     let absent = values.iter().filter(|value| value.is_unit()).count();
     if absent == values.len() {
@@ -134,7 +134,7 @@ impl<'s> Closure<'s> {
         }
     }
 
-    /// What the body reads of its item: `it.properties.from`, without the methods that are called on it.
+    /// The paths that the body reads of its item: `it.properties.from`, without the methods that are called on it.
     fn paths(&self) -> Vec<&'s str> {
         let tokens = tokens(self.body);
         let mut paths: Vec<&str> = Vec::new();

@@ -13,7 +13,7 @@ pub(super) use texts::{FILLED_IN, RAW};
 pub(super) struct Translation {
     /// The script in Rhai.
     pub(super) rhai: String,
-    /// What of Kotlin was found first, in a sentence.
+    /// The first Kotlin construct, in a sentence.
     pub(super) found: &'static str,
     /// Where, in bytes.
     pub(super) at: usize,
@@ -39,7 +39,7 @@ pub(super) fn translate(script: &str) -> Option<Translation> {
     found.map(|(found, at)| Translation { rhai, found, at, open_range })
 }
 
-/// What has a block after it.
+/// Keywords that a block follows.
 const HEADS: [&str; 5] = ["if", "for", "while", "until", "switch"];
 
 struct Writer<'a> {

@@ -43,7 +43,7 @@ impl Check<'_> {
         self.problem.get_or_insert_with(|| ExpressionProblem::at(position, message, help));
     }
 
-    /// What the last statement gives.
+    /// The shape of the last statement's value.
     fn block(&mut self, statements: &[Stmt]) -> Shape {
         let outside = self.variables.len();
         let shape = statements.iter().map(|statement| self.statement(statement)).last().unwrap_or(Shape::Free);
@@ -183,7 +183,7 @@ impl Check<'_> {
         if let Some((_, shape)) = kind.fields().iter().find(|(field, _)| *field == name) {
             return *shape;
         }
-        self.report(position, format!("{} has no `{name}`", kind.words()), Some(field_help(kind, name)));
+        self.report(position, format!("{} has no `{name}`", kind.label()), Some(field_help(kind, name)));
         Shape::Free
     }
 
@@ -228,7 +228,7 @@ impl Check<'_> {
         }
     }
 
-    /// What a closure gives when its first parameter is of this shape.
+    /// The shape of a closure's value when its first parameter has this shape.
     fn closure(&mut self, name: &str, captured: &[Expr], of: Shape) -> Shape {
         self.visited.insert(name.to_owned());
         let captured: Vec<Shape> = captured.iter().map(|variable| self.shape(variable)).collect();

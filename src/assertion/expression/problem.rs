@@ -1,4 +1,4 @@
-//! What is wrong with a script before it runs.
+//! Problems of a script that are found before it runs.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::outcome::literal_problem;
 use super::{engine, kotlin, names};
 use crate::text::nearest;
 
-/// What is wrong with a script, found without running it.
+/// A problem of a script, found without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpressionProblem {
     /// The line within the script, from 1.

@@ -1,4 +1,4 @@
-//! How scripts and their values are told to a reader: on one line, cut where they are long.
+//! Scripts and their values as text: on one line, cut where they are long.
 
 use rhai::Dynamic;
 

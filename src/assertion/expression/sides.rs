@@ -10,7 +10,7 @@ use crate::clock::Deadline;
 /// The comparisons that are taken apart.
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
-/// What made a false expression false: the first false part of `… && …`, and the sides of a comparison.
+/// The part that made an expression false: the first false part of `… && …`, and the sides of a comparison.
 pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<String> {
     let tokens = tokens(script);
     if tokens.iter().any(|token| token.is(";") || token.is("=") || token.is("=>")) {
@@ -52,7 +52,7 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
     Some(why)
 }
 
-/// What a part of an expression comes to.
+/// The value of a part of an expression.
 pub(super) fn value_of(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<Dynamic> {
     engine::run(script, &mut scope.clone(), deadline).ok()
 }

@@ -1,6 +1,6 @@
 //! A script cut into words and signs: enough for Rhai and for the Kotlin that people bring along.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LexemeKind {
     /// A name, a keyword or a number.
@@ -16,7 +16,7 @@ pub(super) enum LexemeKind {
 /// A piece of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lexeme<'a> {
-    /// What it is.
+    /// Its kind.
     pub(super) kind: LexemeKind,
     /// As it is written.
     pub(super) text: &'a str,

@@ -1,4 +1,4 @@
-//! What a script looks at, as far as its text tells.
+//! The data that a script reads, as far as its text tells.
 
 use serde::Serialize;
 

@@ -15,7 +15,7 @@ use crate::evidence::{
 /// A thing of our API: its fields are fixed by [`ApiType::fields`], so that a wrong name is an error and not absent data.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
-    /// What it is.
+    /// Its type.
     pub(super) kind: ApiType,
     /// Its fields, all of them.
     pub(super) fields: Arc<BTreeMap<&'static str, Dynamic>>,

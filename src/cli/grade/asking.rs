@@ -60,7 +60,7 @@ impl Asking<'_> {
         conversations: usize,
     ) -> Result<Asked, CliError> {
         let plan = self.plan(run, again)?;
-        let judge = self.judge.spelled();
+        let judge = self.judge.to_string();
         let price = plan.prices.price(&judge).copied();
         let earlier = run.last_grading().filter(|grading| !grading.is_whole && grading.judge == judge);
         self.printer.note(&announcement(&judge, conversations, before, price));
@@ -145,7 +145,7 @@ impl Asking<'_> {
         journal.append(&Entry::GradingStarted {
             version: FORMAT_VERSION,
             at: clock.wall(),
-            judge: self.judge.spelled(),
+            judge: self.judge.to_string(),
             job: Box::new(serde_json::to_value(&*engine.plan.job).unwrap_or_default()),
             templates: again.templates.as_ref().map(|templates| templates.sources().clone()).unwrap_or_default(),
         })?;

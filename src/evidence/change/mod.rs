@@ -1,4 +1,4 @@
-//! What a conversation changed in the graph, and in which turn.
+//! Changes of the graph by a conversation, each with its turn.
 
 mod show;
 
@@ -84,7 +84,7 @@ impl Change {
         }
     }
 
-    /// What was created, deleted (as it was last seen) or changed (as it was then).
+    /// The entity that was created, deleted (as it was last seen) or changed (as it was then).
     pub fn entity(&self) -> &Entity {
         match self {
             Change::Created { entity, .. } | Change::Deleted { entity, .. } => entity,

@@ -1,4 +1,4 @@
-//! How changes read: as Cypher would write them, on one line, long values cut.
+//! Changes as text: as Cypher would write them, on one line, long values cut.
 
 use std::fmt::{self, Display, Formatter};
 

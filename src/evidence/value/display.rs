@@ -1,4 +1,4 @@
-//! How a value reads in a report: as Cypher would write it, on one line.
+//! Values as text: as Cypher would write them, on one line.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write};

@@ -86,7 +86,7 @@ impl ParsedTemporal {
         Some(Temporal { kind, text })
     }
 
-    /// How it stands to another value of its kind; `None` for durations, which have no order, and for different kinds.
+    /// Compares it with another value of its kind; `None` for durations, which have no order, and for different kinds.
     pub fn compare(&self, other: &ParsedTemporal) -> Option<Ordering> {
         let count = |value: &ParsedTemporal| match value {
             ParsedTemporal::Date(days) => Some((TemporalKind::Date, *days, 0)),

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Stopwatch};
 
-/// How far a client has got.
+/// The progress of a client's handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Progress {
     /// It is connected.
@@ -91,14 +91,14 @@ impl Drop for PendingClient {
 }
 
 /// Every wrong password makes the next answers come later, whichever they are: a client that guesses learns nothing from
-/// not waiting, and one that knows the password is late by a second at most. Those that were wrong are told so one after
+/// not waiting, and one that knows the password is late by a second at most. Those that were wrong are answered one after
 /// the other, however many guess at the same time.
 #[derive(Debug)]
 pub(super) struct LoginThrottle {
     clock: Clock,
     failures: Mutex<(u32, Option<Stopwatch>)>,
-    /// When somebody was last told to be wrong. It is waited for in the order of asking; who leaves gives up the turn.
-    told: tokio::sync::Mutex<Option<Stopwatch>>,
+    /// When the last wrong password was answered. It is waited for in the order of asking; who leaves gives up the turn.
+    last_answer: tokio::sync::Mutex<Option<Stopwatch>>,
 }
 
 /// The time between two answers that tell a wrong password.
@@ -115,10 +115,10 @@ const FORGOTTEN_MS: f64 = 5_000.0;
 
 impl LoginThrottle {
     pub(super) fn new(clock: Clock) -> LoginThrottle {
-        LoginThrottle { clock, failures: Mutex::default(), told: tokio::sync::Mutex::default() }
+        LoginThrottle { clock, failures: Mutex::default(), last_answer: tokio::sync::Mutex::default() }
     }
 
-    /// How long an answer takes now.
+    /// The delay of the next answer.
     pub(super) fn delay(&self) -> Duration {
         match self.failures() {
             0 => Duration::ZERO,
@@ -126,13 +126,14 @@ impl LoginThrottle {
         }
     }
 
-    /// Counts a wrong password, and waits until its client may be told.
+    /// Counts a wrong password, and waits until its client may be answered.
     pub(super) async fn failed(&self) {
         self.count();
-        let mut told = self.told.lock().await;
-        let since = told.as_ref().map_or(BETWEEN, |last| Duration::from_secs_f64(last.elapsed_ms().max(0.0) / 1000.0));
+        let mut last_answer = self.last_answer.lock().await;
+        let since =
+            last_answer.as_ref().map_or(BETWEEN, |last| Duration::from_secs_f64(last.elapsed_ms().max(0.0) / 1000.0));
         tokio::time::sleep(BETWEEN.saturating_sub(since)).await;
-        *told = Some(self.clock.start());
+        *last_answer = Some(self.clock.start());
     }
 
     fn count(&self) {
@@ -192,7 +193,7 @@ mod tests {
     async fn those_who_guess_at_the_same_time_are_told_one_after_the_other() {
         let (throttle, stopwatch) = (LoginThrottle::new(Clock::system()), Clock::system().start());
         throttle.failed().await;
-        assert!(stopwatch.elapsed_ms() < 200.0, "the first one is told at once");
+        assert!(stopwatch.elapsed_ms() < 200.0, "the first one is answered at once");
         tokio::join!(throttle.failed(), throttle.failed(), throttle.failed());
         assert!(stopwatch.elapsed_ms() >= 590.0, "{}", stopwatch.elapsed_ms());
     }

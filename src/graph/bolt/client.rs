@@ -1,4 +1,4 @@
-//! What the server says: answers are gathered and sent when the client is waiting for them.
+//! Writes the server's messages: they are buffered and flushed when the client is waiting for them.
 
 use std::io;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const RECORD: u8 = 0x71;
 const IGNORED: u8 = 0x7e;
 const FAILURE: u8 = 0x7f;
 
-/// How much is gathered before it is sent anyway.
+/// The size at which the buffer is flushed anyway.
 const FULL: usize = 64 << 10;
 
 /// Appends a row as the message that it is sent in.

@@ -19,13 +19,13 @@ use super::request::{Request, Unreadable, request};
 use super::server::ServerState;
 use super::version::{Agreement, BoltVersion, MAGIC, agree, chosen, manifest};
 
-/// How far the reading task may be ahead.
+/// The number of messages that the reading task may be ahead.
 const AHEAD: usize = 64;
 
 /// The largest message of a client that has not shown its password yet.
 const UNAUTHENTICATED: usize = 64 << 10;
 
-/// What the reading task tells the answering one outside of the queue, and the other way round.
+/// Flags that the reading and the answering task share outside of the queue.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     resets: AtomicUsize,

@@ -4,7 +4,7 @@
 
 use crate::graph::embedded::{SchemaFault, StatementError, StatementErrorKind};
 
-/// What a client is told when a request failed.
+/// The FAILURE message of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BoltFailure {
     pub(super) code: &'static str,

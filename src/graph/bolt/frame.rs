@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// What reading a message is held to.
+/// Limits on reading a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     /// The most bytes of a message.

@@ -1,4 +1,4 @@
-//! What the server does at each message: Bolt's server states.
+//! Handles each message: the state machine of Bolt's server.
 //! <https://neo4j.com/docs/bolt/current/bolt/server-state/>
 
 mod login;

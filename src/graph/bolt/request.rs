@@ -1,4 +1,4 @@
-//! What a client says, message by message: <https://neo4j.com/docs/bolt/current/bolt/message/>.
+//! The messages of a client: <https://neo4j.com/docs/bolt/current/bolt/message/>.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::secret::Secret;
 /// A client's message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Request {
-    /// Who the client is, and up to 5.0 its credentials.
+    /// Introduces the client; up to 5.0 with its credentials.
     Hello {
         credentials: BoltCredentials,
         /// Whether date-times in UTC are wanted, in Bolt 4.
@@ -23,7 +23,7 @@ pub(super) enum Request {
     Reset,
     Run {
         statement: String,
-        /// What can't be a parameter is told when the statement would run.
+        /// A value that can't be a parameter is reported when the statement would run.
         parameters: Result<Parameters, ConversionError>,
         options: TransactionOptions,
     },
@@ -38,7 +38,7 @@ pub(super) enum Request {
     Telemetry,
 }
 
-/// The way a client proves who it is.
+/// A client's credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BoltCredentials {
     pub(super) scheme: Option<String>,
@@ -46,7 +46,7 @@ pub(super) struct BoltCredentials {
     pub(super) password: Option<Secret>,
 }
 
-/// What a transaction is begun with.
+/// The options of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TransactionOptions {
     pub(super) access: AccessMode,
@@ -56,7 +56,7 @@ pub(super) struct TransactionOptions {
     pub(super) time: Option<Duration>,
 }
 
-/// How many rows of which result.
+/// The rows to pull or discard, and from which result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Batch {
     /// `None` means all.

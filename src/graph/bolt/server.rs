@@ -24,7 +24,7 @@ pub struct BoltServer {
     tasks: TaskTracker,
 }
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 #[derive(Debug)]
 pub(super) struct ServerState {
     pub(super) settings: BoltSettings,

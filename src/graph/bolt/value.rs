@@ -14,7 +14,7 @@ const PATH: u8 = b'P';
 const POINT_2D: u8 = b'X';
 const POINT_3D: u8 = b'Y';
 
-/// How a client wants its values.
+/// The value encoding that a client negotiated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueFormat {
     /// Nodes and relationships carry an element id beside their number (Bolt 5).
@@ -163,7 +163,7 @@ fn place<'a, T>(known: &mut Vec<&'a T>, item: &'a T, same: impl Fn(&T) -> bool) 
     })
 }
 
-/// A parameter's value; the error says what it is that can't be one.
+/// A parameter's value.
 pub(super) fn unpack(pack: Pack) -> Result<Value, ConversionError> {
     Ok(match pack {
         Pack::Null => Value::Null,

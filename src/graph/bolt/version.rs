@@ -4,7 +4,7 @@
 //! announcement that it can choose from a list of ours ("manifest").
 //! <https://neo4j.com/docs/bolt/current/bolt/handshake/>
 
-/// What every client says first.
+/// The magic number that opens a handshake.
 pub(super) const MAGIC: [u8; 4] = [0x60, 0x60, 0xb0, 0x17];
 
 /// The offer to choose from a list, and the beginning of that list.
@@ -17,7 +17,7 @@ pub(super) struct BoltVersion {
     pub(super) minor: u8,
 }
 
-/// What we speak, best first. From 5.5 on, failures and notifications look different.
+/// The supported versions, best first. From 5.5 on, failures and notifications look different.
 const OURS: [BoltVersion; 6] = [
     BoltVersion { major: 5, minor: 4 },
     BoltVersion { major: 5, minor: 3 },

@@ -1,4 +1,4 @@
-//! What Neo4j says in one way and the engine only in another: rewritten, where both mean exactly the same.
+//! Rewrites Neo4j's syntax to the engine's where both mean exactly the same.
 //!
 //! | Neo4j | the engine |
 //! |---|---|
@@ -27,14 +27,14 @@ pub(super) struct Bridged {
     pub(super) name_problem: Option<String>,
 }
 
-/// Writes a statement in the engine's words.
+/// Rewrites a statement in the engine's syntax.
 pub(super) fn bridge(statement: &Statement<'_>) -> Bridged {
     let text = write(statement, 0..statement.len());
     let ours = Statement::parse(&text);
     Bridged { text: stages::stages(&ours), name_problem: scope::problem(&ours) }
 }
 
-/// What is written instead of some tokens, and the first token after them.
+/// The replacement for some tokens, and the first token after them.
 type Rewritten = Option<(String, usize)>;
 
 fn write(s: &Statement<'_>, span: Span) -> String {

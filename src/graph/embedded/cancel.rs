@@ -36,7 +36,7 @@ impl CommitOrCancel {
         Arc::clone(&self.signal)
     }
 
-    /// What the error of a statement that took too long adds.
+    /// The addition to the error of a statement that took too long.
     pub(super) fn delay(&self) -> &'static str {
         if self.signal.waits.load(Ordering::Acquire) {
             " It was waiting until another statement that takes much memory is done, as only one such runs at a time, \

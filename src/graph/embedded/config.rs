@@ -1,4 +1,4 @@
-//! What the YAML says of the embedded graph.
+//! The YAML settings of the embedded graph.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
-//! What a statement wrote, as Neo4j tells it in the summary of a result.
+//! Update counters of a statement, as in the summary of a Neo4j result.
 
-/// What a statement wrote.
+/// Update counters of a statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Nodes that were made.
@@ -28,7 +28,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What the engine has counted on this thread since the last call.
+    /// The engine's counters on this thread since the last call.
     pub(super) fn take() -> Counts {
         let theirs = graphdblite::take_counts();
         Counts {

@@ -116,5 +116,5 @@ impl Store {
 }
 
 pub(super) fn broken(theirs: &Theirs) -> GraphError {
-    GraphError::new(GraphErrorKind::Other, format!("The embedded graph failed: {}", wire::words(theirs)))
+    GraphError::new(GraphErrorKind::Other, format!("The embedded graph failed: {}", wire::message(theirs)))
 }

@@ -1,4 +1,4 @@
-//! Why a session's statement gave no rows, precisely enough for a client that knows Neo4j's error codes.
+//! Errors of a session's statement, as fine-grained as Neo4j's error codes.
 
 use graphdblite::{ErrorCode, GraphError as Theirs, QueryError, QueryPhase};
 
@@ -10,13 +10,13 @@ use crate::graph::{GraphError, GraphErrorKind};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
 pub struct StatementError {
-    /// What sort of failure it is.
+    /// Its kind.
     pub reason: StatementErrorKind,
     /// The failure, as the graph's other users see it.
     pub error: GraphError,
 }
 
-/// What sort of failure it is: each is one of Neo4j's error codes.
+/// The kind of a statement error: each is one of Neo4j's error codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatementErrorKind {
     /// Not Cypher, or it names a variable or function that does not exist, or its types can't fit.
@@ -116,7 +116,7 @@ impl From<GraphError> for StatementError {
     }
 }
 
-/// What goes wrong beside a statement.
+/// Errors of the engine outside of a statement.
 impl From<Theirs> for StatementError {
     fn from(theirs: Theirs) -> StatementError {
         StatementError::from_engine(broken(&theirs), Some(&theirs))

@@ -1,4 +1,4 @@
-//! How much memory a statement may take, and what stops it.
+//! The memory limit of a statement, and how it is enforced.
 //!
 //! Every allocation of this process is counted for the thread that makes it, so that a bound holds for all that the
 //! engine and we do with a statement, whatever it is. Memory that is free again goes back to the system.
@@ -78,7 +78,7 @@ fn megabytes(bytes: usize) -> String {
     format!("{} MB", bytes >> 20)
 }
 
-/// What the results that are waiting to be fetched take, together.
+/// The memory of all results that are waiting to be fetched.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(AtomicUsize);
 

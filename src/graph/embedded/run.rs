@@ -1,4 +1,4 @@
-//! How a statement is run: what stands in the way of the engine is refused, rewritten or done here.
+//! Runs a statement: schema commands are handled here, the rest is rewritten for the engine or refused.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use super::wire::{self, Reader};
 use crate::cypher::{Columns, Statement, columns, split};
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Value};
 
-/// What a statement did, beside its rows.
+/// The outcome of a statement without its rows.
 pub(super) struct Done {
     pub(super) columns: Vec<String>,
     effect: Effect,

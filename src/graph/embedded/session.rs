@@ -11,7 +11,7 @@ use super::packed::{Form, Packed};
 use super::pool::{Sessions, To};
 use crate::graph::Parameters;
 
-/// What a statement or a transaction may do.
+/// Whether a statement or transaction may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessMode {
     /// Only read: a write is refused.
@@ -20,7 +20,7 @@ pub enum AccessMode {
     Write,
 }
 
-/// What a statement did.
+/// The kind of a statement that was run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// It read.
@@ -40,9 +40,9 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Its rows, in the form of the session.
     pub rows: Packed,
-    /// What it did.
+    /// Its kind.
     pub effect: Effect,
-    /// How much it wrote.
+    /// Its update counters.
     pub counts: Counts,
     /// The memory of the rows, for as long as they are kept.
     pub held: Held,

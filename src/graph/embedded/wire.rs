@@ -127,7 +127,7 @@ fn star<'a>(mut keys: Vec<&'a String>, last: &[String]) -> Vec<&'a String> {
 
 /// An error of the engine as ours. `statement` is what the user wrote.
 pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
-    let words = words(theirs);
+    let words = message(theirs);
     let statement = &Statement::parse(statement);
     let has_with_star = || (0..statement.len()).any(|at| statement.keyword(at, "WITH") && statement.is(at + 1, "*"));
     let ours = |kind| GraphError::new(kind, words.clone());
@@ -163,7 +163,7 @@ pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
     }
 }
 
-/// What every backend says to a write where only reading is allowed.
+/// The error of every backend for a write where only reading is allowed.
 pub(super) fn refused_write() -> GraphError {
     GraphError {
         kind: GraphErrorKind::WriteRefused,
@@ -192,7 +192,7 @@ fn explained(words: String, none_left: impl FnOnce() -> bool) -> String {
 }
 
 /// The engine's words on one line: a syntax error loses its drawing and keeps its place.
-pub(super) fn words(theirs: &Theirs) -> String {
+pub(super) fn message(theirs: &Theirs) -> String {
     let Theirs::Query(query) = theirs else {
         return explained(theirs.to_string().replace('\n', " "), descriptors::none_left);
     };

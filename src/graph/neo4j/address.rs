@@ -3,7 +3,7 @@
 use reqwest::Url;
 use rustls::pki_types::ServerName;
 
-/// What may stand before `://`. `+s` is TLS with a trusted certificate, `+ssc` with any.
+/// The URI schemes. `+s` is TLS with a trusted certificate, `+ssc` with any.
 const SCHEMES: [&str; 6] = ["bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"];
 
 /// Whether this is the address of a Neo4j database. The error says what is wrong with it and what to write; it does not

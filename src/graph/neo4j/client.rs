@@ -36,7 +36,7 @@ pub struct Neo4jGraph {
     connection: Neo4jConnection,
     limits: Neo4jLimits,
     reached: OnceCell<()>,
-    /// What it said to credentials that it does not take: a server that is asked too often with wrong ones locks the
+    /// The error for credentials that it refused: a server that is asked too often with wrong ones locks the
     /// user out.
     locked_out: OnceCell<GraphError>,
     /// Whoever finds no free connection waits here, before its own time begins to count.

@@ -1,4 +1,4 @@
-//! What the YAML says of a Neo4j database.
+//! The YAML settings of a Neo4j database.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -17,7 +17,7 @@ pub struct Neo4jConnection {
     pub database: Option<String>,
 }
 
-/// How long and how much.
+/// Limits on time and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neo4jLimits {
     /// The longest that reaching the server and logging in may take.

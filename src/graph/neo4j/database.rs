@@ -8,7 +8,7 @@ use crate::graph::{GraphError, Parameters, Value};
 /// The database that knows of all others.
 const SYSTEM: &str = "system";
 
-/// How the Community edition refuses.
+/// The error code of the Community edition.
 const REFUSED: &str = "UnsupportedAdministrationCommand";
 
 impl Neo4jGraph {

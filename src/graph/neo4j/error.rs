@@ -5,7 +5,7 @@ use neo4rs::Error as Theirs;
 use crate::graph::{GraphError, GraphErrorKind};
 use crate::http::certificate_problem;
 
-/// What went wrong, and whether the server asks to try again.
+/// An error, and whether the server calls it transient.
 pub(super) struct Neo4jFailure {
     pub(super) error: GraphError,
     pub(super) transient: bool,
@@ -76,7 +76,7 @@ pub(super) fn unreachable(uri: &str, reason: &str) -> GraphError {
     )
 }
 
-/// Whose matter it is, by the server's status code.
+/// The kind of an error by the server's status code.
 fn kind(code: &str, message: &str) -> GraphErrorKind {
     match code.split('.').collect::<Vec<_>>().as_slice() {
         [_, _, "Statement", "AccessMode"] | [_, _, "General", "ForbiddenOnReadOnlyDatabase"] => {

@@ -1,4 +1,4 @@
-//! What may keep others from working with the database just now.
+//! Reasons why others can't work with the database just now.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the YAML says of watching the graph.
+//! The YAML settings for watching the graph.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

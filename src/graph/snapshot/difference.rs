@@ -1,4 +1,4 @@
-//! What differs between two snapshots.
+//! The difference between two snapshots.
 //!
 //! Neo4j gives the ids of deleted nodes and relationships to new ones. A relationship never changes its type or its
 //! ends, so another one under its id gives itself away. A node may change everything about itself: under an id that may

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Graph, Node, Parameters, Relationship, Table, Value};
 use window::IDS;
 
-/// What could be seen of the graph at one moment.
+/// The graph at one moment, as far as it is watched.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GraphSnapshot {
     /// The nodes, by id.

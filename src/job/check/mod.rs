@@ -25,7 +25,7 @@ pub(super) fn check(report: &mut Report<'_>, schema: &Value, root: &YamlNode) {
 struct Place<'a> {
     /// The key that holds it, if a key does.
     key: Option<&'a Key>,
-    /// What a reader knows it by.
+    /// Its name in messages.
     label: String,
 }
 

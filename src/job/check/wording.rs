@@ -1,4 +1,4 @@
-//! How values and types are spoken of.
+//! Values and types in messages.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(super) fn article(kind: &str) -> &'static str {
     }
 }
 
-/// What is written there, as an author calls it.
+/// The value, as an author calls it.
 pub(super) fn found(node: &YamlNode, written: &str) -> String {
     let written = shortened(written);
     match &node.content {
@@ -47,7 +47,7 @@ pub(super) fn found(node: &YamlNode, written: &str) -> String {
     }
 }
 
-/// What most often repairs a value of the wrong type.
+/// The usual fix for a value of the wrong type.
 pub(super) fn help_for_type(
     schema: &Value,
     expected: &str,

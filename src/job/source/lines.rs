@@ -46,7 +46,7 @@ impl<'a> Lines<'a> {
         line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(self.text.len())
     }
 
-    /// What the author wrote there.
+    /// The text of a span.
     pub fn written(&self, span: SourceSpan) -> &'a str {
         self.text.get(span.start..span.end).unwrap_or("")
     }

@@ -37,7 +37,7 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
             None
         }
         Ok(root) => {
-            report.mask = Mask::of(Found::of(&root));
+            report.mask = Mask::new(Found::from_tree(&root));
             Some(root)
         }
         Err(error) => {
@@ -47,7 +47,7 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
             if root.is_some() {
                 let mut found = Found::default();
                 read_leniently(text).iter().for_each(|root| found.add(root));
-                report.mask = Mask::of(found);
+                report.mask = Mask::new(found);
             }
             syntax::report(report, error, root.as_ref());
             root

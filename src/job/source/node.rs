@@ -111,7 +111,7 @@ pub fn as_json(node: &YamlNode) -> Value {
     }
 }
 
-/// What to do with a key that comes twice in a mapping.
+/// The policy for a key that comes twice in a mapping.
 #[derive(Clone, Copy)]
 pub(super) enum Duplicates {
     /// It is an error.

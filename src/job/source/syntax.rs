@@ -1,4 +1,4 @@
-//! What the YAML parser complains about, in our words.
+//! Reports the errors of the YAML parser.
 
 use serde_saphyr::Error;
 
@@ -123,7 +123,7 @@ fn without_quotes(words: &str) -> String {
     cleared + rest
 }
 
-/// What is most often behind it.
+/// A hint at the most frequent cause.
 fn hint(detail: &str) -> Option<&'static str> {
     Some(match detail {
         _ if detail.contains("mapping values are not allowed") => {

@@ -1,4 +1,4 @@
-//! What of a task's acceptance criteria is found in the agent's words.
+//! Finds a task's acceptance criteria in the agent's replies.
 
 use std::fmt;
 

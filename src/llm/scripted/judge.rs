@@ -8,7 +8,7 @@ use super::tag::{self, MissingTag};
 use super::words::{WordSet, asks, content_words, is_question, sentences};
 use crate::evidence::Message;
 
-/// What a refusal leaves of a score.
+/// The factor by which a refusal lowers a score.
 const REFUSAL_FACTOR: f64 = 0.3;
 
 /// The share of a task's words with which a user's message brings it up.

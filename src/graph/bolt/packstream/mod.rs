@@ -26,7 +26,7 @@ pub(super) enum Pack {
 }
 
 impl Pack {
-    /// What a map holds under this key; the last one counts.
+    /// The value of a key in a map; the last one counts.
     pub(super) fn get(&self, key: &str) -> Option<&Pack> {
         match self {
             Pack::Map(entries) => entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value),

@@ -2,7 +2,7 @@
 
 use super::Pack;
 
-/// How deep lists, maps and structures may be nested.
+/// The maximum nesting of lists, maps and structures.
 const DEPTH: usize = 100;
 
 /// The most values in one message: each takes more memory than its bytes, so that a message of nothing but nulls

@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Authentication.
 
 use std::sync::Arc;
 

@@ -139,7 +139,7 @@ fn missing(name: &str) -> StatementError {
 
 struct Call {
     name: String,
-    /// How many arguments.
+    /// The number of arguments.
     arguments: usize,
     /// The token after it.
     next: usize,

@@ -312,7 +312,11 @@ mod tests {
         };
         assert_eq!(
             read("CREATE CONSTRAINT if IF NOT EXISTS FOR (n:A) REQUIRE (n.x, n.y) IS UNIQUE"),
-            Command { name: Some(Name::Written("if".to_owned())), lenient: true, action: Action::CreateUnique(subject) }
+            Command {
+                name: Some(Name::Written("if".to_owned())),
+                lenient: true,
+                action: Action::CreateUnique(subject)
+            }
         );
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Rules {
     next: i64,
 }
 
-/// What an index is good for.
+/// The kind of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum IndexKind {
     Range,
@@ -29,7 +29,7 @@ pub(super) enum EntityKind {
     Relationship,
 }
 
-/// What an index or constraint is about: `(:Label {property})`.
+/// The entities and properties that an index or constraint covers: `(:Label {property})`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Subject {
     pub(super) entity: EntityKind,

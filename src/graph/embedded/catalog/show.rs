@@ -13,7 +13,7 @@ use crate::graph::embedded::error::StatementError;
 pub(super) struct Shown {
     /// Without YIELD.
     pub(super) brief: Rows,
-    /// What YIELD can choose from.
+    /// All columns, from which YIELD chooses.
     pub(super) full: Rows,
     pub(super) next: usize,
 }
