@@ -9,7 +9,7 @@ use crate::graph::GraphError;
 use crate::job::{Problems, render_problems};
 use crate::plan::Refusal;
 use crate::report::{Ink, plain};
-use crate::run::Trouble;
+use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
 
 /// A job that can't work as it was asked for.
@@ -39,7 +39,7 @@ pub(super) enum CliError {
     /// Jobs can't work as they were asked for.
     Refused(Vec<RefusedJob>),
     /// Something that a run needs is missing.
-    NotReady { file: String, troubles: Vec<Trouble> },
+    NotReady { file: String, failures: Vec<PreflightFailure> },
     /// `-o` names a format that there is not.
     UnknownFormat(PathBuf),
     /// `-o` names one file for the records of several jobs.
@@ -145,15 +145,15 @@ impl CliError {
                 };
                 jobs.iter().map(of_job).collect::<Vec<_>>().join("\n")
             }
-            CliError::NotReady { file, troubles } => {
-                let line = |trouble: &Trouble| {
+            CliError::NotReady { file, failures } => {
+                let line = |trouble: &PreflightFailure| {
                     let help = match trouble.help.as_str() {
                         "" => String::new(),
                         help => format!("\n  try: {}", plain(help)),
                     };
                     format!("{error} {}: {}{help}", plain(file), plain(&trouble.what))
                 };
-                troubles.iter().map(line).collect::<Vec<_>>().join("\n")
+                failures.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             CliError::UnknownFormat(path) => format!(
                 "{error} {}: the ending tells no format\n  try: a name that ends in .json, or in tokens.json for what the models took",

@@ -115,16 +115,16 @@ async fn run_one(
     let provenance = engine.provenance(&file);
     let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
     let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
-    let finished = if found.troubles.is_empty() {
+    let finished = if found.failures.is_empty() {
         if let (false, false) = (args.no_progress, found.ready.is_empty()) {
             printer.note(&format!("ready    {}", found.ready.join(" · ")));
         }
         run::run(engine, provenance, lanes, signals.interrupt.clone()).await.map(drop)
     } else {
         // Told once, in full; the record says it of every conversation.
-        printer.error(&CliError::NotReady { file, troubles: found.troubles.clone() });
+        printer.error(&CliError::NotReady { file, failures: found.failures.clone() });
         keeper.progress().mute();
-        run::refuse(engine, provenance, &found.troubles).await
+        run::refuse(engine, provenance, &found.failures).await
     };
     finished.map_err(|source| CliError::Journal { folder: folder.clone(), source })?;
 

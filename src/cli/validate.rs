@@ -14,7 +14,7 @@ use super::signals::Signals;
 use crate::job::{Case, Job};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
-use crate::run::{self, AssertionPlace, Engine, LiveCheck, RunDeps, Trouble};
+use crate::run::{self, AssertionPlace, Engine, LiveCheck, PreflightFailure, RunDeps};
 use crate::score::{Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
@@ -78,8 +78,8 @@ async fn live(
     };
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let found = Box::pin(run::preflight(&engine, run::KeyCheck::Ask, interrupt)).await.unwrap_or_default();
-    if !found.troubles.is_empty() {
-        for trouble in &found.troubles {
+    if !found.failures.is_empty() {
+        for trouble in &found.failures {
             printer.data(&broken(&file, trouble))?;
         }
         return Ok(Verdict::Incomplete.exit_status());
@@ -111,7 +111,7 @@ fn contents(job: &Job) -> String {
     cases.into_iter().chain(parts).chain(repeats).collect::<Vec<_>>().join(" · ")
 }
 
-fn broken(file: &str, trouble: &Trouble) -> String {
+fn broken(file: &str, trouble: &PreflightFailure) -> String {
     format!("{}: broken · {}\n", plain(file), plain(&trouble.to_string()))
 }
 

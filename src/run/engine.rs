@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::budget::Budget;
 use super::clients::{ClientError, Clients, Credentials};
 use super::lanes::{self, TimeLimit};
-use super::preflight::Trouble;
+use super::preflight::PreflightFailure;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
 use crate::clock::{Clock, Stopwatch};
@@ -110,9 +110,9 @@ impl Engine {
 ///
 /// # Errors
 /// Those of the sink.
-pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, troubles: &[Trouble]) -> io::Result<()> {
+pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, failures: &[PreflightFailure]) -> io::Result<()> {
     engine.begin(provenance).await?;
-    let error = troubles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");
+    let error = failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");
     for planned in engine.plan.trials() {
         let (trial, outcome) = (planned.id.number, Outcome::Broken { error: error.clone() });
         engine.sink.append(Entry::TrialStarted { trial, at: engine.clock.wall() })?;

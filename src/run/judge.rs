@@ -1,4 +1,4 @@
-//! Carrying the metrics' questions to the judge.
+//! Asks the judge the metrics' questions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::llm::{LlmRequest, LlmRole};
 use crate::metric::MetricInput;
 use crate::plan::Trial;
 
-/// How often a judge whose reply can't be used is asked.
+/// The most times that the judge is asked one question.
 const TRIES: usize = 3;
 
 /// Asks the judge everything that the metrics want to know.

@@ -15,35 +15,35 @@ use crate::job::Job;
 use crate::llm::KeyAnswer;
 use crate::secret::Variables;
 
-/// How long whoever is looked for may take to answer.
+/// The time limit of each check.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The variables that send requests through a proxy.
 const PROXIES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 
-/// Something that a run needs and that is not there.
+/// Something that a run needs is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    /// What is wrong, in a sentence.
+pub struct PreflightFailure {
+    /// The problem, in a sentence.
     pub what: String,
-    /// What to try.
+    /// A hint at what to change.
     pub help: String,
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for PreflightFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;
         if self.help.is_empty() { Ok(()) } else { write!(f, "; {}", self.help) }
     }
 }
 
-/// What was found before the first word.
+/// The result of the checks before the first word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preflight {
-    /// What is there, in a few words each.
+    /// The parts that are ready, in a few words each.
     pub ready: Vec<String>,
-    /// What is not.
-    pub troubles: Vec<Trouble>,
+    /// The parts that are not.
+    pub failures: Vec<PreflightFailure>,
 }
 
 /// Whether the endpoints of our models are asked whether they take the keys.
@@ -63,7 +63,7 @@ pub async fn preflight(engine: &Engine, keys: KeyCheck, interrupt: &Cancellation
         found = look(engine, keys) => Some(found),
         seconds = out_of_time(engine) => {
             let what = format!("limits.time ({seconds} s) ran out before all that a run needs had answered");
-            Some(Preflight::not(what, "try a longer limits.time, or without one to see what does not answer".to_owned()))
+            Some(Preflight::failed(what, "try a longer limits.time, or without one to see what does not answer".to_owned()))
         }
     }
 }
@@ -81,29 +81,29 @@ async fn look(engine: &Engine, keys: KeyCheck) -> Preflight {
     let mut found = Preflight::default();
     for part in [agent, graph, models] {
         found.ready.extend(part.ready);
-        found.troubles.extend(part.troubles);
+        found.failures.extend(part.failures);
     }
     found
 }
 
 impl Preflight {
-    fn there(words: &str) -> Preflight {
-        Preflight { ready: vec![words.to_owned()], troubles: Vec::new() }
+    fn ready(part: &str) -> Preflight {
+        Preflight { ready: vec![part.to_owned()], failures: Vec::new() }
     }
 
-    fn not(what: String, help: String) -> Preflight {
-        Preflight { ready: Vec::new(), troubles: vec![Trouble { what, help }] }
+    fn failed(what: String, help: String) -> Preflight {
+        Preflight { ready: Vec::new(), failures: vec![PreflightFailure { what, help }] }
     }
 }
 
-/// Why the program that is to be started can't be, as far as this machine's files tell. Contacts nobody.
-pub fn missing_program(job: &Job, variables: &Variables) -> Option<Trouble> {
+/// Why the program that is to be started can't be, by this machine's files alone.
+pub fn missing_program(job: &Job, variables: &Variables) -> Option<PreflightFailure> {
     let path = variables.text("PATH");
     let missing = match &job.target.start {
         Some(start) => start.missing(&job.folder, path),
         None => job.target.transport.missing(&job.folder, path),
     };
-    missing.map(|Missing { what, help }| Trouble { what, help })
+    missing.map(|Missing { what, help }| PreflightFailure { what, help })
 }
 
 /// Whether the agent is there, or the program that is to be started.
@@ -112,17 +112,17 @@ async fn agent(engine: &Engine) -> Preflight {
     let transport = &job.target.transport;
     if job.target.start.is_some() || transport.hosting() == Hosting::OwnProcess {
         return match missing_program(job, &engine.clients.credentials.variables) {
-            Some(trouble) => Preflight { ready: Vec::new(), troubles: vec![trouble] },
-            None => Preflight::there("agent can be started"),
+            Some(trouble) => Preflight { ready: Vec::new(), failures: vec![trouble] },
+            None => Preflight::ready("agent can be started"),
         };
     }
     let Some(url) = transport.address().and_then(address) else { return Preflight::default() };
     match reach(engine, &url).await {
-        Ok(()) => Preflight::there("agent listens"),
+        Ok(()) => Preflight::ready("agent listens"),
         Err(problem) => {
             let (transport, key) = (transport.key(), transport.address_key());
             let help = format!("is the agent running? target.{transport}.{key} says where it is looked for");
-            Preflight::not(format!("the agent is not reachable: {problem}"), help)
+            Preflight::failed(format!("the agent is not reachable: {problem}"), help)
         }
     }
 }
@@ -153,26 +153,29 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
             Err(problem) => {
                 let help = format!("is the endpoint up, and is its address right? {from} says where it is");
                 let what = format!("the model of {} is not reachable: {problem}", roles.join(" and "));
-                (Vec::new(), vec![Trouble { what, help }])
+                (Vec::new(), vec![PreflightFailure { what, help }])
             }
         }
     }));
-    let (mut there, mut unknown, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut there, mut unknown, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for (roles, refused) in found.await {
         for (role, key) in roles {
             if let KeyAnswer::Unknown = key { &mut unknown } else { &mut there }.push(role);
         }
-        troubles.extend(refused);
+        failures.extend(refused);
     }
     let said =
         |roles: Vec<&str>, more: &str| (!roles.is_empty()).then(|| format!("{} reachable{more}", roles.join(" and ")));
     let ready = [said(there, ""), said(unknown, ", not known whether the key is taken")];
-    Preflight { ready: ready.into_iter().flatten().collect(), troubles }
+    Preflight { ready: ready.into_iter().flatten().collect(), failures }
 }
 
 /// Those of these roles whose keys are not refused, as far as the endpoints tell without a token, and what the others were
 /// told.
-async fn check_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<(&'static str, KeyAnswer)>, Vec<Trouble>) {
+async fn check_keys(
+    engine: &Engine,
+    roles: &[&'static str],
+) -> (Vec<(&'static str, KeyAnswer)>, Vec<PreflightFailure>) {
     let asked = roles.iter().map(|role| async move {
         let model = if *role == "judge" { Some(engine.clients.judge()) } else { engine.clients.persona() };
         let Some(model) = model else { return (*role, KeyAnswer::Taken) };
@@ -189,8 +192,8 @@ async fn check_keys(engine: &Engine, roles: &[&'static str]) -> (Vec<(&'static s
         }
     }
     let trouble = |(words, roles): (String, Vec<&str>)| {
-        // Its words end with what to try.
-        Trouble { what: format!("the model of {}: {words}", roles.join(" and ")), help: String::new() }
+        // The message ends with a hint.
+        PreflightFailure { what: format!("the model of {}: {words}", roles.join(" and ")), help: String::new() }
     };
     (there, refusals.into_iter().map(trouble).collect())
 }
@@ -207,14 +210,14 @@ async fn graph(engine: &Engine) -> Preflight {
     let mut found = Preflight::default();
     if let Some(neo4j) = &engine.clients.neo4j {
         if let Err(error) = neo4j.read("RETURN 1", &Parameters::new()).await {
-            // Its words end with what to try.
-            return Preflight::not(format!("the graph: {}", error.message), String::new());
+            // The message ends with a hint.
+            return Preflight::failed(format!("the graph: {}", error.message), String::new());
         }
         found.ready.push("graph answers".to_owned());
-        found.troubles = uncompilable(engine, neo4j).await;
+        found.failures = uncompilable(engine, neo4j).await;
     }
     let assertions = engine.plan.job.assertions().count();
-    if found.troubles.is_empty() && assertions > 0 {
+    if found.failures.is_empty() && assertions > 0 {
         let noun = if assertions == 1 { "assertion compiles" } else { "assertions compile" };
         found.ready.push(format!("{assertions} {noun}"));
     }
@@ -222,7 +225,7 @@ async fn graph(engine: &Engine) -> Preflight {
 }
 
 /// The statements of setups and assertions that the database does not understand, by `EXPLAIN`.
-async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<Trouble> {
+async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<PreflightFailure> {
     let job = &engine.plan.job;
     let Some(trial) = engine.plan.trials().next() else { return Vec::new() };
     let parameters = &engine.parameters(&trial.id, None);
@@ -236,7 +239,7 @@ async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<Trouble> {
                 && matches!(error.kind, GraphErrorKind::Statement | GraphErrorKind::WriteRefused)
             {
                 let what = format!("{place} can't run: {}", error.message);
-                return Some(Trouble { what, help: "correct it in the job file".to_owned() });
+                return Some(PreflightFailure { what, help: "correct it in the job file".to_owned() });
             }
         }
         None
