@@ -206,6 +206,39 @@ impl Entry {
         }
     }
 
+    /// The same without what was said and seen: what it adds to a summary of the run stays.
+    pub fn without_texts(mut self) -> Entry {
+        match &mut self {
+            Entry::UserSaid { text, .. } => *text = String::new(),
+            Entry::TurnFinished { turn, .. } => {
+                turn.user = String::new();
+                turn.agent = turn.agent.take().map(|_| String::new());
+                turn.events = Vec::new();
+            }
+            Entry::GraphChanged { changes, .. } => *changes = Vec::new(),
+            Entry::LookedBefore { before, empty, .. } => {
+                *before = State { may_be_left_over: before.may_be_left_over, ..State::default() };
+                *empty = State::default();
+            }
+            Entry::ConversationEnded { object_context, queries, changes, .. } => {
+                (*object_context, *queries) = (None, Vec::new());
+                if let Some(Observed::Seen(changes)) = changes {
+                    *changes = Vec::new();
+                }
+            }
+            Entry::Judged { question, judgement, .. } => {
+                *question = None;
+                judgement.rejected = Vec::new();
+                if let Observed::Seen(reply) = &mut judgement.reply {
+                    *reply = String::new();
+                }
+            }
+            Entry::AgentOutput { output, .. } => *output = AgentOutput::default(),
+            _ => {}
+        }
+        self
+    }
+
     /// A conversation that somebody else than the agent brought to a stop: what the persona cost is still known.
     pub fn conversation_cut_off(trial: u32, persona_usage: Usage) -> Entry {
         Entry::ConversationEnded {

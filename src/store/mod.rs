@@ -38,8 +38,8 @@ pub trait Store {
 
 /// A run that can be read.
 pub trait StoredRun {
-    /// Reads it once, trial by trial in the order in which they ended; `each` is handed the trial and the place of its
-    /// group.
+    /// Reads it once, trial by trial in the order in which they ended; `each` is handed the trial, without its
+    /// texts, and the place of its group.
     ///
     /// # Errors
     /// When it can't be read, is newer than this eval-job, or has no beginning.

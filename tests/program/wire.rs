@@ -130,7 +130,11 @@ fn the_record_is_what_the_journal_adds_up_to() {
     let journal = eval_job::store::folder::read_journal(&std::fs::read(run.join("journal.ndjson")).unwrap());
     let folded = eval_job::record::RunRecord::of(journal.entries).unwrap();
     let written = std::fs::read(folder.path().join("record.json")).unwrap();
-    assert_eq!(folded, serde_json::from_slice(&written).unwrap());
+    let mut document: eval_job::record::RunRecord = serde_json::from_slice(&written).unwrap();
+    let questions = document.trials.iter_mut().flat_map(|trial| &mut trial.questions);
+    let prompts = questions.filter_map(|question| question.prompt.take());
+    assert_eq!(prompts.count(), 2, "the document has the prompts, which the journal's other lines give back");
+    assert_eq!(folded, document);
     let summary: Value = serde_json::from_slice(&std::fs::read(run.join("summary.json")).unwrap()).unwrap();
     assert_eq!(summary["verdict"], "passed");
     assert_eq!(summary["figures"][0]["cases"][0]["conditions"][1]["n"], 1);

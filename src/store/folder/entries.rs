@@ -26,6 +26,12 @@ pub(super) struct Entries<R> {
     pub(super) cut_off: usize,
     /// The first whole line that is not as it was written, counted from 1, and why.
     pub(super) damaged: Option<(usize, String)>,
+    /// How many whole lines could not be read.
+    pub(super) left_out: usize,
+    /// The number of the next entry.
+    expected: u64,
+    /// Nothing that follows belongs to the run.
+    is_over: bool,
     /// Why the file could not be read to its end.
     pub(super) failure: Option<io::Error>,
 }
@@ -34,39 +40,96 @@ impl<R: BufRead> Entries<R> {
     pub(super) fn new(journal: R) -> Entries<R> {
         let span = Span { start: 0, length: 0 };
         let (line, is_numbered, redactor) = (Vec::new(), false, None);
-        Entries { journal, line, read: 0, span, is_numbered, redactor, cut_off: 0, damaged: None, failure: None }
+        Entries {
+            journal,
+            line,
+            read: 0,
+            span,
+            is_numbered,
+            redactor,
+            cut_off: 0,
+            damaged: None,
+            left_out: 0,
+            expected: 1,
+            is_over: false,
+            failure: None,
+        }
     }
 
-    /// Whether the line just read is what was written. Version 1 of the format had no numbers.
-    fn check(&mut self) -> Result<(), String> {
+    /// The version in the line just read.
+    pub(super) fn version(&self) -> Option<u32> {
+        version(&self.line)
+    }
+
+    /// The entry of the line just read, if it is what was written. Version 1 of the format had no numbers.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    fn checked(&mut self) -> Result<Entry, String> {
         if self.read == 1 {
-            self.is_numbered = line::is_numbered(&self.line) || !is_of_version_1(&self.line);
+            if self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len());
+            }
+            self.is_numbered = line::is_numbered(&self.line) || version(&self.line) != Some(1);
         }
-        if self.is_numbered { line::check(&self.line, self.read as u64) } else { Ok(()) }
+        if self.is_numbered {
+            let number = line::check(&self.line)?;
+            if number < self.expected {
+                return Err(format!("it is entry {number}, which does not belong here"));
+            }
+            if number > self.expected {
+                let (first, last) = (self.expected, number - 1);
+                let why = match last - first {
+                    0 => format!("entry {first} was deleted before it"),
+                    _ => format!("entries {first} to {last} were deleted before it"),
+                };
+                self.damaged.get_or_insert((self.read, why));
+            }
+            self.expected = number + 1;
+        }
+        let read = entry(&self.line, self.redactor.as_ref()).map_err(|error| match kind(&self.line) {
+            Some(kind) if self.is_numbered && error.to_string().starts_with("unknown variant") => {
+                format!("a newer eval-job wrote it: this one knows no entry of the kind `{kind}`")
+            }
+            _ => error.to_string(),
+        })?;
+        if self.read > 1 && matches!(read, Entry::RunStarted { .. }) {
+            self.is_over = true;
+            return Err("another run begins there; what follows is left out".to_owned());
+        }
+        Ok(read)
     }
 }
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl<R: BufRead> Iterator for Entries<R> {
     type Item = Entry;
 
     fn next(&mut self) -> Option<Entry> {
-        if self.damaged.is_some() || self.failure.is_some() {
-            return None;
+        while !self.is_over && self.failure.is_none() {
+            self.line.clear();
+            if let Err(error) = self.journal.read_until(b'\n', &mut self.line) {
+                self.failure = Some(error);
+                return None;
+            }
+            if self.line.last() != Some(&b'\n') {
+                self.cut_off = self.line.len();
+                return None;
+            }
+            self.read += 1;
+            self.span = Span { start: self.span.start + u64::from(self.span.length), length: self.line.len() as u32 };
+            match self.checked() {
+                Ok(entry) => return Some(entry),
+                Err(why) => {
+                    self.left_out += 1;
+                    // Nothing can be told of a run without its beginning.
+                    self.is_over |= self.read == 1;
+                    self.damaged.get_or_insert((self.read, why));
+                }
+            }
         }
-        self.line.clear();
-        if let Err(error) = self.journal.read_until(b'\n', &mut self.line) {
-            self.failure = Some(error);
-            return None;
-        }
-        if self.line.last() != Some(&b'\n') {
-            self.cut_off = self.line.len();
-            return None;
-        }
-        self.read += 1;
-        self.span = Span { start: self.span.start + u64::from(self.span.length), length: self.line.len() as u32 };
-        let checked = self.check();
-        let read = checked.and_then(|()| entry(&self.line, self.redactor.as_ref()).map_err(|error| error.to_string()));
-        read.map_err(|why| self.damaged = Some((self.read, why))).ok()
+        None
     }
 }
 
@@ -92,18 +155,28 @@ pub(super) fn entry_at(mut file: &File, span: Span, redactor: Option<&Redactor>)
     Ok(entry(&line, redactor)?)
 }
 
-fn is_of_version_1(line: &[u8]) -> bool {
+/// The version of the format, in the first line of a journal.
+fn version(line: &[u8]) -> Option<u32> {
     #[derive(Deserialize)]
     struct First {
         version: u32,
     }
-    serde_json::from_slice(line).is_ok_and(|first: First| first.version == 1)
+    serde_json::from_slice(line).ok().map(|first: First| first.version)
+}
+
+/// The kind of an entry, also of one that is not known.
+fn kind(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Kind {
+        kind: String,
+    }
+    serde_json::from_slice(line).ok().map(|kind: Kind| kind.kind)
 }
 
 /// What a journal holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalText {
-    /// The entries, up to the first line that is not as it was written.
+    /// The entries of all lines that are as they were written.
     pub entries: Vec<Entry>,
     /// Bytes of a last line that was cut off by a kill: recognised and left out.
     pub cut_off: usize,
@@ -111,8 +184,8 @@ pub struct JournalText {
     pub damaged: Option<(usize, String)>,
 }
 
-/// Reads a journal's bytes. A last line without its newline was cut off and is left out; a whole line that is
-/// not as it was written is damage, and whatever follows it is left out too.
+/// Reads a journal's bytes. A last line without its newline was cut off and is left out, and so is a whole line that is
+/// not as it was written.
 pub fn read_journal(bytes: &[u8]) -> JournalText {
     let mut entries = Entries::new(bytes);
     let read = entries.by_ref().collect();

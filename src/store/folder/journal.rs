@@ -221,20 +221,27 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_named_and_what_precedes_it_is_kept() {
+    fn a_damaged_line_is_named_and_all_others_are_kept() {
         let bytes = journal_bytes();
         let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         let altered = lines[1].iter().map(|byte| if *byte == b'q' { b'Q' } else { *byte }).collect::<Vec<u8>>();
-        let is_damaged = |lines: &[&[u8]], kept: usize, why: &str| {
+        let is_damaged = |lines: &[&[u8]], line: usize, kept: usize, why: &str| {
             let text = read_journal(&lines.concat());
             assert_eq!(text.entries.len(), kept);
-            assert_eq!(text.damaged, Some((kept + 1, why.to_owned())));
+            assert_eq!(text.damaged, Some((line, why.to_owned())));
         };
-        is_damaged(&[lines[0], &altered, lines[2]], 1, "it was altered: its checksum is another one");
-        is_damaged(&[lines[0], lines[2]], 1, "entry 2 was deleted before it");
-        is_damaged(&[lines[2]], 0, "entries 1 to 2 were deleted before it");
-        is_damaged(&[lines[0], lines[1], lines[1], lines[2]], 2, "it is entry 2, which does not belong here");
-        is_damaged(&[lines[0], b"{}\n", lines[2]], 1, "it has no number and no checksum at its end");
+        is_damaged(&[lines[0], &altered, lines[2]], 2, 2, "it was altered: its checksum is another one");
+        is_damaged(&[lines[0], lines[2]], 2, 2, "entry 2 was deleted before it");
+        is_damaged(&[lines[2]], 1, 1, "entries 1 to 2 were deleted before it");
+        is_damaged(&[lines[0], lines[1], lines[1], lines[2]], 3, 3, "it is entry 2, which does not belong here");
+        is_damaged(&[lines[0], b"{}\n", lines[2]], 2, 2, "it has no number and no checksum at its end");
+        let crlf = String::from_utf8(bytes.clone()).unwrap().replace('\n', "\r\n");
+        assert_eq!(
+            read_journal(crlf.as_bytes()),
+            read_journal(&bytes),
+            "nothing is lost where ends of lines are converted"
+        );
+        assert_eq!(read_journal(&[b"\xEF\xBB\xBF".as_slice(), &bytes].concat()), read_journal(&bytes));
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

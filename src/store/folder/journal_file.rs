@@ -10,7 +10,7 @@ use super::entries::{Entries, Span, entry_at};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
 use crate::evidence::TrialId;
-use crate::record::{Entry, FORMAT_VERSION, Fold, Overview, RunSummary, TrialRecord};
+use crate::record::{Entry, FORMAT_VERSION, Fold, Overview, RunSummary, TrialRecord, Verdict};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
 
@@ -125,7 +125,12 @@ impl JournalFile {
         let before = summary::journal_lines(&self.folder);
         match (&entries.damaged, entries.cut_off, before) {
             (Some((line, why)), _, _) => {
-                Some(format!("line {line} of the journal is damaged ({why}); what follows it is left out"))
+                let left_out = match entries.left_out {
+                    0 => String::new(),
+                    1 => "; 1 line is left out".to_owned(),
+                    several => format!("; {several} lines are left out"),
+                };
+                Some(format!("line {line} of the journal is damaged ({why}){left_out}"))
             }
             (None, 0, Some(before)) if before > entries.read => Some(format!(
                 "the journal ends with line {}, and had {before} when the run ended: what followed was deleted",
@@ -159,7 +164,7 @@ impl StoredRun for JournalFile {
                 if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
                     spans.push(entries.span);
                 }
-                if let Some((group, trial)) = fold.take(entry) {
+                if let Some((group, trial)) = fold.take(entry.without_texts()) {
                     each(group, &trial);
                 }
             }
@@ -170,14 +175,21 @@ impl StoredRun for JournalFile {
         self.lines = entries.read;
         self.note = self.trouble(&entries);
         let overview = fold.map(|fold| fold.end(|group, trial| each(group, &trial)));
-        let overview = overview.ok_or_else(|| StoreError::Unreadable {
+        let newer = || entries.version().filter(|version| *version > FORMAT_VERSION);
+        if let Some(version) = overview.as_ref().map(|it| it.summary.version).or_else(newer)
+            && version > FORMAT_VERSION
+        {
+            let why = format!("it has format {version}, this eval-job reads up to {FORMAT_VERSION}");
+            return Err(StoreError::Unreadable { path: self.path.clone(), why });
+        }
+        let mut overview = overview.ok_or_else(|| StoreError::Unreadable {
             path: self.path.clone(),
             why: (self.note.clone())
                 .unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
         })?;
-        if !overview.summary.is_readable() {
-            let why = format!("it has format {}, this eval-job reads up to {FORMAT_VERSION}", overview.summary.version);
-            return Err(StoreError::Unreadable { path: self.path.clone(), why });
+        if entries.damaged.is_some() && overview.summary.verdict != Verdict::Interrupted {
+            // Whatever was in those lines, nobody can say any more that all is well.
+            overview.summary.verdict = Verdict::Incomplete;
         }
         Ok(overview)
     }
