@@ -33,19 +33,19 @@ impl Structured {
     }
 }
 
+/// A message of a request: who says it, and the text.
+pub(super) type RoleText<'a> = (Role, Cow<'a, str>);
+
 impl LlmRequest {
     /// The messages. Where `schema_in_words`, the first one, the fixed part, names the schema if there is one, so that what
     /// follows it is still only appended to from request to request.
-    pub(super) fn texts(&self, schema_in_words: bool) -> Vec<(Role, Cow<'_, str>)> {
+    pub(super) fn texts(&self, schema_in_words: bool) -> Vec<RoleText<'_>> {
         let texts = self.messages.iter().map(|message| (message.role, Cow::Borrowed(message.content.as_str())));
         self.with_schema(texts.collect(), schema_in_words)
     }
 
     /// The instructions at the beginning, and the rest, which begins with the user.
-    pub(super) fn instructions_and_texts(
-        &self,
-        schema_in_words: bool,
-    ) -> (Option<Cow<'_, str>>, Vec<(Role, Cow<'_, str>)>) {
+    pub(super) fn instructions_and_texts(&self, schema_in_words: bool) -> (Option<Cow<'_, str>>, Vec<RoleText<'_>>) {
         let mut texts = self.texts(false);
         let first = usize::from(texts.first().is_some_and(|(role, _)| *role == Role::System));
         if texts.get(first).is_none_or(|(role, _)| *role == Role::Assistant) {
@@ -56,11 +56,7 @@ impl LlmRequest {
         (texts.pop().map(|(_, instructions)| instructions), conversation)
     }
 
-    fn with_schema<'a>(
-        &self,
-        mut texts: Vec<(Role, Cow<'a, str>)>,
-        schema_in_words: bool,
-    ) -> Vec<(Role, Cow<'a, str>)> {
+    fn with_schema<'a>(&self, mut texts: Vec<RoleText<'a>>, schema_in_words: bool) -> Vec<RoleText<'a>> {
         if let (true, Some(schema), Some((_, first))) = (schema_in_words, &self.schema, texts.first_mut()) {
             *first = with_schema_in_words(first, schema).into();
         }

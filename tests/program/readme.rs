@@ -1,6 +1,8 @@
 //! README and docs tell the truth: their commands run, their jobs are valid, their links lead somewhere, and the screenful is
 //! what the first command prints.
 
+use std::sync::{Arc, Mutex};
+
 use super::{copy, eval_job, path_with_driver};
 use crate::house::root;
 use crate::servers::http::{Reply, Server};
@@ -205,6 +207,9 @@ fn every_link_leads_somewhere() {
     assert!(seen > 30, "only {seen} links were found");
 }
 
+/// Method and path, and the body where there is one.
+type Requests = Vec<(String, Option<serde_json::Value>)>;
+
 /// The documents of the protocol's page, in their order: requests, then what is replied.
 #[test]
 fn the_protocols_examples_are_what_is_sent_and_understood() {
@@ -212,7 +217,7 @@ fn the_protocols_examples_are_what_is_sent_and_understood() {
     let replies: Vec<serde_json::Value> =
         blocks(&text, "json").iter().map(|reply| serde_json::from_str(reply).unwrap()).collect();
     let [session, message, context] = replies.try_into().unwrap();
-    let asked: Vec<(String, Option<serde_json::Value>)> = blocks(&text, "http")
+    let asked: Requests = blocks(&text, "http")
         .iter()
         .map(|request| {
             let (head, body) = request.split_once("\n\n").unwrap_or((request, ""));
@@ -222,7 +227,7 @@ fn the_protocols_examples_are_what_is_sent_and_understood() {
         .collect();
 
     let shown = session["sessionId"].as_str().unwrap().to_owned();
-    let seen: std::sync::Arc<std::sync::Mutex<Vec<(String, Option<serde_json::Value>)>>> = std::sync::Arc::default();
+    let seen: Arc<Mutex<Requests>> = Arc::default();
     let log = seen.clone();
     let server = Server::start(move |request| {
         let line = format!("{} {}", request.method, request.path);
