@@ -3,10 +3,11 @@
 //! Invariants: what is filled in stays in its place, whatever it holds; events are carried and never interpreted beyond
 //! their shape.
 
-mod off_thread;
 mod config;
+mod off_thread;
 mod path;
 mod pick;
+mod request;
 mod state;
 mod template;
 
@@ -14,9 +15,7 @@ pub use config::{MethodConfig, UsageConfig};
 pub(super) use off_thread::off_thread;
 pub(super) use path::path;
 pub(super) use pick::{PickedReply, ReplyPaths, text};
+pub use request::TemplateValues;
+pub(super) use request::{FilledRequest, RequestTemplate, example_values, example_values_without, tells_message};
 pub(super) use state::StatePaths;
-pub use template::TemplateValues;
-pub(super) use template::{
-    FilledRequest, RequestTemplate, address, example_values, example_values_without, fill_all, fill_all_off_thread,
-    headers_of, mentions, mentions_within, tells_message,
-};
+pub(super) use template::{address, fill_all, fill_all_off_thread, headers_of, mentions, mentions_within};

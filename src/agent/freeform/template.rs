@@ -1,163 +1,22 @@
-//! Requests by templates: each text is filled in on its own, so that no message can break out of its place.
+//! Templates: each text is filled in on its own, so that no message can break out of its place.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use minijinja::value::{Serde, Value as Filling};
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::MethodConfig;
 use super::off_thread::{LIMIT, off_thread};
-use crate::agent::AgentContext;
-use crate::agent::rest::TurnInput;
 use crate::http::{Url, header_problem};
 use crate::secret::Secret;
 
-/// What templates may name.
+/// The names that templates may use.
 pub(in crate::agent) const NAMES: [&str; 8] =
     ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl"];
 
 /// Steps that a template may take: well under a second.
 const STEPS: u64 = 2_000_000;
-
-/// A request's four parts, as the job has them.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::agent) struct RequestTemplate<'a> {
-    pub(in crate::agent) method: MethodConfig,
-    pub(in crate::agent) url: &'a str,
-    pub(in crate::agent) headers: &'a BTreeMap<String, String>,
-    pub(in crate::agent) body: &'a Value,
-}
-
-/// A request, filled in.
-pub(in crate::agent) struct FilledRequest {
-    pub(in crate::agent) method: crate::http::Method,
-    pub(in crate::agent) url: Url,
-    pub(in crate::agent) headers: Vec<(String, Secret)>,
-    pub(in crate::agent) body: Option<Value>,
-}
-
-impl RequestTemplate<'_> {
-    /// Fills everything in. The error says which part can't be and holds none of the values.
-    pub(in crate::agent) fn fill(&self, values: &Value) -> Result<FilledRequest, String> {
-        let example = "http://localhost:8080/chat/{{ sessionId }}";
-        let url =
-            address(self.url, values, &["http", "https"], example).map_err(|problem| format!("url: {problem}"))?;
-        let headers = headers_of(self.headers, values)?;
-        let body = match self.body {
-            Value::Null => None,
-            body => Some(fill_all("body", body, values)?),
-        };
-        let method = match self.method {
-            MethodConfig::Get => crate::http::Method::GET,
-            MethodConfig::Post => crate::http::Method::POST,
-            MethodConfig::Put => crate::http::Method::PUT,
-            MethodConfig::Patch => crate::http::Method::PATCH,
-        };
-        Ok(FilledRequest { method, url, headers, body })
-    }
-
-    /// The same during a run: whatever can take long has a thread of its own.
-    pub(in crate::agent) async fn fill_off_thread(&self, values: &Value) -> Result<FilledRequest, String> {
-        let can_be_slow = can_be_slow(self.url) || self.headers.values().any(|value| can_be_slow(value));
-        if !can_be_slow && !can_be_slow_within(self.body) {
-            return self.fill(values);
-        }
-        let (method, url, headers, body) = (self.method, self.url.to_owned(), self.headers.clone(), self.body.clone());
-        let values = values.clone();
-        off_thread(move || RequestTemplate { method, url: &url, headers: &headers, body: &body }.fill(&values)).await?
-    }
-
-    /// Whether a template of it looks at this value.
-    pub(in crate::agent) fn mentions(&self, name: &str) -> bool {
-        mentions(self.url, name)
-            || self.headers.values().any(|value| mentions(value, name))
-            || mentions_within(self.body, name)
-    }
-
-    /// Whether what is sent depends on what the user says.
-    pub(in crate::agent) fn tells_message(&self) -> bool {
-        tells_message(|values| {
-            let FilledRequest { url, headers, body, .. } = self.fill(values).ok()?;
-            let headers: Vec<_> = headers.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
-            Some((url, headers, body))
-        })
-    }
-
-    /// Whether it can only be filled in where this value is there.
-    pub(in crate::agent) fn needs(&self, name: &str) -> bool {
-        self.fill(&example_values()).is_ok() && self.fill(&example_values_without(name)).is_err()
-    }
-
-    /// What is wrong with it, whatever the values.
-    pub(in crate::agent) fn problem(&self) -> Option<String> {
-        self.fill(&example_values()).err()
-    }
-}
-
-/// Values of every name, to see whether templates can be filled in.
-pub(in crate::agent) fn example_values() -> Value {
-    json!({
-        "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
-        "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
-    })
-}
-
-/// The same without one of them.
-pub(in crate::agent) fn example_values_without(name: &str) -> Value {
-    let mut values = example_values();
-    values.as_object_mut().and_then(|values| values.remove(name));
-    values
-}
-
-/// Whether what is sent depends on what the user says: two messages of one length make two different requests, in the first
-/// turn or in the second.
-pub(in crate::agent) fn tells_message<T: PartialEq>(filled: impl Fn(&Value) -> Option<T>) -> bool {
-    let sent = |turn: u32, message: &str| {
-        let mut values = example_values();
-        values["turn"] = turn.into();
-        values["message"] = message.into();
-        values["history"] = json!([{"role": "user", "content": message}]);
-        filled(&values)
-    };
-    [1, 2].into_iter().any(|turn| sent(turn, "A train to Rome") != sent(turn, "Tell me a story"))
-}
-
-/// The values that are the same in all turns. It has no `Debug`: an address can hold a password.
-#[derive(Clone)]
-pub struct TemplateValues {
-    /// Where the agent that eval-job started listens.
-    pub base_url: Option<String>,
-    /// The user.
-    pub user: String,
-    /// The chatbot.
-    pub chatbot: String,
-    /// The model.
-    pub model: String,
-}
-
-impl From<&AgentContext> for TemplateValues {
-    fn from(context: &AgentContext) -> TemplateValues {
-        let AgentContext { started_at, user, chatbot, model, .. } = context.clone();
-        TemplateValues { base_url: started_at, user, chatbot, model }
-    }
-}
-
-impl TemplateValues {
-    /// The values that templates may name in this turn; `history` is the conversation so far, as `{role, content}`.
-    pub(in crate::agent) fn in_turn(&self, input: &TurnInput, history: &[Value]) -> Value {
-        let TurnInput { session_id, message, turn } = input;
-        let mut values = json!({
-            "user": self.user, "chatbot": self.chatbot, "model": self.model, "sessionId": session_id,
-            "message": message, "turn": turn, "history": history,
-        });
-        if let Some(base_url) = &self.base_url {
-            values["baseUrl"] = base_url.as_str().into();
-        }
-        values
-    }
-}
 
 /// Fills in an address of one of these schemes; each value is percent-encoded but `baseUrl`, which is an address itself.
 pub(in crate::agent) fn address(text: &str, values: &Value, schemes: &[&str], example: &str) -> Result<Url, String> {
@@ -208,11 +67,11 @@ pub(in crate::agent) async fn fill_all_off_thread(
 }
 
 /// Whether a template does more than to put values in their places.
-fn can_be_slow(template: &str) -> bool {
+pub(super) fn can_be_slow(template: &str) -> bool {
     template.contains("{%") || template.contains("{{") && template.contains(['(', '|', '*', '~'])
 }
 
-fn can_be_slow_within(body: &Value) -> bool {
+pub(super) fn can_be_slow_within(body: &Value) -> bool {
     match body {
         Value::String(text) => can_be_slow(text),
         Value::Array(list) => list.iter().any(can_be_slow_within),
@@ -328,8 +187,10 @@ fn place(error: &Error, template: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
+    use crate::agent::freeform::{FilledRequest, MethodConfig, RequestTemplate};
 
     fn values(message: &str) -> Value {
         json!({"user": "ann", "chatbot": "c", "sessionId": "a/b ?ä", "message": message, "model": "m",

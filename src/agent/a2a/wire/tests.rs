@@ -2,7 +2,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::evidence::ToolCall;
+use crate::evidence::{EventKind, ToolCall};
 
 fn fold(results: &[Value]) -> Progress {
     let mut progress = Progress::default();

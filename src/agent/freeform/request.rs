@@ -1,0 +1,151 @@
+//! Requests by templates, and the values that templates name.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::MethodConfig;
+use super::off_thread::off_thread;
+use super::template::{address, can_be_slow, can_be_slow_within, fill_all, headers_of, mentions, mentions_within};
+use crate::agent::AgentContext;
+use crate::agent::rest::TurnInput;
+use crate::http::Url;
+use crate::secret::Secret;
+
+/// A request's four parts, as the job has them.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::agent) struct RequestTemplate<'a> {
+    pub(in crate::agent) method: MethodConfig,
+    pub(in crate::agent) url: &'a str,
+    pub(in crate::agent) headers: &'a BTreeMap<String, String>,
+    pub(in crate::agent) body: &'a Value,
+}
+
+/// A request, filled in.
+pub(in crate::agent) struct FilledRequest {
+    pub(in crate::agent) method: crate::http::Method,
+    pub(in crate::agent) url: Url,
+    pub(in crate::agent) headers: Vec<(String, Secret)>,
+    pub(in crate::agent) body: Option<Value>,
+}
+
+impl RequestTemplate<'_> {
+    /// Fills everything in. The error says which part can't be and holds none of the values.
+    pub(in crate::agent) fn fill(&self, values: &Value) -> Result<FilledRequest, String> {
+        let example = "http://localhost:8080/chat/{{ sessionId }}";
+        let url =
+            address(self.url, values, &["http", "https"], example).map_err(|problem| format!("url: {problem}"))?;
+        let headers = headers_of(self.headers, values)?;
+        let body = match self.body {
+            Value::Null => None,
+            body => Some(fill_all("body", body, values)?),
+        };
+        let method = match self.method {
+            MethodConfig::Get => crate::http::Method::GET,
+            MethodConfig::Post => crate::http::Method::POST,
+            MethodConfig::Put => crate::http::Method::PUT,
+            MethodConfig::Patch => crate::http::Method::PATCH,
+        };
+        Ok(FilledRequest { method, url, headers, body })
+    }
+
+    /// The same during a run: whatever can take long has a thread of its own.
+    pub(in crate::agent) async fn fill_off_thread(&self, values: &Value) -> Result<FilledRequest, String> {
+        let can_be_slow = can_be_slow(self.url) || self.headers.values().any(|value| can_be_slow(value));
+        if !can_be_slow && !can_be_slow_within(self.body) {
+            return self.fill(values);
+        }
+        let (method, url, headers, body) = (self.method, self.url.to_owned(), self.headers.clone(), self.body.clone());
+        let values = values.clone();
+        off_thread(move || RequestTemplate { method, url: &url, headers: &headers, body: &body }.fill(&values)).await?
+    }
+
+    /// Whether a template of it looks at this value.
+    pub(in crate::agent) fn mentions(&self, name: &str) -> bool {
+        mentions(self.url, name)
+            || self.headers.values().any(|value| mentions(value, name))
+            || mentions_within(self.body, name)
+    }
+
+    /// Whether what is sent depends on what the user says.
+    pub(in crate::agent) fn tells_message(&self) -> bool {
+        tells_message(|values| {
+            let FilledRequest { url, headers, body, .. } = self.fill(values).ok()?;
+            let headers: Vec<_> = headers.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
+            Some((url, headers, body))
+        })
+    }
+
+    /// Whether it can only be filled in where this value is there.
+    pub(in crate::agent) fn needs(&self, name: &str) -> bool {
+        self.fill(&example_values()).is_ok() && self.fill(&example_values_without(name)).is_err()
+    }
+
+    /// What is wrong with it, whatever the values.
+    pub(in crate::agent) fn problem(&self) -> Option<String> {
+        self.fill(&example_values()).err()
+    }
+}
+
+/// Values of every name, to see whether templates can be filled in.
+pub(in crate::agent) fn example_values() -> Value {
+    json!({
+        "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
+        "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
+    })
+}
+
+/// The same without one of them.
+pub(in crate::agent) fn example_values_without(name: &str) -> Value {
+    let mut values = example_values();
+    values.as_object_mut().and_then(|values| values.remove(name));
+    values
+}
+
+/// Whether what is sent depends on what the user says: two messages of one length make two different requests, in the first
+/// turn or in the second.
+pub(in crate::agent) fn tells_message<T: PartialEq>(filled: impl Fn(&Value) -> Option<T>) -> bool {
+    let sent = |turn: u32, message: &str| {
+        let mut values = example_values();
+        values["turn"] = turn.into();
+        values["message"] = message.into();
+        values["history"] = json!([{"role": "user", "content": message}]);
+        filled(&values)
+    };
+    [1, 2].into_iter().any(|turn| sent(turn, "A train to Rome") != sent(turn, "Tell me a story"))
+}
+
+/// The values that are the same in all turns. It has no `Debug`: an address can hold a password.
+#[derive(Clone)]
+pub struct TemplateValues {
+    /// Where the agent that eval-job started listens.
+    pub base_url: Option<String>,
+    /// The user.
+    pub user: String,
+    /// The chatbot.
+    pub chatbot: String,
+    /// The model.
+    pub model: String,
+}
+
+impl From<&AgentContext> for TemplateValues {
+    fn from(context: &AgentContext) -> TemplateValues {
+        let AgentContext { started_at, user, chatbot, model, .. } = context.clone();
+        TemplateValues { base_url: started_at, user, chatbot, model }
+    }
+}
+
+impl TemplateValues {
+    /// The values that templates may name in this turn; `history` is the conversation so far, as `{role, content}`.
+    pub(in crate::agent) fn in_turn(&self, input: &TurnInput, history: &[Value]) -> Value {
+        let TurnInput { session_id, message, turn } = input;
+        let mut values = json!({
+            "user": self.user, "chatbot": self.chatbot, "model": self.model, "sessionId": session_id,
+            "message": message, "turn": turn, "history": history,
+        });
+        if let Some(base_url) = &self.base_url {
+            values["baseUrl"] = base_url.as_str().into();
+        }
+        values
+    }
+}
