@@ -34,7 +34,7 @@
 //!   `graph/snapshot`, whose differences become [`evidence::Change`]s (`run/watch.rs`, turn by turn).
 //! - [`cypher`] parses a statement once into tokens, brackets and projections: both graphs and the assertions read those.
 //! - What is started is ended: `agent/managed` keeps every process group, `run/resources.rs` whatever trials share, and both
-//!   let go of it also after Ctrl-C, a panic or a failed start; after `kill -9` `agent/watchdog.rs`, a process of its own, does,
+//!   let go of it also after Ctrl-C, a panic or a failed start; after `kill -9` `agent/watchdog`, a process of its own, does,
 //!   and `agent/launcher.rs` lets nothing begin of which that one does not know.
 //! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,
 //!   `run/budget.rs` lets trials begin only while they can be paid.
@@ -44,8 +44,8 @@
 //! # To add a member
 //!
 //! A transport, a backend, a provider, a metric or a kind of assertion is a folder with its `config.rs` (what the YAML
-//! may say), `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), an arm in the room's `match`, and a key in
-//! `job/target.rs`. Nothing else has to know.
+//! may say), `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), and an arm in the room's `match`; a transport
+//! has a row in the table of `agent/config.rs` instead. Nothing else has to know.
 
 // In reading order. The road:
 pub mod cli;

@@ -250,6 +250,6 @@ fn around_calls(thing: &Value, between: &str) -> (Option<String>, String) {
 }
 
 /// The parts of a message or an artifact as text.
-fn text_of(message: &Value) -> String {
+pub(super) fn text_of(message: &Value) -> String {
     message.list("parts").iter().filter_map(part::text).collect::<Vec<String>>().join("\n")
 }

@@ -1,6 +1,7 @@
 //! Messages in the shape of what a2a-sdk 1.3.0 sends (its server in tests/transports/peers/a2a), in both versions, written by hand.
 use serde_json::json;
 
+use super::progress::text_of;
 use super::*;
 use crate::evidence::{EventKind, ToolCall};
 
