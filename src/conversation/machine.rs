@@ -132,14 +132,6 @@ impl Conversation {
         }
     }
 
-    /// The time limit, in seconds, has run out while the agent was being waited for: the message is part of the
-    /// transcript, without a reply. Ignored but after [`Next::SayToAgent`].
-    pub fn time_ran_out_on(&mut self, turn: Turn, seconds: f64) {
-        if self.record(Turn { agent: None, latency_ms: None, ..turn }) {
-            self.next = Next::Done(Ending::TimeLimit { seconds });
-        }
-    }
-
     fn record(&mut self, turn: Turn) -> bool {
         let number = self.turn_number();
         let Next::SayToAgent(user) = &self.next else { return false };

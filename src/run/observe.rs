@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use super::trial_env::TrialEnv;
-use crate::agent::{AgentErrorKind, OutageCheck, Session};
+use crate::agent::{AgentError, AgentErrorKind, OutageCheck, Session};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
 use crate::clock::Stopwatch;
@@ -28,7 +28,7 @@ pub(super) async fn observe(env: &TrialEnv<'_>, session: &mut dyn Session, evide
                 evidence.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
             }
             check if check.needs_object_context() && evidence.object_context.is_none() => {
-                evidence.object_context = Some(object_context(session).await);
+                evidence.object_context = Some(object_context(env, session).await);
             }
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
@@ -91,7 +91,7 @@ pub(super) async fn look_before(
                 empty.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides: None });
             }
             check if check.needs_object_context() && before.object_context.is_none() => {
-                before.object_context = Some(object_context_before(session).await);
+                before.object_context = Some(object_context_before(env, session).await);
             }
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
@@ -144,8 +144,8 @@ fn observed(result: Result<Table, GraphError>) -> Observed<Table> {
     result.map_or_else(|error| Observed::Failed(error.message), Observed::Seen)
 }
 
-async fn object_context(session: &mut dyn Session) -> Observed<ObjectContext> {
-    match session.object_context().await {
+async fn object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> Observed<ObjectContext> {
+    match read_object_context(env, session).await {
         Ok(context) => Observed::Seen(context),
         Err(error) if error.kind == AgentErrorKind::NotFound => {
             Observed::Failed(format!("the agent shows no object context for this session: {error}"))
@@ -154,9 +154,18 @@ async fn object_context(session: &mut dyn Session) -> Observed<ObjectContext> {
     }
 }
 
+/// Reads it within `limits.turn`, all tries included.
+async fn read_object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> Result<ObjectContext, AgentError> {
+    let seconds = env.engine.plan.job.limits.turn_seconds;
+    tokio::time::timeout(Duration::from_secs_f64(seconds), session.object_context()).await.unwrap_or_else(|_| {
+        let message = format!("it did not come within {seconds} s (limits.turn), all tries included");
+        Err(AgentError { kind: AgentErrorKind::Timeout, message })
+    })
+}
+
 /// Some agents have no object context before the first word: then there is nothing in it.
-async fn object_context_before(session: &mut dyn Session) -> Observed<ObjectContext> {
-    match session.object_context().await {
+async fn object_context_before(env: &TrialEnv<'_>, session: &mut dyn Session) -> Observed<ObjectContext> {
+    match read_object_context(env, session).await {
         Err(error) if error.kind == AgentErrorKind::NotFound => Observed::Seen(ObjectContext::default()),
         Ok(context) => Observed::Seen(context),
         Err(error) => Observed::Failed(format!("the agent's object context: {error}")),

@@ -143,9 +143,16 @@ impl Talk<'_, '_> {
                 self.conversation.agent_replied(turn);
                 return Ok(());
             }
-            TurnEnd::OutOfTime => {
-                self.conversation.time_ran_out_on(turn, self.limit.seconds);
+            // An unanswered message is the agent's failure only where it had most of the conversation's time.
+            TurnEnd::OutOfTime if self.limit.is_spent_by_agent() => {
+                let error = self.limit.ran_out_while("the agent's reply was awaited, and the agent had most of it");
+                self.conversation.agent_failed(turn, error);
                 return Ok(());
+            }
+            TurnEnd::OutOfTime => {
+                let what =
+                    "the agent's reply was awaited, and most of it had gone elsewhere; try a longer limits.trial";
+                return Err(Stop::broken(self.limit.ran_out_while(what)));
             }
             TurnEnd::RefusedTogether => {
                 let what = "the agent refused requests because of our other conversations; try target.maxConcurrency";

@@ -146,3 +146,46 @@ async fn an_agent_that_is_too_slow_to_the_end_is_scored() {
     assert_eq!(status, Some(100), "{words}");
     assert!(components(&record).into_iter().all(|component| component.score() == Some(Score::ZERO)), "{words}");
 }
+
+/// The agent answers its first message and no other; the persona's model takes this long.
+fn out_of_time(persona: std::time::Duration) -> (Option<i32>, RunRecord) {
+    use crate::servers::http::{Reply, Server};
+    let heard = AtomicUsize::new(0);
+    let agent = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        _ if heard.fetch_add(1, Ordering::SeqCst) > 0 => Reply::Silence,
+        _ => Reply::Json(200, json!({"sessionId": "s", "message": {"content": "Hello!", "role": "assistant"}})),
+    });
+    let model = Server::start(move |_| {
+        std::thread::sleep(persona);
+        let content = json!({"message": "A train to Lyon, please", "done": false}).to_string();
+        let message = json!({"role": "assistant", "content": content});
+        Reply::Json(200, json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}))
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: \"{}\"}}}}\nfacts: []\nmetrics: [timing]\n\
+         aspirationalAverage: 1000\nevaluator: {{model: openai/m}}\ngate: {{minScore: 0.8}}\nlimits: {{turn: 60, trial: 4}}\n\
+         tasks: [{{task: Book, acceptanceCriteria: Booked}}]\n",
+        agent.address
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let output = eval_job(folder.path())
+        .args(["run", "job.yml", "-o", "record.json"])
+        .envs([("OPENAI_API_KEY", "sk-test"), ("OPENAI_BASE_URL", &format!("{}/v1", model.address))])
+        .output()
+        .unwrap();
+    let record = std::fs::read(folder.path().join("record.json")).unwrap_or_else(|_| panic!("{output:?}"));
+    (output.status.code(), serde_json::from_slice(&record).unwrap())
+}
+
+#[test]
+fn a_message_that_is_not_answered_in_time_is_the_agents_failure_only_where_it_had_most_of_the_time() {
+    let (status, record) = out_of_time(std::time::Duration::ZERO);
+    assert_eq!(status, Some(100));
+    assert!(matches!(record.trials[0].outcome, Some(Outcome::AgentFailed { .. })), "{:?}", record.trials[0].outcome);
+    let (status, record) = out_of_time(std::time::Duration::from_secs(3));
+    assert_eq!(status, Some(102));
+    let Some(Outcome::Broken { error }) = &record.trials[0].outcome else { panic!("{:?}", record.trials[0].outcome) };
+    assert!(error.contains("limits.trial") && error.contains("gone elsewhere"), "{error}");
+}
