@@ -160,6 +160,11 @@ impl HttpReply {
         HttpFault::new(HttpFaultKind::Useless, &self.place, what)
     }
 
+    /// A reply of another shape, in words that say all there is to say.
+    pub fn misshapen(&self, what: &str) -> HttpFault {
+        HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
+    }
+
     /// A reply that brings nothing, with its beginning.
     pub fn useless(&self, what: &str) -> HttpFault {
         HttpFault { kind: HttpFaultKind::Useless, ..self.unreadable(what) }

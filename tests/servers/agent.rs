@@ -150,6 +150,7 @@ fn message(behaviour: &str, request: &Request) -> Reply {
         }
         "huge" => return Reply::Endless(50 << 20),
         "silent" => return Reply::Silence,
+        "other-key" => return Reply::Json(200, json!({"answer": "hi"})),
         "empty" => String::new(),
         "escapes" => format!("\u{1b}[2J\u{1b}[31mYou said: {said}\u{202e}"),
         "signoff" => "So Long, and Thanks for All the Fish! Anything else?".to_owned(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::wire::{AdkEvent, parse_run, run_request, session_request, took_body_for_state};
+use super::wire::{AdkEvent, is_foreign, parse_run, run_request, session_request, took_body_for_state};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
@@ -153,6 +153,10 @@ impl Wire for AdkWire {
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
+        if is_foreign(&self.events) {
+            let what = "what came is no run: its events hold neither content nor author";
+            return Err(received.reply.misshapen(what).into());
+        }
         let run = parse_run(&self.events).map_err(|what| received.reported(&what))?;
         self.has_answered = true;
         Next::reply(Reply { events: run.events, usage: run.usage, ..received.timed_reply(run.text) })

@@ -90,6 +90,10 @@ impl Wire for EmbabelWire {
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let reply = std::mem::take(&mut self.reply);
         if reply.message.content.trim().is_empty() {
+            let body: Value = received.reply.object()?;
+            if body.get("message").is_none_or(|message| message.is_object() && message.get("content").is_none()) {
+                return Err(received.reply.unreadable("the reply holds no message.content").into());
+            }
             return Err(received.reply.useless("the agent's message is empty").into());
         }
         Next::reply(Reply { events: reply.events(), ..received.timed_reply(reply.message.content) })

@@ -96,7 +96,10 @@ impl Completion {
         if let Some(usage) = piece.get("usage").filter(|usage| usage.is_object()) {
             self.usage = Some(parse_usage(usage));
         }
-        self.is_other = Some(piece.get("choices").is_none() && self.is_other != Some(false));
+        let has_message = |choice: &Value| ["message", "delta"].iter().any(|key| choice.get(key).is_some());
+        let is_known = piece.get("choices").and_then(Value::as_array);
+        let is_known = is_known.is_some_and(|choices| choices.first().is_none_or(has_message));
+        self.is_other = Some(!is_known && self.is_other != Some(false));
         let Some(choice) = piece.pointer("/choices/0") else { return false };
         let has_called = self.finish_reason.as_deref() == Some("tool_calls") && self.calls.is_empty();
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
@@ -165,7 +168,7 @@ impl Completion {
             usage: self.usage,
             error: self.error.as_ref().map(parse_error),
             unended: (!has_ended).then_some("neither [DONE] nor a finish_reason had come"),
-            foreign: (self.is_other == Some(true)).then_some("no completion: it holds no choices"),
+            foreign: (self.is_other == Some(true)).then_some("no completion: it holds no choices with a message"),
             why_empty: match self.finish_reason.as_deref() {
                 Some("content_filter") => Some("the provider's content filter took the reply away"),
                 Some("length") => Some("the reply hit the bound of tokens before its first word; raise maxTokens"),

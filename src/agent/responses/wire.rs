@@ -91,7 +91,7 @@ impl Response {
     pub(super) fn take(&mut self, piece: &Value) -> EventOutcome {
         let words = |key: &str| piece.get(key).and_then(Value::as_str).unwrap_or_default();
         let is_known =
-            words("type").starts_with("response.") || ["output", "error"].iter().any(|key| piece.get(key).is_some());
+            words("type").starts_with("response.") || piece.get("error").is_some() || piece["output"].is_array();
         self.is_other = Some(!is_known && words("type") != "error" && self.is_other != Some(false));
         match words("type") {
             "response.output_text.delta" | "response.refusal.delta" => {

@@ -8,7 +8,7 @@ use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{Next, Received};
 use crate::agent::{AgentErrorKind, Reply};
 use crate::evidence::{Event, EventKind, Usage};
-use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
+use crate::http::{HttpReply, read_json};
 
 /// In how many rounds of one turn the model may call functions.
 const ROUNDS: usize = 10;
@@ -88,8 +88,7 @@ impl Round {
             return Ok(());
         }
         if let Some(what) = self.foreign {
-            let fault = reply.malformed(&format!("what came is {what}"));
-            return Err(HttpFault { kind: HttpFaultKind::Unreadable, ..fault }.into());
+            return Err(reply.misshapen(&format!("what came is {what}")).into());
         }
         let failure = AttemptFailure::from(reply.malformed(self.why_empty.unwrap_or("the agent's message is empty")));
         let is_final = self.why_empty.is_some() && !self.may_differ;

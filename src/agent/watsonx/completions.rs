@@ -102,7 +102,10 @@ impl Wire for CompletionsWire {
             return Err(reported(head, &format!("the agent reported a failure: {}", words.trim_matches('"'))));
         }
         let Some(completed) = turn.completed() else {
-            let ended = || head.malformed("the stream ended before the message was complete");
+            let ended = || match turn.is_other {
+                Some(true) => head.misshapen("what came is no turn: no event of the stream holds an `object`"),
+                _ => head.malformed("the stream ended before the message was complete"),
+            };
             let mut failure = AttemptFailure::from(received.fault.clone().unwrap_or_else(ended));
             if self.thread != Thread::Ours && received.has_begun {
                 failure.error.message.push_str("; it is not sent again: the thread would hold the message twice");

@@ -130,6 +130,9 @@ impl Wire for RunsWire {
         }
         let fault = match received.fault.clone() {
             None if run.is_over || !run.content.is_silent() => None,
+            None if run.is_other == Some(true) => {
+                Some(head.misshapen("what came is no run: no line of the stream holds an `event`"))
+            }
             None => Some(head.malformed("the stream ended in the middle of the run")),
             // What broke after the run's end takes nothing away.
             fault => fault.filter(|_| !run.is_over),

@@ -39,6 +39,10 @@ impl Progress {
         let kind = result.get("kind").and_then(Value::as_str);
         let of = |wrapper: &str, word: &str| result.get(wrapper).or((kind == Some(word)).then_some(result));
         if let Some(message) = of("message", "message").filter(|_| kind.is_none() || kind == Some("message")) {
+            // ProtoJSON leaves an empty list out.
+            if ["parts", "messageId", "role"].iter().all(|key| message.get(key).is_none()) {
+                return Err("the message holds no parts".to_owned());
+            }
             self.ids_of(message);
             self.is_message = true;
             return Ok(self.apply_message(message));

@@ -269,3 +269,11 @@ fn a_task_that_goes_on_tells_no_earlier_calls() {
     assert_eq!(progress.events.len(), 1);
     assert!(matches!(&progress.events[0].kind, EventKind::FunctionCall(call) if call.function == "new"));
 }
+
+#[test]
+fn json_of_another_shape_is_no_message() {
+    for message in [json!("hi"), json!({"text": "hi"})] {
+        assert!(Progress::default().apply(&json!({ "message": message })).is_err());
+    }
+    assert_eq!(Progress::default().apply(&json!({"message": {"role": "ROLE_AGENT"}})), Ok(false));
+}

@@ -145,6 +145,16 @@ impl AdkEvent {
     }
 }
 
+/// The keys that tell an event of a run from any other JSON.
+const KEYS: [&str; 8] =
+    ["content", "author", "actions", "error", "errorCode", "invocationId", "object", "usageMetadata"];
+
+/// Whether something came, and none of it is an event of a run.
+pub fn is_foreign(events: &[AdkEvent]) -> bool {
+    let is_known = |event: &AdkEvent| KEYS.iter().any(|key| event.raw.get(key).is_some());
+    !events.is_empty() && !events.iter().any(is_known)
+}
+
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {

@@ -180,3 +180,11 @@ fn the_raw_event_is_kept_with_the_part_that_it_is_of() {
         [EventKind::Other { data: json!({"incomplete": "MAX_TOKENS"}) }]
     );
 }
+
+#[test]
+fn json_of_another_shape_is_no_run() {
+    assert!(is_foreign(&[read(json!({"answer": "hi"}))]));
+    assert!(!is_foreign(&[]));
+    assert!(!is_foreign(&[read(json!({"answer": "hi"})), read(json!({"author": "agent"}))]));
+    assert!(!is_foreign(&[read(json!({"error": "out of order"}))]));
+}

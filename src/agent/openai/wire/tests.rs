@@ -184,3 +184,13 @@ fn a_reply_may_be_asked_for_in_one_piece() {
     assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
     assert_eq!(request(&OpenAiConfig::default(), "m", &[], manner)["stream"], true);
 }
+
+#[test]
+fn json_of_another_shape_is_no_completion() {
+    for piece in [json!({"answer": "hi"}), json!({"choices": "hi"}), json!({"choices": [{"text": "hi"}]})] {
+        assert!(read(&[piece]).into_round(true).foreign.is_some());
+    }
+    for piece in [json!({"choices": []}), json!({"choices": [{"message": {"content": ""}}]})] {
+        assert_eq!(read(&[piece]).into_round(true).foreign, None);
+    }
+}

@@ -43,11 +43,14 @@ pub struct Turn {
     steps: Vec<Value>,
     /// The failure that the agent reports.
     pub failure: Option<String>,
+    /// Whether something came, and none of it was a frame.
+    pub is_other: Option<bool>,
 }
 
 impl Turn {
     /// Takes one frame; whether it brought words.
     pub fn take(&mut self, frame: &Value) -> bool {
+        self.is_other = Some(frame.get("object").is_none() && self.is_other != Some(false));
         match frame["object"].as_str().unwrap_or_default() {
             "thread.run.step.delta" => {
                 let places = ["/data/delta/step_details", "/choices/0/delta/step_details"];

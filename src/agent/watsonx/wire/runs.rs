@@ -28,6 +28,8 @@ pub struct Run {
     pub is_over: bool,
     /// The failure that the run reports.
     pub failure: Option<String>,
+    /// Whether something came, and none of it was an event of a run.
+    pub is_other: Option<bool>,
     pieces: String,
 }
 
@@ -40,6 +42,8 @@ impl Run {
     /// Takes one event; whether it brought words.
     pub fn take(&mut self, event: &Value) -> bool {
         let (name, data) = (event.text("event").unwrap_or_default(), &event["data"]);
+        let is_known = ["event", "error", "detail"].iter().any(|key| event.get(key).is_some());
+        self.is_other = Some(!is_known && self.is_other != Some(false));
         if let Some(thread) = data.text("thread_id") {
             self.thread = Some(thread.to_owned());
         }

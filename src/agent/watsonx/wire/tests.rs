@@ -218,3 +218,12 @@ fn an_agent_is_found_by_name_or_id_and_others_are_named() {
     assert!(is_uuid(&id), "{id}");
     assert!(!is_uuid("new") && !is_uuid("01234567-89ab-cdef-0123-456789abcdeg"));
 }
+
+#[test]
+fn json_of_another_shape_is_neither_a_run_nor_a_turn() {
+    let mut turn = Turn::default();
+    turn.take(&json!({"answer": "hi"}));
+    assert_eq!((run(&[json!({"answer": "hi"})]).is_other, turn.is_other), (Some(true), Some(true)));
+    turn.take(&completed_frame());
+    assert_eq!((run(&[event("done", json!({}))]).is_other, turn.is_other), (Some(false), Some(false)));
+}
