@@ -186,6 +186,17 @@ impl<'a> Statement<'a> {
         (0..self.len()).any(|at| self.keyword(at, "UNION") && self.begins(at) && self.open(at).is_none())
     }
 
+    /// Whether it computes from its parameters alone: it has no clause, subquery or pattern that looks at a graph.
+    pub fn reads_no_graph(&self) -> bool {
+        let computes = |at: usize| {
+            let is_clause = self.keyword(at, "MATCH CALL MERGE CREATE") && self.begins(at);
+            let is_subquery = self.keyword(at, "COUNT COLLECT EXISTS") && self.is(at + 1, "{");
+            let is_arrow = self.is(at, "-") && (self.symbol(at + 1, "-[>") || self.is(at.wrapping_sub(1), "<"));
+            !is_clause && !is_subquery && !is_arrow
+        };
+        self.keyword(0, "RETURN WITH UNWIND") && (0..self.len()).all(computes)
+    }
+
     /// Whether a keyword begins its clause here: not `n.with`, `:WITH`, `AS with`, `STARTS WITH`.
     pub fn begins(&self, at: usize) -> bool {
         let before = at.wrapping_sub(1);
@@ -289,6 +300,30 @@ mod tests {
         let b = (0..s.len()).find(|at| s.at(*at) == "b").unwrap();
         assert_eq!(s.open(b).map(|at| s.at(at)), Some("["));
         assert_eq!((s.at(99), s.is(usize::MAX, "("), s.past(99)), ("", false, 100));
+    }
+
+    #[test]
+    fn a_statement_without_a_pattern_reads_no_graph() {
+        for text in [
+            "RETURN 1",
+            "RETURN $user = 'match' AS match",
+            "UNWIND [1, 2 - 1] AS x WITH x WHERE x > -1 RETURN count(x)",
+        ] {
+            assert!(Statement::parse(text).reads_no_graph(), "{text}");
+        }
+        for text in [
+            "MATCH (n) RETURN 1",
+            "WITH 1 AS x OPTIONAL MATCH (n) RETURN n",
+            "RETURN COUNT { (:A) }",
+            "RETURN EXISTS { MATCH (n) }",
+            "RETURN size([(:A)-->(b) | b])",
+            "RETURN exists((:A)<--())",
+            "RETURN exists((:A)-[:X]-())",
+            "CALL db.labels() YIELD label RETURN label",
+            "SHOW INDEXES",
+        ] {
+            assert!(!Statement::parse(text).reads_no_graph(), "{text}");
+        }
     }
 
     #[test]

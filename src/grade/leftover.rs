@@ -1,13 +1,14 @@
 //! Whether an assertion fails only for what other conversations left behind.
 
+use super::since::{Since, is_same, since};
 use super::{GradeInput, evaluate};
 use crate::assertion::{AssertionCheck, cypher};
 use crate::evidence::{Evidence, ObjectContext, Observed, Resource, State};
 use crate::job::Assertion;
 use crate::score::{Component, Score};
 
-/// What an assertion that fails is worth instead, where it would hold without what was there before the first word and
-/// nothing keeps conversations apart: nobody can tell, and it is not the agent's fault.
+/// What an assertion that fails is worth instead, where nothing keeps conversations apart and it would hold without what was
+/// there before the first word, or nobody can tell whether it would: it may not be the agent's fault.
 pub(super) fn excused(
     assertion: &Assertion,
     trial: GradeInput<'_>,
@@ -22,10 +23,18 @@ pub(super) fn excused(
             let exact = cypher::sides(&check.cypher)
                 .zip(before.sides(id).zip(evidence.sides(id)))
                 .and_then(|(sides, (before, after))| cypher::holds_of_added_sides(check, &sides, before, after));
-            match exact {
+            let holds = match exact {
                 Some(holds) => holds,
                 None => cypher::holds_of_what_was_added(check, before.table(id)?, evidence.table(id)?),
+            };
+            if !holds && mixes_old_and_new(assertion, trial, before) {
+                return Some(Component::missing(format!(
+                    "{}; but the query read what was there before the first word, and that can't be kept apart from what \
+                     this conversation did: say isolation: user, or add a setup that clears it away",
+                    after.why()
+                )));
             }
+            holds
         }
         AssertionCheck::Expression(_) if check.needs_object_context() => {
             let (Some(Observed::Seen(old)), Some(Observed::Seen(all))) =
@@ -46,6 +55,23 @@ pub(super) fn excused(
             after.why()
         ))
     })
+}
+
+/// Whether a query read data that was there before the first word, and returns it together with what is new. Where nothing
+/// that it looks at has changed, there is nothing new.
+fn mixes_old_and_new(assertion: &Assertion, trial: GradeInput<'_>, before: &State) -> bool {
+    let (AssertionCheck::Cypher(check), id, evidence) = (&assertion.check, &assertion.id, trial.evidence) else {
+        return false;
+    };
+    let empty = evidence.empty.as_ref().and_then(|empty| empty.table(id));
+    let (Some(old), Some(new), Some(empty)) = (before.table(id), evidence.table(id), empty) else { return false };
+    if is_same(old, empty) || since(&assertion.check, trial, before) == Since::Unchanged {
+        return false;
+    }
+    match cypher::sides(&check.cypher).zip(before.sides(id).zip(evidence.sides(id))) {
+        Some((sides, (old, new))) => !cypher::can_be_kept_apart(&sides.cypher, old, new),
+        None => !cypher::can_be_kept_apart(&check.cypher, old, new),
+    }
 }
 
 /// The context with only those resources that were not there before, or not like this.

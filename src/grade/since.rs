@@ -1,7 +1,7 @@
 //! Whether what an assertion looks at has changed since the first word.
 
 use super::GradeInput;
-use crate::assertion::{AssertionCheck, expression};
+use crate::assertion::{AssertionCheck, cypher, expression};
 use crate::evidence::{Change, Entity, Evidence, Observed, State, Table, Value};
 use crate::job::Assertion;
 
@@ -19,6 +19,7 @@ pub(super) enum Since {
 pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &State) -> Since {
     let evidence = trial.evidence;
     match check {
+        AssertionCheck::Cypher(check) if cypher::reads_no_graph(&check.cypher) => Since::Unchanged,
         AssertionCheck::Cypher(cypher) => {
             let relevant = before.may_be_left_over.then_some(cypher.cypher.as_str());
             of_graph(relevant, trial, before)
@@ -72,7 +73,7 @@ fn of_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &State) -> Sinc
 }
 
 /// Whether two tables have the same rows, in whichever order.
-fn is_same(one: &Table, other: &Table) -> bool {
+pub(super) fn is_same(one: &Table, other: &Table) -> bool {
     let same_row = |one: &Vec<Value>, other: &Vec<Value>| {
         one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
     };

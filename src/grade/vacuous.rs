@@ -46,8 +46,12 @@ pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
     let evidence = trial.evidence;
     let before = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition))?;
     if let AssertionCheck::Changes(check) = &assertion.check {
-        // Nothing can have changed before the conversation: what it allows for tells whether it can fail.
-        return check.allows_everything().then_some(Vacuity::Vacuous);
+        // Nothing can have changed before the conversation: one that only forbids holds then.
+        let holds = || in_silence(assertion, trial, before).score() == Some(Score::ONE);
+        return match check.allows_everything() {
+            true => Some(Vacuity::Vacuous),
+            false => holds().then_some(Vacuity::HeldBefore),
+        };
     }
     if !was_looked_at(assertion, before) {
         return None;

@@ -81,7 +81,8 @@ pub(super) async fn look_before(
                 before.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
                 let input = GradeInput { job, case, evidence, clock: engine.clock };
                 let held = grade::in_silence(assertion, input, &before);
-                if held.score().is_some_and(|score| score < Score::ONE) {
+                // What others left is told by what the query returns without it.
+                if held.score().is_some_and(|score| score < Score::ONE) && !before.may_be_left_over {
                     continue;
                 }
                 let result = match engine.empty_graph() {

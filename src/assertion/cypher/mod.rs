@@ -5,6 +5,7 @@
 //! names, is missing, never false.
 
 mod added;
+mod apart;
 mod typo;
 mod config;
 mod order;
@@ -13,6 +14,7 @@ mod show;
 mod sides;
 
 pub use added::{holds_of_added_sides, holds_of_what_was_added};
+pub use apart::can_be_kept_apart;
 pub use config::CypherCheck;
 pub use sides::{Sides, sides};
 pub use typo::LABELS;
@@ -68,6 +70,11 @@ pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> C
         why.push_str(&format!("; {hint}"));
     }
     Component::scored(Score::ZERO, why)
+}
+
+/// Whether a query computes from its parameters alone, so that no change of the graph shows in it.
+pub fn reads_no_graph(cypher: &str) -> bool {
+    Statement::parse(cypher).reads_no_graph()
 }
 
 /// Why `expected` can't be what a query returns, whatever the graph holds, as far as the query's text tells. Where only the

@@ -33,7 +33,7 @@ fn input<'a>(job: &'a Job, evidence: &'a Evidence) -> GradeInput<'a> {
 }
 
 fn cypher() -> Assertion {
-    let check = CypherCheck { cypher: "RETURN $x".to_owned(), expected: 1.into() };
+    let check = CypherCheck { cypher: "MATCH (x) RETURN x.n".to_owned(), expected: 1.into() };
     assertion(AssertionCheck::Cypher(check))
 }
 
@@ -239,6 +239,55 @@ fn an_agent_is_not_blamed_for_what_others_left() {
 }
 
 #[test]
+fn what_was_there_before_may_not_be_kept_apart() {
+    let text = |text: &str| Value::String(text.to_owned());
+    let state = |value: Value| {
+        let table = Table { columns: vec!["x".to_owned()], rows: vec![vec![value]] };
+        let result = Observed::Seen(table);
+        State {
+            queries: vec![QueryObservation { assertion: AssertionId::new("0"), result, sides: None }],
+            ..State::default()
+        }
+    };
+    let fails = || Component::scored(Score::ZERO, "expected Paris");
+    let of = |cypher: &str, (empty, before, after): (Value, Value, Value), labels: &[&str]| {
+        let evidence = Evidence {
+            before: Some(State { may_be_left_over: true, ..state(before) }),
+            empty: Some(state(empty)),
+            queries: state(after).queries,
+            changes: changes(labels),
+            ..Evidence::sample()
+        };
+        let check = CypherCheck { cypher: cypher.to_owned(), expected: "Paris".into() };
+        weigh(&assertion(AssertionCheck::Cypher(check)), input(&job(), &evidence), fails()).0
+    };
+    let latest = "MATCH (t:Train) RETURN max(t.from)";
+    let rome = || (Value::Null, text("Rome"), text("Rome"));
+    let missing = of(latest, rome(), &["Train"]);
+    assert!(missing.is_missing() && missing.why().contains("can't be kept apart"), "{missing:?}");
+    assert_eq!(of(latest, rome(), &[]), fails(), "nothing was done");
+    assert_eq!(of(latest, rome(), &["Message"]), fails(), "nothing that it looks at has changed");
+    assert_eq!(of(latest, (Value::Null, Value::Null, text("Oslo")), &["Train"]), fails(), "nothing was there");
+    assert_eq!(of("MATCH (t:Train) RETURN t.from", rome(), &["Train"]), fails(), "rows are kept apart");
+    let counted = of("MATCH (t:Train) RETURN toString(count(t))", (text("0"), text("1"), text("2")), &["Train"]);
+    assert!(counted.is_missing());
+}
+
+#[test]
+fn what_reads_no_graph_is_never_shown_by_a_change_of_it() {
+    let evidence = Evidence {
+        before: Some(state(Ok(1))),
+        empty: Some(state(Ok(1))),
+        changes: changes(&["A"]),
+        queries: state(Ok(1)).queries,
+        ..Evidence::sample()
+    };
+    let check = CypherCheck { cypher: "RETURN 1".to_owned(), expected: 1.into() };
+    let one = assertion(AssertionCheck::Cypher(check));
+    assert_eq!(worth(&one, &evidence), (UNSHOWN.to_owned(), Some(Vacuity::Vacuous)));
+}
+
+#[test]
 fn true_and_false_are_told_apart_by_what_is_compared() {
     let query = "MATCH (b:Booking) RETURN count(b) = 1";
     let check = CypherCheck { cypher: query.to_owned(), expected: true.into() };
@@ -282,15 +331,26 @@ fn what_could_not_be_seen_is_not_checked_unless_the_empty_state_settles_it() {
 }
 
 #[test]
-fn changes_are_vacuous_only_where_they_allow_everything() {
+fn changes_that_only_forbid_hold_before_and_are_vacuous_only_where_they_allow_everything() {
     let of_changes = |text: &str| {
         let config = serde_json::from_str(text).unwrap();
         assertion(AssertionCheck::Changes(config))
     };
     let of = |text: &str| of(&of_changes(text), Some(State::default()), Some(State::default()));
     assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any"}"#), Some(Vacuity::Vacuous));
-    assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any", "turn": 1}"#), None);
-    assert_eq!(of(r#"{"created": "none"}"#), None);
+    for forbids in [
+        r#"{"created": "any", "deleted": "any", "changed": "any", "turn": 1}"#,
+        r#"{"created": "none"}"#,
+        r#"{"created": "any", "deleted": "none"}"#,
+        r#"{"created": [{"node": "A", "count": {"max": 1}}]}"#,
+    ] {
+        assert_eq!(of(forbids), Some(Vacuity::HeldBefore), "{forbids}");
+        let nothing = Evidence { before: Some(State::default()), changes: changes(&[]), ..Evidence::sample() };
+        assert_eq!(worth(&of_changes(forbids), &nothing), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
+        let meant = Assertion { holds_before: true, ..of_changes(forbids) };
+        assert_eq!(worth(&meant, &nothing), ("1".to_owned(), None));
+    }
+    assert_eq!(of(r#"{"created": [{"node": "A", "count": 1}]}"#), None, "something is required");
 }
 
 #[test]
