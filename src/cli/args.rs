@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{FalseyValueParser, NonEmptyStringValueParser, Resettable};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::env_file::EnvFile;
@@ -13,6 +14,7 @@ use crate::graph::embedded::Megabytes;
 use crate::job::ModelName;
 use crate::money::Dollars;
 use crate::score::Score;
+use crate::text::nearest;
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
 /// assertions check what really happened.
@@ -29,10 +31,14 @@ impl Args {
     /// # Errors
     /// clap's words, which are help, the version or what is wrong.
     pub(super) fn typed(typed: &[OsString], file: &EnvFile) -> Result<Args, clap::Error> {
-        let twin = |arg: Arg| of_file(unset_where_empty(arg), file);
+        let twin = |arg: Arg| of_file(unset_where_empty(negative_as_value(arg)), file);
         let command = Args::command()
             .mut_subcommands(|command| command.mut_args(twin).mut_subcommands(|inner| inner.mut_args(twin)));
-        Args::from_arg_matches(&command.try_get_matches_from(typed)?)
+        let outer = typed.iter().skip(1).find_map(|word| command.find_subcommand(word));
+        let outer = outer.filter(|inner| inner.has_subcommands()).unwrap_or(&command);
+        let subcommands: Vec<String> = outer.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+        let matches = command.try_get_matches_from(typed).map_err(|error| with_subcommands(error, &subcommands))?;
+        Args::from_arg_matches(&matches)
     }
 
     /// The file of variables that a subcommand reads: `None` where it reads none, `Some(None)` for the usual one.
@@ -45,6 +51,27 @@ impl Args {
             _ => None,
         }
     }
+}
+
+/// A subcommand that there is not: the nearest one, and all that there are.
+fn with_subcommands(mut error: clap::Error, subcommands: &[String]) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let near = nearest(typed, subcommands.iter().map(String::as_str)).map(str::to_owned);
+    // A longer name has clap's own suggestion.
+    if error.get(ContextKind::SuggestedSubcommand).is_none()
+        && let Some(near) = near
+    {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
+    }
+    let all = format!("the subcommands are {}", subcommands.join(", "));
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![all.into()]));
+    error
+}
+
+/// `--repeat -1` is a number that is wrong, not a flag that there is not.
+fn negative_as_value(arg: Arg) -> Arg {
+    let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+    if takes_value { arg.allow_negative_numbers(true) } else { arg }
 }
 
 /// What the file says of an argument's twin, which goes before a default only. A variable that is set, though it be empty,
@@ -115,11 +142,11 @@ pub(super) struct RunArgs {
 
     /// How many conversations may be held at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
-          value_parser = clap::value_parser!(u16).range(1..))]
+          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
     pub(super) max_concurrency: u16,
 
     /// The seed of every random choice [default: drawn, and kept in the record]
-    #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N")]
+    #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N", value_parser = whole_number::<u64>(0, u64::MAX))]
     pub(super) rng_seed: Option<u64>,
 
     /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
@@ -157,7 +184,7 @@ pub(super) struct PlanArgs {
     pub(super) scorer_model: Option<ModelName>,
 
     /// Hold each conversation so often [default: the job's `repeat`, 1]
-    #[arg(long, env = "EVAL_JOB_REPEAT", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, env = "EVAL_JOB_REPEAT", value_name = "N", value_parser = whole_number::<u32>(1, 10_000))]
     pub(super) repeat: Option<u32>,
 
     /// Only this condition [default: both where there are facts]
@@ -173,7 +200,7 @@ pub(super) struct PlanArgs {
     pub(super) cost_limit: Option<Dollars>,
 
     /// Stop before the run takes more than so many tokens
-    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
     pub(super) token_limit: Option<u64>,
 
     /// Stop after so many seconds; what goes on then is kept as far as it went
@@ -275,7 +302,7 @@ pub(super) struct GradeArgs {
 
     /// How many conversations the judge is asked about at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
-          value_parser = clap::value_parser!(u16).range(1..))]
+          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
     pub(super) max_concurrency: u16,
 
     /// Stop before the judge costs more than so many US dollars
@@ -283,7 +310,7 @@ pub(super) struct GradeArgs {
     pub(super) cost_limit: Option<Dollars>,
 
     /// Stop before the judge takes more than so many tokens
-    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
     pub(super) token_limit: Option<u64>,
 
     /// A YAML file of prices that go before the embedded ones, as for `run`
@@ -319,7 +346,8 @@ pub(super) struct InitArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoAgentArgs {
     /// Where it listens on loopback; 0 takes a free port
-    #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 8081)]
+    #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 8081,
+          value_parser = whole_number::<u16>(0, u16::MAX.into()))]
     pub(super) port: u16,
 }
 
@@ -338,6 +366,16 @@ impl From<ConditionArg> for Condition {
             ConditionArg::WithoutFacts => Condition::WithoutFacts,
             ConditionArg::WithFacts => Condition::WithFacts,
         }
+    }
+}
+
+/// A parser of whole numbers that tells which ones it takes.
+fn whole_number<T: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text: &str| {
+        let number = text.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
+        number
+            .and_then(|number| T::try_from(number).ok())
+            .ok_or_else(|| format!("a whole number from {least} to {most}"))
     }
 }
 
@@ -364,7 +402,8 @@ pub(super) enum GraphCommand {
 #[derive(Debug, clap::Args)]
 pub(super) struct GraphServeArgs {
     /// The port; 0 takes a free one
-    #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 7687)]
+    #[arg(long, env = "EVAL_JOB_PORT", value_name = "PORT", default_value_t = 7687,
+          value_parser = whole_number::<u16>(0, u16::MAX.into()))]
     pub(super) port: u16,
     /// The most memory that a statement may take, and the graph: 512, `512 MB` or `2 GB`
     #[arg(long, env = "EVAL_JOB_MEMORY", value_name = "SIZE", default_value_t = Megabytes::default())]

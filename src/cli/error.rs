@@ -1,5 +1,6 @@
 //! The one voice in which errors are told: where, what, and what to try.
 
+use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,11 +22,66 @@ pub(super) struct RefusedJob {
     pub(super) refusals: Vec<Refusal>,
 }
 
+const JOB_FILE: &str = "job file";
+
+/// An argument that names a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileArgument {
+    /// What is typed before it.
+    pub(super) before: &'static str,
+    /// What kind of file it is.
+    pub(super) kind: &'static str,
+}
+
+impl FileArgument {
+    /// The job file of a subcommand: what is typed before it.
+    pub(super) fn job(before: &'static str) -> FileArgument {
+        FileArgument { before, kind: JOB_FILE }
+    }
+
+    /// The same with the first YAML file of this folder, if that can be the one.
+    fn file_in(&self, folder: &Path) -> Option<String> {
+        if self.kind != JOB_FILE {
+            return None;
+        }
+        let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yml" || ending == "yaml");
+        let files = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+        let first = files.filter(|path| is_yaml(path) && path.is_file()).min()?;
+        Some(format!("{} {}", self.before, first.display()))
+    }
+}
+
+impl Display for FileArgument {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} FILE, with the path of a {}", self.before, self.kind)
+    }
+}
+
+/// The file that stands where a folder has to be.
+pub(super) fn file_in_place_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir())
+}
+
+/// Whether a folder or file can't be written since it was chosen wrongly; a full or broken disk is another matter.
+pub(super) fn is_mistake(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        error.kind(),
+        Kind::AlreadyExists
+            | Kind::InvalidFilename
+            | Kind::IsADirectory
+            | Kind::NotADirectory
+            | Kind::NotFound
+            | Kind::PermissionDenied
+            | Kind::ReadOnlyFilesystem
+    )
+}
+
 /// An error before or around a run. Errors within a trial are outcomes.
 #[derive(Debug)]
 pub(super) enum CliError {
-    /// A job file can't be read.
-    Unreadable { path: PathBuf, source: io::Error },
+    /// A file that an argument names can't be read.
+    Unreadable { path: PathBuf, source: io::Error, argument: FileArgument },
     /// The file of variables can't be read.
     UnreadableEnvFile { path: PathBuf, source: io::Error },
     /// The file of variables has a mistake. Nothing of the line is repeated: it can hold a key.
@@ -44,8 +100,10 @@ pub(super) enum CliError {
     UnknownFormat(PathBuf),
     /// `-o` names one file for the records of several jobs.
     SharedOutput(usize),
-    /// A file can't be written.
-    Unwritable { path: PathBuf, source: io::Error },
+    /// A file can't be written, and what to try if that is known.
+    Unwritable { path: PathBuf, source: io::Error, help: Option<String> },
+    /// No run can be kept in the runs folder; nothing was run.
+    NoRunsFolder(StoreError),
     /// The runs folder.
     Store(StoreError),
     /// A subcommand lacks something that only the environment can say.
@@ -87,7 +145,13 @@ impl CliError {
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
             CliError::Database(_) | CliError::NotReady { .. } => CliError::BROKEN,
+            // A full disk is nobody's mistake.
+            CliError::NoRunsFolder(StoreError::Io { source, .. }) if is_mistake(source) => CliError::USAGE,
+            CliError::Store(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotADirectory => {
+                CliError::USAGE
+            }
             CliError::Store(_)
+            | CliError::NoRunsFolder(_)
             | CliError::Unservable { .. }
             | CliError::Unwritable { .. }
             | CliError::Journal { .. }
@@ -96,16 +160,31 @@ impl CliError {
         }
     }
 
+    /// The same of a file of `-o`, with the command that writes it later.
+    pub(super) fn written_by(self, command: impl Fn(&Path) -> String) -> CliError {
+        match self {
+            CliError::Unwritable { path, source, .. } => {
+                let help = Some(format!("{}, once it can be written, or another path", command(&path)));
+                CliError::Unwritable { path, source, help }
+            }
+            other => other,
+        }
+    }
+
     /// The message for the user.
     pub(super) fn words(&self, ink: Ink) -> String {
         let error = ink.bad("error:");
         match self {
-            CliError::Unreadable { path, source } if source.kind() == io::ErrorKind::NotFound => {
+            CliError::Unreadable { path, source, argument } if source.kind() == io::ErrorKind::NotFound => {
                 let first = if path == Path::new(DEFAULT_JOB) { "eval-job init, which writes one; or " } else { "" };
                 let path = plain(&path.display().to_string());
-                format!("{error} there is no file {path}\n  try: {first}eval-job run FILE, with the path of a job file")
+                format!("{error} there is no file {path}\n  try: {first}{argument}")
             }
-            CliError::Unreadable { path, source } => {
+            CliError::Unreadable { path, argument, .. } if path.is_dir() => {
+                let inside = argument.file_in(path).map_or_else(|| argument.to_string(), |file| plain(&file));
+                format!("{error} {} is a folder, not a file\n  try: {inside}", plain(&path.display().to_string()))
+            }
+            CliError::Unreadable { path, source, .. } => {
                 format!("{error} {} can't be read: {source}", plain(&path.display().to_string()))
             }
             CliError::UnreadableEnvFile { path, source } => {
@@ -162,10 +241,20 @@ impl CliError {
             CliError::SharedOutput(jobs) => format!(
                 "{error} --output would hold the record of the last of {jobs} jobs only\n  try: one job at a time, or no --output: every run is kept in the runs folder"
             ),
-            CliError::Unwritable { path, source } => {
-                format!("{error} {} can't be written: {source}", plain(&path.display().to_string()))
+            CliError::Unwritable { path, source, help } => {
+                let help = help.as_ref().map_or_else(String::new, |help| format!("\n  try: {}", plain(help)));
+                format!("{error} {} can't be written: {source}{help}", plain(&path.display().to_string()))
             }
-            CliError::Store(source @ StoreError::Io { .. }) => {
+            CliError::Store(StoreError::Io { path, source, .. })
+            | CliError::NoRunsFolder(StoreError::Io { path, source, .. })
+                if matches!(source.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) =>
+            {
+                let file = file_in_place_of(path).unwrap_or(path);
+                let file = plain(&file.display().to_string());
+                format!("{error} {file} is a file, not a folder\n  try: another folder with --runs-dir DIR")
+            }
+            CliError::Store(source @ StoreError::Io { .. })
+            | CliError::NoRunsFolder(source @ StoreError::Io { .. }) => {
                 format!("{error} {source}\n  try: another folder with --runs-dir DIR")
             }
             CliError::Store(source @ StoreError::NoRuns { .. }) => {
@@ -175,7 +264,7 @@ impl CliError {
             CliError::Store(source @ StoreError::Ambiguous { .. }) => {
                 format!("{error} {source}\n  try: the whole id of one of them")
             }
-            CliError::Store(source) => format!("{error} {source}"),
+            CliError::Store(source) | CliError::NoRunsFolder(source) => format!("{error} {source}"),
             CliError::Unprepared(refusal) => format!("{error} {}\n  try: {}", refusal.what, refusal.help),
             CliError::Database(source) => format!("{error} {}", plain(&source.message)),
             CliError::Unservable { address, source } => {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::error::CliError;
+use super::error::{CliError, FileArgument};
 use super::prompts::PromptFiles;
 use crate::job::{self, Job};
 use crate::prompt::Templates;
@@ -20,15 +20,20 @@ pub(super) struct Loaded {
     pub(super) templates: Templates,
 }
 
-/// Reads all of these files, or tells the problems of all of them.
-pub(super) fn load(files: &[PathBuf], prompts: Option<&Path>, redactor: &Redactor) -> Result<Vec<Loaded>, CliError> {
+/// Reads all of these files, or tells the problems of all of them; `argument` is how they are named on the command line.
+pub(super) fn load(
+    files: &[PathBuf],
+    argument: FileArgument,
+    prompts: Option<&Path>,
+    redactor: &Redactor,
+) -> Result<Vec<Loaded>, CliError> {
     if let Some(folder) = prompts.filter(|folder| !folder.is_dir()) {
         return Err(CliError::NoPrompts(folder.to_path_buf()));
     }
     let mut loaded = Vec::new();
     let mut invalid = Vec::new();
     for path in files {
-        let unreadable = |source| CliError::Unreadable { path: path.clone(), source };
+        let unreadable = |source| CliError::Unreadable { path: path.clone(), source, argument };
         let text = fs::read(path).and_then(utf8).map_err(unreadable)?;
         let file = path.display().to_string();
         redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));

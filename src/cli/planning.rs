@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::PlanArgs;
 use super::context::Context;
-use super::error::{CliError, RefusedJob};
+use super::error::{CliError, FileArgument, RefusedJob};
 use super::jobs::{self, Loaded};
 use crate::grade;
 use crate::job::{Case, Job, RunLimits};
@@ -27,10 +27,15 @@ pub(super) struct Planned {
 ///
 /// # Errors
 /// Everything that can't work, of all files.
-pub(super) fn plan_all(files: &[PathBuf], args: &PlanArgs, context: &Context) -> Result<Vec<Planned>, CliError> {
+pub(super) fn plan_all(
+    files: &[PathBuf],
+    argument: FileArgument,
+    args: &PlanArgs,
+    context: &Context,
+) -> Result<Vec<Planned>, CliError> {
     let prices = prices(args.prices.as_deref())?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
-    for loaded in jobs::load(files, args.prompts.as_deref(), context.redactor())? {
+    for loaded in jobs::load(files, argument, args.prompts.as_deref(), context.redactor())? {
         let file = loaded.file.clone();
         match plan(args, context, &prices, loaded) {
             Ok(plan) => planned.push(plan),
@@ -81,7 +86,8 @@ fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
 pub(super) fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let Some(path) = file else { return Ok(PriceTable::embedded()) };
     let text = std::fs::read_to_string(path);
-    let text = text.map_err(|source| CliError::Unreadable { path: path.to_path_buf(), source })?;
+    let argument = FileArgument { before: "--prices", kind: "file of prices" };
+    let text = text.map_err(|source| CliError::Unreadable { path: path.to_path_buf(), source, argument })?;
     let invalid = |what| CliError::InvalidPrices { path: path.to_path_buf(), what };
     PriceTable::embedded().with_file(&text).map_err(invalid)
 }

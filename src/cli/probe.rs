@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::args::ProbeArgs;
 use super::certificates;
 use super::context::Context;
-use super::error::{CliError, RefusedJob};
+use super::error::{CliError, FileArgument, RefusedJob};
 use super::jobs::{self, Loaded};
 use super::planning::surroundings;
 use super::printer::Printer;
@@ -27,7 +27,8 @@ const SHOWN: usize = 100;
 /// Says hello to the agent and prints what was found.
 pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     certificates::warn(context, printer);
-    let loaded = jobs::load(std::slice::from_ref(&args.file), None, context.redactor())?;
+    let loaded =
+        jobs::load(std::slice::from_ref(&args.file), FileArgument::job("eval-job probe"), None, context.redactor())?;
     let models: Vec<String> = args.model.iter().take(1).cloned().collect();
     let mut worst = 0;
     for loaded in loaded {
@@ -100,22 +101,21 @@ fn about(target: &Target) -> Lines {
         (None, None, None) if transport.hosting() == Hosting::OwnProcess => "a process of its own".to_owned(),
         (None, None, None) => "a free port of this machine".to_owned(),
     };
-    let words = |can: bool| {
+    let abilities = |can: bool| {
         let all = Ability::ALL.into_iter().filter(|ability| target.transport.can(*ability) == can);
-        let words: Vec<&str> = all.map(Ability::words).collect();
-        if words.is_empty() { "nothing of that".to_owned() } else { words.join(", ") }
+        all.map(Ability::words).collect::<Vec<_>>()
     };
-    vec![
-        ("transport", transport.key().to_owned()),
-        ("address", address),
-        ("it can", words(true)),
-        ("it can't", words(false)),
-    ]
+    let can = [vec!["answer messages"], abilities(true)].concat().join(", ");
+    let can_not = abilities(false);
+    let can_not = if can_not.is_empty() { "–".to_owned() } else { can_not.join(", ") };
+    vec![("transport", transport.key().to_owned()), ("address", address), ("it can", can), ("it can't", can_not)]
 }
 
 fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut Lines) -> u8 {
     let id = one_line(&seen.session_id, SHOWN);
-    lines.push(("reachable", "yes".to_owned()));
+    // A session with a command is a process that could be started, whether it is an agent or not.
+    let reachable = if seen.greeting.is_none() && seen.reply.is_err() { started(target) } else { "yes" };
+    lines.push(("reachable", reachable.to_owned()));
     lines.push(("session", format!("{id} ({})", count(seen.session_id.chars().count(), "character"))));
     if let Some(greeting) = &seen.greeting {
         lines.push(("greeting", one_line(&greeting.text, SHOWN)));
@@ -156,6 +156,12 @@ fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut Lines) -> u8 {
     0
 }
 
+/// Whether an agent is there that has not said a word: a command may be any program.
+fn started(target: &Target) -> &'static str {
+    let is_command = target.transport.hosting() == Hosting::OwnProcess && target.start.is_none();
+    if is_command { "no: the command was started, and no reply came" } else { "yes" }
+}
+
 fn time(reply: &Reply) -> String {
     let first = reply.first_token_ms.map_or("unknown".to_owned(), |ms| format!("{ms:.0} ms"));
     format!("{:.0} ms, first words {first}", reply.latency_ms)
@@ -181,7 +187,7 @@ fn events(events: &[Event]) -> String {
 fn error_lines(target: &Target, error: &AgentError, lines: &mut Lines) {
     let is_told = |what: &str| lines.iter().any(|(told, _)| *told == what);
     if !is_told("reachable") && error.kind != AgentErrorKind::Unsendable {
-        let reachable = if error.kind == AgentErrorKind::Unreachable { "no" } else { "yes" };
+        let reachable = if error.kind == AgentErrorKind::Unreachable { "no" } else { started(target) };
         lines.push(("reachable", reachable.to_owned()));
     }
     if error.kind == AgentErrorKind::Unauthorized {

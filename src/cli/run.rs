@@ -1,6 +1,7 @@
 //! `eval-job run FILE…`
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt;
@@ -9,7 +10,7 @@ use futures_util::future::BoxFuture;
 use super::args::RunArgs;
 use super::certificates;
 use super::context::Context;
-use super::error::{CliError, RefusedJob};
+use super::error::{CliError, FileArgument, RefusedJob};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::Progress;
@@ -33,7 +34,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     let runtime = runtime()?;
     let plans = {
         let _inside = runtime.enter();
-        plan_all(&args.files, &args.plan, context)?
+        plan_all(&args.files, FileArgument::job("eval-job run"), &args.plan, context)?
     };
     let signals = Signals::listen(printer.clone())?;
     let worst = runtime.block_on(run_all(args, context, printer, plans, &signals));
@@ -88,8 +89,9 @@ async fn run_one(
     let shown = context.stderr_is_tty || args.verbose;
     let on_wait = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
     let mut chance = fastrand::Rng::with_seed(Context::chance());
-    let NewRun { id, folder, journal } =
-        RunsFolder::at(&args.runs.runs_dir).create(&plan.job.name, context.clock.wall(), &mut chance)?;
+    let runs = RunsFolder::at(&args.runs.runs_dir);
+    let created = runs.create(&plan.job.name, context.clock.wall(), &mut chance);
+    let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
 
     let path = folder.display().to_string();
     signals.kept_at(kept_at_once(&id, &path, args, context));
@@ -162,8 +164,18 @@ async fn run_one(
         // What the run came to says more.
         Err(error) => printer.error(&error.into()),
     }
-    written?;
-    Ok(verdict)
+    match written {
+        Ok(()) => Ok(verdict),
+        Err(error) => {
+            let error = error.written_by(|path| show_command(&id, args, &[path]));
+            if verdict == Verdict::Passed {
+                return Err(error);
+            }
+            // What the run came to says more.
+            printer.error(&error);
+            Ok(verdict)
+        }
+    }
 }
 
 /// What whoever ends this process at once is told, and how the files of `-o` are written then: from the journal.
@@ -294,7 +306,13 @@ fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
 }
 
 fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
+    format!("{why}: {}", show_command(id, args, &[]))
+}
+
+/// What shows a run again, and writes it to these files.
+fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> String {
     let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
     let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
-    format!("{why}: eval-job show {id}{runs_dir}")
+    let outputs: String = outputs.iter().map(|path| format!(" -o {}", path.display())).collect();
+    format!("eval-job show {id}{runs_dir}{outputs}")
 }

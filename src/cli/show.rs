@@ -1,15 +1,16 @@
 //! `eval-job show [ID]`
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::args::ShowArgs;
 use super::context::Context;
-use super::error::CliError;
+use super::error::{CliError, file_in_place_of, is_mistake};
 use super::printer::Printer;
 use crate::grade;
 use crate::job::Job;
+use crate::plan::Refusal;
 use crate::prompt::Templates;
 use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::report::{self, Gathered};
@@ -64,19 +65,52 @@ impl StoredPrompts {
     }
 }
 
-/// Refuses endings that tell no format and folders that are not there, before anything else happens.
+/// Refuses endings that tell no format and files that can't be written, before anything else happens.
 pub(super) fn check_outputs(outputs: &[PathBuf]) -> Result<(), CliError> {
     for path in outputs {
         if path.extension().is_none_or(|ending| ending != "json") {
             return Err(CliError::UnknownFormat(path.clone()));
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-            let what = format!("there is no folder {}", folder.display());
-            let source = io::Error::new(io::ErrorKind::NotFound, what);
-            return Err(CliError::Unwritable { path: path.clone(), source });
+            let (what, help) = match file_in_place_of(folder) {
+                Some(file) => (format!("{} is a file, not a folder", file.display()), String::new()),
+                None => {
+                    let folder = folder.display();
+                    (format!("there is no folder {folder}"), format!("mkdir -p {folder}, or "))
+                }
+            };
+            return Err(unwritable(path, &what, &help));
         }
+        check_writable(path).map_err(|error| match error.kind() {
+            io::ErrorKind::IsADirectory => unwritable(path, "it is a folder", ""),
+            _ if is_mistake(&error) => unwritable(path, &error.to_string(), ""),
+            _ => CliError::Unwritable { path: path.clone(), source: error, help: None },
+        })?;
     }
     Ok(())
+}
+
+fn unwritable(path: &Path, what: &str, help: &str) -> CliError {
+    CliError::Unprepared(Refusal {
+        what: format!("{} can't be written: {what}", path.display()),
+        help: format!("{help}another path with -o PATH"),
+    })
+}
+
+/// Whether a file can be written, without a change to it: one that is there keeps what it holds, and none is left behind. A
+/// pipe or a device is opened once only, when there is something to write.
+fn check_writable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(there) if there.is_file() => File::options().append(true).open(path).map(drop),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            File::options().append(true).create(true).open(path)?;
+            // Of a link that led nowhere the link is kept.
+            fs::remove_file(fs::canonicalize(path)?)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// What the files of `-o` are written from.
@@ -90,7 +124,7 @@ impl<R: StoredRun> Outputs<'_, R> {
     /// Writes the run to each of these files.
     pub(super) fn write(&self, paths: &[PathBuf]) -> Result<(), CliError> {
         for path in paths {
-            let unwritable = |source| CliError::Unwritable { path: path.clone(), source };
+            let unwritable = |source| CliError::Unwritable { path: path.clone(), source, help: None };
             self.write_one(path, BufWriter::new(File::create(path).map_err(unwritable)?))?;
         }
         Ok(())
@@ -101,7 +135,8 @@ impl<R: StoredRun> Outputs<'_, R> {
         for path in paths {
             let mut text = Vec::new();
             self.write_one(path, &mut text)?;
-            std::fs::write(path, text).map_err(|source| CliError::Unwritable { path: path.clone(), source })?;
+            let unwritable = |source| CliError::Unwritable { path: path.clone(), source, help: None };
+            fs::write(path, text).map_err(unwritable)?;
         }
         Ok(())
     }
@@ -118,7 +153,7 @@ impl<R: StoredRun> Outputs<'_, R> {
         };
         written.map_err(|error| match error {
             DocumentError::Read(error) => error.into(),
-            DocumentError::Write(source) => CliError::Unwritable { path: path.to_path_buf(), source },
+            DocumentError::Write(source) => CliError::Unwritable { path: path.to_path_buf(), source, help: None },
         })
     }
 }

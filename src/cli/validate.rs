@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::ValidateArgs;
 use super::context::Context;
-use super::error::CliError;
+use super::error::{CliError, FileArgument};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::run::runtime;
@@ -26,7 +26,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
     let runtime = runtime()?;
     let plans = {
         let _inside = runtime.enter();
-        plan_all(&args.files, &args.plan, context)?
+        plan_all(&args.files, FileArgument::job("eval-job validate"), &args.plan, context)?
     };
     // Without a look at anything there is nothing to end in order.
     let interrupt = match args.live {

@@ -72,6 +72,15 @@ pub struct LimitExceeded {
 impl Display for LimitExceeded {
     /// `limits.cost ($0.50) is used up: $0.49 is spent, and the next request can cost $0.02`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match (self.limit, self.wanted) {
+            (Limit::Cost(most), Some(wanted)) if self.spent.dollars == Dollars::ZERO => {
+                return write!(f, "limits.cost ({most}) is less than one request can cost ({})", wanted.dollars);
+            }
+            (Limit::Tokens(most), Some(wanted)) if self.spent.tokens == 0 => {
+                return write!(f, "limits.tokens ({most}) is less than one request can take ({})", wanted.tokens);
+            }
+            _ => {}
+        }
         match self.limit {
             Limit::Cost(most) => write!(f, "limits.cost ({most}) is used up: {} is spent", self.spent.dollars)?,
             Limit::Tokens(most) => write!(f, "limits.tokens ({most}) is used up: {} are spent", self.spent.tokens)?,
@@ -221,6 +230,15 @@ mod tests {
         // A smaller one still fits, and the first refusal is the one that is told.
         spend_tracker.set_aside(of(120_000)).await.unwrap().release();
         assert_eq!(spend_tracker.limit_exceeded(), Some(short));
+    }
+
+    #[tokio::test]
+    async fn a_limit_too_low_for_a_single_request_says_so() {
+        let short = spend_tracker(300).set_aside(of(11_429)).await.unwrap_err();
+        assert_eq!(short.to_string(), "limits.tokens (300) is less than one request can take (11429)");
+        let cost = SpendTracker::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
+        let short = cost.set_aside(of(800_000)).await.unwrap_err();
+        assert_eq!(short.to_string(), "limits.cost ($0.50) is less than one request can cost ($0.80)");
     }
 
     #[tokio::test]

@@ -112,7 +112,10 @@ async fn answer(
         };
         judgement.rejected.push((raw.clone(), why.clone()));
         if judgement.rejected.len() == TRIES {
-            judgement.reply = Observed::Failed(format!("no usable verdict in {TRIES} tries: {why}"));
+            judgement.reply = Observed::Failed(format!(
+                "no usable verdict in {TRIES} tries: {}; try another scorer.model, or another scorer.prompt",
+                why.trim_end_matches('.')
+            ));
             return Ok(());
         }
         request.messages.push(Message::new(Role::Assistant, raw));

@@ -102,7 +102,7 @@ fn money_is_counted_by_the_prices_of_a_file_before_the_embedded_ones() {
     let output = world.run(&["--prices", "prices.yml", "--cost-limit", "5"]);
     assert_eq!(output.status.code(), Some(102));
     assert!(
-        text(&output.stdout).contains("limits.cost ($5.00) is used up: $0.00 is spent"),
+        text(&output.stdout).contains("limits.cost ($5.00) is less than one request can cost ($"),
         "{}",
         text(&output.stdout)
     );

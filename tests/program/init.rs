@@ -82,5 +82,5 @@ fn what_is_there_already_is_replaced_only_when_asked_for() {
     assert_eq!(init(folder.path(), &[other.to_str().unwrap()]).status.code(), Some(0));
     assert!(job(&other).contains("name: My agent"));
     let output = init(folder.path(), &["/dev/null/x"]);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
 }

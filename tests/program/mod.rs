@@ -9,6 +9,7 @@ mod graph_serve;
 mod init;
 mod kill;
 mod memory;
+mod mistakes;
 mod model_limits;
 mod neo4j;
 mod providers;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::args::GradeArgs;
 use super::context::Context;
-use super::error::CliError;
+use super::error::{CliError, FileArgument};
 use super::jobs::{self, Loaded};
 use super::printer::Printer;
 use super::run::runtime;
@@ -32,7 +32,9 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
         return Err(CliError::SharedOutput(args.runs.len()));
     }
     let files: Vec<_> = args.job.iter().cloned().collect();
-    let job = jobs::load(&files, args.prompts.as_deref(), context.redactor())?.pop();
+    let job =
+        jobs::load(&files, FileArgument::job("eval-job grade --job"), args.prompts.as_deref(), context.redactor())?
+            .pop();
     let asking = match &args.scorer_model {
         Some(judge) => Some(Asking { args, context, printer, judge, runtime: runtime()?, signals: listen(printer)? }),
         None => None,

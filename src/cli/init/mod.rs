@@ -1,14 +1,14 @@
 //! `eval-job init`
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
 
 use super::args::InitArgs;
-use super::error::CliError;
+use super::error::{CliError, file_in_place_of, is_mistake};
 use super::printer::Printer;
 use crate::job;
 use crate::plan::Refusal;
@@ -83,7 +83,7 @@ pub(super) fn init(args: &InitArgs, printer: &Arc<Printer>) -> Result<u8, CliErr
         }));
     }
     for (path, text) in &files {
-        write(path, text, args.force).map_err(|source| CliError::Unwritable { path: path.clone(), source })?;
+        write(path, text, args.force).map_err(|source| unwritten(path, source))?;
         printer.note(&format!("wrote {}", path.display()));
     }
     let here = if is_here { String::new() } else { format!("cd {} && ", args.folder.display()) };
@@ -93,6 +93,20 @@ pub(super) fn init(args: &InitArgs, printer: &Arc<Printer>) -> Result<u8, CliErr
          of version control",
     ));
     Ok(0)
+}
+
+/// Why a file could not be written: the folder was chosen wrongly, or the disk fails.
+fn unwritten(path: &Path, source: io::Error) -> CliError {
+    let help = "eval-job init FOLDER, with a folder that can be written to".to_owned();
+    match path.parent().and_then(file_in_place_of) {
+        Some(file) => {
+            CliError::Unprepared(Refusal { what: format!("{} is a file, not a folder", file.display()), help })
+        }
+        None if is_mistake(&source) => {
+            CliError::Unprepared(Refusal { what: format!("{} can't be written: {source}", path.display()), help })
+        }
+        None => CliError::Unwritable { path: path.to_path_buf(), source, help: Some(help) },
+    }
 }
 
 /// A file that came to be meanwhile isn't replaced either.

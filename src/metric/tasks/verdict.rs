@@ -68,8 +68,8 @@ impl Verdict {
     /// # Errors
     /// All that is wrong with it, in sentences that can be sent back to the judge.
     pub(super) fn read(raw: &str, tasks: usize) -> Result<Verdict, String> {
-        let reply: Value = serde_json::from_str(raw.trim())
-            .map_err(|error| format!("The reply is not JSON ({error}); give only the JSON object."))?;
+        let reply: Value =
+            serde_json::from_str(raw.trim()).map_err(|error| format!("The reply is not JSON ({error})."))?;
         if let Some(key) = contradiction(raw.trim()) {
             return Err(format!("The reply says `{}` twice in one object, and differently.", visible(&key)));
         }

@@ -91,13 +91,22 @@ fn unshown(overview: &Overview) -> Option<String> {
 /// What a limit of the run could not hold: an agent that tells no tokens.
 fn uncounted(overview: &Overview) -> Option<String> {
     let provenance = &overview.summary.provenance;
+    let asked: Vec<&str> = [(&provenance.persona_model, "persona"), (&provenance.judge_model, "judge")]
+        .into_iter()
+        .filter_map(|(model, whose)| model.contains('/').then_some(whose))
+        .collect();
+    if asked.is_empty() {
+        return None;
+    }
     let limit = match (provenance.cost_limit, provenance.token_limit) {
         (Some(_), _) => "limits.cost",
         (None, Some(_)) => "limits.tokens",
         (None, None) => return None,
     };
     let silent = overview.spending.iter().any(|row| row.spender == Spender::Agent && row.usage.is_none());
-    silent.then(|| format!("{limit} holds for persona and judge only: what the agent takes of its own, nobody tells"))
+    silent.then(|| {
+        format!("{limit} holds for {} only: what the agent takes of its own, nobody tells", asked.join(" and "))
+    })
 }
 
 /// How far a model's figure is from the first one's.

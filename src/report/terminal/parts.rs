@@ -51,7 +51,7 @@ fn part(page: &mut String, run: &Run<'_>, (case, dimension): (&str, &str), title
         for (group, made) in &part.groups {
             let name = name(*group);
             let indent = 5 + names + 2 + MARK + 2;
-            let why = wrapped(&why(made, holds), width.saturating_sub(indent).max(40), indent);
+            let why = wrapped(&why(made, holds, run), width.saturating_sub(indent).max(40), indent);
             let line = format!("     {name:<names$}  {}  {why}", mark(made, (holds, part.good_above), ink));
             let _ = writeln!(page, "{}", line.trim_end());
         }
@@ -74,14 +74,25 @@ fn doubt(is_vacuous: bool, part: &Part) -> Option<String> {
 }
 
 /// Why a part came out as it did; of several trials, why it did not always come out well.
-fn why(made: &Made, holds: bool) -> String {
+fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
     match made.tally.component() {
+        Some(component @ Component::Missing { .. }) if is_told_below(made, run) => match made.tally.count() {
+            1 => "see below".to_owned(),
+            _ => format!("{}; see below", component.why()),
+        },
         // The mark says how many held.
         _ if holds && made.tally.count() > 1 => made.reasons.join("; "),
         Some(component) if made.tally.count() == 1 || made.reasons.is_empty() => component.why().to_owned(),
         Some(component) => format!("{}: {}", component.why(), made.reasons.join("; ")),
         None => String::new(),
     }
+}
+
+/// Whether the troubles, which are told once for all parts, say all that there is to say of this one.
+fn is_told_below(made: &Made, run: &Run<'_>) -> bool {
+    let is_told =
+        |reason: &String| run.gathered.troubles.in_order().iter().any(|(words, _)| words.ends_with(reason.as_str()));
+    !made.reasons.is_empty() && made.reasons.iter().all(is_told)
 }
 
 /// What a part came to, in seven characters.

@@ -1,0 +1,138 @@
+//! Mistakes on the command line: the status that says that nothing was run, and what to try.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::eval_job;
+
+const JOB: &str = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {model: scripted}\nscorer: {model: scripted}\nfacts: []\n\
+                   tasks: [{task: Ask for a reminder to call Bob, acceptanceCriteria: A reminder to call Bob is created},\n\
+                   {task: Ask for the price of a zebra, acceptanceCriteria: Seventeen zebras are named}]\n";
+
+/// A folder with a job, and what `eval-job` made of these arguments there: its status and all that it printed.
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new() -> Desk {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("job.yml"), JOB).unwrap();
+        fs::create_dir(folder.path().join("folder.json")).unwrap();
+        Desk(folder)
+    }
+
+    fn typed(&self, line: &str) -> (Option<i32>, String) {
+        let output = eval_job(self.0.path()).args(line.split(' ')).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.path().join(name).exists()
+    }
+}
+
+#[test]
+fn a_mistake_is_bad_usage_and_says_what_to_try() {
+    let desk = Desk::new();
+    for (line, words) in [
+        (
+            "run job.yml -o nodir/x.json",
+            "there is no folder nodir\n  try: mkdir -p nodir, or another path with -o PATH",
+        ),
+        ("run job.yml -o job.yml/x.json", "job.yml is a file, not a folder\n  try: another path"),
+        ("run job.yml -o folder.json", "folder.json can't be written: it is a folder\n  try: "),
+        ("run job.yml -o /proc/x.json", "/proc/x.json can't be written: "),
+        (
+            "run job.yml --runs-dir job.yml",
+            "job.yml is a file, not a folder\n  try: another folder with --runs-dir DIR",
+        ),
+        (
+            "run job.yml --runs-dir job.yml/x",
+            "job.yml is a file, not a folder\n  try: another folder with --runs-dir DIR",
+        ),
+        ("run job.yml --runs-dir /proc/x", "\n  try: another folder with --runs-dir DIR"),
+        ("list --runs-dir job.yml", "job.yml is a file, not a folder\n  try: another folder with --runs-dir DIR"),
+        ("init job.yml", "job.yml is a file, not a folder\n  try: eval-job init FOLDER"),
+        ("init /proc/x", "\n  try: eval-job init FOLDER"),
+        (
+            "run job.yml --prices no.yml",
+            "there is no file no.yml\n  try: --prices FILE, with the path of a file of prices",
+        ),
+        ("run job.yml --prices .", ". is a folder, not a file\n  try: --prices FILE"),
+        ("run no.yml", "there is no file no.yml\n  try: eval-job run FILE, with"),
+        ("validate no.yml", "there is no file no.yml\n  try: eval-job validate FILE, with"),
+        ("probe no.yml", "there is no file no.yml\n  try: eval-job probe FILE, with"),
+        ("grade --job no.yml", "there is no file no.yml\n  try: eval-job grade --job FILE, with"),
+        ("run .", ". is a folder, not a file\n  try: eval-job run ./job.yml"),
+        ("run folder.json", "folder.json is a folder, not a file\n  try: eval-job run FILE, with"),
+        ("run --repeat -1", "'--repeat <N>': a whole number from 1 to 10000"),
+        ("run --repeat x", "'--repeat <N>': a whole number from 1 to 10000"),
+        ("run -j -1", "a whole number from 1 to 65535"),
+        ("run --rng-seed -1", "a whole number from 0 to"),
+        ("run --token-limit -1", "a whole number from 1 to"),
+        ("run --cost-limit -1", "a cost is a number of US dollars, more than 0"),
+        ("run --time-limit -1.5", "a time is a number of seconds, more than 0"),
+        ("run --min-score -0.5", "a score is a number from 0 to 1"),
+        ("demo-agent --port -1", "a whole number from 0 to 65535"),
+        ("graph serve --port 70000", "a whole number from 0 to 65535"),
+        ("rnu", "a similar subcommand exists: 'run'\n  tip: the subcommands are run, init, validate, probe, "),
+        ("frobnicate", "tip: the subcommands are run, init, validate, probe, "),
+        ("graph foo", "tip: the subcommands are serve\n"),
+    ] {
+        let (status, printed) = desk.typed(line);
+        assert_eq!(status, Some(2), "{line}: {printed}");
+        assert!(printed.contains(words), "{line}: {printed}");
+    }
+    assert!(!desk.has("runs"), "nothing was run");
+}
+
+#[test]
+fn a_file_for_the_record_is_tried_before_the_run_and_left_as_it_is() {
+    let desk = Desk::new();
+    fs::write(desk.0.path().join("old.json"), "old").unwrap();
+    symlink("nowhere.json", desk.0.path().join("link.json")).unwrap();
+    let (status, printed) = desk.typed("run no.yml -o old.json -o new.json -o link.json");
+    assert_eq!(status, Some(2), "{printed}");
+    assert_eq!(fs::read_to_string(desk.0.path().join("old.json")).unwrap(), "old");
+    assert!(!desk.has("new.json") && !desk.has("nowhere.json"), "{printed}");
+    assert!(desk.0.path().join("link.json").is_symlink());
+    let (status, printed) = desk.typed("run job.yml -o old.json -o new.json -o link.json");
+    assert_eq!(status, Some(0), "{printed}");
+    assert_eq!(
+        fs::read(desk.0.path().join("old.json")).unwrap(),
+        fs::read(desk.0.path().join("nowhere.json")).unwrap()
+    );
+}
+
+#[test]
+fn a_record_that_can_not_be_written_leaves_the_verdict_and_says_how_to_get_it() {
+    let desk = Desk::new();
+    symlink("/dev/full", desk.0.path().join("full.json")).unwrap();
+    for (gate, expected) in [("", 1), (" --min-score 1", 100)] {
+        let (status, printed) = desk.typed(&format!("run job.yml -o full.json{gate}"));
+        assert_eq!(status, Some(expected), "{printed}");
+        let (_, after) = printed.split_once("error: full.json can't be written: ").unwrap();
+        let command = after.split("try: ").nth(1).unwrap().split(',').next().unwrap();
+        let command = command.replace("full.json", "late.json");
+        assert_eq!(desk.typed(command.strip_prefix("eval-job ").unwrap()).0, Some(if expected == 1 { 0 } else { 100 }));
+        assert!(desk.has("late.json"), "{printed}");
+        fs::remove_file(desk.0.path().join("late.json")).unwrap();
+    }
+}
+
+#[test]
+fn a_limit_says_nothing_of_models_that_nobody_asks() {
+    let (status, printed) = Desk::new().typed("run job.yml --token-limit 300");
+    assert_eq!(status, Some(0), "{printed}");
+    assert!(!printed.contains("limits.tokens"), "{printed}");
+}
+
+#[test]
+fn a_command_that_ends_at_once_is_not_reachable() {
+    let desk = Desk::new();
+    let job = JOB.replace("demo: {}", "command: {command: sh, args: [no-such-script.sh]}");
+    fs::write(desk.0.path().join("job.yml"), job).unwrap();
+    let (status, printed) = desk.typed("probe job.yml");
+    assert_eq!(status, Some(102), "{printed}");
+    assert!(printed.contains("reachable       no: the command was started, and no reply came\n"), "{printed}");
+    assert!(printed.contains("it can          answer messages\n"), "{printed}");
+}
