@@ -8,7 +8,7 @@ use super::source::Lines;
 use crate::secret::{Redactor, is_key_name, is_worth_hiding, secret_parts};
 
 /// The placeholder of hidden text.
-const BLOT: &str = "***";
+pub(super) const BLOT: &str = "***";
 
 /// The parts of a file's lines that are hidden.
 pub(super) enum Mask {

@@ -1,8 +1,9 @@
 //! The problems of a job file as data; `render` writes them down.
 
-use super::mask::Mask;
+use super::mask::{BLOT, Mask};
 use super::source::{Lines, SourceSpan};
 use super::template_check::TemplatePlace;
+use crate::secret::is_misplaced_in_key;
 
 /// One thing that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,6 +126,11 @@ impl<'a> Report<'a> {
 /// A word from the file, in backticks and cut short where it is long.
 pub(super) fn quoted(word: &str) -> String {
     format!("`{}`", shortened(word))
+}
+
+/// The key of a mapping, in backticks; hidden where it holds what may be a secret.
+pub(super) fn quoted_key(key: &str) -> String {
+    quoted(if is_misplaced_in_key(key) { BLOT } else { key })
 }
 
 /// A text from the file, cut short where it is long.

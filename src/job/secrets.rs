@@ -12,7 +12,7 @@ use super::nearest::nearest;
 use super::schema;
 use super::source::{Content, SourceSpan, YamlNode, read_leniently};
 use crate::secret::{
-    Secret, is_key_name, is_long_and_mixed, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key,
+    Secret, is_key_name, is_misplaced_in_key, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key,
     secrets_of,
 };
 
@@ -173,6 +173,15 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
                 let of_all = schemas.iter().map(|schema| &schema["additionalProperties"]);
                 let other = of_all.clone().find(|schema| schema.is_object());
                 let is_unknown = property.is_none() && of_all.clone().any(|schema| *schema == false);
+                if property.is_none() && is_misplaced_in_key(key) {
+                    // Somebody has written the value, or the secret itself, where a name belongs.
+                    found.spans.push(entry.key.span);
+                    if is_environment || is_unknown {
+                        found.texts.push(key.to_owned());
+                        let values = ["=", ": "].into_iter().filter_map(|separator| Some(key.split_once(separator)?.1));
+                        found.texts.extend(values.map(|value| value.trim().to_owned()));
+                    }
+                }
                 if is_environment {
                     found.hide(&entry.value);
                     if is_key_name(key) {
@@ -189,11 +198,6 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
                     }
                     entry.value.text().into_iter().for_each(|text| learn_parts(found, key, text));
                 } else {
-                    if is_unknown && is_long_and_mixed(key) {
-                        // Somebody has written the key itself where its name belongs.
-                        found.spans.push(entry.key.span);
-                        found.texts.push(key.to_owned());
-                    }
                     if is_unknown {
                         let known = schemas.iter().filter_map(|schema| schema["properties"].as_object());
                         let known = known.flat_map(|properties| properties.keys().map(String::as_str));

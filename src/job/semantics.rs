@@ -1,7 +1,7 @@
 //! What no schema can say: models' names, templates, scripts. Read from the tree, so that a structural problem elsewhere
 //! hides none of them.
 
-use super::problem::Report;
+use super::problem::{Report, quoted_key};
 use super::script_place::script_place;
 use super::source::{YamlNode, as_json};
 use super::template_check::{TemplateCheck, TemplateKind, TemplateProblem};
@@ -73,7 +73,10 @@ fn model(report: &mut Report<'_>, node: &YamlNode) {
         }
         Ok(ModelName::Scripted) => {
             if let Some(entry) = node.entries().iter().find(|entry| entry.key.text != "name") {
-                report.add(entry.key.span, format!("`scripted` is no model: it takes no `{}`", entry.key.text));
+                report.add(
+                    entry.key.span,
+                    format!("`scripted` is no model: it takes no {}", quoted_key(&entry.key.text)),
+                );
             }
         }
         Ok(ModelName::Of { .. }) => {}

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{ApiError, repair};
+use crate::text::is_blank;
 
 /// The JSON body of a successful response.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -55,7 +56,7 @@ impl ReplyBody {
 /// The text as it is used: with a schema, the JSON object that is cut out of what is around it. A text without one stays
 /// whole, so that whoever asked can say what is wrong with it.
 pub(super) fn usable(text: String, wants_json: bool) -> Result<String, NoText> {
-    if text.trim().is_empty() {
+    if is_blank(&text) {
         return Err(NoText::Nothing);
     }
     Ok(wants_json.then(|| repair(&text)).flatten().unwrap_or(text))

@@ -1,6 +1,6 @@
 //! Secrets that somebody has disguised: in other letter case, with spaces, dashes or invisible characters within, in pieces
-//! over the items of a list, and as Base64 of Base64. What is searched is folded: of it and of the secrets only ASCII letters
-//! and digits are compared, in lower case.
+//! over the items of a list, with a terminal's colours within, and as Base64 of Base64. What is searched is folded: of it and of the secrets only ASCII letters
+//! and digits are compared, in lower case. So a list of its bytes as numbers is one row of digits, whatever separates them.
 
 use std::ops::Range;
 
@@ -21,7 +21,8 @@ const FOLDED: [u8; 256] = {
     table
 };
 
-/// Hands over what stands for each byte that counts, with its place. The usual escapes of JSON for white space are left out.
+/// Hands over what stands for each byte that counts, with its place. The usual escapes of JSON for white space are left out,
+/// and so are those by which a terminal is told of colours.
 fn fold(bytes: &[u8], mut kept: impl FnMut(u8, usize)) {
     let mut at = 0;
     while at < bytes.len() {
@@ -31,9 +32,20 @@ fn fold(bytes: &[u8], mut kept: impl FnMut(u8, usize)) {
             kept(folded, at);
         } else if byte == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) {
             at += 1;
+        } else if matches!(byte, 0x1b | 0xc2) {
+            at += control_sequence(&bytes[at..]);
+            continue;
         }
         at += 1;
     }
+}
+
+/// The length of the control sequence (CSI) that begins here: `ESC [ 1 ; 31 m`; else 1.
+fn control_sequence(bytes: &[u8]) -> usize {
+    let ([0x1b, b'[', rest @ ..] | [0xc2, 0x9b, rest @ ..]) = bytes else { return 1 };
+    let parameters = rest.iter().take_while(|byte| (0x20..0x40).contains(*byte)).count();
+    let is_ended = rest.get(parameters).is_some_and(|byte| (0x40..0x7f).contains(byte));
+    if is_ended { 2 + parameters + 1 } else { 1 }
 }
 
 /// The bytes that are compared.

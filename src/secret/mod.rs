@@ -14,7 +14,8 @@ mod variables;
 
 pub use address::secret_parts;
 pub use naming::{
-    is_key_name, is_long_and_mixed, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key,
+    is_key_name, is_long_and_mixed, is_misplaced_in_key, is_secret_header, is_surely_a_key, is_worth_hiding,
+    looks_like_a_key,
 };
 pub use redactor::{Redactor, secrets_of};
 pub use variables::Variables;

@@ -226,6 +226,12 @@ pub fn is_long_and_mixed(text: &str) -> bool {
     is_surely_a_key(text) || is_word && digits >= 3 && looks_like_a_key(text)
 }
 
+/// Whether the key of a mapping, that somebody has chosen, holds what belongs in its value: `TOKEN=…`, `X-Key: …`, or the
+/// secret itself.
+pub fn is_misplaced_in_key(key: &str) -> bool {
+    key.contains('=') || key.contains(": ") || key.split_whitespace().any(is_long_and_mixed) || is_surely_a_key(key)
+}
+
 /// Whether a text begins as keys of well-known services do, or names the scheme of one.
 pub fn is_surely_a_key(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();

@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::address::secret_parts;
 use super::matcher::Matcher;
 use super::naming::{is_key_name, is_worth_hiding};
+use super::spelling::LEAST_OF_NUMBERS;
 use super::{Secret, Variables};
 
 /// What stands where a secret stood.
@@ -129,7 +130,12 @@ impl Redactor {
     /// The numbers of a JSON value that are secrets, digit by digit.
     fn secret_numbers<'v>(&self, value: &'v mut Value) -> Vec<&'v mut Value> {
         match value {
-            Value::Array(items) => items.iter_mut().flat_map(|item| self.secret_numbers(item)).collect(),
+            Value::Array(items) => {
+                let listed = self.listed_numbers(items);
+                let items = items.iter_mut().zip(listed);
+                let found = |(item, is_listed)| if is_listed { vec![item] } else { self.secret_numbers(item) };
+                items.flat_map(found).collect()
+            }
             Value::Object(entries) => entries.values_mut().flat_map(|item| self.secret_numbers(item)).collect(),
             Value::Number(number) => {
                 let digits = number.to_string();
@@ -137,6 +143,29 @@ impl Redactor {
             }
             Value::Null | Value::Bool(_) | Value::String(_) => Vec::new(),
         }
+    }
+
+    /// Which items of a list are numbers that together are the bytes of a secret.
+    fn listed_numbers(&self, items: &[Value]) -> Vec<bool> {
+        let is_byte = |item: &Value| item.as_u64().is_some_and(|number| number < 256);
+        if !items.windows(LEAST_OF_NUMBERS).any(|row| row.iter().all(is_byte)) {
+            return vec![false; items.len()];
+        }
+        let mut text = String::new();
+        let places: Vec<Range<usize>> = items
+            .iter()
+            .map(|item| {
+                let start = text.len();
+                // Whatever else stands between two numbers, they are not in a row.
+                text.push_str(&if is_byte(item) { item.to_string() } else { "x".to_owned() });
+                let end = text.len();
+                text.push(',');
+                start..end
+            })
+            .collect();
+        let spans = self.spans(&text);
+        let is_in = |place: &Range<usize>| spans.iter().any(|span| span.start < place.end && span.end > place.start);
+        places.iter().zip(items).map(|(place, item)| is_byte(item) && is_in(place)).collect()
     }
 
     fn redact_texts(&self, value: &mut Value, is_meant: &dyn Fn(&str) -> bool) {
@@ -194,15 +223,21 @@ impl Redactor {
     /// Redacts the numbers of a document of ours, but those without which it would be none: our own that are secrets by
     /// chance.
     fn redact_numbers<T: DeserializeOwned>(&self, document: &mut Value) {
-        let mut left = 0;
-        loop {
+        let blotted = |is_chosen: &dyn Fn(usize) -> bool| {
             let mut tried = document.clone();
-            let Some(number) = self.secret_numbers(&mut tried).into_iter().nth(left) else { return };
-            *number = BLOT.into();
-            match serde_json::from_value::<T>(tried.clone()) {
-                Ok(_) => *document = tried,
-                Err(_) => left += 1,
-            }
+            let numbers = self.secret_numbers(&mut tried).into_iter().enumerate();
+            numbers.filter(|(at, _)| is_chosen(*at)).for_each(|(_, number)| *number = BLOT.into());
+            tried
+        };
+        let is_document = |tried: &Value| serde_json::from_value::<T>(tried.clone()).is_ok();
+        let mut chosen = blotted(&|_| true);
+        if !is_document(&chosen) {
+            let count = self.secret_numbers(&mut document.clone()).len();
+            let is_free: Vec<bool> = (0..count).map(|only| is_document(&blotted(&|at| at == only))).collect();
+            chosen = blotted(&|at| is_free[at]);
+        }
+        if is_document(&chosen) {
+            *document = chosen;
         }
     }
 

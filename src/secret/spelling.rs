@@ -1,4 +1,4 @@
-//! How a secret is written where somebody else has written it: as it is, as hex digits (also `de:ad`), or as Base64. Escapes are not spelled
+//! How a secret is written where somebody else has written it: as it is, as the numbers of its bytes (`dead`, `de:ad`, `0xde, 0xad`, `[222, 173]`, `\336\255`), or as Base64. Escapes are not spelled
 //! out here: they are decoded before a text is searched (see [`super::decoding`]).
 
 use base64::Engine;
@@ -13,6 +13,9 @@ pub(super) const MOST_LAYERS: usize = 6;
 /// Fewer bytes would be found anywhere.
 const LEAST_DECODED: usize = 4;
 
+/// Fewer numbers would be found by chance.
+pub(super) const LEAST_OF_NUMBERS: usize = 6;
+
 /// All spellings of a secret.
 #[derive(Debug, Default)]
 pub(super) struct Spellings {
@@ -20,8 +23,8 @@ pub(super) struct Spellings {
     pub(super) exact: Vec<Vec<u8>>,
     /// Its part of a Base64 text that can hold more; whatever stands beside it in that text is blotted out with it.
     pub(super) within_base64: Vec<Vec<u8>>,
-    /// What is left of it when it is folded (see [`super::folding`]).
-    pub(super) folded: Option<Vec<u8>>,
+    /// What is left of it when it is folded (see [`super::folding`]), and its bytes as numbers.
+    pub(super) folded: Vec<Vec<u8>>,
     /// The same of its parts of Base64 texts, and of Base64 of Base64.
     pub(super) folded_base64: Vec<Vec<u8>>,
 }
@@ -36,27 +39,37 @@ impl Spellings {
             }
             forms.push(decoded.bytes);
         }
-        let mut spellings = Spellings { folded: folded_secret(secret.as_bytes()), ..Spellings::default() };
+        let mut spellings =
+            Spellings { folded: folded_secret(secret.as_bytes()).into_iter().collect(), ..Spellings::default() };
         let once: Vec<Vec<u8>> = (0..3).flat_map(|before| base64_part(secret.as_bytes(), before)).collect();
         let twice = once.iter().flat_map(|once| (0..3).flat_map(|before| base64_part(once, before)));
         spellings.folded_base64 = once.iter().cloned().chain(twice).filter_map(|part| folded_secret(&part)).collect();
         for form in forms {
-            let bytes: Vec<String> = form.iter().map(|byte| format!("{byte:02x}")).collect();
             spellings.within_base64.extend((0..3).flat_map(|before| base64_part(&form, before)));
             // In a form a plus is a space.
             spellings.exact.push(form.iter().map(|byte| if *byte == b' ' { b'+' } else { *byte }).collect());
-            for separator in ["", ":", " ", "-"] {
-                let hex = bytes.join(separator);
-                spellings.exact.extend([hex.to_uppercase().into_bytes(), hex.into_bytes()]);
-            }
+            spellings.folded.extend(numbers(&form));
             spellings.exact.push(form);
         }
-        for some in [&mut spellings.exact, &mut spellings.within_base64, &mut spellings.folded_base64] {
+        for some in
+            [&mut spellings.exact, &mut spellings.within_base64, &mut spellings.folded, &mut spellings.folded_base64]
+        {
             some.sort_unstable();
             some.dedup();
         }
         spellings
     }
+}
+
+/// The bytes as numbers, without what separates them: in hex digits, these with `0x`, decimal, and octal.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let written: [fn(&u8) -> String; 4] =
+        [|byte| format!("{byte:02x}"), |byte| format!("0x{byte:02x}"), u8::to_string, |byte| format!("{byte:03o}")];
+    let enough = bytes.len() >= LEAST_OF_NUMBERS;
+    written
+        .into_iter()
+        .filter(move |_| enough)
+        .map(|written| bytes.iter().map(written).collect::<String>().into_bytes())
 }
 
 /// What of a Base64 text is sure where the secret follows on `before` bytes, modulo 3: both alphabets. Too little of a

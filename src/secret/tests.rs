@@ -1,7 +1,7 @@
 //! What the redactor finds, and what it leaves.
 
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -195,6 +195,55 @@ fn a_secret_in_disguise_is_found() {
         assert_eq!(known.redact(text), text);
     }
     assert_eq!(redactor(&["secret-9"]).redact("Secret 9"), "Secret 9", "what is short is found by chance");
+}
+
+#[test]
+fn the_bytes_of_a_secret_as_numbers_and_colours_within_it_are_found() {
+    let key = "Zq8vK-p2mXc7V_hT5kW";
+    let known = redactor(&[key]);
+    let bytes =
+        |separator: &str, written: fn(u8) -> String| key.bytes().map(written).collect::<Vec<_>>().join(separator);
+    for text in [
+        key.replace("vK", "vK\u{1b}[0m"),
+        key.chars().map(|c| format!("\u{1b}[1;31m{c}\u{1b}[0m")).collect(),
+        key.replace("p2", "p\u{9b}38;5;1m2"),
+        key.replace("p2", r"p\u001b[0m2"),
+        key.replace("p2", r"p\x1b[0;1m2"),
+        key.replace("p2", r"p\u{1b}[K2"),
+        bytes(", ", |byte| byte.to_string()),
+        bytes(",", |byte| byte.to_string()),
+        bytes("\n  ", |byte| byte.to_string()),
+        bytes(r",\n  ", |byte| byte.to_string()),
+        bytes(" ", |byte| format!("{byte:#x}")),
+        bytes(", ", |byte| format!("0x{byte:02X}")),
+        bytes(", ", |byte| format!("{byte:02x}")),
+        bytes("", |byte| format!("\\{byte:03o}")),
+        bytes("", |byte| format!("\\\\{byte:03o}")),
+        bytes(":", |byte| format!("{byte:02X}")),
+    ] {
+        let redacted = known.redact(&format!("<{text}>")).into_owned();
+        assert!(
+            redacted.contains(BLOT) && redacted.chars().filter(char::is_ascii_digit).count() < 6,
+            "{text}: {redacted}"
+        );
+    }
+    let ordinary = "[90, 113, 56, 118, 75], 0x5a 0x71, \\132\\161, \u{1b}[0mfine\u{1b}[";
+    assert_eq!(known.redact(ordinary), ordinary);
+}
+
+#[test]
+fn a_list_of_numbers_that_are_the_bytes_of_a_secret_is_blotted_out() {
+    let key = "Zq8vK-p2mXc7V_hT5kW";
+    let known = redactor(&[key]);
+    let list = |bytes: Vec<Value>| json!({"data": bytes, "other": [90, 113, 56], "rows": [[1], 2.5, "x", null]});
+    let numbers: Vec<Value> = [1, 2].into_iter().chain(key.bytes()).chain([3]).map(Value::from).collect();
+    let stars = std::iter::repeat_n(Value::from(BLOT), key.len());
+    let expected = list([1.into(), 2.into()].into_iter().chain(stars).chain([3.into()]).collect());
+    let mut document = list(numbers);
+    let cleared = known.cleared(&document, &serde_json::to_vec(&document).unwrap()).unwrap();
+    assert_eq!(cleared, Some(expected.clone()));
+    known.redact_json(&mut document);
+    assert_eq!(document, expected);
 }
 
 #[test]

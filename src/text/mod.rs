@@ -21,6 +21,11 @@ fn is_unsafe(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a text shows nothing: white space, zero-width and other invisible characters, the blank of Braille, or nothing at all.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_unsafe(c) || matches!(c, '\u{2800}' | '\u{fe00}'..='\u{fe0f}'))
+}
+
 /// Each character of a text, and whether it must be spelled out.
 pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     text.char_indices().map(|(at, c)| (c, is_unsafe(c) && !joins(text, at)))
@@ -89,6 +94,16 @@ mod tests {
         for words in ["naïve café", "提醒", "한국어", "עברית", "ภาษาไทย", "ខ្មែរ", "❤\u{fe0f}", "e\u{301}"]
         {
             assert_eq!(visible(words), words);
+        }
+    }
+
+    #[test]
+    fn what_shows_nothing_is_blank() {
+        for blank in ["", " \n\t", " \n\u{200b} ", "\u{feff}", "\u{3164}\u{2060}", "\u{a0}\u{2800}", "\u{fe0f}"] {
+            assert!(is_blank(blank), "{blank:?}");
+        }
+        for words in ["a", " \u{200b}.", "👍", "한", "می\u{200c}خواهم", "\u{1b}[0m"] {
+            assert!(!is_blank(words), "{words:?}");
         }
     }
 

@@ -55,9 +55,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["evidence", "score", "money", "text", "record"]),
     ("store", &["evidence", "score", "secret", "text", "record"]),
     ("graph", &["evidence", "clock", "cypher", "secret", "retry", "http", "descriptors"]),
-    ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter"]),
+    ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "text"]),
     ("agent/demo", &["evidence", "clock", "secret", "retry", "http", "graph"]),
-    ("llm", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "money"]),
+    ("llm", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "money", "text"]),
     (
         "run",
         &[

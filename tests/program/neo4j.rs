@@ -223,7 +223,7 @@ async fn what_is_wrong_with_a_database_is_never_the_agents_fault() {
         assert_eq!(output.status.code(), Some(2), "{statement}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    let missing: [Wrong; 2] = [
+    let broken: [Wrong; 2] = [
         ("a query past its limit", &slow_query, &[], "took longer than 0.5 s"),
         (
             "a million rows",
@@ -232,15 +232,14 @@ async fn what_is_wrong_with_a_database_is_never_the_agents_fault() {
             "more than 100000 rows",
         ),
     ];
-    for (what, more, env, cause) in missing {
+    for (what, more, env, cause) in broken {
         let folder = tempfile::tempdir().unwrap();
         let (output, record) = run(folder.path(), &database.server, &job(&address, more), env);
         assert_eq!(output.status.code(), Some(102), "{what}");
         for trial in &record.trials {
-            assert_eq!(trial.outcome, Some(Outcome::Graded), "{what}");
-            assert_eq!((turns(trial), trial.score()), (3, None), "{what}: everything is kept and nothing is made up");
-            let failed = failed_queries(trial);
-            assert!(failed.len() == 1 && failed[0].contains(cause), "{what}: {failed:?}");
+            let Some(Outcome::Broken { error }) = &trial.outcome else { panic!("{what}: {:?}", trial.outcome) };
+            assert!(error.contains(cause) && error.contains("before the first word"), "{what}: {error}");
+            assert_eq!((turns(trial), trial.score()), (0, None), "{what}: no conversation is paid for");
         }
         no_secret(&output, what);
     }
@@ -275,7 +274,7 @@ async fn null_is_a_value_and_a_column_that_is_not_there_is_the_jobs_fault() {
     assert_eq!(output.status.code(), Some(102));
     assert!(record.trials.iter().all(|trial| trial.score().is_none()));
     let page = String::from_utf8(output.stdout).unwrap();
-    assert!(page.contains("missing  `expected` names the columns"), "{page}");
+    assert!(page.contains("broken: assertion 1 (`RETURN 1 AS a`) can't be told: `expected` names the"), "{page}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Requ
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
+use crate::text::is_blank;
 
 /// One of the servers that speak the protocol: its key in a job file, and its hints.
 #[derive(Debug)]
@@ -146,7 +147,7 @@ impl Wire for AdkWire {
         let read = AdkEvent::read(event).map_err(|error| {
             reply.unreadable(&format!("an event can't be read ({})", reply.quote(&error.to_string())))
         })?;
-        let took = if read.text().trim().is_empty() { EventOutcome::Nothing } else { EventOutcome::Text };
+        let took = if is_blank(&read.text()) { EventOutcome::Nothing } else { EventOutcome::Text };
         self.events.push(read);
         Ok(took)
     }

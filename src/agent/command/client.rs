@@ -22,6 +22,7 @@ use crate::descriptors;
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, excerpt};
 use crate::secret::Secret;
+use crate::text::is_blank;
 
 /// How long the last words of a process that has ended are waited for.
 const DYING: Duration = Duration::from_secs(1);
@@ -169,7 +170,7 @@ impl CommandSession {
             return Err(self.malformed("the user's message is blank, and a blank line gets no reply"));
         }
         let mut reply = self.message(Some(&line)).await?;
-        if reply.text.is_empty() {
+        if is_blank(&reply.text) {
             return Err(self.malformed("the agent's message is empty"));
         }
         if self.asks_tokens {

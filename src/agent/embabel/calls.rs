@@ -10,6 +10,7 @@ use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
+use crate::text::is_blank;
 
 const OPENING: Hints = hints!(
     "embabel",
@@ -89,7 +90,7 @@ impl Wire for EmbabelWire {
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let reply = std::mem::take(&mut self.reply);
-        if reply.message.content.trim().is_empty() {
+        if is_blank(&reply.message.content) {
             let body: Value = received.reply.object()?;
             if body.get("message").is_none_or(|message| message.is_object() && message.get("content").is_none()) {
                 return Err(received.reply.unreadable("the reply holds no message.content").into());

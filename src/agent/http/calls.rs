@@ -15,6 +15,7 @@ use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Requ
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::evidence::ObjectContext;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
+use crate::text::is_blank;
 
 /// The longest reply that is looked through between two awaits, in bytes.
 const QUICK: usize = 64 * 1024;
@@ -153,7 +154,7 @@ impl Wire for HttpWire {
             self.picked = taken.await.map_err(unpicked)?;
         }
         let PickedReply { text, events, usage, is_missed } = std::mem::take(&mut self.picked);
-        if text.trim().is_empty() {
+        if is_blank(&text) {
             let is_other = self.config.say.stream == StreamConfig::Sse && !reply.is_event_stream();
             let what = match (is_json, is_other) {
                 (true, _) => "target.http.say.reply picks no words out of the agent's reply",

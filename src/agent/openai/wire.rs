@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::OpenAiConfig;
 use crate::agent::tools::{EndpointError, ModelCall, Round, ToolConfig, named_status};
 use crate::evidence::{Event, Usage};
+use crate::text::is_blank;
 
 /// What a request may hold, by what the endpoint has refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +154,7 @@ impl Completion {
 
     /// The reply to the user: its text, or its refusal.
     pub(super) fn reply_text(&self) -> &str {
-        if self.text.trim().is_empty() { &self.refusal } else { &self.text }
+        if is_blank(&self.text) { &self.refusal } else { &self.text }
     }
 
     /// It as a round of a turn; `is_over` where the stream said so.

@@ -10,6 +10,7 @@ use super::ResponsesConfig;
 use crate::agent::rest::EventOutcome;
 use crate::agent::tools::{EndpointError, ModelCall, Round, ToolConfig, named_status};
 use crate::evidence::{Event, Usage};
+use crate::text::is_blank;
 
 /// What a response goes on from; the endpoint keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,8 +140,7 @@ impl Response {
 
     /// Its messages, or its refusal, or what had come of them.
     pub(super) fn text(&self) -> String {
-        let messages: Vec<String> =
-            self.items.iter().map(item::message_text).filter(|text| !text.trim().is_empty()).collect();
+        let messages: Vec<String> = self.items.iter().map(item::message_text).filter(|text| !is_blank(text)).collect();
         if messages.is_empty() { self.streamed.clone() } else { messages.join("\n\n") }
     }
 

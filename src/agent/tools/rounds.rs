@@ -9,6 +9,7 @@ use crate::agent::rest::{Next, Received};
 use crate::agent::{AgentErrorKind, Reply};
 use crate::evidence::{Event, EventKind, Usage};
 use crate::http::{HttpReply, read_json};
+use crate::text::is_blank;
 
 /// In how many rounds of one turn the model may call functions.
 const ROUNDS: usize = 10;
@@ -84,7 +85,7 @@ impl Round {
             let message = format!("{}: answered with an error: {}{code}", reply.place, reply.quote(message));
             return Err(AttemptFailure::from_status(*status, message, None));
         }
-        if !self.text.trim().is_empty() || !self.calls.is_empty() {
+        if !is_blank(&self.text) || !self.calls.is_empty() {
             return Ok(());
         }
         if let Some(what) = self.foreign {
@@ -121,7 +122,7 @@ impl Rounds {
         reply.latency_ms += received.last_ms;
         self.usages.push(round.usage);
         reply.usage = Usage::of_replies(self.usages.iter().copied());
-        if !round.text.trim().is_empty() {
+        if !is_blank(&round.text) {
             if !reply.text.is_empty() {
                 reply.text.push_str("\n\n");
             }

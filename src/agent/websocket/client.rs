@@ -15,6 +15,7 @@ use crate::agent::rest::{EventOutcome, Hints, TurnInput};
 use crate::agent::{Agent, AgentContext, AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
+use crate::text::is_blank;
 
 const HINTS: Hints = Hints {
     unreachable: "; target.websocket.url says where the agent is looked for",
@@ -304,7 +305,7 @@ impl WebSocketSession {
             return Err(malformed(&format!("answered with an error: {}", self.socket.quote(&error))));
         }
         let PickedReply { text, events, usage, is_missed } = partial.picked;
-        if text.trim().is_empty() {
+        if is_blank(&text) {
             let is_missed = is_missed == Some(true);
             let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
             return Err(self.socket.fault(kind, "no words came in the agent's reply (target.websocket.reply)"));

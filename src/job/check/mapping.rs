@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Check, Place};
 use crate::job::nearest::nearest;
-use crate::job::problem::{listed, quoted};
+use crate::job::problem::{listed, quoted, quoted_key};
 use crate::job::source::{Key, SourceSpan, YamlNode};
 
 impl<'r> Check<'r, '_> {
@@ -15,10 +15,10 @@ impl<'r> Check<'r, '_> {
             let key = &entry.key;
             match schema["properties"].get(&key.text) {
                 Some(property) => {
-                    self.value(property, &entry.value, &Place { key: Some(key), label: quoted(&key.text) });
+                    self.value(property, &entry.value, &Place { key: Some(key), label: quoted_key(&key.text) });
                 }
                 None if schema["additionalProperties"].is_object() => {
-                    let place = Place { key: Some(key), label: quoted(&key.text) };
+                    let place = Place { key: Some(key), label: quoted_key(&key.text) };
                     self.value(&schema["additionalProperties"], &entry.value, &place);
                 }
                 None => misspelt.extend(self.unknown_key(schema, node, key)),
@@ -44,7 +44,7 @@ impl<'r> Check<'r, '_> {
             Some(near) => Some(format!("did you mean {}?", quoted(near))),
             None => self.belongs_in(&key.text),
         };
-        self.report.add(key.span, format!("unknown key {}", quoted(&key.text))).expect(known).try_this(help);
+        self.report.add(key.span, format!("unknown key {}", quoted_key(&key.text))).expect(known).try_this(help);
         near
     }
 
@@ -84,7 +84,7 @@ impl<'r> Check<'r, '_> {
             1 => "key",
             _ => "keys",
         };
-        let whole = place.key.map_or_else(|| place.label.clone(), |key| quoted(&key.text));
+        let whole = place.key.map_or_else(|| place.label.clone(), |key| quoted_key(&key.text));
         let help = missing.iter().find_map(|name| {
             let property = &schema["properties"][name];
             let may_be_empty = property["type"] == "array" && property["minItems"].is_null();
@@ -124,7 +124,7 @@ impl<'r> Check<'r, '_> {
         for entry in node.entries() {
             for needed in words(&schema["dependentRequired"][&entry.key.text]) {
                 if node.get(needed).is_none() {
-                    let message = format!("{} needs {} beside it", quoted(&entry.key.text), quoted(needed));
+                    let message = format!("{} needs {} beside it", quoted_key(&entry.key.text), quoted(needed));
                     let purpose = schema["properties"][needed]["description"].as_str();
                     let help = purpose.map(|purpose| format!("{}: {purpose}", quoted(needed)));
                     self.report.add(entry.key.span, message).try_this(help);

@@ -12,7 +12,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::nearest::nearest;
-use super::problem::{Report, listed, quoted, shortened};
+use super::problem::{Report, listed, quoted, quoted_key, shortened};
 use super::source::{Content, Key, SourceSpan, YamlNode};
 use wording::{article, found, kind_of};
 
@@ -155,7 +155,7 @@ impl<'r> Check<'r, '_> {
             let span = place.key.map_or(node.span, |key| key.span);
             self.report.add(span, format!("{} is empty; it needs at least one entry", place.label));
         }
-        let key = place.key.map_or(place.label.clone(), |key| quoted(&key.text));
+        let key = place.key.map_or(place.label.clone(), |key| quoted_key(&key.text));
         for item in items {
             self.value(&schema["items"], item, &Place { key: None, label: format!("an entry of {key}") });
         }

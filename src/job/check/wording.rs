@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Place;
-use crate::job::problem::{quoted, shortened};
+use crate::job::problem::{quoted_key, shortened};
 use crate::job::source::{Content, YamlNode};
 
 /// JSON Schema's name for the type of a value.
@@ -71,7 +71,7 @@ pub(super) fn help_for_type(
             Some(format!("write `{}: []` if there are none", key?))
         }
         (_, Content::Null) if key.is_some() => {
-            Some(format!("write a value for {}, or leave the key out", quoted(key?)))
+            Some(format!("write a value for {}, or leave the key out", quoted_key(key?)))
         }
         ("array", _) => Some("start each entry on a line of its own with `- `".to_owned()),
         ("integer", Content::Float(number)) if number.fract() == 0.0 && number.abs() < 1e15 => {

@@ -3,7 +3,7 @@
 use serde_saphyr::Error;
 
 use super::{SourceSpan, YamlNode};
-use crate::job::problem::{Report, quoted};
+use crate::job::problem::{Report, quoted_key};
 use crate::job::secrets::is_known_key;
 
 /// Reports a file that holds nothing but comments.
@@ -34,8 +34,8 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
             let key = key.clone().unwrap_or_else(|| report.lines.written(at).to_owned());
             let first = root.and_then(|root| first_of(root, &key, at));
             let message = match first {
-                Some(first) => format!("the key {} is there already, in line {}", quoted(&key), first.line),
-                None => format!("the key {} is there already", quoted(&key)),
+                Some(first) => format!("the key {} is there already, in line {}", quoted_key(&key), first.line),
+                None => format!("the key {} is there already", quoted_key(&key)),
             };
             report.add(at, message).try_this("keep one of the two".to_owned());
         }

@@ -105,3 +105,26 @@ job.yml:3:5: missing key `task` in an entry of `tasks`
 "#,
     );
 }
+
+#[test]
+fn a_secret_in_a_key_is_shown_nowhere() {
+    const SECRET: &str = "hT5kWq9ZpLm3Xc7V";
+    let long = "x".repeat(50);
+    for more in [
+        format!("start: {{command: x, env: {{OPENAI_API_KEY={SECRET}: }}}}"),
+        format!("start: {{command: x, env: {{{SECRET}: [1]}}}}"),
+        format!("start: {{command: x, env: {{? OPENAI_API_KEY={SECRET}\n: }}}}"),
+        format!("start: {{command: x, env: {{\"A={long}{SECRET}\": }}}}"),
+        format!("start: {{command: x, env: {{\"A=hunter\": 1, \"A=hunter\": {SECRET}1}}}}"),
+        format!("http: {{say: {{headers: {{\"X-Key: {SECRET}\": 1}}}}}}"),
+        format!("http: {{say: {{headers: {{\"X-Key {SECRET}\": {{}}}}}}}}"),
+        format!("http: {{say: {{headers: {{X-Key:{SECRET}: 1}}}}}}"),
+        format!("\"apiKey: {SECRET}\": 1"),
+        format!("apiKey={SECRET}: 1"),
+        format!("adk: {{\"apiKey = {SECRET}\": }}"),
+    ] {
+        let text = LEAST.replace("chatbot: c", &format!("chatbot: c, {more}"));
+        let shown = rendered(&text);
+        assert!(!shown.contains("hT5kWq9") && !shown.contains("hunter") && shown.contains("***"), "{shown}");
+    }
+}

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::part;
 use crate::agent::json::Fields;
 use crate::evidence::{Event, EventKind};
+use crate::text::is_blank;
 
 /// The state of a message: the fold of one reply, of a stream, or of polls of a task.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -70,7 +71,7 @@ impl Progress {
     /// Usually there is one; trpc-agent-go can send many, pieces and wholes.
     fn apply_message(&mut self, message: &Value) -> bool {
         let (before, after) = around_calls(message, "\n");
-        let has_words = [before.as_deref(), Some(&after)].into_iter().flatten().any(|words| !words.trim().is_empty());
+        let has_words = [before.as_deref(), Some(&after)].into_iter().flatten().any(|words| !is_blank(words));
         let known = self.message.take().unwrap_or_default();
         let with_known = |words: &str| match () {
             () if is_piece(message) => known.clone() + words,
@@ -90,7 +91,7 @@ impl Progress {
 
     /// Adds a text that came before the agent went on working.
     fn said_before(&mut self, words: &str) {
-        if !words.trim().is_empty() {
+        if !is_blank(words) {
             self.before = Some(words.trim().to_owned());
             self.events.push(Event::other(json!({"intermediate": words.trim()})));
         }
@@ -131,7 +132,7 @@ impl Progress {
     fn apply_status(&mut self, update: &Value) -> bool {
         let status = update.get("status").unwrap_or(&Value::Null);
         let state = status.text("state").map(state_of);
-        let words = status.get("message").map(text_of).filter(|words| !words.trim().is_empty());
+        let words = status.get("message").map(text_of).filter(|words| !is_blank(words));
         let rests = state.as_deref().is_some_and(rests);
         if rests {
             self.message = words.clone().or(self.message.take());
@@ -203,11 +204,11 @@ impl Progress {
             let why = said.map(|said| format!(": {said}")).unwrap_or_default();
             return Err(format!("the agent's task ended as {state}{why}"));
         }
-        let results = self.artifacts.iter().map(|(_, words)| words.trim()).filter(|words| !words.is_empty());
+        let results = self.artifacts.iter().map(|(_, words)| words.trim()).filter(|words| !is_blank(words));
         let mut parts: Vec<&str> = said.into_iter().collect();
         parts.extend(results.filter(|words| Some(*words) != said));
         if parts.is_empty() {
-            parts.extend(self.history.as_deref().map(str::trim).filter(|words| !words.is_empty()));
+            parts.extend(self.history.as_deref().map(str::trim).filter(|words| !is_blank(words)));
         }
         // Some report what they did below the words that tell of it.
         if parts.is_empty() {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::json::arguments_of;
 use crate::evidence::{Event, EventKind, Usage};
+use crate::text::is_blank;
 
 /// One event of a run, as far as it is looked at.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -190,7 +191,7 @@ pub fn parse_run(events: &[AdkEvent]) -> Result<Run, String> {
         None => {
             let from = events.iter().rposition(AdkEvent::is_of_a_tool).map_or(0, |last| last + 1);
             let words: String = events[from..].iter().filter(|event| event.is_partial()).map(AdkEvent::text).collect();
-            if words.trim().is_empty() {
+            if is_blank(&words) {
                 return Err("the run ended without a final response".to_owned());
             }
             words
@@ -201,7 +202,7 @@ pub fn parse_run(events: &[AdkEvent]) -> Result<Run, String> {
 
 fn text_of(event: &AdkEvent) -> Result<String, String> {
     let words = event.text();
-    if !words.trim().is_empty() {
+    if !is_blank(&words) {
         return Ok(words);
     }
     if let Some(failure) = event.failure() {
@@ -221,7 +222,7 @@ fn text_of(event: &AdkEvent) -> Result<String, String> {
 fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
     let other = |data: Value| Event::with_raw(EventKind::Other { data }, event.raw.clone());
     let words = event.text();
-    if !is_response && !words.trim().is_empty() {
+    if !is_response && !is_blank(&words) {
         let is_text = |part: &&Map<String, Value>| part.contains_key("text");
         let kind = EventKind::Other { data: json!({"intermediate": words, "author": event.author}) };
         let raw = event.parts().iter().find(is_text).map_or_else(|| event.raw.clone(), |part| event.raw_with(part));

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::agent::json::{arguments_of, json_within};
 use crate::evidence::{Event, EventKind, Usage};
+use crate::text::is_blank;
 
 /// `event.Event` with the fields of `model.Response`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -141,7 +142,7 @@ impl Message {
             ours.push(Event::response(json_within(words.into()), raw.clone()));
             return;
         }
-        if !is_response && !words.trim().is_empty() {
+        if !is_response && !is_blank(&words) {
             let author = (!author.is_empty()).then_some(author);
             let kind = EventKind::Other { data: json!({"intermediate": words, "author": author}) };
             ours.push(Event::with_raw(kind, raw.clone()));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use self::event::{Message, RunEvent};
 use crate::evidence::{Event, Usage};
+use crate::text::is_blank;
 
 /// The reply of `POST …/runs`, as far as it is looked at.
 #[derive(Debug, Clone, Deserialize)]
@@ -72,7 +73,7 @@ pub fn parse_run(reply: &RunReply) -> Result<Run, String> {
 
 /// The final response and the events before it, by the events.
 fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
-    let has_words = |event: &RunEvent| !event.text().trim().is_empty();
+    let has_words = |event: &RunEvent| !is_blank(&event.text());
     let completion = whole.iter().rposition(|event| event.is_completion() && has_words(event));
     let last = whole.iter().rposition(|event| !event.is_completion() && event.is_final() && has_words(event));
     let text = whole[completion.or(last)?].text();
@@ -89,7 +90,7 @@ fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
 fn of_messages(messages: &[Message]) -> Option<(String, Vec<Event>)> {
     let from = messages.iter().rposition(|message| message.role == "user").map_or(0, |user| user + 1);
     let answers = &messages[from..];
-    let last = answers.iter().rposition(|message| message.is_answer() && !message.text().trim().is_empty())?;
+    let last = answers.iter().rposition(|message| message.is_answer() && !is_blank(&message.text()))?;
     let mut ours = Vec::new();
     for (index, message) in answers.iter().enumerate() {
         message.push_events("", index == last, &Value::Null, &mut ours);

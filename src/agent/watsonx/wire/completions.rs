@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{TurnContent, is_uuid};
 use crate::agent::json::Fields;
 use crate::evidence::{Event, Usage};
+use crate::text::is_blank;
 
 /// The parts of a request beside its messages.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +60,7 @@ impl Turn {
                 false
             }
             "thread.message.delta" => {
-                let has_text = |delta: &Value, key: &str| delta.text(key).is_some_and(|text| !text.trim().is_empty());
+                let has_text = |delta: &Value, key: &str| delta.text(key).is_some_and(|text| !is_blank(text));
                 has_text(&frame["choices"][0]["delta"], "content")
                     || frame["data"]["delta"].list("content").iter().any(|item| has_text(item, "text"))
             }

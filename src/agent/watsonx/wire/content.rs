@@ -1,10 +1,11 @@
 //! An assistant's message as text: widgets as a person would read them aloud.
 
+use crate::text::is_blank;
 use serde_json::Value;
 
 /// The words of a content item; empty where it has none.
 pub(super) fn text(item: &Value) -> String {
-    let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !is_blank(text));
     match kind(item) {
         "text" | "conversational_search" => item.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
         _ => {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::TurnContent;
 use crate::agent::json::Fields;
+use crate::text::is_blank;
 
 /// The body of `POST /v1/orchestrate/runs`.
 pub fn request(agent_id: &str, thread: Option<&str>, message: &str, context: &Map<String, Value>) -> Value {
@@ -63,13 +64,13 @@ impl Run {
             "message.delta" => {
                 let piece = pieces(&data["delta"]["content"]);
                 self.pieces.push_str(&piece);
-                !piece.trim().is_empty()
+                !is_blank(&piece)
             }
             // A message without a role says that one has begun.
             "message.created" if data["message"]["role"] == "assistant" => {
                 let content = &data["message"]["content"];
                 self.content.take_content(content);
-                !words(content).trim().is_empty()
+                !is_blank(&words(content))
             }
             _ => false,
         }

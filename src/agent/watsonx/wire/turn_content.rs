@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::content;
 use crate::agent::json::{Fields, arguments_of, json_within};
 use crate::evidence::Event;
+use crate::text::is_blank;
 
 /// Text and events of one turn.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,7 +31,7 @@ impl TurnContent {
 
     /// Adds text that stands in for a message.
     pub fn say(&mut self, words: &str) {
-        if !words.trim().is_empty() {
+        if !is_blank(words) {
             self.texts.push(words.to_owned());
         }
     }
