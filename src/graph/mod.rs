@@ -76,6 +76,7 @@ pub trait Graph: Send + Sync {
     }
 }
 
+#[cfg(any(feature = "embedded", feature = "neo4j"))]
 /// A value that can't be converted to or from another representation. It says why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
