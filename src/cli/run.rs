@@ -17,7 +17,6 @@ use super::progress::Progress;
 use super::show::{Outputs, StoredPrompts, check_outputs};
 use super::signals::{Kept, Signals};
 use crate::limiter::{OnWait, WaitReason};
-use crate::llm::KeyCheck;
 use crate::plan::{Plan, Refusal};
 use crate::record::{Entry, Overview, RunSummary, Verdict};
 use crate::report::{self, Gathered};
@@ -117,7 +116,7 @@ async fn run_one(
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let provenance = engine.provenance(&file);
     let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
-    let found = run::preflight(&engine, KeyCheck::Quick, &signals.interrupt).await.unwrap_or_default();
+    let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
     let finished = if found.failures.is_empty() {
         if let (false, false) = (args.no_progress, found.ready.is_empty()) {
             printer.note(&format!("ready    {}", found.ready.join(" · ")));

@@ -12,7 +12,6 @@ use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use crate::job::{Case, Job};
-use crate::llm::KeyCheck;
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use crate::run::{self, AssertionPlace, Engine, LiveCheck, PreflightFailure, RunDeps};
@@ -78,7 +77,7 @@ async fn live(
         sink: Arc::new(|_| Ok(())),
     };
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
-    let found = Box::pin(run::preflight(&engine, KeyCheck::Thorough, interrupt)).await.unwrap_or_default();
+    let found = Box::pin(run::preflight(&engine, run::KeyCheck::Ask, interrupt)).await.unwrap_or_default();
     if !found.failures.is_empty() {
         for trouble in &found.failures {
             printer.data(&broken(&file, trouble))?;

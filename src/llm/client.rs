@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::failure::{ErrorContext, Failure, NextTry};
 use super::reply::usable;
 use super::{
-    ApiError, KeyAnswer, KeyCheck, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings,
-    ProviderApi, ProviderRequest, ReplyBody, RequestFeatures,
+    ApiError, KeyAnswer, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings, ProviderApi,
+    ProviderRequest, ReplyBody, RequestFeatures,
 };
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method, Url};
@@ -212,12 +212,6 @@ impl Client {
     }
 }
 
-/// Whether it shows that no model's API is at this address: a web page, or an unknown path in no API's words.
-fn is_no_api(reply: &HttpReply) -> bool {
-    let is_unknown_path = reply.status == 404 && ApiError::from_body(&reply.body).message.is_empty();
-    is_unknown_path || (reply.status < 500 && reply.is_page())
-}
-
 fn release(reserved: Option<Reservation>) {
     if let Some(reserved) = reserved {
         reserved.release();
@@ -232,7 +226,10 @@ impl Llm for Client {
 
     /// The list of models is asked for first. Whoever refuses that may refuse it to all, or to this key only: so the
     /// models' own door must refuse the key as well, to a body in which there is no question.
-    async fn check_key(&self, check: KeyCheck) -> KeyAnswer {
+    async fn check_key(&self) -> KeyAnswer {
+        if self.settings.key.is_none() {
+            return KeyAnswer::Taken;
+        }
         let Some(list) = self.provider.models() else {
             // Where a token stands for the key, whoever gives it knows the key.
             return match self.provider.token(None).await {
@@ -246,26 +243,16 @@ impl Llm for Client {
             self.provider.provider_request(&nothing, &self.settings.options, self.features());
         let is_refused = |reply: &HttpReply| matches!(reply.status, 401 | 403);
         let listed = self.unasked(Method::GET, list, headers, None).await;
-        if listed.as_ref().is_some_and(|reply| reply.is_success() && reply.json().is_ok()) {
+        if listed.as_ref().is_some_and(|reply| (200..300).contains(&reply.status)) {
             return KeyAnswer::Taken;
         }
-        if check == KeyCheck::Quick && !listed.as_ref().is_some_and(is_refused) {
-            return KeyAnswer::Unknown;
-        }
         let asked = self.unasked(Method::POST, url, headers, Some(b"{}".to_vec())).await;
-        let address = &self.settings.origin.address;
         match (listed, asked) {
             (_, Some(reply)) if is_refused(&reply) => {
                 let api_error = ApiError::from_body(&reply.body);
                 KeyAnswer::Refused(Failure::from_status(&reply, &api_error, self.error_context()).error)
             }
-            (_, Some(reply)) if is_no_api(&reply) => {
-                let what = format!("{}; no model's API is there: check {address}", reply.refusal());
-                KeyAnswer::Refused(LlmError::for_good(what))
-            }
-            (_, Some(reply)) if reply.status >= 500 => KeyAnswer::Failing(reply.refusal()),
             (Some(listed), Some(_)) if is_refused(&listed) => KeyAnswer::Taken,
-            _ if self.settings.key.is_none() => KeyAnswer::Taken,
             _ => KeyAnswer::Unknown,
         }
     }

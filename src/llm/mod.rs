@@ -50,9 +50,8 @@ pub trait Llm: Send + Sync {
         self.complete_metered(request, &Meter::default()).await
     }
 
-    /// Whether its key is taken and its API is there, as far as the endpoint tells without a question.
-    async fn check_key(&self, check: KeyCheck) -> KeyAnswer {
-        let _ = check;
+    /// Whether its key is taken, as far as the endpoint tells without a question.
+    async fn check_key(&self) -> KeyAnswer {
         KeyAnswer::Taken
     }
 
@@ -60,24 +59,13 @@ pub trait Llm: Send + Sync {
     async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError>;
 }
 
-/// How much is asked of a model's endpoint to learn whether it takes the key. No request costs a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyCheck {
-    /// Its list of models; where that is no answer, the models themselves, without a question.
-    Thorough,
-    /// Its list of models; the models themselves only where the list is refused to this key.
-    Quick,
-}
-
 /// Whether a model's endpoint takes the key.
 #[derive(Debug)]
 pub enum KeyAnswer {
     /// It does, or needs none.
     Taken,
-    /// It does not, or there is no such API; and why.
+    /// It does not, and why.
     Refused(LlmError),
-    /// It answers with a failure of its own (5xx), which this is.
-    Failing(String),
     /// Nobody can tell without a question.
     Unknown,
 }

@@ -7,20 +7,16 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
-use super::clients::Credentials;
 use crate::agent::{Hosting, Missing};
 use crate::graph::neo4j::Neo4jGraph;
-use crate::graph::{Graph, GraphConfig, GraphErrorKind, Parameters, statements};
+use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
 use crate::http::Url;
 use crate::job::Job;
-use crate::llm::{KeyAnswer, KeyCheck};
+use crate::llm::KeyAnswer;
 use crate::secret::Variables;
 
 /// The time limit of each check.
 const LIMIT: Duration = Duration::from_secs(10);
-
-/// The time limit of a quick look at a model's endpoint, which nothing depends on.
-const QUICK: Duration = Duration::from_secs(3);
 
 /// The variables that send requests through a proxy.
 const PROXIES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
@@ -48,6 +44,15 @@ pub struct Preflight {
     pub ready: Vec<String>,
     /// The parts that are not.
     pub failures: Vec<PreflightFailure>,
+}
+
+/// Whether the endpoints of our models are asked whether they take the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyCheck {
+    /// They are, by requests that cost no token.
+    Ask,
+    /// The first request of a conversation tells: a run makes no other kind of request than those that it needs.
+    Skip,
 }
 
 /// Looks for all that a run needs. `None` where it was interrupted.
@@ -143,7 +148,8 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     let found = join_all(looked.iter().map(|(url, roles, from)| async move {
         let Some(url) = address(url) else { return (Vec::new(), Vec::new()) };
         match reach(engine, &url).await {
-            Ok(()) => check_keys(engine, roles, keys).await,
+            Ok(()) if keys == KeyCheck::Ask => check_keys(engine, roles).await,
+            Ok(()) => (roles.iter().map(|role| (*role, KeyAnswer::Taken)).collect(), Vec::new()),
             Err(problem) => {
                 let help = format!("is the endpoint up, and is its address right? {from} says where it is");
                 let what = format!("the model of {} is not reachable: {problem}", roles.join(" and "));
@@ -151,21 +157,17 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
             }
         }
     }));
-    let (mut there, mut unknown, mut failing, mut failures) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut there, mut unknown, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for (roles, refused) in found.await {
         for (role, key) in roles {
-            match key {
-                KeyAnswer::Unknown if keys == KeyCheck::Thorough => unknown.push(role),
-                KeyAnswer::Failing(what) => failing.push(format!("{role} reachable, warning: {what}")),
-                _ => there.push(role),
-            }
+            if let KeyAnswer::Unknown = key { &mut unknown } else { &mut there }.push(role);
         }
         failures.extend(refused);
     }
     let said =
         |roles: Vec<&str>, more: &str| (!roles.is_empty()).then(|| format!("{} reachable{more}", roles.join(" and ")));
     let ready = [said(there, ""), said(unknown, ", not known whether the key is taken")];
-    Preflight { ready: ready.into_iter().flatten().chain(failing).collect(), failures }
+    Preflight { ready: ready.into_iter().flatten().collect(), failures }
 }
 
 /// Those of these roles whose keys are not refused, as far as the endpoints tell without a token, and what the others were
@@ -173,13 +175,11 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
 async fn check_keys(
     engine: &Engine,
     roles: &[&'static str],
-    check: KeyCheck,
 ) -> (Vec<(&'static str, KeyAnswer)>, Vec<PreflightFailure>) {
     let asked = roles.iter().map(|role| async move {
         let model = if *role == "judge" { Some(engine.clients.judge()) } else { engine.clients.persona() };
         let Some(model) = model else { return (*role, KeyAnswer::Taken) };
-        let limit = if check == KeyCheck::Quick { QUICK } else { LIMIT };
-        (*role, tokio::time::timeout(limit, model.check_key(check)).await.unwrap_or(KeyAnswer::Unknown))
+        (*role, tokio::time::timeout(LIMIT, model.check_key()).await.unwrap_or(KeyAnswer::Unknown))
     });
     let (mut there, mut refusals): (Vec<_>, Vec<(String, Vec<&str>)>) = Default::default();
     for (role, key) in join_all(asked).await {
@@ -204,29 +204,14 @@ async fn reach(engine: &Engine, url: &Url) -> Result<(), String> {
     engine.clients.http.reach(url, behind_proxy, LIMIT).await.map_err(|fault| fault.message)
 }
 
-/// What to try where nobody says where the database is, and none is at the default address.
-const DEFAULT_ADDRESS: &str = "this address is the default, as nothing names another: say graph.neo4j.uri in the job or \
-    NEO_URI in the environment; or let eval-job start the agent with a graph of its own (target.start), or serve one \
-    (eval-job graph serve)";
-
-fn is_default(graph: &GraphConfig, credentials: &Credentials) -> bool {
-    matches!(graph, GraphConfig::Neo4j(config) if config.uri.is_none()) && credentials.neo4j_uri.is_none()
-}
-
 /// Whether the database answers, takes the password, and understands the job's statements. What an embedded graph does not
 /// understand is refused before.
 async fn graph(engine: &Engine) -> Preflight {
     let mut found = Preflight::default();
     if let Some(neo4j) = &engine.clients.neo4j {
         if let Err(error) = neo4j.read("RETURN 1", &Parameters::new()).await {
-            let is_default =
-                engine.plan.graph.as_ref().is_some_and(|graph| is_default(graph, &engine.clients.credentials));
-            let help = match error.kind {
-                GraphErrorKind::Unreachable if is_default => DEFAULT_ADDRESS,
-                // The message ends with a hint.
-                _ => "",
-            };
-            return Preflight::failed(format!("the graph: {}", error.message), help.to_owned());
+            // The message ends with a hint.
+            return Preflight::failed(format!("the graph: {}", error.message), String::new());
         }
         found.ready.push("graph answers".to_owned());
         found.failures = uncompilable(engine, neo4j).await;
@@ -265,7 +250,6 @@ async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<PreflightFailu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::neo4j::Neo4jConfig;
 
     #[test]
     fn an_address_is_looked_for_only_where_it_is_known() {
@@ -278,16 +262,5 @@ mod tests {
         ] {
             assert_eq!(address(text).map(|url| url.to_string()).as_deref(), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn the_default_address_of_the_database_is_told_from_one_that_somebody_names() {
-        let named = |uri: Option<&str>, variable: Option<&str>| {
-            let config = Neo4jConfig { uri: uri.map(str::to_owned), ..Neo4jConfig::default() };
-            let credentials = Credentials { neo4j_uri: variable.map(str::to_owned), ..Credentials::default() };
-            is_default(&GraphConfig::Neo4j(config), &credentials)
-        };
-        assert!(named(None, None));
-        assert!(!named(Some("bolt://h"), None) && !named(None, Some("bolt://h")));
     }
 }

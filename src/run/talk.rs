@@ -167,7 +167,6 @@ impl Talk<'_, '_> {
             _ if !engine.resources.agent_has_answered() && blames_the_job(self.session, &error, &turn) => {
                 return Err(Stop::broken(with_hint(engine, &error)));
             }
-            AgentErrorKind::Busy => self.conversation.agent_failed(turn, with_hint(engine, &error)),
             _ => self.conversation.agent_failed(turn, error.message),
         }
         Ok(())

@@ -17,12 +17,6 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
     if behaviour == "wrong-key" {
         return Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error"));
     }
-    match behaviour {
-        "web-page" => return Reply::Body(200, "text/html", b"<html><body>Welcome</body></html>".to_vec()),
-        "no-such-page" => return Reply::Body(404, "text/html", b"<html><body>Not found</body></html>".to_vec()),
-        "out-of-order" => return Reply::Json(500, error("out of order", "server_error")),
-        _ => {}
-    }
     if behaviour == "lists-nothing" && request.path == "/v1/models" {
         return Reply::Json(403, error("Missing scopes: api.model.read", "invalid_request_error"));
     }
