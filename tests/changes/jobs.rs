@@ -164,7 +164,7 @@ async fn a_graph_that_can_not_be_captured_breaks_nothing() {
         assert!((1..=2).contains(&lines.count()), "{page}");
     }
     // As many as are allowed are watched.
-    let more = "graph: {neo4j: {}, watch: {maxNodes: 600}}\nassertions: [{changes: {}}]";
+    let more = "graph: {neo4j: {}, watch: {maxNodes: 600}}\nassertions: [{changes: {}, holdsBefore: true}]";
     let folder = tempfile::tempdir().unwrap();
     let (status, _, page) = run(folder.path(), &job(&agent.address, more), Some(&database.server));
     assert_eq!(status, Some(0), "{page}");

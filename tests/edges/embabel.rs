@@ -96,7 +96,7 @@ fn cases() -> Vec<Case> {
         case(Answer::json(504, ""), 4, Status(504), true, "answered 504 Gateway Timeout"),
         case(Answer::json(200, "[]"), 4, Unreadable, true, "the reply is JSON, but no object"),
         case(Answer::json(200, "null"), 4, Unreadable, true, "the reply is JSON, but no object"),
-        case(Answer::json(200, "{}"), 4, BadReply, true, r#"the agent's message is empty: "{}""#),
+        case(Answer::json(200, "{}"), 4, Unreadable, true, "the reply holds no message.content"),
         case(Answer::Stall { declared: 50 << 20, body: vec![] }, 4, BadReply, true, "the reply is longer than 8 MiB"),
     ]
 }
