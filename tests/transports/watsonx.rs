@@ -194,7 +194,7 @@ fn probe_says_what_was_found() {
         assert_eq!(output.status.code(), Some(0), "{page}{}", String::from_utf8_lossy(&output.stderr));
         for line in [
             "transport       watsonx",
-            "it can          stream its replies, report function calls",
+            "it can          answer messages, stream its replies, report function calls",
             "authenticated   yes",
         ] {
             assert!(page.contains(line), "{line}: {page}");
