@@ -33,9 +33,9 @@ pub(super) fn plan_all(
     args: &PlanArgs,
     context: &Context,
 ) -> Result<Vec<Planned>, CliError> {
-    let prices = prices(args.prices.as_deref())?;
+    let prices = prices(args.files.prices.as_deref())?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
-    for loaded in jobs::load(files, argument, args.prompts.as_deref(), context.redactor())? {
+    for loaded in jobs::load(files, argument, args.files.prompts.as_deref(), context.redactor())? {
         let file = loaded.file.clone();
         match plan(args, context, &prices, loaded) {
             Ok(plan) => planned.push(plan),

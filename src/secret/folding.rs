@@ -1,11 +1,15 @@
 //! Secrets that somebody has disguised: in other letter case, with spaces, dashes or invisible characters within, in pieces
-//! over the items of a list, with a terminal's colours within, and as Base64 of Base64. What is searched is folded: of it and of the secrets only ASCII letters
-//! and digits are compared, in lower case. So a list of its bytes as numbers is one row of digits, whatever separates them.
+//! over the items of a list, with a terminal's colours within, and as Base64 of Base64. What is searched is folded: of it and
+//! of the secrets only ASCII letters and digits are compared, in lower case. So a list of its bytes as numbers is one row of
+//! digits, whatever separates them.
 
 use std::ops::Range;
 
 /// What of a secret is compared must be so long: less would be found by chance.
 const LEAST: usize = 12;
+
+/// Marks a byte in [`FOLDED`] that may begin something that is left out as a whole.
+const BEGINS: u8 = 0xff;
 
 /// What stands for each byte in folded bytes; 0 for what is left out.
 const FOLDED: [u8; 256] = {
@@ -15,28 +19,29 @@ const FOLDED: [u8; 256] = {
         let ascii = byte as u8;
         if ascii.is_ascii_alphanumeric() {
             table[byte] = ascii.to_ascii_lowercase();
+        } else if matches!(ascii, b'\\' | 0x1b | 0xc2) {
+            table[byte] = BEGINS;
         }
         byte += 1;
     }
     table
 };
 
-/// Hands over what stands for each byte that counts, with its place. The usual escapes of JSON for white space are left out,
-/// and so are those by which a terminal is told of colours.
-fn fold(bytes: &[u8], mut kept: impl FnMut(u8, usize)) {
+/// Hands over what stands for each byte, with its place: 0 for one that is left out, so that nothing has to branch where
+/// words end. The usual escapes of JSON for white space are left out, and so are those by which a terminal is told of colours.
+fn fold(bytes: &[u8], mut each: impl FnMut(u8, usize)) {
     let mut at = 0;
     while at < bytes.len() {
-        let byte = bytes[at];
-        let folded = FOLDED[usize::from(byte)];
-        if folded != 0 {
-            kept(folded, at);
-        } else if byte == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't')) {
+        let folded = FOLDED[usize::from(bytes[at])];
+        if folded == BEGINS {
+            at += match bytes[at..] {
+                [b'\\', b'n' | b'r' | b't', ..] => 2,
+                _ => control_sequence(&bytes[at..]),
+            };
+        } else {
+            each(folded, at);
             at += 1;
-        } else if matches!(byte, 0x1b | 0xc2) {
-            at += control_sequence(&bytes[at..]);
-            continue;
         }
-        at += 1;
     }
 }
 
@@ -50,8 +55,12 @@ fn control_sequence(bytes: &[u8]) -> usize {
 
 /// The bytes that are compared.
 pub(super) fn folded(bytes: &[u8]) -> Vec<u8> {
-    let mut folded = Vec::with_capacity(bytes.len());
-    fold(bytes, |byte, _| folded.push(byte));
+    let (mut folded, mut length) = (vec![0; bytes.len()], 0);
+    fold(bytes, |byte, _| {
+        folded[length] = byte;
+        length += usize::from(byte != 0);
+    });
+    folded.truncate(length);
     folded
 }
 
@@ -63,6 +72,10 @@ pub(super) fn folded_secret(secret: &[u8]) -> Option<Vec<u8>> {
 /// Where parts of the folded bytes stand in the bytes.
 pub(super) fn origins(bytes: &[u8], parts: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut places = Vec::new();
-    fold(bytes, |_, place| places.push(place));
+    fold(bytes, |byte, place| {
+        if byte != 0 {
+            places.push(place);
+        }
+    });
     parts.into_iter().map(|part| places[part.start]..places[part.end - 1] + 1).collect()
 }

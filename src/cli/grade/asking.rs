@@ -120,7 +120,7 @@ impl Asking<'_> {
             seconds: None,
         };
         let wanted = Overrides { scorer_model: Some(self.judge.clone()), limits, ..Overrides::default() };
-        let prices = prices(self.args.prices.as_deref())?;
+        let prices = prices(self.args.files.prices.as_deref())?;
         let environment = Environment { prices, ..surroundings(self.context) };
         let file =
             self.args.job.as_ref().map_or_else(|| run.path().display().to_string(), |job| job.display().to_string());

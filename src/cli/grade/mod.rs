@@ -32,9 +32,13 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
         return Err(CliError::SharedOutput(args.runs.len()));
     }
     let files: Vec<_> = args.job.iter().cloned().collect();
-    let job =
-        jobs::load(&files, FileArgument::job("eval-job grade --job"), args.prompts.as_deref(), context.redactor())?
-            .pop();
+    let job = jobs::load(
+        &files,
+        FileArgument::job("eval-job grade --job"),
+        args.files.prompts.as_deref(),
+        context.redactor(),
+    )?
+    .pop();
     let asking = match &args.scorer_model {
         Some(judge) => Some(Asking { args, context, printer, judge, runtime: runtime()?, signals: listen(printer)? }),
         None => None,

@@ -1,0 +1,53 @@
+//! The command line of `eval-job grade`.
+
+use std::path::PathBuf;
+
+use super::values::{parse_dollars, whole_number};
+use super::{FileArgs, RunsArgs};
+use crate::job::ModelName;
+use crate::money::Dollars;
+use crate::score::Weight;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct GradeArgs {
+    /// The runs' ids, or the beginnings of their folders' names [default: the newest run]
+    #[arg(value_name = "RUN")]
+    pub(in crate::cli) runs: Vec<String>,
+
+    #[command(flatten)]
+    pub(in crate::cli) runs_dir: RunsArgs,
+
+    /// The job file to grade by [default: the job that each run was held with]. What no judge was ever asked, since the
+    /// criteria are others, is missing unless --scorer-model asks it
+    #[arg(long, env = "EVAL_JOB_JOB", value_name = "FILE")]
+    pub(in crate::cli) job: Option<PathBuf>,
+
+    /// How much the dimensions count, such as tasks=2,assertions=4 [default: as before]
+    #[arg(long, env = "EVAL_JOB_WEIGHTS", value_name = "NAME=WEIGHT", value_delimiter = ',', value_parser = crate::cli::grade::weight)]
+    pub(in crate::cli) weights: Vec<(String, Weight)>,
+
+    /// Ask this judge all questions about the stored conversations, which costs tokens: openai/MODEL, anthropic/MODEL,
+    /// gemini/MODEL, watsonx/MODEL or scripted. Without it nobody is asked and nothing is spent
+    #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
+    pub(in crate::cli) scorer_model: Option<ModelName>,
+
+    /// How many conversations the judge is asked about at once
+    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
+          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
+    pub(in crate::cli) max_concurrency: u16,
+
+    /// Stop before the judge costs more than so many US dollars
+    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
+    pub(in crate::cli) cost_limit: Option<Dollars>,
+
+    /// Stop before the judge takes more than so many tokens
+    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
+    pub(in crate::cli) token_limit: Option<u64>,
+
+    #[command(flatten)]
+    pub(in crate::cli) files: FileArgs,
+
+    /// Also write the run with its new grades to a file (.json, or tokens.json)
+    #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
+    pub(in crate::cli) output: Vec<PathBuf>,
+}
