@@ -13,6 +13,8 @@ pub struct ReplySchema {
     pub name: String,
     /// The JSON Schema.
     pub schema: serde_json::Value,
+    /// The most tokens that a reply takes, 1 or more, without what a model reasons before it.
+    pub max_tokens: u32,
 }
 
 /// Something that a metric wants a judge to decide. The runner carries it; a metric never calls a model.

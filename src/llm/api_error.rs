@@ -33,6 +33,8 @@ pub enum RequestPart {
     Effort,
     /// The longest reply.
     MaxTokens,
+    /// The lengths of texts in a JSON Schema.
+    TextLengths,
     /// The way in which JSON is asked for.
     Structure,
 }
@@ -45,6 +47,7 @@ impl RequestPart {
             RequestPart::RngSeed => &["seed"],
             RequestPart::Effort => &["effort", "thinking"],
             RequestPart::MaxTokens => &["max tokens", "max completion tokens", "max output tokens", "maxoutputtokens"],
+            RequestPart::TextLengths => &["maxlength", "max length"],
             RequestPart::Structure => &[
                 "response format",
                 "json schema",

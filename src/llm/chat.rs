@@ -81,7 +81,7 @@ impl<'a> ChatRequest<'a> {
         };
         let response_format = request.schema.as_ref().and_then(|schema| match features.structured {
             Structured::Schema => {
-                let schema = json!({"name": schema.name, "strict": true, "schema": schema.schema});
+                let schema = json!({"name": schema.name, "strict": true, "schema": features.schema(schema)});
                 Some(json!({"type": "json_schema", "json_schema": schema}))
             }
             Structured::Json => Some(json!({"type": "json_object"})),
@@ -106,10 +106,11 @@ pub(super) fn text(body: &ReplyBody) -> Result<String, NoText> {
     if let Some(refusal) = body.text("/choices/0/message/refusal").filter(|refusal| !refusal.is_empty()) {
         return Err(NoText::Refused(refusal.to_owned()));
     }
+    let text = || body.get("/choices/0/message/content").map(text_of).unwrap_or_default();
     match body.text("/choices/0/finish_reason") {
-        Some("length") => Err(NoText::Cut),
+        Some("length") => Err(NoText::CutOff(text())),
         Some("content_filter") => Err(NoText::Filtered(String::new())),
-        _ => Ok(body.get("/choices/0/message/content").map(text_of).unwrap_or_default()),
+        _ => Ok(text()),
     }
 }
 
@@ -160,7 +161,10 @@ mod tests {
             (reply(json!({})), NoText::NoChoice),
             (reply(json!({"choices": []})), NoText::NoChoice),
             (reply(json!({"choices": null})), NoText::NoChoice),
-            (choice(json!({"message": {"content": "{\"a\":"}, "finish_reason": "length"})), NoText::Cut),
+            (
+                choice(json!({"message": {"content": "{\"a\":"}, "finish_reason": "length"})),
+                NoText::CutOff("{\"a\":".to_owned()),
+            ),
             (
                 choice(json!({"message": {"content": ""}, "finish_reason": "content_filter"})),
                 NoText::Filtered(String::new()),

@@ -1,6 +1,6 @@
 //! Sends the requests of any provider: retries, features that are left out, rate limits.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::failure::{ErrorContext, Failure, NextTry};
 use super::reply::usable;
 use super::{
-    ApiError, KeyAnswer, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelSettings, ProviderApi,
-    ProviderRequest, ReplyBody, RequestFeatures,
+    ApiError, KeyAnswer, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelOptions, ModelSettings,
+    NoText, ProviderApi, ProviderRequest, ReplyBody, RequestFeatures,
 };
 use crate::evidence::Usage;
 use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method, Url};
@@ -20,6 +20,10 @@ use crate::secret::Secret;
 /// A reply is expected to cost so many tokens until the first came.
 const EXPECTED_REPLY: f64 = 150.0;
 
+/// The most tokens that a model may reason before it speaks, where the job does not say. No list of names tells which
+/// models reason: one that does is cut off within its thoughts, once.
+const REASONING: u32 = 16_000;
+
 /// A model of any provider.
 pub struct Client {
     name: String,
@@ -28,6 +32,8 @@ pub struct Client {
     http: HttpClient,
     /// The features that the model has not refused, for all requests.
     features: Mutex<RequestFeatures>,
+    /// Whether a reply was cut off within what the model reasons before it speaks.
+    reasons: AtomicBool,
     /// The number of requests so far: each draws its own jitter.
     calls: AtomicU64,
 }
@@ -48,6 +54,7 @@ impl Client {
             name: format!("{name}/{}", settings.model),
             features: Mutex::new(provider.first_features()),
             provider,
+            reasons: AtomicBool::new(settings.options.effort.is_some()),
             settings,
             http,
             calls: AtomicU64::new(0),
@@ -56,6 +63,13 @@ impl Client {
 
     fn features(&self) -> RequestFeatures {
         *self.features.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The options of this request: where the job gives no bound for its reply, what such a reply takes.
+    fn options(&self, request: &LlmRequest) -> ModelOptions {
+        let allowance = if self.reasons.load(Ordering::Relaxed) { REASONING } else { 0 };
+        let expected = || Some(request.max_tokens()?.saturating_add(allowance));
+        ModelOptions { max_tokens: self.settings.options.max_tokens.or_else(expected), ..self.settings.options }
     }
 
     fn error_context(&self) -> ErrorContext<'_> {
@@ -70,15 +84,15 @@ impl Client {
         (refused_key, meter): (Option<&Secret>, &Meter),
     ) -> Result<LlmReply, Then> {
         let settings = &self.settings;
+        let options = self.options(request);
         let token = self.provider.token(refused_key).await.map_err(Then::Failed)?;
         let key = token.as_ref().or(settings.key.as_ref()).filter(|key| !key.expose().is_empty());
-        let ProviderRequest { url, headers, body } =
-            self.provider.provider_request(request, &settings.options, features);
+        let ProviderRequest { url, headers, body } = self.provider.provider_request(request, &options, features);
         let reserved = match &settings.allowance {
             Some(_) if features.max_tokens == MaxTokens::Omitted && !self.provider.always_bounds() => {
                 return Err(Then::Failed(Failure::unbounded(&settings.model)));
             }
-            Some(allowance) => match allowance.set_aside(body.len()).await {
+            Some(allowance) => match allowance.set_aside(body.len(), options.max_tokens.unwrap_or(0)).await {
                 Ok(reserved) => Some(reserved),
                 Err(limit_exceeded) => return Err(Then::Failed(Failure::over_budget(&limit_exceeded))),
             },
@@ -116,7 +130,7 @@ impl Client {
             }
         };
         if reply.is_success() {
-            let read = self.read(&reply, request, features, permit);
+            let read = self.read(&reply, request, (features, &options), permit);
             let usage = match &read {
                 Ok(reply) => reply.usage,
                 Err(failure) => *failure.error.usage,
@@ -161,7 +175,7 @@ impl Client {
         &self,
         reply: &HttpReply,
         request: &LlmRequest,
-        features: RequestFeatures,
+        (features, options): (RequestFeatures, &ModelOptions),
         permit: Permit<'_>,
     ) -> Result<LlmReply, Failure> {
         let origin = &self.settings.origin;
@@ -175,7 +189,18 @@ impl Client {
         permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
         match self.provider.text(&body).and_then(|text| usable(text, request.schema.is_some())) {
             Ok(text) => Ok(LlmReply { text, usage, notes: features.notes(request, &self.settings.options) }),
-            Err(why) => Err(Failure::no_text(reply, (&why, usage), origin)),
+            Err(why) => {
+                let failure = Failure::no_text(reply, (&why, usage), origin);
+                let has_no_allowance =
+                    self.settings.options.max_tokens.is_none() && options.max_tokens == request.max_tokens();
+                match why {
+                    NoText::CutOff(text) if has_no_allowance && is_reasoning(&text, &usage) => {
+                        self.reasons.store(true, Ordering::Relaxed);
+                        Err(Failure { next: NextTry::AtOnce, ..failure })
+                    }
+                    _ => Err(failure),
+                }
+            }
         }
     }
 
@@ -202,7 +227,8 @@ impl Client {
     /// Whether a refusal names something that was sent and can be left out; it is remembered for all later requests.
     fn learns(&self, api_error: &ApiError, request: &LlmRequest, features: RequestFeatures) -> bool {
         let first = self.provider.first_features();
-        let Some(weaker) = features.without_refused(api_error, request, &self.settings.options, first) else {
+        let options = self.options(request);
+        let Some(weaker) = features.without_refused(api_error, request, &options, first) else {
             return false;
         };
         // Requests in flight may come back late with a refusal that is known already.
@@ -210,6 +236,13 @@ impl Client {
         *known = known.and(weaker, first);
         true
     }
+}
+
+/// Whether a reply was cut off before its text began: the tokens went into reasoning.
+fn is_reasoning(text: &str, usage: &Usage) -> bool {
+    let text = text.trim_start();
+    let is_thinking = text.starts_with("<think") && !text.contains("</think");
+    text.is_empty() || is_thinking || usage.reasoning_tokens.is_some_and(|tokens| tokens > 0)
 }
 
 fn release(reserved: Option<Reservation>) {
@@ -285,6 +318,7 @@ impl Llm for Client {
                     return Err(LlmError { usage: Box::new(meter.taken()), ..exhausted });
                 }
                 NextTry::End => return Err(error),
+                NextTry::AtOnce => continue,
                 // Who hangs twice hangs: nobody waits for all tries to run out of time.
                 NextTry::OnceMore if std::mem::replace(&mut was_late, true) => return Err(error),
                 NextTry::OnceMore => None,

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use super::{ApiError, LlmError, NoText, Origin};
+use super::{ApiError, LlmError, LlmErrorKind, NoText, Origin};
 use crate::clock::Clock;
 use crate::descriptors;
 use crate::evidence::Usage;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::money::LimitExceeded;
 use crate::retry::retry_after;
+
+/// As many characters of a reply that was cut off are shown to the model when it is asked again.
+const SHOWN_OF_CUT_OFF: usize = 200;
 
 /// A failed try.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +27,8 @@ pub struct Failure {
 pub(super) enum NextTry {
     /// Nothing: the same request fails again.
     End,
+    /// The same question at once, with the allowance for reasoning that it lacked.
+    AtOnce,
     /// Another try, after the wait that the endpoint asks for.
     Again(Option<Duration>),
     /// One more try at the most: this one took all the time that there is.
@@ -57,7 +62,8 @@ impl Failure {
         match fault.kind {
             HttpFaultKind::NoDescriptor => {
                 let message = format!("{}; try {}", fault.message, descriptors::HINT);
-                Failure { error: LlmError { is_ours: true, ..LlmError::for_now(message) }, next: NextTry::Again(None) }
+                let error = LlmError { kind: LlmErrorKind::NoDescriptor, ..LlmError::for_now(message) };
+                Failure { error, next: NextTry::Again(None) }
             }
             HttpFaultKind::Unreachable => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), NextTry::Again(None))
@@ -135,18 +141,20 @@ impl Failure {
             NoText::Filtered(why) => {
                 (format!("the provider's content filter took the reply away ({})", reply.quote(why)), false)
             }
-            NoText::Cut => (
-                "the reply was cut off at the model's token limit; try a larger maxTokens or a model with a larger limit"
-                    .to_owned(),
-                false,
-            ),
+            NoText::CutOff(_) => {
+                ("the reply was cut off at its token limit; try a larger maxTokens or another model".to_owned(), false)
+            }
             NoText::Nothing => ("the reply holds no text".to_owned(), true),
             NoText::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
         };
-        let is_silence = *why == NoText::Nothing;
+        let kind = match why {
+            NoText::Nothing => LlmErrorKind::Silence,
+            NoText::CutOff(text) => LlmErrorKind::CutOff(text.chars().take(SHOWN_OF_CUT_OFF).collect()),
+            _ => LlmErrorKind::Other,
+        };
         let message = format!("{}: {what}", reply.place);
-        let error = LlmError { message, transient, usage: Box::new(usage), is_silence, is_ours: false };
-        let next = if is_silence { NextTry::Again(None) } else { NextTry::End };
+        let next = if kind == LlmErrorKind::Silence { NextTry::Again(None) } else { NextTry::End };
+        let error = LlmError { message, transient, usage: Box::new(usage), kind };
         Failure { error, next }
     }
 
@@ -189,8 +197,11 @@ mod tests {
         let origin = Origin { address: "judge.model.baseUrl".to_owned(), key: "KEY".to_owned() };
         let of = |kind| Failure::from_fault(HttpFault { kind, message: "no connection".to_owned() }, &origin).error;
         let ours = of(HttpFaultKind::NoDescriptor);
-        assert!(ours.is_ours && ours.transient && ours.message.contains("ulimit -n"), "{ours}");
+        assert!(
+            ours.kind == LlmErrorKind::NoDescriptor && ours.transient && ours.message.contains("ulimit -n"),
+            "{ours}"
+        );
         assert!(!ours.message.contains("baseUrl"), "{ours}");
-        assert!(!of(HttpFaultKind::Unreachable).is_ours);
+        assert_eq!(of(HttpFaultKind::Unreachable).kind, LlmErrorKind::Other);
     }
 }

@@ -1,14 +1,22 @@
 //! The features of a request: a parameter that a model refuses is left out from then on.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
 use super::api_error::RequestPart;
 use super::structured::Structured;
 use super::{ApiError, LlmRequest, ModelOptions};
+use crate::evidence::ReplySchema;
 
 /// The features of a request. They only ever get fewer: a refused parameter is not sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestFeatures {
     /// How JSON is asked for, if it is.
     pub structured: Structured,
+    /// Whether the schema says how long texts may be (`maxLength`). OpenAI's, Anthropic's and Google's own endpoints know no
+    /// such keyword.
+    pub text_lengths: bool,
     /// Whether the temperature is sent.
     pub temperature: bool,
     /// Whether the seed of its choices is sent.
@@ -34,6 +42,7 @@ impl RequestFeatures {
     /// Everything is sent.
     pub const WHOLE: RequestFeatures = RequestFeatures {
         structured: Structured::Schema,
+        text_lengths: true,
         temperature: true,
         rng_seed: true,
         effort: true,
@@ -66,6 +75,9 @@ impl RequestFeatures {
             let max_tokens = if self.max_tokens == first.max_tokens { other } else { MaxTokens::Omitted };
             return Some(RequestFeatures { max_tokens, ..self });
         }
+        if request.schema.is_some() && self.text_lengths && refused(RequestPart::TextLengths) {
+            return Some(RequestFeatures { text_lengths: false, ..self });
+        }
         if request.schema.is_some() && refused(RequestPart::Structure) {
             return Some(RequestFeatures { structured: self.structured.weaker()?, ..self });
         }
@@ -81,11 +93,22 @@ impl RequestFeatures {
         };
         RequestFeatures {
             structured: self.structured.max(other.structured),
+            text_lengths: self.text_lengths && other.text_lengths,
             temperature: self.temperature && other.temperature,
             rng_seed: self.rng_seed && other.rng_seed,
             effort: self.effort && other.effort,
             max_tokens: if spelled(self) >= spelled(other) { self.max_tokens } else { other.max_tokens },
         }
+    }
+
+    /// The JSON Schema as it is sent.
+    pub fn schema(self, schema: &ReplySchema) -> Cow<'_, Value> {
+        if self.text_lengths {
+            return Cow::Borrowed(&schema.schema);
+        }
+        let mut schema = schema.schema.clone();
+        remove_text_lengths(&mut schema);
+        Cow::Owned(schema)
     }
 
     /// The parameters that this request should have and has not, a sentence each.
@@ -110,6 +133,20 @@ impl RequestFeatures {
     }
 }
 
+fn remove_text_lengths(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            // A property of that name is described by an object.
+            if keywords.get("maxLength").is_some_and(Value::is_number) {
+                keywords.remove("maxLength");
+            }
+            keywords.values_mut().for_each(remove_text_lengths);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_text_lengths),
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -125,7 +162,7 @@ mod tests {
             role: LlmRole::Judge,
             messages: vec![Message::new(Role::User, "x")],
             temperature: 0.0,
-            schema: Some(ReplySchema { name: "s".to_owned(), schema: json!({}) }),
+            schema: Some(ReplySchema { name: "s".to_owned(), schema: json!({}), max_tokens: 100 }),
         }
     }
 
@@ -170,6 +207,21 @@ mod tests {
         }
         let weakest = RequestFeatures { structured: Structured::Words, rng_seed: false, ..RequestFeatures::WHOLE };
         assert_eq!(weakest.notes(&plain, &ModelOptions::default()), [""; 0]);
+    }
+
+    #[test]
+    fn lengths_of_texts_leave_the_schema_where_the_endpoint_knows_none() {
+        let text = |length: Option<u32>| match length {
+            Some(length) => json!({"type": "string", "maxLength": length}),
+            None => json!({"type": "string"}),
+        };
+        let schema = |length| json!({"properties": {"a": {"items": [text(length)]}, "maxLength": {"type": "number"}}});
+        let whole = ReplySchema { name: "s".to_owned(), schema: schema(Some(9)), max_tokens: 100 };
+        assert_eq!(*RequestFeatures::WHOLE.schema(&whole), schema(Some(9)));
+        let words = "Invalid schema for response_format: 'maxLength' is not permitted.";
+        let features = refuse(RequestFeatures::WHOLE, words).unwrap();
+        assert_eq!(features, RequestFeatures { text_lengths: false, ..RequestFeatures::WHOLE });
+        assert_eq!(*features.schema(&whole), schema(None));
     }
 
     #[test]

@@ -37,7 +37,8 @@ pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 
 use async_trait::async_trait;
 
-use crate::evidence::{Message, ReplySchema, Usage};
+use crate::evidence::{Message, ReplySchema, Role, Usage};
+use crate::text::is_blank;
 
 /// A language model, or something that stands in for one.
 #[async_trait]
@@ -83,6 +84,19 @@ pub struct LlmRequest {
     pub schema: Option<ReplySchema>,
 }
 
+impl LlmRequest {
+    /// Asks again after a reply that was cut off.
+    pub fn ask_for_less(&mut self, beginning: &str) {
+        self.messages.push(Message::new(Role::Assistant, beginning));
+        self.messages.push(Message::new(Role::User, "That was cut off: it is too long. Reply again, much shorter."));
+    }
+
+    /// The most tokens that its reply takes, without what a model reasons before it; `None` where its shape is free.
+    pub fn max_tokens(&self) -> Option<u32> {
+        self.schema.as_ref().map(|schema| schema.max_tokens)
+    }
+}
+
 /// The role of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LlmRole {
@@ -113,20 +127,39 @@ pub struct LlmError {
     pub transient: bool,
     /// The usage of the tries, as far as the endpoint reports it: a reply without text is paid for too.
     pub usage: Box<Usage>,
-    /// Whether eval-job itself could not ask, for want of a file descriptor: the model has not failed.
-    pub is_ours: bool,
-    /// Whether the model replied without text.
-    pub is_silence: bool,
+    /// Its class, where whoever asks reacts to it.
+    pub kind: LlmErrorKind,
+}
+
+/// The class of an error of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LlmErrorKind {
+    /// eval-job itself could not ask, for want of a file descriptor: the model has not failed.
+    NoDescriptor,
+    /// The model replied without text.
+    Silence,
+    /// The reply reached its token limit; the beginning of its text.
+    CutOff(String),
+    /// Any other.
+    Other,
 }
 
 impl LlmError {
+    /// The beginning of a reply that was cut off within its text.
+    pub fn cut_off_text(&self) -> Option<&str> {
+        match &self.kind {
+            LlmErrorKind::CutOff(text) => Some(text).filter(|text| !is_blank(text)).map(String::as_str),
+            _ => None,
+        }
+    }
+
     /// A request that fails again however often it is made, and that cost nothing.
     pub fn for_good(message: String) -> LlmError {
-        LlmError { message, transient: false, usage: Box::default(), is_ours: false, is_silence: false }
+        LlmError { message, transient: false, usage: Box::default(), kind: LlmErrorKind::Other }
     }
 
     /// A request that can work later, and that cost nothing.
     pub fn for_now(message: String) -> LlmError {
-        LlmError { message, transient: true, usage: Box::default(), is_ours: false, is_silence: false }
+        LlmError { message, transient: true, usage: Box::default(), kind: LlmErrorKind::Other }
     }
 }

@@ -69,8 +69,8 @@ pub enum NoText {
     Refused(String),
     /// The provider's filter took the text away; the provider's reason, if it gives one.
     Filtered(String),
-    /// The reply hit a token limit.
-    Cut,
+    /// The reply reached its token limit; its text as far as it goes.
+    CutOff(String),
     /// There is no text.
     Nothing,
     /// There is no reply in it at all.

@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_schema_stands_after_the_text() {
-        let schema = ReplySchema { name: "score".to_owned(), schema: json!({"type": "object"}) };
+        let schema = ReplySchema { name: "score".to_owned(), schema: json!({"type": "object"}), max_tokens: 100 };
         let worded = with_schema_in_words("Be fair.", &schema);
         assert!(worded.starts_with("Be fair.\n\nReply with one JSON object"));
         assert!(worded.ends_with("{\"type\":\"object\"}"));

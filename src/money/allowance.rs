@@ -12,19 +12,18 @@ pub struct Allowance {
     pub spend_tracker: Arc<SpendTracker>,
     /// The model's price; `None` if unknown, which is allowed only where money is not limited.
     pub price: Option<Price>,
-    /// The longest reply that is asked for, in tokens.
-    pub longest_reply: u64,
 }
 
 impl Allowance {
-    /// Sets aside the most that a request of so many bytes can cost: no token of text is shorter than a byte.
+    /// Sets aside the most that a request of so many bytes can cost, with a reply of at most so many tokens: no token of
+    /// text is shorter than a byte.
     ///
     /// # Errors
     /// It does not fit any more.
-    pub async fn set_aside(&self, bytes: usize) -> Result<Reservation, LimitExceeded> {
-        let input = bytes as u64;
-        let dollars = self.price.map_or(Dollars::ZERO, |price| price.at_most(input, self.longest_reply));
-        self.spend_tracker.set_aside(Amount { dollars, tokens: input.saturating_add(self.longest_reply) }).await
+    pub async fn set_aside(&self, bytes: usize, max_tokens: u32) -> Result<Reservation, LimitExceeded> {
+        let (input, output) = (bytes as u64, u64::from(max_tokens));
+        let dollars = self.price.map_or(Dollars::ZERO, |price| price.at_most(input, output));
+        self.spend_tracker.set_aside(Amount { dollars, tokens: input.saturating_add(output) }).await
     }
 
     /// The cost of a finished call; `None` if its token counts were not reported.

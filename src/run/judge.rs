@@ -9,7 +9,7 @@ use super::metered_call::ask;
 use super::trial::Stop;
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;
-use crate::llm::{LlmRequest, LlmRole};
+use crate::llm::{LlmErrorKind, LlmRequest, LlmRole};
 use crate::metric::MetricInput;
 use crate::plan::Trial;
 
@@ -87,6 +87,7 @@ async fn answer(
         temperature: question.temperature,
         schema: Some(question.schema.clone()),
     };
+    let mut was_cut_off = false;
     loop {
         let answer = ask(engine, trial, judge, &request).await?;
         judgement.usage = judgement.usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
@@ -100,7 +101,14 @@ async fn answer(
                 reply.text
             }
             // Not the judge's failure.
-            Err(error) if error.is_ours => return Err(Stop::broken(format!("the judge's model: {error}"))),
+            Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
+                return Err(Stop::broken(format!("the judge's model: {error}")));
+            }
+            Err(error) if !was_cut_off && error.cut_off_text().is_some() => {
+                was_cut_off = true;
+                request.ask_for_less(error.cut_off_text().unwrap_or_default());
+                continue;
+            }
             Err(error) => {
                 judgement.reply = Observed::Failed(format!("the judge's model: {error}"));
                 return Ok(());

@@ -15,9 +15,6 @@ use crate::plan::{Access, access};
 use crate::retry::RetryPolicy;
 use crate::secret::{Secret, Variables};
 
-/// The longest reply that is asked for where spending is limited and the job names none: every reply must have a bound.
-const LONGEST_REPLY: u32 = 8192;
-
 /// The time limit of one request to one of our own models.
 const MODEL_LIMIT: Duration = Duration::from_secs(120);
 
@@ -86,12 +83,9 @@ fn default_address(provider: Provider) -> &'static str {
 
 fn client(model: &Model, access: Access, http: HttpClient, budget: &Budget) -> Result<Arc<dyn Llm>, LlmError> {
     let base_url = access.base_url.unwrap_or_else(|| default_address(access.provider).to_owned());
-    let limited = budget.spend_tracker.is_limited();
-    let max_tokens = model.max_tokens.or(limited.then_some(LONGEST_REPLY));
-    let allowance = limited.then(|| Allowance {
+    let allowance = budget.spend_tracker.is_limited().then(|| Allowance {
         spend_tracker: budget.spend_tracker.clone(),
         price: budget.price(&model.name.to_string()),
-        longest_reply: max_tokens.map_or(0, u64::from),
     });
     let settings = ModelSettings {
         allowance,
@@ -100,7 +94,11 @@ fn client(model: &Model, access: Access, http: HttpClient, budget: &Budget) -> R
         key: access.key,
         origin: Origin { key: access.key_from, address: access.address_from },
         model: access.model,
-        options: ModelOptions { max_tokens, effort: model.reasoning_effort.map(effort), rng_seed: model.rng_seed },
+        options: ModelOptions {
+            max_tokens: model.max_tokens,
+            effort: model.reasoning_effort.map(effort),
+            rng_seed: model.rng_seed,
+        },
         time_limit: MODEL_LIMIT,
         rng_seed: budget.rng_seed,
         clock: budget.clock,

@@ -9,12 +9,18 @@ use super::trial::Stop;
 use crate::conversation::{PersonaReply, read_persona_reply};
 use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, Usage};
 use crate::job::{Case, Job};
-use crate::llm::{Llm, LlmRequest, LlmRole};
+use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
 use crate::plan::Trial;
 use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
 
 /// The most times that the persona is asked for one line.
 const TRIES: usize = 3;
+
+/// The most characters of one line: some ten sentences.
+const MAX_MESSAGE: u32 = 1000;
+
+/// The most tokens of one line, with the JSON around it.
+const MESSAGE_TOKENS: u32 = 400;
 
 /// The persona of one trial. Its request only ever grows, so that prompt caches hit.
 pub(super) struct Persona<'a> {
@@ -83,17 +89,33 @@ impl<'a> Persona<'a> {
         reply
     }
 
+    /// A model that is there and says nothing, or never comes to an end, does not play its part.
+    fn stopped_by(&self, error: &LlmError) -> Stop {
+        let what = format!("the persona's model: {error}");
+        let is_bounded_by_job = self.engine.plan.job.persona_model().is_some_and(|model| model.max_tokens.is_some());
+        match error.kind {
+            LlmErrorKind::Silence => Stop::persona_invalid(what),
+            LlmErrorKind::CutOff(_) if !is_bounded_by_job => Stop::persona_invalid(what),
+            _ => Stop::broken(what),
+        }
+    }
+
     async fn ask_until_usable(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         let mut unusable = String::new();
+        let mut was_cut_off = false;
         for _ in 0..TRIES {
             let reply = ask(self.engine, self.trial, self.llm, &self.request).await?;
             let usage = reply.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage);
             self.usage = self.usage.plus(usage);
-            let reply = reply.map_err(|error| {
-                let what = format!("the persona's model: {error}");
-                // A model that is there and says nothing does not play its part.
-                if error.is_silence { Stop::persona_invalid(what) } else { Stop::broken(what) }
-            })?;
+            let reply = match reply {
+                Ok(reply) => reply,
+                Err(error) if !was_cut_off && error.cut_off_text().is_some() => {
+                    was_cut_off = true;
+                    self.request.ask_for_less(error.cut_off_text().unwrap_or_default());
+                    continue;
+                }
+                Err(error) => return Err(self.stopped_by(&error)),
+            };
             for note in reply.notes {
                 if !self.notes.contains(&note) {
                     self.notes.push(note);
@@ -148,12 +170,13 @@ fn reply_schema() -> ReplySchema {
         schema: json!({
             "type": "object",
             "properties": {
-                "message": {"type": "string", "description": "what you say next"},
+                "message": {"type": "string", "maxLength": MAX_MESSAGE},
                 "done": {"type": "boolean", "description": "true with your last message"}
             },
             "required": ["message", "done"],
             "additionalProperties": false
         }),
+        max_tokens: MESSAGE_TOKENS,
     }
 }
 

@@ -98,7 +98,7 @@ pub fn score() -> LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, "Score the conversation.")],
         temperature: 0.0,
-        schema: Some(ReplySchema { name: "verdict".to_owned(), schema }),
+        schema: Some(ReplySchema { name: "verdict".to_owned(), schema, max_tokens: 300 }),
     }
 }
 
@@ -308,7 +308,7 @@ async fn each_failure_of_anthropic_is_tried_and_worded_as_it_should_be() {
         (error(529, "error-overloaded"), 5, true, r#"answered 529: "Overloaded""#),
         (error(200, "error-rate"), 5, true, "answered with an error"),
         (error(200, "reply-refusal"), 1, false, "the model refuses to answer"),
-        (error(200, "reply-length"), 1, false, "cut off at the model's token limit; try a larger maxTokens"),
+        (error(200, "reply-length"), 1, false, "cut off at its token limit; try a larger maxTokens"),
         (error(200, "reply-empty"), 5, true, "the reply holds no text"),
     ];
     check(cases, claude).await;
@@ -324,7 +324,7 @@ async fn each_failure_of_gemini_is_tried_and_worded_as_it_should_be() {
         (error(429, "error-day"), 1, false, "counted by the day: try again tomorrow"),
         (error(200, "reply-safety"), 1, false, r#"content filter took the reply away ("SAFETY")"#),
         (error(200, "reply-blocked"), 1, false, r#"content filter took the reply away ("PROHIBITED_CONTENT")"#),
-        (error(200, "reply-length"), 1, false, "cut off at the model's token limit"),
+        (error(200, "reply-length"), 1, false, "cut off at its token limit"),
         (error(200, "reply-empty"), 5, true, "the reply holds no text"),
     ];
     check(cases, flash).await;

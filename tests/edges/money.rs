@@ -21,8 +21,7 @@ fn ok() -> Answer {
 fn client(url: &str, spend_tracker: &Arc<SpendTracker>) -> Client {
     let mut settings = settings(&format!("{url}/v1/"), "sk-hush", "gpt-4.1-mini", "OPENAI");
     settings.options = ModelOptions { max_tokens: Some(LONGEST), ..settings.options };
-    settings.allowance =
-        Some(Allowance { spend_tracker: spend_tracker.clone(), price: None, longest_reply: LONGEST.into() });
+    settings.allowance = Some(Allowance { spend_tracker: spend_tracker.clone(), price: None });
     openai::client(settings, HttpClient::new()).unwrap()
 }
 

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use eval_job::evidence::Usage;
 use eval_job::http::HttpClient;
-use eval_job::llm::{Client, Effort, Llm, LlmError, LlmReply, LlmRequest, ModelOptions, ModelSettings, openai};
+use eval_job::llm::{
+    Client, Effort, Llm, LlmError, LlmErrorKind, LlmReply, LlmRequest, ModelOptions, ModelSettings, openai,
+};
 use eval_job::retry::RetryPolicy;
+use serde_json::{Value, json};
 
 use super::models::{Fixtures, QUICK, score, settings, talk};
 use super::server::{Answer, Received, Server};
@@ -30,6 +33,10 @@ fn error(status: u16, name: &str) -> Answer {
 
 fn assert_recorded(request: &Received, name: &str) {
     FIXTURES.assert_recorded(request, name);
+}
+
+fn json_of(request: &Received) -> Value {
+    serde_json::from_slice(request.body.as_bytes()).unwrap()
 }
 
 fn client(url: &str) -> Client {
@@ -75,6 +82,41 @@ async fn an_endpoint_that_can_less_is_asked_for_less_and_that_is_remembered() {
     assert_recorded(&sent[1], "request-json-mode");
     assert_recorded(&sent[2], "request-words");
     assert_eq!(sent[3].body, sent[2].body);
+}
+
+#[tokio::test]
+async fn a_model_that_reasons_gets_an_allowance_for_it_once_it_was_cut_off_within_its_thoughts() {
+    let mut thinking: Value = serde_json::from_str(&recorded("reply-length")).unwrap();
+    thinking["choices"][0]["message"]["content"] = "".into();
+    let thinking = Answer::json(200, thinking.to_string());
+    let server = Server::with(vec![thinking, ok("reply-json"), ok("reply-json")]).await;
+    let client = client(&server.url);
+    let reply = client.complete(&score()).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.usage.calls), (SCORE, 2), "both are paid for");
+    client.complete(&score()).await.unwrap();
+    let bounds: Vec<u64> = server.received().iter().map(|sent| json_of(sent)["max_tokens"].as_u64().unwrap()).collect();
+    assert_eq!(bounds, [300, 16_300, 16_300]);
+}
+
+#[tokio::test]
+async fn a_reply_that_is_cut_off_within_its_text_is_not_asked_for_again_here() {
+    let (reply, sent) = ask(vec![ok("reply-length")], &score()).await;
+    let error = reply.unwrap_err();
+    assert_eq!((error.kind, sent.len()), (LlmErrorKind::CutOff("{\"reason\":\"It as".to_owned()), 1));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_knows_no_lengths_of_texts_keeps_the_rest_of_the_schema() {
+    let message = "Invalid schema for response_format 'verdict': In context=(), 'maxLength' is not permitted.";
+    let refused = Answer::json(400, json!({"error": {"message": message}}).to_string());
+    let mut request = score();
+    request.schema.as_mut().unwrap().schema["properties"]["reason"]["maxLength"] = 600.into();
+    let (reply, sent) = ask(vec![refused, ok("reply-json")], &request).await;
+    assert_eq!(reply.unwrap().notes, [""; 0]);
+    let lengths = |sent: &Received| {
+        json_of(sent)["response_format"]["json_schema"]["schema"]["properties"]["reason"]["maxLength"].clone()
+    };
+    assert_eq!((lengths(&sent[0]), lengths(&sent[1])), (json!(600), Value::Null));
 }
 
 #[tokio::test]
@@ -158,7 +200,7 @@ fn cases() -> Vec<Case> {
         case(in_band("402"), 1, false, "answered with an error"),
         case(error(200, "error-length"), 1, false, "answered with an error: \"This model's maximum"),
         case(ok("reply-refusal"), 1, false, r#"the model refuses: "I'm sorry, I can't help with that.""#),
-        case(ok("reply-length"), 1, false, "cut off at the model's token limit"),
+        case(ok("reply-length"), 1, false, "cut off at its token limit"),
         case(ok("reply-content-filter"), 1, false, "content filter"),
         case(ok("reply-null"), 5, true, "the reply holds no text"),
         case(Answer::json(200, r#"{"choices":[]}"#), 1, true, "the reply holds no choices"),

@@ -34,7 +34,11 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
         .map(|message| (text(&message["role"]), text(&message["content"])))
         .collect();
     let is_judge = messages.iter().any(|(_, content)| content.contains("<transcript>"));
+    let is_again = messages.last().is_some_and(|(_, content)| content.contains("much shorter"));
     match (behaviour, is_judge) {
+        ("persona-rambles", false) | ("judge-rambles", true) if !is_again => cut_off("Well, let me see, and then", 0),
+        ("persona-never-ends", false) | ("judge-never-ends", true) => cut_off("Well, let me see, and then", 0),
+        ("reasons", _) if body["max_tokens"].as_u64().is_some_and(|tokens| tokens < 10_000) => cut_off("", 400),
         ("unauthorized", _) => Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error")),
         ("silent", _) | ("judge-silent", true) => Reply::Silence,
         ("persona-down", false) | ("judge-down", true) => Reply::Json(400, error("no", "invalid_request_error")),
@@ -105,6 +109,14 @@ fn judge(behaviour: &str, messages: &[(String, String)]) -> String {
 fn completion(content: &str) -> Reply {
     let mut reply: Value = serde_json::from_str(include_str!("../fixtures/openai/reply-text.json")).unwrap();
     reply["choices"][0]["message"]["content"] = content.into();
+    Reply::Json(200, reply)
+}
+
+/// A reply that reached its token limit after so many tokens of reasoning.
+fn cut_off(content: &str, reasoning: u64) -> Reply {
+    let mut reply: Value = serde_json::from_str(include_str!("../fixtures/openai/reply-length.json")).unwrap();
+    reply["choices"][0]["message"]["content"] = content.into();
+    reply["usage"]["completion_tokens_details"] = json!({"reasoning_tokens": reasoning});
     Reply::Json(200, reply)
 }
 

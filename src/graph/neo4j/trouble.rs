@@ -11,7 +11,7 @@ use crate::graph::{GraphErrorKind, Parameters, Table, Value};
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long the rest may take: a server that was just started plans slowly.
-const MORE_PATIENCE: Duration = Duration::from_secs(10);
+const MORE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// How far the server's clock may be from ours: some run a few hundredths faster.
 const SLACK: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ impl Neo4jGraph {
     /// for another one's lock. `words` are those in which somebody has failed.
     pub(super) async fn trouble_now(&self, within: Duration, words: &str) -> Option<String> {
         // Where our own statements take all connections, nothing can be told.
-        let _connection = timeout(PATIENCE, self.free()).await.ok()?;
+        let _connection = timeout(3 * PATIENCE, self.free()).await.ok()?;
         match timeout(PATIENCE, self.once("RETURN 1")).await {
             Err(_) => return Some(format!("Neo4j did not answer `RETURN 1` within {} s", PATIENCE.as_secs())),
             Ok(Err(error)) if error.kind != GraphErrorKind::Unauthorized => return Some(error.message),

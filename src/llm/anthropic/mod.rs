@@ -21,6 +21,7 @@ const VERSION: &[(&str, &str)] = &[("anthropic-version", "2023-06-01")];
 
 struct Anthropic {
     base: BaseUrl,
+    is_anthropics_own: bool,
     model: String,
 }
 
@@ -29,7 +30,11 @@ struct Anthropic {
 /// # Errors
 /// What is wrong with the address; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
-    let provider = Anthropic { base: settings.base()?, model: settings.model.clone() };
+    let provider = Anthropic {
+        base: settings.base()?,
+        is_anthropics_own: settings.base_url.starts_with(BASE_URL),
+        model: settings.model.clone(),
+    };
     Ok(Client::new("anthropic", Box::new(provider), settings, http))
 }
 
@@ -64,7 +69,7 @@ impl ProviderApi for Anthropic {
     }
 
     fn first_features(&self) -> RequestFeatures {
-        RequestFeatures { rng_seed: false, ..RequestFeatures::WHOLE }
+        RequestFeatures { rng_seed: false, text_lengths: !self.is_anthropics_own, ..RequestFeatures::WHOLE }
     }
 
     fn always_bounds(&self) -> bool {

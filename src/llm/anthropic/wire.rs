@@ -52,11 +52,12 @@ impl<'a> MessagesRequest<'a> {
         match (schema, features.structured) {
             (None, _) | (_, Structured::Words) => {}
             (Some(schema), Structured::Schema) => {
-                format = Some(json!({"type": "json_schema", "schema": schema.schema}));
+                format = Some(json!({"type": "json_schema", "schema": features.schema(schema)}));
             }
             (Some(schema), Structured::Json) => {
                 let about = "Takes the reply. Everything that there is to say goes into its fields.";
-                tools = Some(json!([{"name": schema.name, "description": about, "input_schema": schema.schema}]));
+                tools =
+                    Some(json!([{"name": schema.name, "description": about, "input_schema": features.schema(schema)}]));
                 tool_choice = Some(json!({"type": "tool", "name": schema.name}));
             }
         }
@@ -88,17 +89,15 @@ impl<'a> MessagesRequest<'a> {
 /// The reply's text; with a tool, the input of the tool, which stands for it.
 pub fn text(body: &ReplyBody) -> Result<String, NoText> {
     body.get("/content").ok_or(NoText::NoChoice)?;
-    match body.text("/stop_reason") {
-        Some("refusal") => {
-            return Err(NoText::Refused(body.text("/stop_details/explanation").unwrap_or_default().to_owned()));
-        }
-        Some("max_tokens" | "model_context_window_exceeded") => return Err(NoText::Cut),
-        _ => {}
-    }
     let blocks = |kind: &'static str| body.list("/content").iter().filter(move |block| block["type"] == kind);
-    match blocks("tool_use").find_map(|block| block.get("input")) {
-        Some(input) => Ok(input.to_string()),
-        None => Ok(blocks("text").filter_map(|block| block["text"].as_str()).collect()),
+    let text = || match blocks("tool_use").find_map(|block| block.get("input")) {
+        Some(input) => input.to_string(),
+        None => blocks("text").filter_map(|block| block["text"].as_str()).collect(),
+    };
+    match body.text("/stop_reason") {
+        Some("refusal") => Err(NoText::Refused(body.text("/stop_details/explanation").unwrap_or_default().to_owned())),
+        Some("max_tokens" | "model_context_window_exceeded") => Err(NoText::CutOff(text())),
+        _ => Ok(text()),
     }
 }
 
@@ -129,7 +128,7 @@ mod tests {
         assert_eq!(super::text(&reply(json!({"content": text, "stop_reason": "end_turn"}))).unwrap(), "Hello");
         for (body, why) in [
             (json!({}), NoText::NoChoice),
-            (json!({"content": text, "stop_reason": "max_tokens"}), NoText::Cut),
+            (json!({"content": text, "stop_reason": "max_tokens"}), NoText::CutOff("Hello".to_owned())),
             (json!({"content": [], "stop_reason": "refusal"}), NoText::Refused(String::new())),
             (
                 json!({"content": [], "stop_reason": "refusal", "stop_details": {"explanation": "No."}}),

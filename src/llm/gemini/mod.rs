@@ -17,6 +17,7 @@ pub const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 
 struct Gemini {
     base: BaseUrl,
+    is_googles_own: bool,
     /// `gemini-2.5-flash:generateContent`.
     method: String,
 }
@@ -27,7 +28,11 @@ struct Gemini {
 /// What is wrong with the address; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
     let model = settings.model.strip_prefix("models/").unwrap_or(&settings.model);
-    let provider = Gemini { base: settings.base()?, method: format!("{model}:generateContent") };
+    let provider = Gemini {
+        base: settings.base()?,
+        is_googles_own: settings.base_url.starts_with(BASE_URL),
+        method: format!("{model}:generateContent"),
+    };
     Ok(Client::new("gemini", Box::new(provider), settings, http))
 }
 
@@ -59,6 +64,10 @@ impl ProviderApi for Gemini {
 
     fn models(&self) -> Option<Url> {
         Some(self.base.join([self.version(), "models"]))
+    }
+
+    fn first_features(&self) -> RequestFeatures {
+        RequestFeatures { text_lengths: !self.is_googles_own, ..RequestFeatures::WHOLE }
     }
 
     fn key_header(&self) -> (&'static str, &'static str) {

@@ -46,7 +46,7 @@ struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_json_schema: Option<&'a Value>,
+    response_json_schema: Option<Cow<'a, Value>>,
 }
 
 impl<'a> GenerateRequest<'a> {
@@ -69,7 +69,7 @@ impl<'a> GenerateRequest<'a> {
             generation_config.response_mime_type =
                 (features.structured != Structured::Words).then_some("application/json");
             if features.structured == Structured::Schema {
-                generation_config.response_json_schema = Some(&schema.schema);
+                generation_config.response_json_schema = Some(features.schema(schema));
             }
         }
         GenerateRequest {
@@ -86,13 +86,16 @@ pub fn text(body: &ReplyBody) -> Result<String, NoText> {
         return Err(NoText::Filtered(reason.to_owned()));
     }
     body.get("/candidates/0").ok_or(NoText::NoChoice)?;
+    let written = || {
+        let parts = body.list("/candidates/0/content/parts").iter().filter(|part| part["thought"] != true);
+        parts.filter_map(|part| part["text"].as_str()).collect()
+    };
     match body.text("/candidates/0/finishReason") {
         None | Some("STOP" | "FINISH_REASON_UNSPECIFIED" | "OTHER" | "MALFORMED_RESPONSE") => {}
-        Some("MAX_TOKENS") => return Err(NoText::Cut),
+        Some("MAX_TOKENS") => return Err(NoText::CutOff(written())),
         Some(reason) => return Err(NoText::Filtered(reason.to_owned())),
     }
-    let parts = body.list("/candidates/0/content/parts").iter().filter(|part| part["thought"] != true);
-    Ok(parts.filter_map(|part| part["text"].as_str()).collect())
+    Ok(written())
 }
 
 /// The tokens that the request took. Their candidates do not hold the thoughts, which are paid for as output.
@@ -127,7 +130,7 @@ mod tests {
         for (body, why) in [
             (json!({}), NoText::NoChoice),
             (json!({"promptFeedback": {"blockReason": "SAFETY"}}), NoText::Filtered("SAFETY".to_owned())),
-            (json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}), NoText::Cut),
+            (json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}), NoText::CutOff(String::new())),
             (json!({"candidates": [{"finishReason": "RECITATION"}]}), NoText::Filtered("RECITATION".to_owned())),
         ] {
             assert_eq!(super::text(&reply(body)), Err(why));

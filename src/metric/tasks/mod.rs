@@ -3,7 +3,7 @@
 mod verdict;
 
 use super::{Metric, MetricInput};
-use crate::evidence::{Condition, Judgement, Observed, Question, ReplySchema};
+use crate::evidence::{Condition, Judgement, Observed, Question};
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight};
 use verdict::{Rating, Verdict};
@@ -117,7 +117,7 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
         metric: metric.to_owned(),
         sample: 1,
         prompt: templates.judge_prompt(input.judge.prompt, &view)?,
-        schema: ReplySchema { name: "verdict".to_owned(), schema: verdict::schema(input.tasks.len()) },
+        schema: verdict::reply_schema(input.tasks.len()),
         temperature: input.judge.temperature,
     }])
 }
@@ -220,7 +220,7 @@ mod tests {
         let example = Example::new(2);
         let [question] = &questions(&example)[..] else { panic!() };
         assert!(question.prompt.contains("task 2"));
-        assert_eq!((question.schema.schema.clone(), question.temperature), (verdict::schema(2), 0.0));
+        assert_eq!((question.schema.clone(), question.temperature), (verdict::reply_schema(2), 0.0));
         let of_tone = TONE.questions(&example.input(), &Templates::embedded()).unwrap();
         assert_eq!(of_tone, [Question { metric: "tone".to_owned(), ..question.clone() }], "it is asked once");
     }

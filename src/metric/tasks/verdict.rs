@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::evidence::ReplySchema;
 use crate::score::Score;
 use crate::text::{contradiction, visible};
 
@@ -23,10 +24,30 @@ pub(super) struct Rating {
     pub(super) score: Score,
 }
 
+/// The most characters of a reason.
+const MAX_REASON: u32 = 600;
+
+/// The most tokens of a rating: its reason in any language, and the JSON around it.
+const TOKENS_PER_RATING: u32 = 300;
+
+/// The shape of a verdict on so many tasks, and on the tone.
+pub(super) fn reply_schema(tasks: usize) -> ReplySchema {
+    let ratings = u32::try_from(tasks + 1).unwrap_or(u32::MAX);
+    ReplySchema {
+        name: "verdict".to_owned(),
+        schema: schema(tasks),
+        max_tokens: TOKENS_PER_RATING.saturating_mul(ratings),
+    }
+}
+
 /// The JSON Schema of a verdict on so many tasks. The reason comes before the score, so that the score follows from it.
 /// Every property is required and no other is allowed, as OpenAI's strict mode wants; ranges are checked on reading.
-pub(super) fn schema(tasks: usize) -> Value {
-    let reason = json!({ "type": "string", "description": "Why, in one or two sentences, before the score." });
+fn schema(tasks: usize) -> Value {
+    let reason = json!({
+        "type": "string",
+        "description": "Why, in one or two sentences, before the score.",
+        "maxLength": MAX_REASON,
+    });
     let score = json!({ "type": "number", "description": "From 0 (not at all) to 1 (fully)." });
     json!({
         "type": "object",
