@@ -139,6 +139,9 @@ fn normalised(text: &str) -> String {
         for unit in ["ms", "ms):"] {
             line = without_number_before(&line, unit);
         }
+        if let Some((before, _)) = line.split_once(" in ").filter(|_| line.starts_with("held ")) {
+            line = format!("{before} in TIME");
+        }
         lines.push(line.trim_end().to_owned());
     }
     let mut text = lines.join("\n");

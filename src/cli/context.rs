@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use super::env_file::EnvFile;
 use crate::clock::Clock;
-use crate::report::Ink;
+use crate::report::{Ink, Screen};
 use crate::run::Credentials;
 use crate::secret::{Redactor, Secret, Variables};
 
@@ -47,6 +47,11 @@ impl Context {
             stderr_is_tty,
             width: width(env("COLUMNS")),
         }
+    }
+
+    /// What reports are laid out for.
+    pub(super) fn screen(&self, is_unfolded: bool) -> Screen {
+        Screen { ink: self.stdout_ink, width: self.width, is_unfolded }
     }
 
     /// Clears the secrets of this process.

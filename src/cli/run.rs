@@ -143,7 +143,7 @@ async fn run_one(
             // Where both streams meet on one screen, a blank line parts the progress from the report.
             printer.note("");
         }
-        printer.data(&report::terminal(&overview, &gathered, context.stdout_ink, context.width))?;
+        printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose)))?;
     }
     match kept {
         Ok(()) => printer.note(&kept_words(&overview, args, &path)),

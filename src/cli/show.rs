@@ -36,7 +36,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
             printer.data(&report::judging(&trial, context.stdout_ink))?;
         }
     }
-    printer.data(&report::terminal(&overview, &gathered, context.stdout_ink, context.width))?;
+    printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose)))?;
     Outputs { run: &run, prompts: &prompts, overview: &overview }.write(&args.output)?;
     Ok(overview.summary.verdict.exit_status())
 }

@@ -1,5 +1,7 @@
 //! A run added up trial by trial: everything that is known of all of it, without its conversations.
 
+use std::collections::BTreeSet;
+
 use super::spending::Ledger;
 use super::{Doubts, Entry, Group, RunSummary, Spending, TrialRecord, Verdict, figures};
 use crate::evidence::TrialId;
@@ -73,6 +75,12 @@ impl Overview {
     /// How many trials there are.
     pub fn planned(&self) -> usize {
         self.groups.iter().map(|group| group.planned).sum()
+    }
+
+    /// The ids of the cases, in the order of the plan.
+    pub fn cases(&self) -> impl Iterator<Item = &str> {
+        let mut known = BTreeSet::new();
+        self.groups.iter().map(|group| group.case.as_str()).filter(move |case| known.insert(*case))
     }
 
     /// The groups of one of the agent's models.

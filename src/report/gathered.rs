@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is kept is bounded by the tasks, assertions and groups of a job, not by its trials.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::count;
 use crate::evidence::{Ending, Observed};
@@ -30,28 +30,60 @@ pub struct Gathered {
     pub(super) open: u32,
     /// By case and dimension.
     parts: BTreeMap<(String, String), Vec<Part>>,
+    /// The cases of which a conversation was in trouble.
+    troubled: BTreeSet<String>,
 }
 
-/// Sentences, each with the groups whose trials it is about, and how many trials of each.
+/// Sentences, each with the groups whose trials it is about.
 #[derive(Debug, Default)]
 pub(super) struct Sentences {
-    found: Vec<(String, BTreeMap<usize, usize>)>,
+    found: Vec<(String, BTreeMap<usize, Where>)>,
     /// Of how many trials a sentence was left out.
     pub(super) left_out: usize,
 }
 
+/// The trials of a group that something is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Where {
+    /// How many.
+    pub(super) trials: usize,
+    /// The first of them: its repetition and its last turn.
+    pub(super) repeat: u32,
+    pub(super) turn: u32,
+}
+
+impl Where {
+    fn first(trial: &TrialRecord) -> Where {
+        let turns = trial.evidence.as_ref().map(|evidence| evidence.transcript.turns.as_slice());
+        let turn = turns.and_then(<[_]>::last).map_or(0, |turn| turn.number);
+        Where { trials: 1, repeat: trial.trial.repeat, turn }
+    }
+
+    /// One more trial.
+    fn add(&mut self, trial: &TrialRecord) {
+        let trials = self.trials + 1;
+        if trial.trial.repeat < self.repeat {
+            *self = Where::first(trial);
+        }
+        self.trials = trials;
+    }
+}
+
 impl Sentences {
-    fn add(&mut self, group: usize, sentence: String) {
+    fn add(&mut self, group: usize, trial: &TrialRecord, sentence: String) {
         let place = self.found.iter().position(|(known, _)| *known == sentence);
         match place {
-            Some(place) => *self.found[place].1.entry(group).or_default() += 1,
+            Some(place) => {
+                let groups = &mut self.found[place].1;
+                groups.entry(group).and_modify(|found| found.add(trial)).or_insert_with(|| Where::first(trial));
+            }
             None if self.found.len() == MOST => self.left_out += 1,
-            None => self.found.push((sentence, BTreeMap::from([(group, 1)]))),
+            None => self.found.push((sentence, BTreeMap::from([(group, Where::first(trial))]))),
         }
     }
 
     /// In the order of the groups.
-    pub(super) fn in_order(&self) -> Vec<&(String, BTreeMap<usize, usize>)> {
+    pub(super) fn in_order(&self) -> Vec<&(String, BTreeMap<usize, Where>)> {
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort_by_key(|(_, groups)| groups.keys().next().copied());
         found
@@ -81,16 +113,32 @@ pub(super) struct Made {
     pub(super) tally: Tally,
     /// How many trials scored it 1.
     pub(super) whole: usize,
+    /// The trials that it did not go well in, where there are such.
+    pub(super) failed: Option<Where>,
+    /// The lowest score.
+    pub(super) lowest: Option<Score>,
     /// Why, where it was not; each reason once.
     pub(super) reasons: Vec<String>,
 }
 
 impl Part {
-    fn add(&mut self, group: usize, item: &Item) {
+    fn add(&mut self, group: usize, trial: &TrialRecord, item: &Item) {
         let made = self.groups.entry(group).or_default();
         made.tally.add(&item.component);
-        let is_whole = item.component.score() == Some(Score::ONE);
+        let score = item.component.score();
+        let is_whole = score == Some(Score::ONE);
         made.whole += usize::from(is_whole);
+        made.lowest = match (made.lowest, score) {
+            (Some(lowest), Some(score)) if lowest <= score => Some(lowest),
+            (lowest, score) => score.or(lowest),
+        };
+        let has_failed = score.is_some_and(|score| self.good_above.map_or(!is_whole, |line| score <= line));
+        if has_failed {
+            match &mut made.failed {
+                Some(failed) => failed.add(trial),
+                None => made.failed = Some(Where::first(trial)),
+            }
+        }
         let why = item.component.why();
         let is_known = || made.reasons.iter().any(|known| known == why);
         if !is_whole
@@ -117,19 +165,20 @@ impl Gathered {
     pub fn add(&mut self, group: usize, trial: &TrialRecord) {
         let trouble = trouble(trial);
         if !trouble.is_empty() {
-            self.troubles.add(group, trouble);
+            self.troubles.add(group, trial, trouble);
+            self.troubled.insert(trial.trial.case.clone());
         }
         if let Some(refusals) = trial.refusals {
             self.refused += refusals.requests;
             self.open = self.open.max(refusals.conversations);
         }
         if let Some(Observed::Failed(why)) = trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
-            self.unwatched.add(group, why.clone());
+            self.unwatched.add(group, trial, why.clone());
         }
         let persona = trial.evidence.iter().flat_map(|evidence| &evidence.persona_notes);
         let judge = trial.judgements.iter().flat_map(|judgement| &judgement.notes);
         for (who, note) in persona.map(|note| ("persona", note)).chain(judge.map(|note| ("judge", note))) {
-            self.notes.add(group, format!("The {who}'s model: {note}"));
+            self.notes.add(group, trial, format!("The {who}'s model: {note}"));
         }
         for dimension in trial.scorecard.iter().flat_map(|card| &card.dimensions) {
             let key = (trial.trial.case.clone(), dimension.name.clone());
@@ -147,9 +196,14 @@ impl Gathered {
                         not_checked: None,
                     });
                 }
-                parts[place].add(group, item);
+                parts[place].add(group, trial, item);
             }
         }
+    }
+
+    /// Whether a conversation about this case was in trouble.
+    pub(super) fn is_troubled(&self, case: &str) -> bool {
+        self.troubled.contains(case)
     }
 
     /// The tasks or assertions of a dimension of a case.

@@ -2,6 +2,9 @@
 
 use anstyle::{AnsiColor, Style};
 
+/// How a text is painted: one of [`Ink`]'s functions.
+pub type Paint = fn(Ink, &str) -> String;
+
 /// Whether colours are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
@@ -18,6 +21,11 @@ impl Ink {
             Ink::Colour if !text.is_empty() => format!("{style}{text}{style:#}"),
             _ => text.to_owned(),
         }
+    }
+
+    /// For all else.
+    pub fn unpainted(self, text: &str) -> String {
+        text.to_owned()
     }
 
     /// For what matters most.

@@ -15,6 +15,35 @@ pub fn two_decimals(value: f64) -> String {
     format!("{:.2}", rounded / 100.0)
 }
 
+/// A figure with at least two decimals, and as many as `digits` says.
+pub fn decimals(value: f64, digits: usize) -> String {
+    if digits <= 2 { two_decimals(value) } else { format!("{value:.digits$}") }
+}
+
+/// How many decimals, two at the least, tell these figures apart wherever they differ.
+pub fn telling_decimals(figures: &[f64]) -> usize {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let is_told = |digits: &usize| {
+        sorted.windows(2).all(|pair| pair[0] == pair[1] || decimals(pair[0], *digits) != decimals(pair[1], *digits))
+    };
+    (2..17).find(is_told).unwrap_or(17)
+}
+
+/// `75 ms`, `1.2 s`, `12 s`, `3 min 20 s`, `2 h 5 min`: a length of time as people say it.
+pub fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        _ if seconds < 0.95 => format!("{:.0} ms", seconds * 1000.0),
+        _ if seconds < 9.95 => format!("{seconds:.1} s"),
+        0..60 => format!("{whole} s"),
+        60..3600 if whole % 60 == 0 => format!("{} min", whole / 60),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ if whole % 3600 < 60 => format!("{} h", whole / 3600),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
 /// `1,234,567`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -40,6 +69,26 @@ mod tests {
     fn thousands_are_parted() {
         let parted: Vec<String> = [0, 12, 123, 1234, 12_345, 123_456, 1_234_567].into_iter().map(thousands).collect();
         assert_eq!(parted, ["0", "12", "123", "1,234", "12,345", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn figures_that_differ_are_shown_with_the_digits_that_differ() {
+        for (figures, digits, shown) in [
+            (vec![0.8667, 0.87], 3, "0.867"),
+            (vec![0.5, 0.7], 2, "0.50"),
+            (vec![0.7, 0.7], 2, "0.70"),
+            (vec![0.799_999_9, 0.8, 0.1], 7, "0.7999999"),
+        ] {
+            assert_eq!((telling_decimals(&figures), decimals(figures[0], digits).as_str()), (digits, shown));
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_are_short() {
+        let shown: Vec<String> =
+            [0.0, 0.075, 0.96, 9.4, 59.4, 60.0, 200.0, 3600.0, 7530.0].into_iter().map(duration).collect();
+        let expected = ["0 ms", "75 ms", "1.0 s", "9.4 s", "59 s", "1 min", "3 min 20 s", "1 h", "2 h 5 min"];
+        assert_eq!(shown, expected);
     }
 
     #[test]

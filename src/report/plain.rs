@@ -19,29 +19,84 @@ pub fn plain(text: &str) -> String {
     })
 }
 
-/// The text on one line of at most `width` characters, cut with `…`.
+/// The text on one line of at most `width` columns, cut with `…`.
 pub fn one_line(text: &str, width: usize) -> String {
-    let line = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= width {
+    let line = joined(text);
+    if line.width() <= width {
         return line;
     }
-    line.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+    let (beginning, _) = split_at_column(&line, width.saturating_sub(1));
+    format!("{}…", beginning.trim_end())
 }
 
-/// The text in lines of at most `width` columns, broken between words, all but the first indented by `indent`.
-pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
+/// A name on one line of at most `width` columns, cut in its middle: names of a kind often differ at their ends.
+pub fn short_name(text: &str, width: usize) -> String {
+    let line = plain(text).replace('\n', " ");
+    if line.width() <= width {
+        return line;
+    }
+    let kept = width.saturating_sub(1);
+    let (beginning, _) = split_at_column(&line, kept.div_ceil(2));
+    let mut end = line.as_str();
+    while end.width() > kept / 2 {
+        end = end.char_indices().nth(1).map_or("", |(next, _)| &end[next..]);
+    }
+    format!("{beginning}…{end}")
+}
+
+/// The text in lines, broken between words, or within one that is longer than a line. The first line has room for
+/// `first` columns, each other one for `rest`.
+pub fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
+    let (first, rest) = (first.max(1), rest.max(1));
     let mut lines: Vec<String> = vec![String::new()];
-    for word in plain(text).split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.width() + 1 + word.width() <= width => {
-                line.push(' ');
+    let text = plain(text);
+    for mut word in text.split_whitespace() {
+        loop {
+            let room = if lines.len() == 1 { first } else { rest };
+            let Some(line) = lines.last_mut() else { break };
+            let used = if line.is_empty() { 0 } else { line.width() + 1 };
+            if used + word.width() <= room {
+                line.push_str(if used == 0 { "" } else { " " });
                 line.push_str(word);
+                break;
             }
-            _ => lines.push(word.to_owned()),
+            if used > 0 {
+                lines.push(String::new());
+                continue;
+            }
+            let (beginning, end) = split_at_column(word, room);
+            // A character may be wider than a line.
+            let at = if beginning.is_empty() {
+                word.chars().next().map_or(0, char::len_utf8)
+            } else {
+                word.len() - end.len()
+            };
+            line.push_str(&word[..at]);
+            word = &word[at..];
+            if word.is_empty() {
+                break;
+            }
+            lines.push(String::new());
         }
     }
-    lines.join(&format!("\n{}", " ".repeat(indent)))
+    lines
+}
+
+fn joined(text: &str) -> String {
+    plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What of the text fits into so many columns, and the rest of it.
+fn split_at_column(text: &str, columns: usize) -> (&str, &str) {
+    let mut end = 0;
+    for (at, character) in text.char_indices() {
+        let next = at + character.len_utf8();
+        if text[..next].width() > columns {
+            break;
+        }
+        end = next;
+    }
+    text.split_at(end)
 }
 
 #[cfg(test)]
@@ -55,15 +110,21 @@ mod tests {
     }
 
     #[test]
-    fn words_are_wrapped_by_columns_and_never_split() {
-        assert_eq!(wrapped("one two three 提醒 four", 8, 2), "one two\n  three\n  提醒\n  four");
-        assert_eq!(wrapped("unbreakable", 4, 2), "unbreakable");
-        assert_eq!(wrapped("", 4, 2), "");
+    fn lines_are_broken_between_words_or_within_one_that_is_too_long() {
+        assert_eq!(wrapped("one two three 提醒 four", 8, 8), ["one two", "three", "提醒", "four"]);
+        assert_eq!(wrapped("one two three", 3, 9), ["one", "two three"]);
+        assert_eq!(wrapped("an unbreakable 提醒", 4, 4), ["an", "unbr", "eaka", "ble", "提醒"]);
+        assert_eq!(wrapped("提醒", 1, 1), ["提", "醒"], "wider than any line");
+        assert_eq!(wrapped("", 4, 4), [""]);
     }
 
     #[test]
-    fn one_line_cuts_by_characters_not_bytes() {
+    fn lines_and_names_are_cut_by_columns() {
         assert_eq!(one_line("naïve\n  café", 20), "naïve café");
         assert_eq!(one_line("naïve café", 6), "naïve…");
+        assert_eq!(one_line("提醒提醒", 5), "提醒…");
+        assert_eq!(short_name("anthropic/claude-sonnet-4-20250514", 15), "anthrop…0250514");
+        assert_eq!(short_name("提醒提醒提醒", 7), "提…醒", "a wide character is whole or left out");
+        assert_eq!(short_name("short", 7), "short");
     }
 }

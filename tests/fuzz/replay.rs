@@ -10,7 +10,7 @@ use eval_job::job::{self, TemplateCheck, TemplateKind, TemplateProblem};
 use eval_job::metric;
 use eval_job::prompt::Templates;
 use eval_job::record::Fold;
-use eval_job::report::{Gathered, Ink};
+use eval_job::report::{Gathered, Ink, Screen};
 use eval_job::store::folder::read_journal;
 
 use crate::house::{files, root};
@@ -77,7 +77,8 @@ fn journal(bytes: &[u8]) {
         gathered.add(*group, trial);
         let _ = eval_job::report::conversation(&overview, trial, Ink::None);
     }
-    assert!(!eval_job::report::terminal(&overview, &gathered, Ink::None, 100).is_empty());
+    let screen = Screen { ink: Ink::None, width: 60, is_unfolded: true };
+    assert!(!eval_job::report::terminal(&overview, &gathered, screen).is_empty());
 }
 
 fn all(folder: &Path) -> Vec<PathBuf> {

@@ -75,7 +75,10 @@ fn its_screenful_is_what_the_first_command_prints() {
     let output = eval_job(folder.path()).args(["run", "data/eval/agent.yml"]).output().unwrap();
     let without_times = |text: &str| {
         text.lines()
-            .map(|line| line.split_once(" ms on average").map_or(line, |(_, rest)| rest).to_owned())
+            .map(|line| {
+                line.rsplit_once(" in ").map_or(line, |(held, _)| if line.starts_with("held") { held } else { line })
+            })
+            .map(str::to_owned)
             .collect::<Vec<_>>()
     };
     let printed = without_times(&String::from_utf8(output.stdout).unwrap());

@@ -87,7 +87,7 @@ fn what_the_job_says_is_right_once_the_agent_has_answered() {
 fn a_repetition_without_a_figure_is_never_passed_over() {
     let (status, words) = refused_while(|said| said < 1);
     assert_eq!(status, Some(102), "{words}");
-    assert!(words.contains("broken") && words.contains("1 of 6 conversations have no figure"), "{words}");
+    assert!(words.contains("broken") && words.contains("1 of 6 conversations could not be scored"), "{words}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn grade_run(
         gathered.add(group, &trial);
     }
     overview.conclude();
-    printer.data(&report::terminal(&overview, &gathered, context.stdout_ink, context.width))?;
+    printer.data(&report::terminal(&overview, &gathered, context.screen(false)))?;
     printer.data(&again.difference(&before, &overview))?;
     let kept = run.write_grading(number, &overview.summary)?;
     printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));

@@ -1,43 +1,89 @@
-//! A run for people: what the terminal shows after it, from the whole to its reasons to the verdict.
+//! A run for people: what the terminal shows after it. The verdict and what failed come first, then the scores, then what
+//! it was made of and took. What passed is counted, and shown part by part where the screen is unfolded.
 
-mod conclusion;
+mod failures;
 mod parts;
-mod table;
+mod remarks;
+mod scores;
+#[cfg(test)]
+mod tests;
 mod tokens;
+mod verdict;
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::gathered::Sentences;
-use super::{Gathered, Ink, TrialNames, count, plain, two_decimals, wrapped};
-use crate::record::{Overview, RunSummary};
+use super::gathered::Where;
+use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration, plain, two_decimals};
+use crate::record::{AssertionKey, Group, Overview, RunSummary};
 
-/// The run as a page of text; `width` is where lines are cut that can be cut.
-pub fn terminal(overview: &Overview, gathered: &Gathered, ink: Ink, width: usize) -> String {
-    let mut page = String::new();
-    heading(&mut page, &overview.summary, ink);
-    let names = TrialNames::of_run(overview);
-    table::table(&mut page, (overview, names), ink);
-    let run = Run { overview, gathered, names, ink, width };
-    parts::parts(&mut page, &run);
-    troubles(&mut page, &run);
-    refused(&mut page, &run);
-    unwatched(&mut page, &run);
-    for (note, _) in gathered.notes.in_order() {
-        let _ = writeln!(page, "\n{}", ink.unsure(&wrapped(note, width, 2)));
+/// A page of more lines ends with the verdict once more.
+const LONG: usize = 40;
+
+/// So many conversations are named where something is said of several; the others are counted.
+const MOST_NAMES: usize = 6;
+
+/// The run as a page of text.
+pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> String {
+    let vacuous = overview.doubts.vacuous().into_iter().collect();
+    let run = Run { overview, gathered, names: TrialNames::of_run(overview), vacuous, screen };
+    let mut page = Page::new(screen);
+    verdict::verdict(&mut page, &run);
+    failures::failures(&mut page, &run);
+    scores::scores(&mut page, &run);
+    if screen.is_unfolded {
+        parts::parts(&mut page, &run);
     }
-    tokens::tokens(&mut page, overview, ink);
-    conclusion::conclusion(&mut page, overview, ink, width);
-    page
+    remarks::remarks(&mut page, &run);
+    tokens::tokens(&mut page, &run);
+    made_of(&mut page, &run);
+    if page.text.lines().count() > LONG {
+        page.gap();
+        verdict::headline(&mut page, &run);
+    }
+    verdict::real_models(&mut page, &run);
+    page.text
 }
 
-/// What is shown, and how.
+/// What is shown, and for which screen.
 struct Run<'a> {
     overview: &'a Overview,
     gathered: &'a Gathered,
     names: TrialNames,
-    ink: Ink,
-    width: usize,
+    /// The assertions that can't fail.
+    vacuous: BTreeSet<AssertionKey<'a>>,
+    screen: Screen,
+}
+
+/// How a group is called.
+type GroupName = fn(TrialNames, &Group) -> String;
+
+impl Run<'_> {
+    /// Names of groups, each with how many of its trials something is about, the first of them, and its last turn.
+    fn places(&self, groups: &BTreeMap<usize, Where>, called: GroupName) -> String {
+        self.named(groups, called, true)
+    }
+
+    fn named(&self, groups: &BTreeMap<usize, Where>, called: GroupName, is_counted: bool) -> String {
+        let name = |(place, found): (&usize, &Where)| {
+            let group = self.overview.groups.get(*place)?;
+            let turn = (found.turn > 0).then(|| format!("turn {}", found.turn));
+            let repeat = (group.planned > 1).then(|| match found.trials {
+                1 => format!("#{}", found.repeat),
+                trials if is_counted => format!("{trials} of {}, first #{}", group.planned, found.repeat),
+                _ => format!("first #{}", found.repeat),
+            });
+            let words: Vec<String> = repeat.into_iter().chain(turn).collect();
+            let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
+            Some(format!("{}{words}", called(self.names, group)))
+        };
+        let most = if self.screen.is_unfolded { usize::MAX } else { MOST_NAMES };
+        let mut names: Vec<String> = groups.iter().take(most).filter_map(name).collect();
+        if groups.len() > names.len() {
+            let more = groups.len() - names.len();
+            names.push(format!("and {more} more"));
+        }
+        names.join(", ")
+    }
 }
 
 /// One line a run, for `eval-job list`.
@@ -58,16 +104,28 @@ pub fn listing(run: &RunSummary, ink: Ink) -> String {
     )
 }
 
-fn heading(page: &mut String, run: &RunSummary, ink: Ink) {
-    let provenance = &run.provenance;
-    let file = ink.dim(&format!("({})", plain(&provenance.job_file)));
-    let _ = writeln!(page, "{} {file}", ink.bold(&plain(&provenance.job)));
-    let _ = writeln!(page, "agent    {} · model {}", plain(&provenance.agent), plain(&provenance.models.join(", ")));
-    let _ = writeln!(page, "persona  {} · {}", plain(&provenance.persona), mind(&provenance.persona_model));
-    let _ = writeln!(page, "judge    {}", mind(&provenance.judge_model));
+/// What the run was made of, and how long it took.
+fn made_of(page: &mut Page, run: &Run<'_>) {
+    let summary = &run.overview.summary;
+    let provenance = &summary.provenance;
+    page.gap();
+    let mut line = |label: &str, text: &str| page.labelled(label, 9, text);
+    // Several models are listed where their figures are.
+    let model = match provenance.models.as_slice() {
+        [only] => format!(" · model {only}"),
+        _ => String::new(),
+    };
+    line("agent", &format!("{}{model}", provenance.agent));
+    line("persona", &format!("{} · {}", provenance.persona, mind(&provenance.persona_model)));
+    line("judge", &mind(&provenance.judge_model));
     if let Some(graph) = &provenance.graph {
-        let _ = writeln!(page, "graph    {}", plain(graph));
+        line("graph", graph);
     }
+    let held = count(run.overview.begun, "conversation");
+    let turns = count(run.overview.turns, "turn");
+    let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
+    let took = took.map(|took| format!(" in {}", duration(took.as_secs_f64()))).unwrap_or_default();
+    line("held", &format!("{held}, {turns}{took}"));
 }
 
 fn mind(model: &str) -> String {
@@ -75,61 +133,6 @@ fn mind(model: &str) -> String {
         "scripted" => "scripted rules, not a language model".to_owned(),
         "none" => "not asked: no metric of the job needs one".to_owned(),
         "script" => "the fixed lines of evaluator.script".to_owned(),
-        model => plain(model),
+        model => model.to_owned(),
     }
-}
-
-/// The groups that a sentence is about, and how many trials of them where it is not all.
-fn names(run: &Run<'_>, groups: &BTreeMap<usize, usize>) -> String {
-    let name = |(place, trials): (&usize, &usize)| {
-        let group = run.overview.groups.get(*place)?;
-        let share = if group.planned > 1 { format!(" ({trials} of {})", group.planned) } else { String::new() };
-        Some(format!("{}{share}", run.names.group(group)))
-    };
-    groups.iter().filter_map(name).collect::<Vec<_>>().join(", ")
-}
-
-/// How many trials have sentences that are not shown.
-fn left_out(page: &mut String, sentences: &Sentences, ink: Ink) {
-    if sentences.left_out > 0 {
-        let words = format!("and {} with other troubles", count(sentences.left_out, "conversation"));
-        let _ = writeln!(page, "\n{}", ink.unsure(&words));
-    }
-}
-
-/// What kept trials from saying something about the agent, or from coming to their own end: each once.
-fn troubles(page: &mut String, run: &Run<'_>) {
-    for (words, groups) in run.gathered.troubles.in_order() {
-        // What an agent printed is read line by line.
-        let mut lines = words.lines();
-        let head = format!("{}: {}", names(run, groups), lines.next().unwrap_or_default());
-        let _ = writeln!(page, "\n{}", run.ink.unsure(&wrapped(&head, run.width, 2)));
-        for line in lines {
-            let _ = writeln!(page, "  | {}", plain(line));
-        }
-    }
-    left_out(page, &run.gathered.troubles, run.ink);
-}
-
-/// How often the agent refused requests because of our own other conversations.
-fn refused(page: &mut String, run: &Run<'_>) {
-    let open = run.gathered.open;
-    if run.gathered.refused > 0 {
-        let words = format!(
-            "The agent refused {} (429){}: conversations were slowed down, and no refusal counts as a failure{}",
-            count(run.gathered.refused as usize, "request"),
-            if open > 1 { format!(" while up to {open} conversations were open") } else { String::new() },
-            if open > 1 { ". target.maxConcurrency says how many it can hold at once" } else { "" },
-        );
-        let _ = writeln!(page, "\n{}", run.ink.unsure(&wrapped(&words, run.width, 2)));
-    }
-}
-
-/// Why the graph could not be watched, once for each reason.
-fn unwatched(page: &mut String, run: &Run<'_>) {
-    for (reason, groups) in run.gathered.unwatched.in_order() {
-        let words = format!("The graph could not be watched ({}): {reason}", names(run, groups));
-        let _ = writeln!(page, "\n{}", run.ink.unsure(&wrapped(&words, run.width, 2)));
-    }
-    left_out(page, &run.gathered.unwatched, run.ink);
 }

@@ -1,34 +1,34 @@
 //! Each task and each assertion, with what the trials made of it, and why.
 
-use std::fmt::Write;
-
 use super::super::gathered::{Made, Part};
-use super::super::{Ink, one_line, plain, two_decimals, wrapped};
+use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
 use crate::score::{Component, Score, Weight};
 
 /// Columns of a mark.
 const MARK: usize = 7;
 
+/// What a reader must know of an assertion that may say nothing of the conversation.
+pub(super) struct Doubt {
+    /// In a sentence.
+    pub(super) words: String,
+    /// Whether it is told also where what passed is folded.
+    pub(super) is_told: bool,
+}
+
 /// Writes the tasks and the assertions of each case.
-pub(super) fn parts(page: &mut String, run: &Run<'_>) {
-    let mut cases: Vec<&str> = Vec::new();
-    for group in &run.overview.groups {
-        if !cases.contains(&group.case.as_str()) {
-            cases.push(&group.case);
-        }
-    }
-    for case in cases {
+pub(super) fn parts(page: &mut Page, run: &Run<'_>) {
+    for case in run.overview.cases() {
         for (dimension, title) in [("tasks", "Tasks"), ("assertions", "Assertions")] {
             let of = if run.names.tell_cases() { format!(" · {}", plain(case)) } else { String::new() };
-            part(page, run, (case, dimension), &format!("{title}{of}"));
+            of_dimension(page, run, (case, dimension), &format!("{title}{of}"));
         }
     }
 }
 
 /// Writes the parts of one dimension of one case under a title; nothing where there are none.
-fn part(page: &mut String, run: &Run<'_>, (case, dimension): (&str, &str), title: &str) {
-    let (parts, ink, width) = (run.gathered.parts(case, dimension), run.ink, run.width);
+fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &str), title: &str) {
+    let parts = run.gathered.parts(case, dimension);
     if parts.is_empty() {
         return;
     }
@@ -38,37 +38,41 @@ fn part(page: &mut String, run: &Run<'_>, (case, dimension): (&str, &str), title
     };
     let groups = parts.iter().flat_map(|part| part.groups.keys());
     let names = groups.map(|group| name(*group).chars().count()).max().unwrap_or_default();
-    let vacuous = run.overview.doubts.vacuous();
-    let _ = writeln!(page, "\n{}", ink.bold(title));
+    page.gap();
+    page.paragraph(0, Ink::bold, title);
     for (index, part) in parts.iter().enumerate() {
-        let weight = if part.weight == Weight::ONE { String::new() } else { format!(" × {}", part.weight.get()) };
-        let label = one_line(&part.label, width.saturating_sub(12));
-        let _ = writeln!(page, "  {}. {label}{}", index + 1, ink.dim(&weight));
-        let holds = dimension == "assertions";
-        if let Some(words) = doubt(holds && vacuous.contains(&(case, part.key.as_str())), part) {
-            let _ = writeln!(page, "     {}", ink.unsure(&wrapped(&words, width.saturating_sub(5).max(40), 5)));
+        page.lead((2, 5), (Ink::unpainted, &format!("{}.", index + 1)), (Ink::unpainted, &label(part)));
+        if let Some(doubt) = doubt(run, (case, dimension), part) {
+            page.paragraph(5, Ink::unsure, &doubt.words);
         }
         for (group, made) in &part.groups {
-            let name = name(*group);
-            let indent = 5 + names + 2 + MARK + 2;
-            let why = wrapped(&why(made, holds, run), width.saturating_sub(indent).max(40), indent);
-            let line = format!("     {name:<names$}  {}  {why}", mark(made, (holds, part.good_above), ink));
-            let _ = writeln!(page, "{}", line.trim_end());
+            let holds = dimension == "assertions";
+            let (paint, mark) = mark(made, (holds, part.good_above));
+            page.aligned(5, [(&name(*group), names), (&mark, MARK)], paint, &why(made, holds, run));
         }
     }
 }
 
+/// A part's label, with its weight where that is not 1.
+pub(super) fn label(part: &Part) -> String {
+    let weight = if part.weight == Weight::ONE { String::new() } else { format!(" × {}", part.weight.get()) };
+    format!("{}{weight}", part.label)
+}
+
 /// What a reader must know of an assertion that may say nothing of the conversation.
-fn doubt(is_vacuous: bool, part: &Part) -> Option<String> {
-    if is_vacuous {
-        return Some("vacuous: it holds before the conversation too, and where there is nothing at all".to_owned());
+pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &str), part: &Part) -> Option<Doubt> {
+    if dimension == "assertions" && run.vacuous.contains(&(case, part.key.as_str())) {
+        let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
+        return Some(Doubt { words, is_told: true });
     }
     match (part.held_before, &part.not_checked) {
         (Some(counts), _) => {
             let counts = if counts { ": it counts, for something has changed since" } else { "" };
-            Some(format!("held before the first word already{counts}"))
+            Some(Doubt { words: format!("held before the first word already{counts}"), is_told: true })
         }
-        (None, Some(why)) => Some(format!("whether it can fail was not checked {}", plain(why))),
+        (None, Some(why)) => {
+            Some(Doubt { words: format!("whether it can fail was not checked {why}"), is_told: false })
+        }
         (None, None) => None,
     }
 }
@@ -76,9 +80,9 @@ fn doubt(is_vacuous: bool, part: &Part) -> Option<String> {
 /// Why a part came out as it did; of several trials, why it did not always come out well.
 fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
     match made.tally.component() {
-        Some(component @ Component::Missing { .. }) if is_told_below(made, run) => match made.tally.count() {
-            1 => "see below".to_owned(),
-            _ => format!("{}; see below", component.why()),
+        Some(component @ Component::Missing { .. }) if is_told(made, run) => match made.tally.count() {
+            1 => "see above".to_owned(),
+            _ => format!("{}; see above", component.why()),
         },
         // The mark says how many held.
         _ if holds && made.tally.count() > 1 => made.reasons.join("; "),
@@ -89,14 +93,14 @@ fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
 }
 
 /// Whether the troubles, which are told once for all parts, say all that there is to say of this one.
-fn is_told_below(made: &Made, run: &Run<'_>) -> bool {
+pub(super) fn is_told(made: &Made, run: &Run<'_>) -> bool {
     let is_told =
         |reason: &String| run.gathered.troubles.in_order().iter().any(|(words, _)| words.ends_with(reason.as_str()));
     !made.reasons.is_empty() && made.reasons.iter().all(is_told)
 }
 
-/// What a part came to, in seven characters.
-fn mark(made: &Made, (holds, good_above): (bool, Option<Score>), ink: Ink) -> String {
+/// What a part came to, in seven characters at most.
+fn mark(made: &Made, (holds, good_above): (bool, Option<Score>)) -> (Paint, String) {
     let several = made.tally.count() > 1;
     match made.tally.component() {
         Some(Component::Scored { score, .. }) => {
@@ -106,10 +110,9 @@ fn mark(made: &Made, (holds, good_above): (bool, Option<Score>), ink: Ink) -> St
                 (true, false) => (false, "fails".to_owned()),
                 (false, _) => (good_above.is_none_or(|line| score > line), two_decimals(score.get())),
             };
-            let text = format!("{text:<MARK$}");
-            if good { ink.good(&text) } else { ink.bad(&text) }
+            (if good { Ink::good } else { Ink::bad }, text)
         }
-        Some(Component::NotApplicable { .. }) | None => ink.dim("–      "),
-        Some(Component::Missing { .. }) => ink.unsure("missing"),
+        Some(Component::NotApplicable { .. }) | None => (Ink::dim, "–".to_owned()),
+        Some(Component::Missing { .. }) => (Ink::unsure, "missing".to_owned()),
     }
 }

@@ -1,0 +1,224 @@
+//! What failed, each once with its reason and where; what passed is counted.
+
+use std::collections::BTreeMap;
+
+use super::super::gathered::{Made, Part, Sentences, Where};
+use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
+use super::{Run, parts};
+use crate::score::{Component, Score};
+
+/// So many tasks and assertions are shown that failed, unless the screen is unfolded.
+const MOST: usize = 20;
+
+/// What became of the tasks or the assertions of a run.
+#[derive(Default)]
+struct Counts {
+    all: usize,
+    failed: usize,
+    missing: usize,
+    /// The lowest score of one that passed.
+    lowest: Option<Score>,
+}
+
+/// A task or an assertion that a reader must see.
+struct Shown<'a> {
+    case: &'a str,
+    title: String,
+    part: &'a Part,
+    rows: Vec<Row>,
+    doubt: Option<String>,
+}
+
+/// What it came to in some groups, and why.
+struct Row {
+    mark: String,
+    paint: Paint,
+    words: String,
+}
+
+/// Writes the conversations that were in trouble, then the tasks and assertions that failed, then how many did not.
+pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
+    troubles(page, run);
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    let mut counts = [Counts::default(), Counts::default()];
+    let (mut cases, mut whole_cases) = (0, 0);
+    for case in run.overview.cases() {
+        let mut is_whole = !run.gathered.is_troubled(case);
+        for (dimension, counts) in ["tasks", "assertions"].into_iter().zip(&mut counts) {
+            for (place, part) in run.gathered.parts(case, dimension).iter().enumerate() {
+                let (rows, verdict) = failed_rows(part, dimension == "assertions", run);
+                counts.add(part, verdict);
+                is_whole &= verdict == Came::Well;
+                let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_told);
+                if !rows.is_empty() || doubt.is_some() {
+                    let kind = dimension.trim_end_matches('s');
+                    let of = if run.names.tell_cases() { format!("{} · ", plain(case)) } else { String::new() };
+                    let title = format!("{of}{kind} {}", place + 1);
+                    shown.push(Shown { case, title, part, rows, doubt: doubt.map(|doubt| doubt.words) });
+                }
+            }
+        }
+        (cases, whole_cases) = (cases + 1, whole_cases + usize::from(is_whole));
+    }
+    failed(page, run, &shown, &counts);
+    if !run.screen.is_unfolded {
+        passed(page, &counts, (whole_cases, cases));
+    }
+}
+
+/// What became of a task or an assertion in all conversations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Came {
+    Well,
+    Failed,
+    Missing,
+    /// It was checked nowhere.
+    Unchecked,
+}
+
+impl Counts {
+    fn add(&mut self, part: &Part, came: Came) {
+        match came {
+            Came::Unchecked => return,
+            Came::Failed => self.failed += 1,
+            Came::Missing => self.missing += 1,
+            Came::Well => {
+                let lowest = part.groups.values().filter_map(|made| made.lowest);
+                self.lowest = lowest.chain(self.lowest).min_by(|a, b| a.get().total_cmp(&b.get()));
+            }
+        }
+        self.all += 1;
+    }
+}
+
+/// Writes what kept conversations from saying something about the agent, or from coming to their own end: each once.
+fn troubles(page: &mut Page, run: &Run<'_>) {
+    for (words, groups) in run.gathered.troubles.in_order() {
+        let paint: Paint = if words.starts_with("agent failed") { Ink::bad } else { Ink::unsure };
+        // What an agent printed is read line by line.
+        let mut lines = words.lines();
+        let head = format!("{}: ", run.places(groups, TrialNames::group));
+        page.gap();
+        page.lead((0, 2), (Ink::bold, &head), (paint, lines.next().unwrap_or_default()));
+        for line in lines {
+            page.paragraph(2, Ink::unpainted, &format!("| {line}"));
+        }
+    }
+    left_out(page, &run.gathered.troubles);
+}
+
+/// How many trials have sentences that are not shown.
+fn left_out(page: &mut Page, sentences: &Sentences) {
+    if sentences.left_out > 0 {
+        page.gap();
+        page.paragraph(
+            0,
+            Ink::unsure,
+            &format!("and {} with other troubles", count(sentences.left_out, "conversation")),
+        );
+    }
+}
+
+/// The lines of a part that did not come out well, groups with the same one together, and what became of it.
+fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<Row>, Came) {
+    type Groups = BTreeMap<usize, Where>;
+    let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
+    let mut came = Came::Unchecked;
+    for (group, made) in &part.groups {
+        let component = made.tally.component();
+        let is_missing = matches!(component, Some(Component::Missing { .. }));
+        came = match (came, &made.failed, is_missing) {
+            (_, Some(_), _) | (Came::Failed, ..) => Came::Failed,
+            (_, _, true) | (Came::Missing, ..) => Came::Missing,
+            (came, _, _) if made.tally.scored == 0 => came,
+            _ => Came::Well,
+        };
+        // What is told of the conversation is not told again of its parts.
+        if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_told(made, run)) {
+            continue;
+        }
+        let place = made.failed.clone().unwrap_or(Where { trials: 1, repeat: 1, turn: 0 });
+        let key = (mark(made, holds), made.reasons.join("; "), is_missing);
+        match found.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, groups)) => drop(groups.insert(*group, place)),
+            None => found.push((key, BTreeMap::from([(*group, place)]))),
+        }
+    }
+    let rows = found.into_iter().map(|((mark, why, is_missing), groups)| {
+        let paint: Paint = if is_missing { Ink::unsure } else { Ink::bad };
+        let place = run.named(&groups, TrialNames::group_within_case, false);
+        Row { mark, paint, words: format!("{place}: {why}") }
+    });
+    (rows.collect(), came)
+}
+
+/// What a part came to, before the name of its group.
+fn mark(made: &Made, holds: bool) -> String {
+    let several = made.tally.count() > 1;
+    match made.tally.component() {
+        Some(Component::Missing { .. }) => "missing".to_owned(),
+        Some(Component::Scored { .. }) if holds && several => {
+            format!("{} of {} hold", made.whole, made.tally.scored)
+        }
+        Some(Component::Scored { score, .. }) if !holds => two_decimals(score.get()),
+        _ => "fails".to_owned(),
+    }
+}
+
+/// Writes the tasks and assertions that failed, and those that may say nothing.
+fn failed(page: &mut Page, run: &Run<'_>, shown: &[Shown<'_>], counts: &[Counts; 2]) {
+    if shown.is_empty() {
+        return;
+    }
+    page.gap();
+    let title = |what: &str, number: fn(&Counts) -> usize| {
+        let of = |counts: &Counts, noun: &str| match number(counts) {
+            0 => None,
+            several => Some(format!("{several} of {}", count(counts.all, noun))),
+        };
+        let words: Vec<String> = [of(&counts[0], "task"), of(&counts[1], "assertion")].into_iter().flatten().collect();
+        (!words.is_empty()).then(|| format!("{what}: {}", words.join(", ")))
+    };
+    let titles = [title("Failed", |it| it.failed), title("could not be told", |it| it.missing)];
+    let doubtful = shown.iter().filter(|it| it.doubt.is_some()).count();
+    let doubtful = (doubtful > 0).then(|| format!("held before: {}", count(doubtful, "assertion")));
+    let titles: Vec<String> = titles.into_iter().flatten().chain(doubtful).collect();
+    let mut title = titles.join("; ");
+    if let Some(first) = title.get(..1).map(str::to_uppercase) {
+        title.replace_range(..1, &first);
+    }
+    page.paragraph(0, Ink::bold, &title);
+    let most = if run.screen.is_unfolded { usize::MAX } else { MOST };
+    for it in shown.iter().take(most) {
+        page.lead((2, 4), (Ink::bold, &format!("{} ·", it.title)), (Ink::unpainted, &parts::label(it.part)));
+        if let Some(doubt) = &it.doubt {
+            page.paragraph(4, Ink::unsure, doubt);
+        }
+        for row in &it.rows {
+            page.lead((4, 6), (row.paint, &row.mark), (Ink::unpainted, &row.words));
+        }
+    }
+    if let Some(rest) = shown.get(most..).filter(|rest| !rest.is_empty()) {
+        let mut cases: Vec<&str> = rest.iter().map(|it| it.case).collect();
+        cases.dedup();
+        let of = if cases.len() > 1 { format!(" of {} cases", cases.len()) } else { String::new() };
+        page.paragraph(2, Ink::dim, &format!("and {} more{of} (-v shows them)", rest.len()));
+    }
+}
+
+/// Writes how much passed.
+fn passed(page: &mut Page, counts: &[Counts; 2], (whole_cases, cases): (usize, usize)) {
+    let words = |counts: &Counts, noun: &str| {
+        let passed = counts.all - counts.failed - counts.missing;
+        let lowest = counts.lowest.filter(|lowest| *lowest < Score::ONE);
+        let lowest = lowest.map(|lowest| format!(" ({} the lowest)", two_decimals(lowest.get()))).unwrap_or_default();
+        (passed > 0).then(|| format!("{}{lowest}", count(passed, noun)))
+    };
+    let of_cases = (cases > 1 && whole_cases > 0).then(|| format!("{whole_cases} of {cases} cases"));
+    let all = of_cases.into_iter().chain(words(&counts[0], "task")).chain(words(&counts[1], "assertion"));
+    let all: Vec<String> = all.collect();
+    if !all.is_empty() {
+        page.gap();
+        page.lead((0, 2), (Ink::good, "Passed:"), (Ink::unpainted, &format!("{} (-v shows them)", all.join(", "))));
+    }
+}

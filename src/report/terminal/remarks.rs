@@ -1,0 +1,76 @@
+//! What a reader must know beside the scores.
+
+use super::super::{Ink, Page, TrialNames, count};
+use super::Run;
+use crate::record::{Overview, Spender};
+
+/// Writes what limits what the run shows.
+pub(super) fn remarks(page: &mut Page, run: &Run<'_>) {
+    let mut said = Vec::new();
+    said.extend(refused(run));
+    for (reason, groups) in run.gathered.unwatched.in_order() {
+        said.push(format!("The graph could not be watched ({}): {reason}", run.places(groups, TrialNames::group)));
+    }
+    let left_out = run.gathered.unwatched.left_out;
+    if left_out > 0 {
+        said.push(format!("and {} for other reasons", count(left_out, "conversation")));
+    }
+    said.extend(run.gathered.notes.in_order().into_iter().map(|(note, _)| note.clone()));
+    said.extend(unshown(run.overview));
+    said.extend(uncounted(run.overview));
+    for words in &said {
+        page.gap();
+        page.paragraph(0, Ink::unsure, words);
+    }
+}
+
+/// How often the agent refused requests because of our own other conversations.
+fn refused(run: &Run<'_>) -> Option<String> {
+    let open = run.gathered.open;
+    (run.gathered.refused > 0).then(|| {
+        format!(
+            "The agent refused {} (429){}: conversations were slowed down, and no refusal counts as a failure{}",
+            count(run.gathered.refused as usize, "request"),
+            if open > 1 { format!(" while up to {open} conversations were open") } else { String::new() },
+            if open > 1 { ". target.maxConcurrency says how many it can hold at once" } else { "" },
+        )
+    })
+}
+
+/// How many assertions may say nothing of the conversations, and what to do about it.
+fn unshown(overview: &Overview) -> Option<String> {
+    let held = |count: usize, others: &str| format!("{count}{others} held before the first word already");
+    let words = match (overview.doubts.vacuous().len(), overview.doubts.held_before().len()) {
+        (0, 0) => return None,
+        (0, 1) => held(1, " assertion"),
+        (0, several) => held(several, " assertions"),
+        (vacuous, more) => {
+            let more = if more == 0 { String::new() } else { format!(", and {}", held(more, " more")) };
+            format!("{} may not be able to fail{more}", count(vacuous, "vacuous assertion"))
+        }
+    };
+    let left = "; where earlier conversations may have left it, isolation: user or a setup that clears it away";
+    let left = if overview.doubts.may_be_left_over { left } else { "" };
+    Some(format!("{words}. Where that is meant, say `holdsBefore: true`{left}"))
+}
+
+/// What a limit of the run could not hold: an agent that tells no tokens.
+fn uncounted(overview: &Overview) -> Option<String> {
+    let provenance = &overview.summary.provenance;
+    let asked: Vec<&str> = [(&provenance.persona_model, "persona"), (&provenance.judge_model, "judge")]
+        .into_iter()
+        .filter_map(|(model, whose)| model.contains('/').then_some(whose))
+        .collect();
+    if asked.is_empty() {
+        return None;
+    }
+    let limit = match (provenance.cost_limit, provenance.token_limit) {
+        (Some(_), _) => "limits.cost",
+        (None, Some(_)) => "limits.tokens",
+        (None, None) => return None,
+    };
+    let silent = overview.spending.iter().any(|row| row.spender == Spender::Agent && row.usage.is_none());
+    silent.then(|| {
+        format!("{limit} holds for {} only: what the agent takes of its own, nobody tells", asked.join(" and "))
+    })
+}

@@ -1,0 +1,253 @@
+//! The scores as a table: the dimensions of one model by its conditions, those of several models by model, or cases.
+
+use super::super::{Cell, Ink, Page, Paint, Row, Table, decimals, plain, two_decimals};
+use super::Run;
+use super::verdict::digits;
+use crate::evidence::Condition;
+use crate::record::{ConditionFigure, DimensionTally, Group, ModelFigure};
+use crate::score::{Component, Weight};
+
+/// More cases are shown only where something failed in them.
+const FEW_CASES: usize = 10;
+
+/// So many cases in which something failed are shown, unless the screen is unfolded.
+const MOST_CASES: usize = 30;
+
+/// A screen of so many columns has room for dimensions that count for nothing.
+const WIDE: usize = 80;
+
+/// Reasons of single scores are shown for so many groups, unless the screen is unfolded.
+const FEW_GROUPS: usize = 4;
+
+/// Writes the table; a run of which nothing was graded has none.
+pub(super) fn scores(page: &mut Page, run: &Run<'_>) {
+    let Some(first) = run.overview.groups.iter().find(|group| group.graded > 0) else { return };
+    page.gap();
+    if run.names.are_grouped() {
+        return by_case(page, run);
+    }
+    let has_failures = run.overview.groups.iter().any(|group| group.failure_count > 0);
+    if run.names.tell_models() {
+        by_model(page, run, (first, has_failures));
+    } else {
+        by_dimension(page, run, (first, has_failures));
+    }
+    reasons(page, run, first);
+    if let [figure] = run.overview.summary.figures.as_slice()
+        && let Component::Scored { score, why } = &figure.figure
+    {
+        let score = format!("Score {}", decimals(score.get(), digits(&run.overview.summary)));
+        page.lead((0, 2), (Ink::bold, &score), (Ink::dim, &format!("({why})")));
+    }
+}
+
+/// A row a dimension, a column a condition.
+fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, bool)) {
+    let groups = &run.overview.groups;
+    let row = |name: &str, paint: Paint, cells| Row { name: name.to_owned(), indent: 0, paint, cells };
+    let mut rows: Vec<Row> = Vec::new();
+    for dimension in &first.dimensions {
+        let name = match weight(dimension) {
+            weight if weight == NOT_COUNTED => format!("{} ({weight})", dimension.name),
+            weight => format!("{} {weight}", dimension.name),
+        };
+        rows.push(row(&name, Ink::unpainted, groups.iter().map(|group| score(group, &dimension.name)).collect()));
+    }
+    if has_failures {
+        rows.push(row("failed tries", Ink::unpainted, groups.iter().map(failed_tries).collect()));
+    }
+    rows.push(row("composite", Ink::bold, groups.iter().map(composite).collect()));
+    let columns = groups.iter().map(|group| vec![group.condition.words().to_owned()]).collect();
+    page.table(&Table { title: "Scores".to_owned(), columns, rows });
+}
+
+/// A row a model and condition, a column a dimension.
+fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, bool)) {
+    // What counts for nothing is left out first where there is little room.
+    let is_wide = run.screen.width >= WIDE || run.screen.is_unfolded;
+    let dimensions = || first.dimensions.iter().filter(|it| is_wide || it.weight > Weight::ZERO);
+    let mut columns: Vec<Vec<String>> = dimensions().map(|it| vec![it.name.clone(), weight(it)]).collect();
+    if has_failures {
+        columns.push(vec!["failed".to_owned(), "tries".to_owned()]);
+    }
+    columns.push(vec!["score".to_owned()]);
+    let mut table = Table { title: "Scores".to_owned(), columns, rows: Vec::new() };
+    let cells = |group: &Group| {
+        let mut cells: Vec<Cell> = dimensions().map(|it| score(group, &it.name)).collect();
+        cells.extend(has_failures.then(|| failed_tries(group)));
+        cells.push(composite(group));
+        cells
+    };
+    let groups = &run.overview.groups;
+    let longest = |name: fn(&Group) -> &str| groups.iter().map(|it| name(it).chars().count()).max().unwrap_or_default();
+    let (models, conditions) = (longest(|it| &it.model), longest(|it| it.condition.words()));
+    // Beside its model where there is room for both, else below it.
+    let is_beside = models + 2 + conditions <= table.room(run.screen.width);
+    let is_single = groups.iter().all(|group| group.condition == first.condition);
+    let mut known = None;
+    for group in groups {
+        let is_new = known.replace(&group.model) != Some(&group.model);
+        let model = if is_new { plain(&group.model) } else { String::new() };
+        let row = |name: String, cells| Row { name, indent: 0, paint: Ink::unpainted, cells };
+        if is_single {
+            table.rows.push(row(model, cells(group)));
+        } else if is_beside {
+            table.rows.push(row(format!("{model:<models$}  {}", group.condition.words()), cells(group)));
+        } else {
+            table.rows.extend(is_new.then(|| row(model, Vec::new())));
+            table.rows.push(Row { indent: 2, ..row(group.condition.words().to_owned(), cells(group)) });
+        }
+    }
+    page.table(&table);
+}
+
+const NOT_COUNTED: &str = "not counted";
+
+fn weight(dimension: &DimensionTally) -> String {
+    match dimension.weight {
+        Weight::ZERO => NOT_COUNTED.to_owned(),
+        weight => format!("× {}", weight.get()),
+    }
+}
+
+fn score(group: &Group, dimension: &str) -> Cell {
+    cell(group.dimension(dimension).and_then(|dimension| dimension.tally.component()), Ink::unpainted)
+}
+
+/// What a group's trials came to; a single one also where it does not count.
+fn composite(group: &Group) -> Cell {
+    cell(if group.graded == 0 { None } else { group.composite.component() }, Ink::bold)
+}
+
+fn failed_tries(group: &Group) -> Cell {
+    match group.graded {
+        0 => (Ink::dim, "–".to_owned()),
+        graded if group.failure_count > 0 => (Ink::bad, format!("−{}", two_decimals(group.penalties / graded as f64))),
+        _ => (Ink::unpainted, two_decimals(0.0)),
+    }
+}
+
+fn cell(component: Option<Component>, paint: Paint) -> Cell {
+    match component {
+        Some(Component::Scored { score, .. }) => (paint, two_decimals(score.get())),
+        Some(Component::NotApplicable { .. }) => (Ink::dim, "not used".to_owned()),
+        Some(Component::Missing { .. }) => (Ink::unsure, "missing".to_owned()),
+        None => (Ink::dim, "–".to_owned()),
+    }
+}
+
+/// Why a dimension that has no parts of its own came out as it did, and the time that failed tries took.
+fn reasons(page: &mut Page, run: &Run<'_>, first: &Group) {
+    let groups = &run.overview.groups;
+    if groups.len() > FEW_GROUPS && !run.screen.is_unfolded {
+        return;
+    }
+    let dimensions = first.dimensions.iter().filter(|it| !it.has_items && it.weight > Weight::ZERO);
+    for dimension in dimensions {
+        let mut whys: Vec<(String, Vec<String>)> = Vec::new();
+        for group in groups {
+            let Some(component) = group.dimension(&dimension.name).and_then(|it| it.tally.component()) else {
+                continue;
+            };
+            let is_short = component.score().is_some_and(|score| score.get() < 1.0) || component.is_missing();
+            if is_short || run.screen.is_unfolded {
+                match whys.iter_mut().find(|(why, _)| why == component.why()) {
+                    Some((_, names)) => names.push(run.names.group(group)),
+                    None => whys.push((component.why().to_owned(), vec![run.names.group(group)])),
+                }
+            }
+        }
+        for (why, names) in &whys {
+            let of = if names.len() == groups.len() { String::new() } else { format!(", {}", names.join(", ")) };
+            page.paragraph(2, Ink::dim, &format!("{}{of}: {why}", dimension.name));
+        }
+    }
+    for group in groups.iter().filter(|group| group.failed_ms > 0.0) {
+        let of = if groups.len() > 1 { format!(", {}", run.names.group(group)) } else { String::new() };
+        let (took, waited) = (group.failed_ms, group.waited_ms);
+        let words = format!(
+            "failed tries{of}: they took {took:.0} ms, and waiting after them {waited:.0} ms, beside the timing"
+        );
+        page.paragraph(2, Ink::dim, &words);
+    }
+}
+
+/// A row a case: the conditions of one model, or several models side by side. What passed in many cases is folded.
+fn by_case(page: &mut Page, run: &Run<'_>) {
+    let figures = &run.overview.summary.figures;
+    let cases: Vec<&str> = run.overview.cases().collect();
+    let is_shown = |case: &&&str| cases.len() <= FEW_CASES || run.screen.is_unfolded || has_failed(run, case);
+    let mut shown: Vec<&str> = cases.iter().filter(is_shown).copied().collect();
+    if !run.screen.is_unfolded {
+        shown.truncate(MOST_CASES.max(FEW_CASES));
+    }
+    let hidden = cases.len() - shown.len();
+    let rows = |cells: &dyn Fn(&str) -> Vec<Cell>| {
+        let row = |case: &&str| Row { name: plain(case), indent: 0, paint: Ink::unpainted, cells: cells(case) };
+        shown.iter().map(row).collect::<Vec<Row>>()
+    };
+    let mut table = match figures.as_slice() {
+        [figure] => of_one_model(run, figure, &rows),
+        _ => Table {
+            title: String::new(),
+            columns: figures.iter().map(|figure| vec![plain(&figure.model)]).collect(),
+            rows: rows(&|case| figures.iter().map(|figure| of_case(figure, case)).collect()),
+        },
+    };
+    table.title = "Cases".to_owned();
+    page.table(&table);
+    if hidden > 0 {
+        page.paragraph(0, Ink::dim, &format!("and {hidden} of {} cases more (-v shows them)", cases.len()));
+    }
+}
+
+/// The conditions of one model, and what they come to together.
+fn of_one_model(run: &Run<'_>, figure: &ModelFigure, rows: &dyn Fn(&dyn Fn(&str) -> Vec<Cell>) -> Vec<Row>) -> Table {
+    let mut conditions: Vec<Condition> = Vec::new();
+    for group in &run.overview.groups {
+        if !conditions.contains(&group.condition) {
+            conditions.push(group.condition);
+        }
+    }
+    let is_single = conditions.len() == 1;
+    let mut columns: Vec<Vec<String>> = conditions.iter().map(|it| vec![it.words().to_owned()]).collect();
+    columns.extend((!is_single).then(|| vec!["score".to_owned()]));
+    let cells = |case: &str| {
+        let found = figure.cases.iter().find(|it| it.case == case);
+        let of = |condition: &Condition| found?.conditions.iter().find(|it| it.condition == *condition);
+        let none: Cell = (Ink::dim, "–".to_owned());
+        let mut cells: Vec<Cell> = conditions.iter().map(|it| of(it).map_or(none.clone(), trials)).collect();
+        cells.extend((!is_single).then(|| of_case(figure, case)));
+        cells
+    };
+    Table { title: String::new(), columns, rows: rows(&cells) }
+}
+
+/// The figure of a condition, and of how many trials where some have none.
+fn trials(figure: &ConditionFigure) -> Cell {
+    let share = format!("{} of {}", figure.n, figure.n + figure.missing);
+    match figure.figure.score() {
+        Some(score) if figure.missing > 0 => (Ink::unsure, format!("{} ({share})", two_decimals(score.get()))),
+        Some(score) => (Ink::unpainted, two_decimals(score.get())),
+        None => (Ink::unsure, "missing".to_owned()),
+    }
+}
+
+fn of_case(figure: &ModelFigure, case: &str) -> Cell {
+    let found = figure.cases.iter().find(|it| it.case == case);
+    match found.map(|found| found.figure.score()) {
+        Some(Some(score)) => (Ink::bold, two_decimals(score.get())),
+        Some(None) => (Ink::unsure, "missing".to_owned()),
+        None => (Ink::dim, "–".to_owned()),
+    }
+}
+
+/// Whether something failed in a case, or could not be told.
+fn has_failed(run: &Run<'_>, case: &str) -> bool {
+    let parts = ["tasks", "assertions"].into_iter().flat_map(|dimension| run.gathered.parts(case, dimension));
+    let mut made = parts.flat_map(|part| part.groups.values());
+    let figures = run.overview.summary.figures.iter().flat_map(|figure| &figure.cases);
+    run.gathered.is_troubled(case)
+        || made.any(|made| made.failed.is_some() || made.tally.missing > 0)
+        || figures.into_iter().any(|figure| figure.case == case && figure.figure.score().is_none())
+}

@@ -1,0 +1,191 @@
+use chrono::{DateTime, Utc};
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::evidence::{Condition, TrialId, Turn, Usage};
+use crate::record::{Asker, Entry, FORMAT_VERSION, Fold, ModelCall, Provenance};
+use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight};
+
+/// A run of our own making.
+#[derive(Debug, Clone)]
+struct Made {
+    models: Vec<String>,
+    cases: Vec<String>,
+    repeats: u32,
+    /// Of which each trial has the next one, again and again.
+    scores: Vec<Option<f64>>,
+    gate: Option<f64>,
+    why: String,
+}
+
+fn at() -> DateTime<Utc> {
+    "2026-01-01T00:00:00Z".parse().unwrap()
+}
+
+impl Made {
+    fn trials(&self) -> Vec<TrialId> {
+        let mut trials = Vec::new();
+        for case in &self.cases {
+            for repeat in 1..=self.repeats {
+                for model in &self.models {
+                    for condition in [Condition::WithoutFacts, Condition::WithFacts] {
+                        let number = trials.len() as u32 + 1;
+                        trials.push(TrialId { number, case: case.clone(), model: model.clone(), condition, repeat });
+                    }
+                }
+            }
+        }
+        trials
+    }
+
+    fn scorecard(&self, score: f64) -> Scorecard {
+        let scored = |score| Component::scored(Score::new(score).unwrap(), self.why.clone());
+        let item = |label: &str, score| Item {
+            id: None,
+            label: format!("{label} {}", self.why),
+            weight: Weight::new(2.0).unwrap(),
+            component: scored(score),
+            vacuity: None,
+        };
+        let dimension = |name: &str, items: Vec<Item>| Dimension {
+            good_above: (name == "tasks").then(|| Score::new(0.6).unwrap()),
+            items,
+            ..Dimension::new(name, Weight::ONE, scored(score))
+        };
+        Scorecard {
+            dimensions: vec![
+                dimension("timing", Vec::new()),
+                dimension("tasks", vec![item("say", score), item("ask", 1.0)]),
+                dimension("assertions", vec![item("holds", f64::from(u8::from(score > 0.5)))]),
+                Dimension::new("tone", Weight::ZERO, scored(score)),
+            ],
+            failure_count: 1,
+            penalty: 0.3,
+            composite: scored(score),
+        }
+    }
+
+    fn page(&self, width: usize, is_unfolded: bool) -> String {
+        let trials = self.trials();
+        let provenance = Provenance {
+            job: "A job".to_owned(),
+            job_file: "job.yml".to_owned(),
+            agent: format!("embabel at http://127.0.0.1:8080/{}", self.why),
+            models: self.models.clone(),
+            persona_model: "openai/gpt-4.1-mini".to_owned(),
+            judge_model: "openai/gpt-4.1-mini".to_owned(),
+            min_score: self.gate.and_then(Score::new),
+            ..Provenance::default()
+        };
+        let (provenance, version) = (Box::new(provenance), FORMAT_VERSION);
+        let (id, job, templates) = ("id".to_owned(), None, BTreeMap::new());
+        let begun = Entry::RunStarted { version, id, at: at(), provenance, job, templates, trials: trials.clone() };
+        let mut fold = Fold::begin(begun).unwrap();
+        let mut over = Vec::new();
+        for (id, score) in trials.iter().zip(self.scores.iter().cycle()) {
+            let trial = id.number;
+            let (session_id, user) = (String::new(), String::new());
+            let usage = Usage::of_call(Some(1_234_567_890), Some(98_765_432));
+            let model = "openai/gpt-4.1-mini".to_owned();
+            let call = ModelCall { at: at(), asker: Asker::Judge, model, usage };
+            let (outcome, scorecard) = match score {
+                Some(score) => (Outcome::Graded, Some(self.scorecard(*score))),
+                None => (Outcome::Broken { error: format!("{}: {}", id.model, self.why) }, None),
+            };
+            for entry in [
+                Entry::TrialStarted { trial, at: at() },
+                Entry::SessionOpened { trial, session_id, user },
+                Entry::TurnFinished { trial, turn: Turn { usage: Some(usage), ..Turn::said(3, "a", "b") } },
+                Entry::ModelAsked { trial, call },
+                Entry::TrialFinished { trial, at: at(), outcome, scorecard },
+            ] {
+                over.extend(fold.take(entry));
+            }
+        }
+        fold.take(Entry::RunFinished { at: at(), interrupted: false });
+        let mut gathered = Gathered::default();
+        for (group, trial) in &over {
+            gathered.add(*group, trial);
+        }
+        let overview = fold.end(|_, _| {});
+        terminal(&overview, &gathered, Screen { ink: Ink::None, width, is_unfolded })
+    }
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z0-9/.-]{1,12}", "[a-z0-9/.-]{40,160}", "[提醒者]{20,70}", "([a-z]{1,30} ){1,9}[a-z]"]
+}
+
+fn made() -> impl Strategy<Value = Made> {
+    (
+        prop::collection::btree_set(name(), 1..=12),
+        prop::collection::btree_set(name(), 1..=12),
+        1..3u32,
+        prop::collection::vec(prop::option::weighted(0.8, 0.0..=1.0), 1..9),
+        prop::option::of(0.0..=1.0),
+        name(),
+    )
+        .prop_map(|(models, cases, repeats, scores, gate, why)| Made {
+            models: models.into_iter().collect(),
+            cases: cases.into_iter().collect(),
+            repeats,
+            scores,
+            gate,
+            why,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn no_line_is_wider_than_the_terminal(made in made(), width in 60..=140usize, is_unfolded: bool) {
+        let page = made.page(width, is_unfolded);
+        for line in page.lines() {
+            prop_assert!(line.width() <= width, "{} columns of {width}: {line}", line.width());
+        }
+    }
+}
+
+fn some(models: &[&str], cases: usize, scores: &[f64]) -> Made {
+    Made {
+        models: models.iter().map(|model| (*model).to_owned()).collect(),
+        cases: (1..=cases).map(|case| format!("case {case}")).collect(),
+        repeats: 1,
+        scores: scores.iter().copied().map(Some).collect(),
+        gate: Some(0.87),
+        why: "why".to_owned(),
+    }
+}
+
+#[test]
+fn a_figure_and_a_gate_that_look_equal_are_told_apart() {
+    let page = some(&["m"], 1, &[0.8667]).page(80, false);
+    assert!(page.starts_with("gate failed: 0.867, the gate is 0.87\n"), "{page}");
+    assert!(page.contains("\nScore 0.867 (mean of"), "{page}");
+    let page = some(&["a", "b"], 1, &[0.9, 0.9, 0.901, 0.901]).page(80, false);
+    assert!(page.contains("0.900") && page.contains("0.901  +0.001"), "{page}");
+}
+
+#[test]
+fn of_many_cases_those_in_which_something_failed_are_shown() {
+    let mut scores = vec![1.0; 1000];
+    scores[20] = 0.25;
+    let page = some(&["m"], 500, &scores).page(80, false);
+    assert!(page.lines().count() < LONG, "{page}");
+    for words in [
+        "Failed: 1 of 1000 tasks, 1 of 500 assertions\n  case 11 · task 1 · say why × 2\n    0.25 without facts (turn 3): why\n",
+        "Passed: 499 of 500 cases, 999 tasks, 499 assertions (-v shows them)\n",
+        "case 11           0.25        1.00   0.62\nand 499 of 500 cases more",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(some(&["m"], 500, &scores).page(80, true).contains("Tasks · case 500"));
+}
+
+#[test]
+fn a_long_page_ends_with_the_verdict_too() {
+    let page = some(&["m"], 12, &[0.1]).page(80, false);
+    let verdict = "gate failed: 0.10, the gate is 0.87";
+    assert!(page.starts_with(verdict) && page.trim_end().ends_with(verdict), "{page}");
+}

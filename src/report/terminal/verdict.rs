@@ -1,0 +1,165 @@
+//! The verdict, the figures that it rests on, and how far both go.
+
+use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
+use super::Run;
+use crate::record::{ModelFigure, Overview, RunSummary, Verdict};
+
+/// Writes the verdict, whose it is, and the figures of several models.
+pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
+    let (overview, record) = (run.overview, &run.overview.summary);
+    headline(page, run);
+    let provenance = &record.provenance;
+    let models = match provenance.models.as_slice() {
+        [model] => model.clone(),
+        models => count(models.len(), "model"),
+    };
+    page.paragraph(0, Ink::dim, &format!("{} ({}) · {models}", provenance.job, provenance.job_file));
+    if let [first, _, ..] = record.figures.as_slice() {
+        figures(page, record);
+        page.paragraph(0, Ink::dim, &few(overview, &first.model));
+    }
+    let unscored = unscored(overview);
+    if unscored > 0 && record.verdict != Verdict::Incomplete {
+        let all = count(overview.planned(), "conversation");
+        page.paragraph(0, Ink::unsure, &format!("{unscored} of {all} could not be scored"));
+    }
+    if let Some(why) = &record.limit_reached {
+        let conversations = count(overview.planned(), "conversation");
+        page.paragraph(0, Ink::unsure, &format!("stopped: {why}; {} of {conversations} begun", overview.begun));
+    }
+}
+
+/// Writes the verdict in a line.
+pub(super) fn headline(page: &mut Page, run: &Run<'_>) {
+    let (word, rest) = words(run.overview);
+    let paint: Paint = match run.overview.summary.verdict {
+        Verdict::Passed => Ink::good,
+        Verdict::GateFailed => Ink::bad,
+        Verdict::Incomplete | Verdict::Interrupted => Ink::unsure,
+    };
+    page.paragraph(0, paint, &format!("{word}{}{rest}", if rest.is_empty() { "" } else { ": " }));
+}
+
+/// How many conversations have no figure.
+fn unscored(overview: &Overview) -> usize {
+    overview.planned() - overview.groups.iter().map(|group| group.composite.scored).sum::<usize>()
+}
+
+/// How many decimals tell the figures of a run and its gate apart.
+pub(super) fn digits(record: &RunSummary) -> usize {
+    let figures = record.figures.iter().filter_map(|figure| figure.figure.score());
+    telling_decimals(&figures.chain(record.provenance.min_score).map(|score| score.get()).collect::<Vec<_>>())
+}
+
+/// The verdict's word, and what it rests on.
+fn words(overview: &Overview) -> (&'static str, String) {
+    let record = &overview.summary;
+    let gate = record.provenance.min_score;
+    let is_below = |figure: &&ModelFigure| figure.figure.score().zip(gate).is_some_and(|(score, gate)| score < gate);
+    let below = record.figures.iter().filter(is_below).count();
+    let shown = |value: f64| decimals(value, digits(record));
+    let figure = match record.figures.as_slice() {
+        [only] => only.figure.score().map(|score| format!("{}, ", shown(score.get()))).unwrap_or_default(),
+        _ => String::new(),
+    };
+    // A gate of 0.87 is not 0.870.
+    let gate = gate.map(|gate| {
+        let text = shown(gate.get());
+        let least = text.find('.').map_or(text.len(), |point| point + 3);
+        text[..least].to_owned() + text[least..].trim_end_matches('0')
+    });
+    let words = match (record.verdict, gate) {
+        (Verdict::Passed, gate) if overview.doubts.nothing_can_fail() => {
+            let gate = gate.map_or("no gate is set".to_owned(), |gate| format!("the gate is {gate}"));
+            let what = "no assertion could have failed; gate.vacuous: fail makes that fail";
+            return ("passed without a check", format!("{figure}{gate}, and {what}"));
+        }
+        (Verdict::Passed, Some(gate)) => format!("{figure}the gate is {gate}"),
+        (Verdict::Passed, None) => format!("{figure}no gate is set"),
+        (Verdict::GateFailed, Some(gate)) if below > 0 => match record.figures.len() {
+            1 => format!("{figure}the gate is {gate}"),
+            all => format!("{below} of {all} models below the gate of {gate}"),
+        },
+        (Verdict::GateFailed, _) => {
+            let (vacuous, held) = (overview.doubts.vacuous().len(), overview.doubts.held_before().len());
+            let words = match (count(vacuous, "vacuous assertion"), held) {
+                (vacuous, 0) => vacuous,
+                (_, held) if vacuous == 0 => format!("{} held before the first word", count(held, "assertion")),
+                (vacuous, held) => format!("{vacuous} and {held} that held before the first word"),
+            };
+            format!("{words}, and the job has gate.vacuous: fail")
+        }
+        (Verdict::Incomplete, _) if unscored(overview) > 0 => {
+            format!("{} of {} could not be scored", unscored(overview), count(overview.planned(), "conversation"))
+        }
+        (Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
+    };
+    (record.verdict.word(), words)
+}
+
+/// The figure of each of several models, and how far it is from the first one's.
+fn figures(page: &mut Page, record: &RunSummary) {
+    let digits = digits(record);
+    let row = |figure: &ModelFigure| {
+        let is_below = figure.figure.score().zip(record.provenance.min_score).is_some_and(|(score, gate)| score < gate);
+        let paint: Paint = if is_below { Ink::bad } else { Ink::bold };
+        let score: Cell = match figure.figure.score() {
+            Some(score) => (paint, decimals(score.get(), digits)),
+            None => (Ink::unsure, "no score".to_owned()),
+        };
+        let difference = difference(record, figure, digits).unwrap_or_default();
+        Row { name: plain(&figure.model), indent: 2, paint: Ink::unpainted, cells: vec![score, (Ink::dim, difference)] }
+    };
+    page.table(&Table {
+        title: String::new(),
+        columns: vec![Vec::new(), Vec::new()],
+        rows: record.figures.iter().map(row).collect(),
+    });
+}
+
+/// How far a model's figure is from the first one's.
+fn difference(record: &RunSummary, figure: &ModelFigure, digits: usize) -> Option<String> {
+    let first = record.figures.first().filter(|first| first.model != figure.model)?;
+    let difference = figure.figure.score()?.get() - first.figure.score()?.get();
+    let sign = match difference {
+        0.0 => '±',
+        _ if difference < 0.0 => '−',
+        _ => '+',
+    };
+    Some(format!("{sign}{}", decimals(difference.abs(), digits)))
+}
+
+/// How little a difference between models rests on.
+fn few(overview: &Overview, first: &str) -> String {
+    let of = match overview.groups.iter().map(|group| group.planned).max().unwrap_or_default() {
+        0 | 1 => "One conversation a condition".to_owned(),
+        several => format!("{several} conversations a condition"),
+    };
+    format!("{of}: differences to {first} are shown, not proven.")
+}
+
+/// Writes what a reader of a scripted run must know, and the change that uses real models. What was not graded shows
+/// nothing yet, and is repeated with the same models first.
+pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
+    let record = &run.overview.summary;
+    let provenance = &record.provenance;
+    if !matches!(record.verdict, Verdict::Passed | Verdict::GateFailed) || !provenance.is_scripted() {
+        return;
+    }
+    let (persona, judge) = (provenance.persona_model == "scripted", provenance.judge_model == "scripted");
+    let who = match (persona, judge) {
+        (true, true) => "Persona and judge were scripted rules, not language models",
+        (true, false) => "The persona was scripted rules, not a language model",
+        (false, _) => "The judge was scripted rules, not a language model",
+    };
+    page.gap();
+    let words = format!("{who}: this shows that the job runs, not how good the agent is. With real models:");
+    page.lead((0, 0), (Ink::unpainted, ""), (Ink::unpainted, &words));
+    let flags: String = [(persona, "--evaluator-model"), (judge, "--scorer-model")]
+        .iter()
+        .filter(|(scripted, _)| *scripted)
+        .map(|(_, flag)| format!(" \\\n    {flag} openai/gpt-4.1-mini"))
+        .collect();
+    // Whoever copies a command must get it whole.
+    page.text.push_str(&format!("  OPENAI_API_KEY=… eval-job run {}{flags}\n", plain(&provenance.job_file)));
+}
