@@ -87,7 +87,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let engine = Engine::new(plan, deps).unwrap();
     let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("bench.yml"));
     run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
-    JournalFile::of(&new.folder, &kept.journal).read(|_, trial| check(trial)).unwrap();
+    JournalFile::from_journal(&new.folder, &kept.journal).read(|_, trial| check(trial)).unwrap();
     kept.turns.load(Ordering::Relaxed)
 }
 

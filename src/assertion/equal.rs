@@ -1,4 +1,4 @@
-//! Whether one expected value is one value of the graph, types told apart.
+//! Whether one expected value equals one value of the graph; types are distinguished.
 
 use std::cmp::Ordering;
 

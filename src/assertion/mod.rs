@@ -1,4 +1,5 @@
-//! Assertions, which must hold after the conversation: one folder a kind. Pure: evidence in, a component out.
+//! The assertions, which must hold after the conversation: one folder a kind. Pure: in comes the evidence, out goes a
+//! [`Component`] with its score or the reason why there is none.
 
 pub mod changes;
 pub mod cypher;
@@ -9,7 +10,7 @@ use crate::clock::Clock;
 use crate::evidence::{AssertionId, Evidence, Observed};
 use crate::score::{Component, Score};
 
-/// The check of an assertion. The key that is present in the job file tells which.
+/// The check of an assertion; the key that is present in the job file decides the kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AssertionCheck {
     /// `cypher` and `expected`: the rows that a query must return.
@@ -21,7 +22,7 @@ pub enum AssertionCheck {
 }
 
 impl AssertionCheck {
-    /// What a reader knows it by when the job gives it no name: its own text on one line.
+    /// The name for readers when the job gives none: its own text on one line.
     pub fn label(&self) -> String {
         let text = match self {
             AssertionCheck::Cypher(check) => &check.cypher,
@@ -193,7 +194,7 @@ mod tests {
 
     /// After a conversation in which the second message may have come twice.
     fn doubled(changes: Option<Observed<Vec<Change>>>, queries: Vec<QueryObservation>) -> Evidence {
-        let turn = |number| Turn { maybe_delivered: number == 2, ..Turn::said(number, "Hi", "Hello") };
+        let turn = |number| Turn { maybe_delivered: number == 2, ..Turn::answered(number, "Hi", "Hello") };
         let transcript = Transcript { turns: vec![turn(1), turn(2), turn(3)] };
         Evidence { transcript, changes, queries, ..Evidence::sample() }
     }
@@ -217,8 +218,8 @@ mod tests {
     #[test]
     fn what_was_said_and_called_is_told_once() {
         let evidence = doubled(None, Vec::new());
-        let said = check("evaluation.transcript.size == 1 && evaluation.functionCalls.size == 1");
-        assert_eq!(evaluate(&said, &evidence).score(), Some(Score::ZERO));
+        let of_messages = check("evaluation.transcript.size == 1 && evaluation.functionCalls.size == 1");
+        assert_eq!(evaluate(&of_messages, &evidence).score(), Some(Score::ZERO));
         let seen =
             |context: &str| Some(Observed::Seen(ObjectContext { context: context.into(), ..Default::default() }));
         let shows = check(r#"objectContext.context == "z""#);

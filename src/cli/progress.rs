@@ -113,7 +113,7 @@ impl Progress {
                     (Outcome::Graded, None) => self.ink.unsure("done, without a score"),
                     (outcome, _) => {
                         let error = one_line(outcome.error().unwrap_or_default(), UNCUT);
-                        self.ink.unsure(&format!("{}: {error}", outcome.word()))
+                        self.ink.unsure(&format!("{}: {error}", outcome.label()))
                     }
                 };
                 let line = self.line(*trial, &words);

@@ -131,7 +131,7 @@ async fn run_one(
     finished.map_err(|source| CliError::Journal { folder: folder.clone(), source })?;
 
     // The journal is the truth: nothing of the conversations was held in memory while they went on.
-    let mut stored = JournalFile::of(&folder, &keeper.journal);
+    let mut stored = JournalFile::from_journal(&folder, &keeper.journal);
     let mut gathered = Gathered::default();
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let kept = stored.write_summary(&overview.summary);

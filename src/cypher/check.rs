@@ -25,9 +25,9 @@ pub struct CypherProblem {
     pub line: usize,
     /// The column within the line, in characters, from 1.
     pub column: usize,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
-    /// What to write instead.
+    /// A suggestion.
     pub help: Option<String>,
 }
 

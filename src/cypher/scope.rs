@@ -1,4 +1,4 @@
-//! Whether every statement of a text keeps to one user's part of the graph, as far as its words can tell.
+//! Whether every statement of a text keeps to one user's part of the graph, as far as its tokens show.
 
 use super::split::split;
 use super::token::{Token, TokenKind, significant};
@@ -9,21 +9,21 @@ pub fn unscoped_problem(text: &str) -> Option<String> {
         let tokens = significant(statement);
         !is_schema(&tokens) && !tokens.iter().any(names_user)
     })?;
-    let words = unscoped.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = unscoped.split_whitespace().collect::<Vec<_>>().join(" ");
     const LONGEST: usize = 80;
-    let cut = words.char_indices().nth(LONGEST).map(|(at, _)| format!("{}…", &words[..at]));
-    Some(cut.unwrap_or(words))
+    let cut = text.char_indices().nth(LONGEST).map(|(at, _)| format!("{}…", &text[..at]));
+    Some(cut.unwrap_or(text))
 }
 
 fn names_user(token: &Token<'_>) -> bool {
     token.kind == TokenKind::Parameter && matches!(token.text, "$user" | "$`user`")
 }
 
-/// `CREATE … INDEX`, `DROP … CONSTRAINT`: the words before anything else.
+/// `CREATE … INDEX`, `DROP … CONSTRAINT`: the leading keywords.
 fn is_schema(tokens: &[Token<'_>]) -> bool {
     let creates = tokens.first().is_some_and(|first| first.keyword("CREATE DROP"));
-    let mut words = tokens.iter().take_while(|token| token.kind == TokenKind::Word);
-    creates && words.any(|word| word.keyword("INDEX CONSTRAINT"))
+    let mut leading = tokens.iter().take_while(|token| token.kind == TokenKind::Word);
+    creates && leading.any(|token| token.keyword("INDEX CONSTRAINT"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::token::{Token, TokenKind, significant};
 /// Some tokens of a statement, by their places.
 pub type Span = Range<usize>;
 
-/// The words that begin a clause, and so end a projection.
+/// The keywords that begin a clause, and so end a projection.
 const CLAUSES: &str =
     "MATCH OPTIONAL UNWIND CREATE MERGE SET DELETE DETACH REMOVE CALL WITH RETURN UNION WHERE SKIP LIMIT";
 
@@ -123,8 +123,8 @@ impl<'a> Statement<'a> {
     }
 
     /// Whether a token is one of these keywords, which spaces part.
-    pub fn keyword(&self, at: usize, words: &str) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.keyword(words))
+    pub fn keyword(&self, at: usize, keywords: &str) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.keyword(keywords))
     }
 
     /// Whether a token can be a name, plain or in backticks.

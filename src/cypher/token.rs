@@ -49,8 +49,8 @@ impl Token<'_> {
     }
 
     /// Whether it is one of these keywords, which spaces part, in any case.
-    pub fn keyword(&self, words: &str) -> bool {
-        self.kind == TokenKind::Word && is_one_of(self.text, words)
+    pub fn keyword(&self, keywords: &str) -> bool {
+        self.kind == TokenKind::Word && is_one_of(self.text, keywords)
     }
 }
 
@@ -70,7 +70,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             '$' => parameter(rest),
             c if c.is_whitespace() => (TokenKind::Space, span(rest, char::is_whitespace)),
             c if c.is_ascii_digit() => (TokenKind::Number, number(rest)),
-            c if c.is_alphabetic() || c == '_' => (TokenKind::Word, word(rest)),
+            c if c.is_alphabetic() || c == '_' => (TokenKind::Word, name_length(rest)),
             c => (TokenKind::Symbol, c.len_utf8()),
         };
         tokens.push(Token { kind, text: &rest[..length], at });
@@ -86,9 +86,9 @@ pub fn significant(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Whether a text is one of these words, which spaces part, in any case.
-pub fn is_one_of(text: &str, words: &str) -> bool {
-    words.split(' ').any(|word| word.eq_ignore_ascii_case(text))
+/// Whether a text is one of these keywords, which spaces separate, in any case.
+pub fn is_one_of(text: &str, keywords: &str) -> bool {
+    keywords.split(' ').any(|keyword| keyword.eq_ignore_ascii_case(text))
 }
 
 /// A name without its backticks.
@@ -100,7 +100,7 @@ pub fn unquoted(name: &str) -> String {
 }
 
 /// Letters, digits and underscores. Nearly all names are ASCII, and every statement is read several times.
-fn word(text: &str) -> usize {
+fn name_length(text: &str) -> usize {
     let ascii = text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
     if text.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
         return ascii;
@@ -140,7 +140,7 @@ fn parameter(text: &str) -> (TokenKind, usize) {
     let name = &text[1..];
     match name.chars().next() {
         Some('`') => (TokenKind::Parameter, 1 + backticks(name)),
-        Some(c) if c.is_alphanumeric() || c == '_' => (TokenKind::Parameter, 1 + word(name)),
+        Some(c) if c.is_alphanumeric() || c == '_' => (TokenKind::Parameter, 1 + name_length(name)),
         _ => (TokenKind::Symbol, 1),
     }
 }
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn words(text: &str) -> Vec<(TokenKind, &str)> {
+    fn tokens_of(text: &str) -> Vec<(TokenKind, &str)> {
         significant(text).into_iter().map(|token| (token.kind, token.text)).collect()
     }
 
@@ -179,27 +179,33 @@ mod tests {
 
     #[test]
     fn strings_comments_and_backticks_are_one_token_each() {
-        assert_eq!(words(r"'a\'b' "), [(TokenKind::Quoted, r"'a\'b'")]);
-        assert_eq!(words("`a``b`c"), [(TokenKind::Backtick, "`a``b`"), (TokenKind::Word, "c")]);
-        assert_eq!(words("a/*'*/b//;\nc"), [(TokenKind::Word, "a"), (TokenKind::Word, "b"), (TokenKind::Word, "c")]);
-        assert_eq!(words("'open"), [(TokenKind::Quoted, "'open")]);
+        assert_eq!(tokens_of(r"'a\'b' "), [(TokenKind::Quoted, r"'a\'b'")]);
+        assert_eq!(tokens_of("`a``b`c"), [(TokenKind::Backtick, "`a``b`"), (TokenKind::Word, "c")]);
+        assert_eq!(
+            tokens_of("a/*'*/b//;\nc"),
+            [(TokenKind::Word, "a"), (TokenKind::Word, "b"), (TokenKind::Word, "c")]
+        );
+        assert_eq!(tokens_of("'open"), [(TokenKind::Quoted, "'open")]);
     }
 
     #[test]
     fn a_range_is_two_numbers_and_two_dots() {
         let expected =
             [(TokenKind::Number, "1"), (TokenKind::Symbol, "."), (TokenKind::Symbol, "."), (TokenKind::Number, "3")];
-        assert_eq!(words("1..3"), expected);
-        assert_eq!(words("1.5e-3"), [(TokenKind::Number, "1.5e-3")]);
-        assert_eq!(words("0x1e-3"), [(TokenKind::Number, "0x1e"), (TokenKind::Symbol, "-"), (TokenKind::Number, "3")]);
+        assert_eq!(tokens_of("1..3"), expected);
+        assert_eq!(tokens_of("1.5e-3"), [(TokenKind::Number, "1.5e-3")]);
+        assert_eq!(
+            tokens_of("0x1e-3"),
+            [(TokenKind::Number, "0x1e"), (TokenKind::Symbol, "-"), (TokenKind::Number, "3")]
+        );
     }
 
     #[test]
     fn a_parameter_keeps_its_dollar() {
         assert_eq!(
-            words("$user.x"),
+            tokens_of("$user.x"),
             [(TokenKind::Parameter, "$user"), (TokenKind::Symbol, "."), (TokenKind::Word, "x")]
         );
-        assert_eq!(words("$ "), [(TokenKind::Symbol, "$")]);
+        assert_eq!(tokens_of("$ "), [(TokenKind::Symbol, "$")]);
     }
 }

@@ -1,9 +1,9 @@
-//! What an agent that eval-job started printed.
+//! The output of an agent that eval-job started.
 
 use serde::{Deserialize, Serialize};
 
-/// What the agent's processes printed on stdout and stderr while a trial went on, as far as it was kept: untrusted text,
-/// with secrets blotted out.
+/// The beginning and end of what the agent's processes wrote to stdout and stderr during a trial: untrusted text, with
+/// secrets redacted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentOutput {

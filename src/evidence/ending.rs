@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 pub enum Ending {
     /// The persona said goodbye.
     SignedOff,
-    /// The fixed lines of `evaluator.script` were all said.
+    /// All fixed lines of `evaluator.script` were sent.
     ScriptEnded,
-    /// `maxTurns` messages were said: graded like any other ending.
+    /// The limit of `maxTurns` messages was reached: graded like any other ending.
     MaxTurns,
     /// The agent failed to answer to the end of the retries.
     AgentFailed {
-        /// What went wrong last.
+        /// The last error.
         error: String,
     },
     /// It never ended: the run was killed or interrupted.

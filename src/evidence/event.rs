@@ -1,4 +1,4 @@
-//! What the agent reports about its own work.
+//! The agent's reports about its own work.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// One thing that the agent reported about its work in a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// What it is, as far as that is known.
+    /// The event, as far as its kind is known.
     #[serde(flatten)]
     pub kind: EventKind,
     /// As the agent reported it; `None` where `kind` says all of it.
@@ -14,7 +14,7 @@ pub struct Event {
     pub raw: Option<Value>,
 }
 
-/// What kind of thing.
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum EventKind {
@@ -25,7 +25,7 @@ pub enum EventKind {
     },
     /// A request to the knowledge-graph service.
     GraphRequest {
-        /// What was asked of it.
+        /// The text of the request.
         content: String,
         /// How its answer was to be summarised.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,7 @@ impl Event {
         Event::with_raw(EventKind::FunctionCall(ToolCall { function: function.into(), args }), raw)
     }
 
-    /// What a function returned, with what the agent reported of it.
+    /// A function's response, with what the agent reported of it.
     pub fn response(output: Value, raw: Value) -> Event {
         Event::with_raw(EventKind::FunctionResponse { output }, raw)
     }
@@ -67,7 +67,7 @@ impl Event {
         EventKind::Other { data }.into()
     }
 
-    /// What of it may hold pieces of a text that is streamed.
+    /// The JSON values of the event that may hold pieces of a streamed text.
     pub fn documents_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         let known = match &mut self.kind {
             EventKind::FunctionCall(call) => Some(&mut call.args),

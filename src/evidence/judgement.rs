@@ -1,4 +1,4 @@
-//! What the judge was asked and what it said.
+//! Questions to the judge, and its judgements.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ pub struct ReplySchema {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// What it is known by: metrics that ask the same share its judgement.
+    /// The question's id; metrics that ask the same question share its judgement.
     pub id: String,
     /// The metric that asks, and reads the reply.
     pub metric: String,
@@ -84,7 +84,7 @@ impl Question {
     }
 }
 
-/// A judge's answer to one question: its raw words, so that they can be read and graded again.
+/// A judge's answer to one question: its raw reply, so that it can be read and graded again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Judgement {
@@ -104,7 +104,7 @@ pub struct Judgement {
     pub rejected: Vec<(String, String)>,
     /// Tokens and calls of all tries.
     pub usage: Usage,
-    /// What the model was asked for and refuses, a sentence each: a temperature, a schema.
+    /// Settings that the model refused (a temperature, a schema), a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

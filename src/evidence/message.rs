@@ -28,12 +28,12 @@ impl Role {
     }
 }
 
-/// Who said what.
+/// A message with its author's role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// The words, as they were said: untrusted text.
+    /// The message as it was sent: untrusted text.
     pub content: String,
 }
 

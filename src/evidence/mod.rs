@@ -1,4 +1,5 @@
-//! What happened: plain data, collected while a trial runs and never edited afterwards.
+//! The evidence of a trial: plain data, collected while the trial runs and never edited afterwards. In comes what `run`
+//! observes of agent, graph and models; out goes one [`Evidence`], and a [`Judgement`] for each [`Question`].
 //!
 //! Invariants: nothing in here knows a network, a job or a score; everything serialises, so that a stored trial can be
 //! graded again in ten years.
@@ -57,8 +58,8 @@ impl Condition {
         }
     }
 
-    /// How a reader is told which condition it is.
-    pub fn words(self) -> &'static str {
+    /// The name that readers see.
+    pub fn label(self) -> &'static str {
         match self {
             Condition::WithoutFacts => "without facts",
             Condition::WithFacts => "with facts",
@@ -85,28 +86,28 @@ pub struct Evidence {
     pub ending: Ending,
     /// The agent's observable state after the conversation; `None` when nothing asked for it.
     pub object_context: Option<Observed<ObjectContext>>,
-    /// What each Cypher assertion's query returned after the conversation.
+    /// The result of each Cypher assertion's query after the conversation.
     pub queries: Vec<QueryObservation>,
-    /// What changed in the graph, in the order in which it was seen; why it could not be watched; `None` when there is no
-    /// graph, or in what an earlier version kept.
+    /// The changes of the graph, in the order in which they were seen, or why they could not be observed; `None`
+    /// without a graph, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Observed<Vec<Change>>>,
-    /// What could be seen just before the first turn.
+    /// The observable state just before the first turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<State>,
-    /// What could be seen on an empty graph; the agent's state on nothing is an empty object context.
+    /// The observable state on an empty graph; the agent's part of it is an empty object context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty: Option<State>,
     /// Tokens and calls of the persona in this trial.
     pub persona_usage: Usage,
-    /// What the persona's model was asked for and refuses, a sentence each.
+    /// Settings that the persona's model refused, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persona_notes: Vec<String>,
 }
 
 impl Evidence {
-    /// Of a conversation that has just been opened.
-    pub fn of_session(session_id: String, user: String, trial: &TrialId) -> Evidence {
+    /// The evidence of a conversation that has just been opened.
+    pub fn new(session_id: String, user: String, trial: &TrialId) -> Evidence {
         Evidence {
             session_id,
             user,
@@ -148,7 +149,7 @@ impl Evidence {
         matches!(self.ending, Ending::AgentFailed { .. } | Ending::TimeLimit { .. })
     }
 
-    /// What the query of an assertion returned after the conversation, where it was run and could be.
+    /// The rows that the query of an assertion returned after the conversation; `None` if it was not run or failed.
     pub fn table(&self, assertion: &AssertionId) -> Option<&Table> {
         state::table_of(&self.queries, assertion)
     }
@@ -164,7 +165,7 @@ pub const TRIES: u32 = 4;
 
 #[cfg(test)]
 impl Evidence {
-    /// A conversation that ended well and in which nothing was said.
+    /// A conversation that ended well, without turns.
     pub(crate) fn sample() -> Evidence {
         let trial = TrialId {
             number: 1,
@@ -173,7 +174,7 @@ impl Evidence {
             condition: Condition::WithFacts,
             repeat: 1,
         };
-        let evidence = Evidence::of_session("s".to_owned(), "user".to_owned(), &trial);
+        let evidence = Evidence::new("s".to_owned(), "user".to_owned(), &trial);
         Evidence { ending: Ending::SignedOff, ..evidence }
     }
 }
@@ -190,7 +191,7 @@ mod tests {
         };
         let failures = failures.iter().map(tried).collect();
         let second = Turn { failures, agent: answer.map(str::to_owned), ..Turn::begun(2, "Hi".to_owned()) };
-        let transcript = Transcript { turns: vec![Turn::said(1, "Hello", "Hello"), second] };
+        let transcript = Transcript { turns: vec![Turn::answered(1, "Hello", "Hello"), second] };
         Evidence { transcript, ending, ..Evidence::sample() }
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectContext {
-    /// The agent's own word for the context; any JSON.
+    /// The agent's own name for the context; any JSON.
     #[serde(default)]
     pub context: Value,
     /// The things it has at hand.
@@ -37,7 +37,7 @@ pub struct Resource {
     /// Its name.
     #[serde(default)]
     pub name: String,
-    /// What it is; Embabel's default is its name.
+    /// A description; Embabel's default is the name.
     #[serde(default)]
     pub description: String,
     /// Its properties.
@@ -57,7 +57,7 @@ pub struct Resource {
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// The purpose of the function.
     #[serde(default)]
     pub description: String,
     /// The label of the entities that it belongs to.

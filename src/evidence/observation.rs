@@ -1,4 +1,4 @@
-//! What was looked at after the conversation.
+//! Observations that are made after the conversation.
 
 use std::fmt::{self, Formatter};
 
@@ -11,13 +11,13 @@ use super::Table;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Observed<T> {
-    /// What it showed.
+    /// The observed value.
     Seen(T),
     /// Why it could not be looked at: somebody's fault, but not shown to be the agent's.
     Failed(String),
 }
 
-/// What a Cypher assertion's query returned.
+/// The result of a Cypher assertion's query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryObservation {
@@ -25,13 +25,13 @@ pub struct QueryObservation {
     pub assertion: AssertionId,
     /// Its rows.
     pub result: Observed<Table>,
-    /// Both sides of the comparison that it returns, where conversations find what others left: `true` and `false` alone
-    /// don't tell whose doing it is.
+    /// Both sides of the comparison that it returns, where conversations find what others left: `true` and `false`
+    /// alone don't show which conversation caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sides: Option<Table>,
 }
 
-/// What an assertion is known by within its case, stable across runs.
+/// The id of an assertion within its case, stable across runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct AssertionId(String);
 

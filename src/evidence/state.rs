@@ -1,16 +1,16 @@
-//! What can be seen of agent and graph at one moment.
+//! The observable state of agent and graph at one moment.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AssertionId, ObjectContext, Observed, QueryObservation, Table};
 
-/// What can be seen of agent and graph at one moment, as far as the job's assertions look at it.
+/// The observable state of agent and graph at one moment, as far as the job's assertions need it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct State {
     /// The agent's observable state; `None` when nothing asks for it.
     pub object_context: Option<Observed<ObjectContext>>,
-    /// What each Cypher assertion's query returns.
+    /// The result of each Cypher assertion's query.
     pub queries: Vec<QueryObservation>,
     /// Whether what is there can be what other conversations left: they share it, and no setup prepares it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -18,7 +18,7 @@ pub struct State {
 }
 
 impl State {
-    /// What the query of an assertion returned, where it was run and could be.
+    /// The rows that the query of an assertion returned; `None` if it was not run or failed.
     pub fn table(&self, assertion: &AssertionId) -> Option<&Table> {
         table_of(&self.queries, assertion)
     }

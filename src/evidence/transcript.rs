@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, Message, Role, Turn};
 
-/// A conversation, turn by turn, as both sides said it.
+/// A conversation, turn by turn, with the messages of both sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Transcript {
@@ -22,7 +22,7 @@ impl Transcript {
         })
     }
 
-    /// How many messages both sides have said.
+    /// The number of messages of both sides.
     pub fn message_count(&self) -> usize {
         self.turns.iter().map(|turn| usize::from(!turn.is_greeting()) + usize::from(turn.agent.is_some())).sum()
     }
@@ -37,7 +37,7 @@ impl Transcript {
         self.average(|turn| turn.latency_ms)
     }
 
-    /// The mean of the milliseconds until the replies' first words; `None` when no reply was streamed.
+    /// The mean of the milliseconds to the replies' first tokens; `None` when no reply was streamed.
     pub fn average_first_token_ms(&self) -> Option<f64> {
         self.average(|turn| turn.first_token_ms)
     }
@@ -47,7 +47,7 @@ impl Transcript {
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
-    /// Whether the agent has said anything at all.
+    /// Whether the agent has replied at all.
     pub fn has_reply(&self) -> bool {
         self.turns.iter().any(|turn| turn.agent.is_some())
     }

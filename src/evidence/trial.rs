@@ -24,8 +24,8 @@ pub struct TrialId {
 }
 
 impl TrialId {
-    /// What pairs it with the same trial of another run of the job: `case/model/condition/repeat`, each percent-encoded
-    /// where it holds a `/` or a `%`.
+    /// The key that pairs it with the same trial of another run of the job: `case/model/condition/repeat`, each
+    /// percent-encoded where it holds a `/` or a `%`.
     pub fn key(&self) -> String {
         self.to_string()
     }

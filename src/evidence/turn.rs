@@ -10,18 +10,18 @@ use super::{Event, Usage};
 pub struct Turn {
     /// Counted from 1; 0 for the agent's opening greeting.
     pub number: u32,
-    /// What the persona said; empty in turn 0.
+    /// The persona's message; empty in turn 0.
     pub user: String,
-    /// What the agent answered; `None` when it never did.
+    /// The agent's reply; `None` when it never replied.
     pub agent: Option<String>,
-    /// What the agent reported about its work during this turn.
+    /// The agent's reports about its work during this turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
     /// Milliseconds of the successful try, from the last byte of the message to the last byte of the reply; `None` without
     /// a reply. Failed tries, the waits between them, connecting and our own work are not in it.
     pub latency_ms: Option<f64>,
-    /// Milliseconds of the successful try, from the last byte of the message to the first words of the reply; `None` where
-    /// the transport does not stream.
+    /// Milliseconds of the successful try, from the last byte of the message to the first token of the reply; `None`
+    /// where the transport does not stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<f64>,
     /// Milliseconds of the whole turn as its user would wait: the latency, and beside it the failed tries with the waits
@@ -64,8 +64,8 @@ impl Turn {
 
 #[cfg(test)]
 impl Turn {
-    /// A turn of nothing but words.
-    pub(crate) fn said(number: u32, user: &str, agent: &str) -> Turn {
+    /// An answered turn without events or times.
+    pub(crate) fn answered(number: u32, user: &str, agent: &str) -> Turn {
         Turn { agent: Some(agent.to_owned()), ..Turn::begun(number, user.to_owned()) }
     }
 }
@@ -74,7 +74,7 @@ impl Turn {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedTry {
-    /// What went wrong, in a sentence without secrets.
+    /// The error, in a sentence without secrets.
     pub error: String,
     /// Whether the agent can have received the message all the same.
     pub maybe_received: bool,

@@ -36,7 +36,7 @@ pub struct Usage {
 
 impl Usage {
     /// One answered request of which nothing is known but these two sums.
-    pub fn of_call(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Usage {
+    pub fn from_counts(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Usage {
         Usage {
             calls: 1,
             unreported_calls: u64::from(input_tokens.is_none() || output_tokens.is_none()),
@@ -49,15 +49,15 @@ impl Usage {
         }
     }
 
-    /// Of several replies together, each with what it told; `None` where none told anything. One that told nothing among
-    /// others that did is one that is known to be missing.
-    pub fn of_replies(replies: impl IntoIterator<Item = Option<Usage>>) -> Option<Usage> {
-        let (mut sum, mut is_told) = (Usage::default(), false);
-        for told in replies {
-            is_told |= told.is_some();
-            sum = sum.plus(told.unwrap_or(Usage::of_call(None, None)));
+    /// The sum of several replies' usage; `None` if none reported any. Where only some did, the others count as calls
+    /// without reported tokens.
+    pub fn sum_reported(replies: impl IntoIterator<Item = Option<Usage>>) -> Option<Usage> {
+        let (mut sum, mut is_reported) = (Usage::default(), false);
+        for reported in replies {
+            is_reported |= reported.is_some();
+            sum = sum.plus(reported.unwrap_or(Usage::from_counts(None, None)));
         }
-        is_told.then_some(sum)
+        is_reported.then_some(sum)
     }
 
     /// Tokens of requests and replies; `None` where one of the two is unknown.
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn sums_keep_the_unknown_apart_from_zero_and_the_largest_of_each() {
-        let known = Usage { reasoning_tokens: Some(0), ..Usage::of_call(Some(100), Some(5)) };
-        let sum = known.plus(Usage::of_call(Some(40), Some(50))).plus(Usage::of_call(None, Some(1)));
+        let known = Usage { reasoning_tokens: Some(0), ..Usage::from_counts(Some(100), Some(5)) };
+        let sum = known.plus(Usage::from_counts(Some(40), Some(50))).plus(Usage::from_counts(None, Some(1)));
         assert_eq!((sum.calls, sum.input_tokens, sum.output_tokens), (3, Some(140), Some(56)));
         assert_eq!((sum.cached_input_tokens, sum.reasoning_tokens), (None, Some(0)));
         assert_eq!((sum.unreported_calls, sum.total_tokens()), (1, Some(196)));
@@ -106,15 +106,15 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_tells_nothing_is_missing_among_others_wherever_it_stands() {
-        let told = Some(Usage::of_call(Some(100), Some(5)));
-        for replies in [[told, None], [None, told]] {
-            let sum = Usage::of_replies(replies).unwrap();
+    fn a_reply_that_reports_nothing_is_missing_among_others_wherever_it_stands() {
+        let reported = Some(Usage::from_counts(Some(100), Some(5)));
+        for replies in [[reported, None], [None, reported]] {
+            let sum = Usage::sum_reported(replies).unwrap();
             assert_eq!((sum.calls, sum.unreported_calls, sum.total_tokens()), (2, 1, Some(105)));
         }
-        assert_eq!(Usage::of_replies([None, None]), None);
-        assert_eq!(Usage::of_replies([]), None);
-        assert_eq!(Usage::of_replies([told]), told);
+        assert_eq!(Usage::sum_reported([None, None]), None);
+        assert_eq!(Usage::sum_reported([]), None);
+        assert_eq!(Usage::sum_reported([reported]), reported);
     }
 
     #[test]

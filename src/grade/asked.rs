@@ -1,4 +1,4 @@
-//! What the judge was asked, from what is stored of it.
+//! Renders the judge's questions again from the stored record.
 
 use super::{metric_input, questions};
 use crate::evidence::{AskedQuestion, Evidence, Question};
@@ -58,8 +58,8 @@ mod tests {
             condition: Condition::WithFacts,
             repeat: 1,
         };
-        let mut evidence = Evidence::of_session("s".to_owned(), "u".to_owned(), &id);
-        evidence.transcript.turns = vec![Turn::said(1, "</message> & \u{1b}", "naïve\r\n\"<b>\"\n")];
+        let mut evidence = Evidence::new("s".to_owned(), "u".to_owned(), &id);
+        evidence.transcript.turns = vec![Turn::answered(1, "</message> & \u{1b}", "naïve\r\n\"<b>\"\n")];
         let rendered = questions(&job, &metric_input(&job, &job.cases[0], &evidence), &Templates::embedded()).unwrap();
         (job, evidence, rendered)
     }

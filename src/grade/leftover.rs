@@ -7,8 +7,8 @@ use crate::evidence::{Evidence, ObjectContext, Observed, Resource, State};
 use crate::job::Assertion;
 use crate::score::{Component, Score};
 
-/// What an assertion that fails is worth instead, where nothing keeps conversations apart and it would hold without what was
-/// there before the first word, or nobody can tell whether it would: it may not be the agent's fault.
+/// The component of a failed assertion where nothing keeps conversations apart and it would hold, or may hold, without
+/// what was there before the conversation: the failure may not be the agent's fault. `None` where the failure stands.
 pub(super) fn excused(
     assertion: &Assertion,
     trial: GradeInput<'_>,
@@ -57,8 +57,8 @@ pub(super) fn excused(
     })
 }
 
-/// Whether a query read data that was there before the first word, and returns it together with what is new. Where nothing
-/// that it looks at has changed, there is nothing new.
+/// Whether a query read data that was there before the conversation, and returns it together with what is new. Where
+/// nothing that it looks at has changed, there is nothing new.
 fn mixes_old_and_new(assertion: &Assertion, trial: GradeInput<'_>, before: &State) -> bool {
     let (AssertionCheck::Cypher(check), id, evidence) = (&assertion.check, &assertion.id, trial.evidence) else {
         return false;

@@ -1,4 +1,5 @@
-//! From evidence and judgements to a scorecard. Pure: an old run can be graded again without agent or judge.
+//! From evidence and judgements to a scorecard. Pure: an old run can be graded again without agent or judge. In come a
+//! job's case, a trial's evidence and the judgements; out go the questions for the judge, and a [`Scorecard`].
 
 mod asked;
 mod leftover;
@@ -18,7 +19,7 @@ pub use asked::{fill_in_prompts, reproduce};
 pub use usable::{unusable, unusable_on_nothing, why_unusable};
 pub use vacuous::{doubt, in_silence, is_in_doubt};
 
-/// What the metrics may know of a trial.
+/// The input of a trial's metrics.
 pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) -> MetricInput<'a> {
     let tasks = case.tasks.iter().map(|task| InputTask {
         kind: task.kind.as_str(),
@@ -36,7 +37,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) ->
     }
 }
 
-/// What the judge is to be asked about a trial, each question once.
+/// The questions to the judge about a trial, each once.
 ///
 /// # Errors
 /// A template that can't be rendered.
@@ -68,7 +69,7 @@ pub struct GradeInput<'a> {
     pub job: &'a Job,
     /// The job's case that the trial is of.
     pub case: &'a Case,
-    /// What happened.
+    /// The trial's evidence.
     pub evidence: &'a Evidence,
     /// Stops assertions that would take for ever.
     pub clock: Clock,
@@ -81,7 +82,7 @@ impl<'a> GradeInput<'a> {
     }
 }
 
-/// What a trial is worth.
+/// Grades a trial.
 pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     let evidence = trial.evidence;
     let input = metric_input(trial.job, trial.case, evidence);
@@ -94,7 +95,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     dimensions.sort_by_key(|dimension| dimension.weight == Weight::ZERO);
     let failure_count = evidence.failure_count();
     let composite = if evidence.agent_ended_it() && !evidence.transcript.has_reply() {
-        // Whatever holds of an untouched graph is not the doing of an agent that never said a word.
+        // Whatever holds of an untouched graph is not the doing of an agent that never replied.
         Component::scored(Score::ZERO, "the agent never replied")
     } else {
         composite(&dimensions, failure_count)
@@ -102,7 +103,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
 }
 
-/// How a conversation came out that was judged.
+/// The outcome of a conversation that was judged.
 pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
     let unusable = judgements.iter().find_map(|judgement| match &judgement.reply {
         Observed::Failed(error) => Some(error.clone()),
@@ -123,7 +124,7 @@ fn assertions(trial: GradeInput<'_>) -> Dimension {
         .map(|assertion| {
             let component = match assertion.when {
                 Some(when) if when != trial.evidence.condition => {
-                    Component::not_applicable(format!("only checked {}", when.words()))
+                    Component::not_applicable(format!("only checked {}", when.label()))
                 }
                 _ => assert_on(assertion, trial),
             };

@@ -1,4 +1,4 @@
-//! Whether what an assertion looks at has changed since the first word.
+//! Whether what an assertion looks at has changed since the first message.
 
 use super::GradeInput;
 use crate::assertion::{AssertionCheck, cypher, expression};
@@ -10,12 +10,12 @@ use crate::job::Assertion;
 pub(super) enum Since {
     Changed,
     Unchanged,
-    /// Nobody can tell, and why.
+    /// It is not known, with the reason.
     Unknown(String),
 }
 
-/// Whether what an assertion looks at, and nothing else, has changed since the first word. A script that looks only at
-/// the conversation sees something new as soon as a word is said.
+/// Whether what an assertion looks at, and nothing else, has changed since the first message. A script that looks only
+/// at the conversation sees something new with every message.
 pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &State) -> Since {
     let evidence = trial.evidence;
     match check {

@@ -1,5 +1,5 @@
-//! Whether an assertion that holds says anything of the conversation: whether it could have failed at all, and whether it
-//! held before the first word already. And whether one that fails does so for what others left behind.
+//! Whether an assertion that holds says anything of the conversation: whether it could have failed at all, and whether
+//! it held before the first message. And whether one that fails does so for what others left behind.
 
 use super::since::{Since, since};
 use super::{GradeInput, evaluate, leftover};
@@ -8,7 +8,7 @@ use crate::evidence::{Condition, Ending, Evidence, ObjectContext, Observed, Stat
 use crate::job::Assertion;
 use crate::score::{Component, Score, Vacuity};
 
-/// The evidence as it would be had nobody said a word and had this been all that there was to see.
+/// The evidence of a conversation without messages in which only this state was observed.
 pub(super) fn silent(evidence: &Evidence, state: &State) -> Evidence {
     Evidence {
         transcript: Transcript::default(),
@@ -27,12 +27,12 @@ pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
     assertion.applies_in(condition) && !assertion.holds_before
 }
 
-/// What an assertion comes to in a state in which nobody has said a word.
+/// Evaluates an assertion on a state, as if no message had been sent.
 pub fn in_silence(assertion: &Assertion, trial: GradeInput<'_>, state: &State) -> Component {
     evaluate(assertion, trial.with(&silent(trial.evidence, state)))
 }
 
-/// What an assertion comes to on an empty graph and an empty object context.
+/// Evaluates an assertion on an empty graph and an empty object context.
 fn on_nothing(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
     let evidence = trial.evidence;
     let queries = evidence.empty.as_ref().map(|empty| empty.queries.clone()).unwrap_or_default();
@@ -40,8 +40,8 @@ fn on_nothing(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
     in_silence(assertion, trial, &State { object_context, queries, ..State::default() })
 }
 
-/// What is known before any conversation of what it will mean when an assertion holds; `None` where it does not hold
-/// yet, or was never looked at.
+/// Why an assertion that holds afterwards may say nothing, as far as that is known before the conversation; `None`
+/// where it does not hold yet, or was not evaluated.
 pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
     let evidence = trial.evidence;
     let before = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition))?;
@@ -77,8 +77,8 @@ fn was_looked_at(assertion: &Assertion, before: &State) -> bool {
     }
 }
 
-/// What an assertion that came to `after` is worth in the light of what was there before the first word, and why it may
-/// say nothing of the conversation.
+/// The component of an assertion that came to `after`, in the light of what held before the conversation, and why it
+/// may say nothing of the conversation.
 pub(super) fn weigh(assertion: &Assertion, trial: GradeInput<'_>, after: Component) -> (Component, Option<Vacuity>) {
     let evidence = trial.evidence;
     let Some(before) = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition)) else {
@@ -131,8 +131,8 @@ fn hold(
     (component, Some(vacuity))
 }
 
-/// Whether an assertion holds only with what others may have left in the agent's state, which is as it was before the first
-/// word: what else it looks at is of this conversation, but that isn't.
+/// Whether an assertion holds only with what others may have left in the agent's state, which is as it was before the
+/// conversation: what else it looks at is of this conversation, but that isn't.
 fn rests_on_leftovers(assertion: &Assertion, trial: GradeInput<'_>, before: &State) -> bool {
     let check = &assertion.check;
     if !before.may_be_left_over || !check.needs_object_context() || check.shows_the_same(trial.evidence) != Some(true) {

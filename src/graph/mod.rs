@@ -1,4 +1,5 @@
-//! The knowledge graph that the agent writes to: one folder a backend.
+//! The knowledge graph that the agent writes to: one folder a backend. In come Cypher statements with parameters; out
+//! come [`Table`]s of [`Value`]s, or a [`GraphError`] with its cause.
 //!
 //! Invariants: statements and parameters are never spliced; an error says which side it is on, so that a graph that is
 //! down never looks like an agent that did nothing; a clear error is never traded for a wrong row.
@@ -53,19 +54,19 @@ pub trait Graph: Send + Sync {
     /// those of the last statement.
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError>;
 
-    /// What keeps others from working with it just now: it does not answer, it came back within this time, or somebody
-    /// waits for another one's lock. `words` are those in which somebody who needs it has failed. Nothing is tried again,
-    /// and nothing is waited for longer than a few seconds.
-    async fn trouble(&self, within: Duration, words: &str) -> Option<String> {
-        let _ = (within, words);
+    /// Why others can't work with the graph just now: it does not answer, it came back within this time, or somebody
+    /// waits for another one's lock; `None` if nothing is wrong. `failure` is the error of whoever needs the graph.
+    /// Makes no second attempt and waits for a few seconds at most.
+    async fn trouble(&self, within: Duration, failure: &str) -> Option<String> {
+        let _ = (within, failure);
         let answer = tokio::time::timeout(Duration::from_secs(3), self.read("RETURN 1", &Parameters::new())).await;
         // One that is busy with what was asked of it is not down.
         let error = answer.ok()?.err()?;
         matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit).then_some(error.message)
     }
 
-    /// A number that is another one after every committed write, whoever made it: while it is the same, so is the
-    /// graph. `None` where the backend can't tell.
+    /// A number that changes with every committed write, whoever made it: while it is the same, so is the graph. `None`
+    /// where the backend does not count.
     fn version(&self) -> Option<u64> {
         None
     }
@@ -98,7 +99,7 @@ impl GraphError {
     }
 }
 
-/// The cause of a graph error, which tells whose fault it is.
+/// The cause of a graph error, which decides who is to blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphErrorKind {
     /// The database can't be reached.

@@ -13,22 +13,22 @@ use crate::assertion::expression::ExpressionCheck;
 use crate::evidence::{AssertionId, Condition};
 use crate::score::Weight;
 
-/// What must hold after the conversation.
+/// A condition that must hold after the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "AssertionFile", into = "AssertionFile")]
 pub struct Assertion {
-    /// What it is known by, in evidence and across runs: its name, else a digest of what it checks. No two assertions of a
-    /// case have the same.
+    /// The assertion's id in evidence and across runs: its name, else a digest of its check. No two assertions of a
+    /// case share one.
     pub id: AssertionId,
-    /// What a reader knows it by, if the job says.
+    /// The name that readers see, if the job gives one.
     pub name: Option<String>,
     /// How much it counts among the assertions.
     pub weight: Weight,
     /// The one condition in which it must hold; `None` means both.
     pub when: Option<Condition>,
-    /// It is meant to hold before the conversation too.
+    /// It may hold before the conversation too.
     pub holds_before: bool,
-    /// What is looked at and what must be seen.
+    /// The check: its subject and the expected result.
     pub check: AssertionCheck,
 }
 
@@ -44,12 +44,12 @@ impl Assertion {
     }
 }
 
-/// What must hold after the conversation: `cypher` with `expected`, `expression`, or `changes`.
+/// A condition that must hold after the conversation: `cypher` with `expected`, `expression`, or `changes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "assertion", rename = "Assertion", transform = one_assertion_kind)]
 struct AssertionFile {
-    /// What a reader knows it by. Without it, its own text.
+    /// The assertion's name in reports. Default: its own text
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     name: Option<String>,
@@ -60,14 +60,16 @@ struct AssertionFile {
     /// The one condition in which it must hold. Without it, both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     when: Option<Condition>,
-    /// It is meant to hold before the conversation too: something that must not come to be. Then it is no vacuous one.
+    /// It may hold before the conversation too, like something that must never come to be. Then it does not count as
+    /// vacuous.
     #[serde(default)]
     holds_before: bool,
     /// A Cypher query that only reads. `$user`, `$sessionId`, `$trial` and `$model` are parameters.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     cypher: Option<String>,
-    /// What the query must return: a value, a list for one row, a list of lists or of mappings for a table. 1 equals 1.0 but not "1".
+    /// The result that the query must return: a value, a list for one row, a list of lists or of mappings for a table.
+    /// 1 equals 1.0 but not "1".
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
     expected: Option<Value>,
@@ -75,7 +77,7 @@ struct AssertionFile {
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     expression: Option<String>,
-    /// What the conversation may do to the graph, and must: whatever it does beyond that fails.
+    /// The changes that the conversation must or may make to the graph: any other change fails.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "ChangesConfig")]
     changes: Option<ChangesConfig>,
@@ -126,7 +128,7 @@ fn digest(file: &AssertionFile) -> String {
     Sha256::digest(checked.to_string()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Gives those whose id another one has already an id of their own.
+/// Gives each assertion whose id is taken already an id of its own.
 pub(super) fn tell_apart(assertions: &mut [Assertion]) {
     let mut taken = std::collections::BTreeSet::new();
     for assertion in assertions {

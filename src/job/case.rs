@@ -1,4 +1,4 @@
-//! What one conversation is about.
+//! A case: the subject of one conversation.
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,40 +6,40 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{Assertion, rules};
 use crate::evidence::{Condition, Message, Role};
 
-/// What one conversation is about: who the user is, what is there before it, and what must hold afterwards. In the file it
-/// adds to what the file says for all cases; a loaded [`Job`](super::Job)'s cases are complete.
+/// A case: the user of one conversation, the state before it, and the assertions on it. In the file it adds to what the
+/// file says for all cases; a loaded [`Job`](super::Job)'s cases are complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "case")]
 pub struct Case {
-    /// What it is known by, in reports and across runs; no two cases of a job have the same.
+    /// The case's id in reports and across runs; no two cases of a job share one.
     #[schemars(regex(pattern = r"\S"))]
     pub id: String,
-    /// What it is for.
+    /// The purpose of the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Words to pick cases by, beside the job's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub tags: Vec<String>,
-    /// Fixed lines, said one after the other, instead of the persona's.
+    /// Fixed messages, sent one after the other, instead of the persona's.
     #[serde(default, rename = "script", skip_serializing_if = "User::is_persona")]
     #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
     pub user: User,
-    /// What the persona is to bring about, after the job's own tasks.
+    /// The persona's tasks in this case, after the job's own tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<Task>,
-    /// What is true of the user, beside the job's own facts.
+    /// Facts about the user, beside the job's own facts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub facts: Vec<String>,
-    /// What primes the agent's memory before the conversation, after the job's own seeds.
+    /// Seeds for the agent's memory before the conversation, after the job's own seeds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<Seed>,
-    /// What prepares the graph before the conversation, after the job's own setups.
+    /// Statements that prepare the graph before the conversation, after the job's own setups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setups: Vec<Setup>,
-    /// What must hold after the conversation, beside the job's own assertions.
+    /// Assertions on the conversation, beside the job's own assertions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assertions: Vec<Assertion>,
     /// The conditions in which it is held, instead of the job's. Default: both where there are facts, withoutFacts alone
@@ -49,7 +49,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A case of which nothing is said.
+    /// An empty case.
     pub(super) fn empty(id: String) -> Case {
         Case {
             id,
@@ -96,7 +96,7 @@ pub enum User {
     /// The persona, by its model.
     #[default]
     Persona,
-    /// Fixed lines, said one after the other.
+    /// Fixed messages, sent one after the other.
     Lines(Vec<String>),
 }
 
@@ -150,7 +150,7 @@ struct MessageFile {
     /// Who spoke.
     #[serde(default = "by_user")]
     role: Role,
-    /// The words.
+    /// The text of the message.
     #[schemars(regex(pattern = r"\S"))]
     content: String,
 }
@@ -196,7 +196,7 @@ pub struct Setup {
     pub cypher: String,
 }
 
-/// What the persona is to bring about.
+/// A task of the persona.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "task")]
@@ -204,7 +204,7 @@ pub struct Task {
     /// Whether something is to be done or answered.
     #[serde(default, rename = "type")]
     pub kind: TaskKind,
-    /// What the persona does.
+    /// The task itself.
     #[schemars(regex(pattern = r"\S"))]
     pub task: String,
     /// When it counts as done well.

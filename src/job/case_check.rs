@@ -1,4 +1,4 @@
-//! What no schema can say of `cases`: that each has an id of its own and something to do.
+//! Checks of `cases` beyond the schema: each needs an id of its own and something to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 

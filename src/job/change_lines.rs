@@ -1,4 +1,4 @@
-//! What no schema can say of a `changes` assertion: patterns, and ranges that hold nothing.
+//! Checks of `changes` assertions beyond the schema: patterns, and empty ranges.
 
 use super::problem::Report;
 use super::source::{YamlNode, as_json};
@@ -20,7 +20,7 @@ pub(super) fn check(report: &mut Report<'_>, changes: &YamlNode) {
 
 fn properties(report: &mut Report<'_>, owner: Option<&YamlNode>) {
     for entry in owner.map(YamlNode::entries).unwrap_or_default() {
-        // What has not the right structure is told elsewhere.
+        // A wrong structure is reported by the schema check.
         let Ok(property) = serde_json::from_value::<PropertyConfig>(as_json(&entry.value)) else { continue };
         let Some(problem) = property_problem(&property) else { continue };
         let place = match problem.key.and_then(|key| entry.value.get(key)) {

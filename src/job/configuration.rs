@@ -19,11 +19,11 @@ use crate::metric::{MetricKind, Weights};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "job", description = "A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.", transform = tasks_or_cases)]
 pub struct Job {
-    /// What a reader knows the job by. Without it, the file's name.
+    /// The job's name in reports. Default: the file's name
     #[serde(default, deserialize_with = "rules::or_default", skip_serializing_if = "String::is_empty")]
     #[schemars(with = "Option<String>", regex(pattern = r"\S"))]
     pub name: String,
-    /// What the job is for.
+    /// The purpose of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Words to pick jobs by.
@@ -42,10 +42,10 @@ pub struct Job {
     #[serde(default, rename = "aspirationalAverage", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4_294_967_295_u64))]
     pub aspirational_average_ms: Option<u64>,
-    /// What of a reply is timed.
+    /// The part of a reply that is timed.
     #[serde(default)]
     pub timing: Timing,
-    /// What is measured. Default: all of it
+    /// The metrics of the job. Default: all of them
     #[serde(default = "all_metrics", skip_serializing_if = "is_all_metrics")]
     #[schemars(length(min = 1))]
     pub metrics: Vec<MetricKind>,
@@ -60,24 +60,24 @@ pub struct Job {
     #[serde(default = "default_greetings")]
     #[schemars(length(min = 1), inner(regex(pattern = r"\S")))]
     pub greetings: Vec<String>,
-    /// What primes the agent's memory before each conversation.
+    /// Seeds for the agent's memory before each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) seeds: Vec<Seed>,
-    /// What prepares the graph before each conversation.
+    /// Statements that prepare the graph before each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) setups: Vec<Setup>,
-    /// What the persona is to bring about; with `cases`, in each of them.
+    /// The persona's tasks; with `cases`, in each of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1))]
     pub(super) tasks: Vec<Task>,
-    /// What is true of the user; may be empty. Told to the persona in the with-facts condition only.
+    /// Facts about the user; may be empty. Only the persona of the with-facts condition knows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(super) facts: Vec<String>,
-    /// What must hold after the conversation.
+    /// Assertions on each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) assertions: Vec<Assertion>,
-    /// What the conversations are about, where that is more than one thing: each case adds to what the file says for all.
+    /// The cases, where the job has more than one: each adds to what the file says for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1))]
     pub cases: Vec<Arc<Case>>,
@@ -94,10 +94,10 @@ pub struct Job {
     #[serde(default, deserialize_with = "rules::or_default")]
     #[schemars(with = "Option<JobGraph>")]
     pub graph: JobGraph,
-    /// What keeps conversations apart. `shared`: one after the other on what all share. `user`: at once, each with a user
-    /// of its own. `database`: at once, each with a database of its own. `process`: each with an agent process of its own.
-    /// Default: process for an agent that eval-job starts on the embedded graph, database for the demo agent there,
-    /// else shared
+    /// How conversations are kept apart. `shared`: one after the other on what all share. `user`: at once, each with a
+    /// user of its own. `database`: at once, each with a database of its own. `process`: each with an agent process of
+    /// its own. Default: process for an agent that eval-job starts on the embedded graph, database for the demo agent
+    /// there, else shared
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
     /// When the run counts as failed.
@@ -187,10 +187,10 @@ impl Job {
         }
     }
 
-    /// A job as it was kept with a run.
+    /// Reads a job that was stored with a run.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The stored job can't be read.
     pub fn restored(kept: &serde_json::Value) -> Result<Job, String> {
         let mut job = Job::deserialize(kept).map_err(|error| error.to_string())?;
         job.complete("");
@@ -235,7 +235,7 @@ fn stem(file_name: &str) -> String {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
 
-/// What keeps conversations apart.
+/// How conversations are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {

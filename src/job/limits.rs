@@ -52,7 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What the whole run may spend.
+    /// The limits on money and tokens of the whole run.
     pub fn spend(&self) -> SpendLimits {
         SpendLimits { cost: self.cost, tokens: self.tokens }
     }
@@ -65,7 +65,7 @@ impl Limits {
     }
 }
 
-/// What a whole run may take; without a number there is no limit.
+/// The limits of a whole run; without a number there is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunLimits {
     /// Money and tokens.
@@ -83,17 +83,19 @@ pub struct Gate {
     #[serde(default)]
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     pub min_score: Option<Score>,
-    /// What an assertion that can't fail means: one that holds before the conversation, on an empty graph, and after.
+    /// The effect of an assertion that can't fail: one that holds before the conversation, on an empty graph, and
+    /// after.
     #[serde(default)]
     pub vacuous: VacuousGate,
 }
 
-/// What of a reply is timed.
+/// The part of a reply that is timed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "timing")]
 pub struct Timing {
-    /// Until when: `complete` is the reply's last byte, `firstToken` its first words, where the transport streams.
+    /// The end of the time: `complete` is the reply's last byte, `firstToken` its first token, where the transport
+    /// streams.
     pub on: TimingOn,
 }
 
@@ -104,6 +106,6 @@ pub enum TimingOn {
     /// Its last byte.
     #[default]
     Complete,
-    /// Its first words.
+    /// Its first token.
     FirstToken,
 }

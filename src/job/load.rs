@@ -20,7 +20,7 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     semantics::check(&mut report, templates, &root);
     report.finish()?;
     job_of(file_name, text, &root).map_err(|message| {
-        // The schema and the types that read it are held together by tests; this tells the author when they part.
+        // The schema and the types that read it are held together by tests; this error shows the author when they differ.
         let mut report = Report::new(file_name, &lines);
         report
             .add(lines.at(0), format!("eval-job's own checks let this through: {message}"))

@@ -14,7 +14,7 @@ pub(super) const BLOT: &str = "***";
 pub(super) enum Mask {
     /// The secrets of the tree that was read.
     Secrets(Box<KnownSecrets>),
-    /// Everything but known keys and punctuation: the text is no YAML, and nobody can tell what is what.
+    /// Everything but known keys and punctuation: the text is no YAML, so that the meaning of its parts is unknown.
     Everything,
 }
 
@@ -61,9 +61,10 @@ impl Mask {
     /// Gives a problem its source line, and redacts the line's hidden parts and the secrets in the problem's message.
     pub(super) fn apply(&self, problem: &mut Problem, line: &str, hidden: &[Range<usize>]) {
         if let Mask::Secrets(known) = self {
-            let words = words_near(problem, line, hidden);
+            let hidden_texts = texts_near(problem, line, hidden);
             let clear = |text: &str| {
-                let text = words.iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), BLOT));
+                let text =
+                    hidden_texts.iter().fold(text.to_owned(), |text, hidden| text.replace(hidden.as_str(), BLOT));
                 known.redactor.redact(&text).into_owned()
             };
             if let Some(help) = &mut problem.help {
@@ -91,21 +92,21 @@ impl KnownSecrets {
     }
 }
 
-/// The hidden words around a problem's place, the longest first: its message may repeat them, however short they are.
-fn words_near(problem: &Problem, line: &str, hidden: &[Range<usize>]) -> Vec<String> {
+/// The hidden texts around a problem's place, the longest first: its message may repeat them, however short they are.
+fn texts_near(problem: &Problem, line: &str, hidden: &[Range<usize>]) -> Vec<String> {
     const NEAR: usize = 200;
     const MOST: usize = 32;
     let byte_of = |column: usize| line.char_indices().nth(column - 1).map_or(line.len(), |(at, _)| at);
     let (from, to) = (byte_of(problem.column).saturating_sub(NEAR), byte_of(problem.column + problem.width) + NEAR);
     let near = hidden.iter().filter(|part| part.end > from && part.start < to).take(MOST);
     let bare =
-        near.filter_map(|part| line.get(part.clone())).flat_map(|word| [word, word.trim_matches(['"', '\'', ' '])]);
-    let mut words: Vec<String> = bare.filter(|word| word.len() > 1).map(str::to_owned).collect();
-    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-    words
+        near.filter_map(|part| line.get(part.clone())).flat_map(|text| [text, text.trim_matches(['"', '\'', ' '])]);
+    let mut texts: Vec<String> = bare.filter(|text| text.len() > 1).map(str::to_owned).collect();
+    texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    texts
 }
 
-/// Values of keys that are secret by their names, as far as a line tells: of comments, and of keys that come twice.
+/// Values of keys that are secret by their names, as far as a line shows: of comments, and of keys that come twice.
 fn named_values(line: &str) -> Vec<Range<usize>> {
     let mut values = Vec::new();
     for (colon, _) in line.match_indices(':') {
@@ -123,7 +124,7 @@ fn named_values(line: &str) -> Vec<Range<usize>> {
             _ => text.find([',', '}', '#']).unwrap_or(text.len()),
         };
         let value = line[from..from + length].trim_end();
-        // Whether something is said at all, or is switched on, is no secret.
+        // An empty value or a switch is no secret.
         if !matches!(value, "" | "true" | "false" | "null" | "~") && is_worth_hiding(value.trim_matches(['"', '\''])) {
             values.push(from..from + value.len());
         }
@@ -155,12 +156,12 @@ fn beside_keys(line: &str) -> Vec<Range<usize>> {
             at += first.len_utf8();
             continue;
         }
-        let word = rest.trim_start_matches(['"', '\'']);
-        let length = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
-        let after = word[length..].trim_start_matches(['"', '\'']).trim_start();
-        if after.starts_with(':') && is_known_key(&word[..length]) {
-            at += rest.len() - word[length..].len();
-            at += word[length..].len() - word[length..].trim_start_matches(['"', '\'']).len();
+        let key = rest.trim_start_matches(['"', '\'']);
+        let length = key.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(key.len());
+        let after = key[length..].trim_start_matches(['"', '\'']).trim_start();
+        if after.starts_with(':') && is_known_key(&key[..length]) {
+            at += rest.len() - key[length..].len();
+            at += key[length..].len() - key[length..].trim_start_matches(['"', '\'']).len();
             continue;
         }
         let end = rest.find([',', '{', '}', '[', ']']).unwrap_or(rest.len()).max(first.len_utf8());

@@ -1,9 +1,9 @@
-//! A job: configuration and cases, as a file says them.
+//! The job: configuration and cases, as a file says them.
 //!
-//! In: the file's text. Out: a [`Job`] that is valid by construction, or all of the file's problems at once, each with line
-//! and column. The JSON Schema is derived from the same types, and `check` reads the text's tree by it; doc comments are
-//! the descriptions that an author's editor shows; what tells kinds apart is the key that is present, never a tag. No
-//! network, no environment.
+//! In: the file's text. Out: a [`Job`] that is valid by construction, or all of the file's problems at once, each with
+//! line and column. The JSON Schema is derived from the same types, and `check` reads the text's tree by it; doc
+//! comments are the descriptions that an author's editor shows; the key that is present distinguishes kinds, never a
+//! tag. No network, no environment.
 //!
 //! ```text
 //! text ─source→ tree with places ─check, semantics→ no problems ─serde→ Job ─complete→ Job

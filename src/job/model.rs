@@ -31,10 +31,10 @@ impl Provider {
         }
     }
 
-    fn from_name(word: &str) -> Option<Provider> {
-        match word {
+    fn from_name(name: &str) -> Option<Provider> {
+        match name {
             "google" => Some(Provider::Gemini),
-            word => Provider::ALL.into_iter().find(|provider| provider.as_str() == word),
+            name => Provider::ALL.into_iter().find(|provider| provider.as_str() == name),
         }
     }
 
@@ -98,21 +98,21 @@ impl ModelName {
                 Err(ModelNameError("a model's name is empty or has spaces around it".to_owned()))
             }
             None => Ok(ModelName::openai(text)),
-            Some((word, model)) => match Provider::from_name(word) {
+            Some((first, model)) => match Provider::from_name(first) {
                 Some(provider) if !model.is_empty() => Ok(ModelName::Of { provider, model: model.to_owned() }),
                 Some(_) => Err(ModelNameError(format!("there is no model behind `{text}`; write `{text}MODEL`"))),
-                None => Err(ModelNameError(format!("`{word}` is not a provider; there are {}", ModelName::choices()))),
+                None => Err(ModelNameError(format!("`{first}` is not a provider; there are {}", ModelName::choices()))),
             },
         }
     }
 
-    /// Reads `MODEL_OVERRIDE`: a name whose first part is no provider is one of watsonx.ai's, as in IBM's own framework.
+    /// Reads `MODEL_OVERRIDE`: a name that does not begin with a provider is one of watsonx.ai's, as in IBM's own framework.
     ///
     /// # Errors
     /// A name that is empty or has spaces around it.
     pub fn parse_override(text: &str) -> Result<ModelName, ModelNameError> {
         match text.split_once('/') {
-            Some((word, _)) if Provider::from_name(word).is_none() && text.trim() == text => {
+            Some((first, _)) if Provider::from_name(first).is_none() && text.trim() == text => {
                 Ok(ModelName::Of { provider: Provider::Watsonx, model: text.to_owned() })
             }
             _ => ModelName::parse(text),
@@ -209,7 +209,7 @@ pub enum ReasoningEffort {
 mod tests {
     use super::*;
 
-    fn of(provider: Provider, model: &str) -> ModelName {
+    fn named(provider: Provider, model: &str) -> ModelName {
         ModelName::Of { provider, model: model.to_owned() }
     }
 
@@ -217,11 +217,11 @@ mod tests {
     fn names_are_read_and_spelled() {
         for (text, name, spelled) in [
             ("scripted", ModelName::Scripted, "scripted"),
-            ("gpt-4.1", of(Provider::OpenAi, "gpt-4.1"), "openai/gpt-4.1"),
-            ("openai/meta/llama", of(Provider::OpenAi, "meta/llama"), "openai/meta/llama"),
-            ("anthropic/claude-x", of(Provider::Anthropic, "claude-x"), "anthropic/claude-x"),
-            ("google/gemini-x", of(Provider::Gemini, "gemini-x"), "gemini/gemini-x"),
-            ("watsonx/ibm/granite", of(Provider::Watsonx, "ibm/granite"), "watsonx/ibm/granite"),
+            ("gpt-4.1", named(Provider::OpenAi, "gpt-4.1"), "openai/gpt-4.1"),
+            ("openai/meta/llama", named(Provider::OpenAi, "meta/llama"), "openai/meta/llama"),
+            ("anthropic/claude-x", named(Provider::Anthropic, "claude-x"), "anthropic/claude-x"),
+            ("google/gemini-x", named(Provider::Gemini, "gemini-x"), "gemini/gemini-x"),
+            ("watsonx/ibm/granite", named(Provider::Watsonx, "ibm/granite"), "watsonx/ibm/granite"),
         ] {
             assert_eq!(ModelName::parse(text).as_ref(), Ok(&name), "{text}");
             assert_eq!(name.to_string(), spelled);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_provider_is_told_which_there_are() {
+    fn an_unknown_provider_is_an_error_with_the_known_ones() {
         let error = ModelName::parse("acme/large").unwrap_err().to_string();
         assert!(error.starts_with("`acme` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`"), "{error}");
         assert!(ModelName::parse("openai/").unwrap_err().to_string().contains("`openai/MODEL`"));
@@ -242,8 +242,8 @@ mod tests {
     #[test]
     fn an_override_without_a_known_provider_is_a_model_of_watsonx() {
         let llama = "meta-llama/llama-3-3-70b-instruct";
-        assert_eq!(ModelName::parse_override(llama), Ok(of(Provider::Watsonx, llama)));
-        assert_eq!(ModelName::parse_override("gemini/g"), Ok(of(Provider::Gemini, "g")));
-        assert_eq!(ModelName::parse_override("gpt-x"), Ok(of(Provider::OpenAi, "gpt-x")));
+        assert_eq!(ModelName::parse_override(llama), Ok(named(Provider::Watsonx, llama)));
+        assert_eq!(ModelName::parse_override("gemini/g"), Ok(named(Provider::Gemini, "g")));
+        assert_eq!(ModelName::parse_override("gpt-x"), Ok(named(Provider::OpenAi, "gpt-x")));
     }
 }

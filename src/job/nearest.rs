@@ -1,26 +1,26 @@
 //! "did you mean".
 
-/// The candidate that the word was most likely meant to be, if one is near enough.
+/// The candidate that a misspelled key most likely stands for, if one is near enough.
 ///
 /// Case, `_` and `-` do not count. Near is one slip (Damerau-Levenshtein) for every three letters, or the start of the
 /// candidate from four letters on, so that nonsense gets no suggestion.
-pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = plain(word);
+pub(super) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let text = plain(text);
     candidates
         .into_iter()
         .filter_map(|candidate| {
             let other = plain(candidate);
-            let slips = strsim::damerau_levenshtein(&word, &other);
-            let starts_it = word.chars().count() >= 4 && other.starts_with(&word);
-            let allowed = (word.chars().count() / 3).max(1);
+            let slips = strsim::damerau_levenshtein(&text, &other);
+            let starts_it = text.chars().count() >= 4 && other.starts_with(&text);
+            let allowed = (text.chars().count() / 3).max(1);
             (slips <= allowed || starts_it).then_some((slips, candidate))
         })
         .min_by_key(|(slips, _)| *slips)
         .map(|(_, candidate)| candidate)
 }
 
-fn plain(word: &str) -> String {
-    word.chars()
+fn plain(text: &str) -> String {
+    text.chars()
         .filter(|character| !matches!(character, '_' | '-' | ' '))
         .flat_map(char::to_lowercase)
         .take(64)
@@ -45,8 +45,8 @@ mod tests {
             ("x", None),
             ("", None),
         ];
-        for (word, meant) in cases {
-            assert_eq!(nearest(word, keys), meant, "{word}");
+        for (text, expected) in cases {
+            assert_eq!(nearest(text, keys), expected, "{text}");
         }
     }
 }

@@ -19,19 +19,19 @@ pub struct Persona {
     /// The template of its instructions: `eval/socrates` is `prompts/eval/socrates.jinja`.
     #[schemars(regex(pattern = r"\S"))]
     pub prompt: String,
-    /// How freely its model chooses its words, 0 to 2.
+    /// The temperature of its model, 0 to 2.
     #[schemars(range(min = 0, max = 2))]
     pub temperature: f64,
     /// The phrase that ends the conversation; case is ignored.
     #[schemars(regex(pattern = r"\S"))]
     pub signoff: String,
-    /// What thinks for it: `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`,
+    /// The model that it speaks by: `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`,
     /// `watsonx/MODEL` or `scripted` (rules, no model); or a mapping that says how it is reached. Default:
     /// openai/gpt-4.1-mini
     #[serde(deserialize_with = "rules::or_default", skip_serializing_if = "Model::is_unnamed")]
     #[schemars(with = "ModelFile")]
     pub model: Model,
-    /// Fixed lines, said one after the other, instead of a model.
+    /// Fixed messages, sent one after the other, instead of a model.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
     pub script: Option<Vec<String>>,
@@ -63,7 +63,7 @@ pub struct Judge {
     /// The template of its instructions: `eval/score` is `prompts/eval/score.jinja`.
     #[schemars(regex(pattern = r"\S"))]
     pub prompt: String,
-    /// How freely its model chooses its words, 0 to 2.
+    /// The temperature of its model, 0 to 2.
     #[schemars(range(min = 0, max = 2))]
     pub temperature: f64,
     /// `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` or `scripted`

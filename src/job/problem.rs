@@ -16,7 +16,7 @@ pub struct Problem {
     pub column: usize,
     /// The character of `source_line` at which the place begins, from 1: not the column where a part of the line is not shown.
     pub caret: usize,
-    /// How many characters of `source_line` are meant, at least 1.
+    /// The length of the marked part of `source_line` in characters, at least 1.
     pub width: usize,
     /// The line as the author wrote it, without its break.
     pub source_line: String,
@@ -24,7 +24,7 @@ pub struct Problem {
     pub message: String,
     /// The alternatives; may be empty.
     pub expected: Vec<String>,
-    /// What to try.
+    /// A suggestion.
     pub help: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Problems {
     pub untold: usize,
 }
 
-/// More problems than this are counted and not told: nobody reads them, and each holds its source line.
+/// The most problems that are shown; any more are only counted: nobody reads them, and each holds its source line.
 const MOST: usize = 100;
 
 /// Collects the problems of one file while it is being read.
@@ -101,14 +101,15 @@ impl<'a> Report<'a> {
         if self.list.is_empty() && self.elsewhere.is_empty() { Ok(()) } else { Err(self.failed()) }
     }
 
-    /// The problems in the order of the file's lines, then those in other files; what stands behind an alias is told once.
+    /// The problems in the order of the file's lines, then those in other files; what stands behind an alias is
+    /// reported once.
     pub(super) fn failed(mut self) -> Problems {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self.list.dedup();
         let untold = self.list.len().saturating_sub(MOST);
         self.list.truncate(MOST);
         let mut hidden = None;
-        // Only now: a hostile file has one long line and a problem in every word of it.
+        // Only now: a hostile file has one long line and a problem in every part of it.
         for problem in &mut self.list {
             let line = self.lines.line(problem.line);
             if hidden.as_ref().is_none_or(|(of, _)| *of != problem.line) {
@@ -123,9 +124,9 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A word from the file, in backticks and cut short where it is long.
-pub(super) fn quoted(word: &str) -> String {
-    format!("`{}`", shortened(word))
+/// A text from the file, in backticks and cut short where it is long.
+pub(super) fn quoted(text: &str) -> String {
+    format!("`{}`", shortened(text))
 }
 
 /// The key of a mapping, in backticks; hidden where it holds what may be a secret.
@@ -143,8 +144,8 @@ pub(super) fn shortened(text: &str) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(super) fn listed(words: &[String], last_by: &str) -> String {
-    match words {
+pub(super) fn listed(names: &[String], last_by: &str) -> String {
+    match names {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} {last_by} {last}", first.join(", ")),

@@ -16,7 +16,7 @@ use crate::secret::{
     secrets_of,
 };
 
-/// The keys of a job file whose values are secret.
+/// The keys of a job file with secret values.
 const SECRET_KEYS: [&str; 5] = ["apiKey", "password", "headers", "env", "args"];
 
 /// The longest list or mapping that is hidden as a whole, in bytes.
@@ -35,7 +35,7 @@ pub fn secrets(text: &str) -> Vec<Secret> {
         collect_prompts(&root, false, &mut prompts);
     }
     // What the job itself tells the persona and the judge, or calls a model, is no secret by its looks.
-    let is_in_prompt = |guess: &String| prompts.iter().any(|words| words.contains(guess.as_str()));
+    let is_in_prompt = |guess: &String| prompts.iter().any(|prompt| prompt.contains(guess.as_str()));
     let guessed = std::mem::take(&mut found.guessed);
     found.texts.extend(guessed.into_iter().filter(|guess| !is_in_prompt(guess)));
     // What somebody is called is no secret, whichever header says it.
@@ -239,7 +239,7 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
                 found.learn(node);
             }
             if place.key == "command" {
-                learn_words(found, text.split_whitespace());
+                learn_tokens(found, text.split_whitespace());
             }
             learn_parts(found, place.key, text);
         }
@@ -271,16 +271,16 @@ fn is_named_secret(key: &str, text: &str) -> bool {
 
 /// Arguments that are secret: what follows a switch with the name of a key, or its `=`, and what is in addresses.
 fn learn_arguments(found: &mut Found, items: &[YamlNode]) {
-    learn_words(found, items.iter().filter_map(YamlNode::text));
-    // What a shell is given is a line of words of its own.
+    learn_tokens(found, items.iter().filter_map(YamlNode::text));
+    // A shell's argument is a command line of its own.
     for line in items.iter().filter_map(YamlNode::text).filter(|text| text.contains(char::is_whitespace)) {
-        learn_words(found, line.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';'])));
+        learn_tokens(found, line.split_whitespace().map(|token| token.trim_matches(['"', '\'', ';'])));
     }
 }
 
-fn learn_words<'t>(found: &mut Found, words: impl Iterator<Item = &'t str>) {
+fn learn_tokens<'t>(found: &mut Found, tokens: impl Iterator<Item = &'t str>) {
     let mut before = "";
-    for text in words {
+    for text in tokens {
         if before.starts_with('-') && is_key_name(before) {
             found.texts.extend(literal_parts(text));
         }
@@ -310,9 +310,9 @@ fn learn_words<'t>(found: &mut Found, words: impl Iterator<Item = &'t str>) {
     }
 }
 
-/// The words of a part of a template, without the slashes and dashes that join them to what is filled in.
-fn words(part: &str) -> impl Iterator<Item = String> {
-    part.split_whitespace().map(|word| word.trim_matches(['/', ':', '.', '-', '_', ',', ';', '"', '\'']).to_owned())
+/// The parts of a template's text between spaces, without the slashes and dashes that join them to what is filled in.
+fn tokens(part: &str) -> impl Iterator<Item = String> {
+    part.split_whitespace().map(|token| token.trim_matches(['/', ':', '.', '-', '_', ',', ';', '"', '\'']).to_owned())
 }
 
 /// The text itself; of a template what stands between its `{{ … }}`.
@@ -323,11 +323,11 @@ fn literal_parts(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
-        parts.extend(words(&rest[..start]));
+        parts.extend(tokens(&rest[..start]));
         let ends = ["}}", "%}"].iter().filter_map(|end| rest[start..].find(end)).min();
         rest = ends.map_or("", |end| &rest[start + end + 2..]);
     }
-    parts.extend(words(rest));
+    parts.extend(tokens(rest));
     parts
 }
 

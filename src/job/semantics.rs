@@ -1,5 +1,5 @@
-//! What no schema can say: models' names, templates, scripts. Read from the tree, so that a structural problem elsewhere
-//! hides none of them.
+//! Checks beyond the schema: models' names, templates, scripts. Read from the tree, so that a structural problem
+//! elsewhere hides none of them.
 
 use super::problem::{Report, quoted_key};
 use super::script_place::script_place;
@@ -125,7 +125,8 @@ fn cypher(report: &mut Report<'_>, node: &YamlNode, problem: CypherCheck) {
     }
 }
 
-/// Reports what the script's compiler said at its place in the YAML, or at the script's start with the place in words.
+/// Reports an error of the script's compiler at its place in the YAML, or at the script's start with the place in the
+/// message.
 fn report_script(report: &mut Report<'_>, node: &YamlNode, problem: ExpressionProblem) {
     let ExpressionProblem { line, column, message, help } = problem;
     match script_place(report.lines, node, line, column) {
@@ -142,7 +143,7 @@ mod tests {
     use crate::job::render_problems;
     use crate::job::source::{self, Lines};
 
-    /// What an author sees when the compiler complains about this place of the value of `e`.
+    /// The report of a compiler error at this place of the value of `e`.
     fn shown(yaml: &str, line: usize, column: usize) -> String {
         let lines = Lines::new(yaml);
         let mut report = Report::new("job.yml", &lines);

@@ -113,7 +113,7 @@ pub struct JobGraph {
     /// A Neo4j database: the default for every other job with Cypher.
     #[serde(default, deserialize_with = "rules::present_or_empty", skip_serializing_if = "Option::is_none")]
     neo4j: Option<Neo4jConfig>,
-    /// Which part of it is captured before the conversation, after each turn and at the end, to tell what has changed.
+    /// The part of it that is captured before the conversation, after each turn and at the end, to find the changes.
     #[serde(default)]
     pub watch: WatchConfig,
 }

@@ -1,6 +1,6 @@
 //! The loader's interface to prompt templates.
 
-/// Tells whether a template that a job names can be rendered.
+/// Checks that a template which a job names can be rendered.
 pub trait TemplateCheck {
     /// The template's problem: not there, not valid, a variable that this kind does not have.
     fn problem(&self, name: &str, kind: TemplateKind) -> Option<TemplateProblem>;
@@ -24,7 +24,7 @@ pub struct TemplatePlace {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// How many characters of the line are meant, at least 1.
+    /// The length of the marked part of the line in characters, at least 1.
     pub width: usize,
     /// The line, without its break.
     pub source_line: String,

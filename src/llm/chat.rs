@@ -119,7 +119,7 @@ pub(super) fn usage(body: &ReplyBody) -> Usage {
     Usage {
         cached_input_tokens: body.number("/usage/prompt_tokens_details/cached_tokens"),
         reasoning_tokens: body.number("/usage/completion_tokens_details/reasoning_tokens"),
-        ..Usage::of_call(body.number("/usage/prompt_tokens"), body.number("/usage/completion_tokens"))
+        ..Usage::from_counts(body.number("/usage/prompt_tokens"), body.number("/usage/completion_tokens"))
     }
 }
 

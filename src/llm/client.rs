@@ -125,7 +125,7 @@ impl Client {
                 // What may have been received may be on the bill: it stays set aside for good.
                 let is_free = !fault.kind.maybe_received();
                 release(reserved.filter(|_| is_free));
-                meter.took(if is_free { Usage::default() } else { Usage::of_call(None, None) });
+                meter.took(if is_free { Usage::default() } else { Usage::from_counts(None, None) });
                 return Err(Then::Failed(Failure::from_fault(fault, &settings.origin)));
             }
         };

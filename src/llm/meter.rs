@@ -18,7 +18,7 @@ impl Meter {
     /// All of it; a try that is on its way, or went and brought nothing, is a call without counts.
     pub fn taken(&self) -> Usage {
         let reading = self.reading();
-        if reading.on_its_way { reading.taken.plus(Usage::of_call(None, None)) } else { reading.taken }
+        if reading.on_its_way { reading.taken.plus(Usage::from_counts(None, None)) } else { reading.taken }
     }
 
     /// A try leaves.

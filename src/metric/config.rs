@@ -15,7 +15,7 @@ pub enum MetricKind {
     Tasks,
     /// How the agent spoke, as a judge sees it.
     Tone,
-    /// What must hold after the conversation.
+    /// Whether the assertions hold after the conversation.
     Assertions,
 }
 
@@ -43,14 +43,14 @@ pub struct Weights {
     /// How the agent spoke.
     #[schemars(with = "f64", range(min = 0, max = 1_000_000))]
     pub tone: Weight,
-    /// What must hold after the conversation.
+    /// Whether the assertions hold after the conversation.
     #[schemars(with = "f64", range(min = 0, max = 1_000_000))]
     pub assertions: Weight,
 }
 
 impl Weights {
     /// The weight of a metric.
-    pub fn of(&self, kind: MetricKind) -> Weight {
+    pub fn weight(&self, kind: MetricKind) -> Weight {
         match kind {
             MetricKind::Timing => self.timing,
             MetricKind::Tasks => self.tasks,

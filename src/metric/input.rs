@@ -1,11 +1,11 @@
-//! What a metric may look at.
+//! The input of a metric.
 
 use crate::evidence::{Condition, Transcript};
 
-/// What a metric may look at: one conversation, and what the job says of it.
+/// The input of a metric: one conversation, and the parts of the job that concern it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricInput<'a> {
-    /// What the persona was to bring about, in the job's order.
+    /// The persona's tasks, in the job's order.
     pub tasks: Vec<InputTask<'a>>,
     /// All that is true of the user.
     pub facts: &'a [String],
@@ -15,7 +15,7 @@ pub struct MetricInput<'a> {
     pub transcript: &'a Transcript,
     /// How the judge is asked.
     pub judge: JudgeInput<'a>,
-    /// Whether it is the time to the reply's first words that counts, and not that to its last byte.
+    /// Whether the time to the reply's first token counts, rather than that to its last byte.
     pub times_first_token: bool,
     /// The reply time that earns the full timing score, in milliseconds.
     pub aspirational_average_ms: Option<u64>,
@@ -26,7 +26,7 @@ pub struct MetricInput<'a> {
 pub struct InputTask<'a> {
     /// `task` or `question`, as the job spells it.
     pub kind: &'a str,
-    /// What the persona does.
+    /// The persona's task.
     pub task: &'a str,
     /// When it counts as done well.
     pub acceptance_criteria: &'a str,
@@ -53,7 +53,7 @@ pub(super) struct Example {
 impl Example {
     pub(super) fn new(tasks: usize) -> Example {
         use crate::evidence::Turn;
-        let turn = Turn { latency_ms: Some(200.0), ..Turn::said(1, "Hi", "Hello") };
+        let turn = Turn { latency_ms: Some(200.0), ..Turn::answered(1, "Hi", "Hello") };
         Example {
             tasks: (1..=tasks).map(|number| format!("task {number}")).collect(),
             transcript: Transcript { turns: vec![turn] },

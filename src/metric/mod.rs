@@ -1,4 +1,5 @@
-//! What can be measured of a conversation: one folder a metric. Pure.
+//! The metrics: one folder each, pure. In comes a [`MetricInput`] with the judges' [`Judgement`]s; out come the
+//! questions to the judges, and a [`Dimension`] with its score.
 //!
 //! Invariants: a metric never calls a model: it renders [`Question`]s, the runner carries them, and then it scores the
 //! [`Judgement`]s as a function that can be run again on what is stored. A metric knows no job: what it needs of one comes
@@ -23,7 +24,7 @@ pub trait Metric: Send + Sync {
     /// Its name: that of its dimension, and the one by which its questions name it.
     fn name(&self) -> &'static str;
 
-    /// What judges have to decide before it can score; nothing for most.
+    /// The questions that judges must answer before it can score; none for most metrics.
     ///
     /// # Errors
     /// A template that can't be rendered.
@@ -44,7 +45,7 @@ pub trait Metric: Send + Sync {
         Err(format!("{} asks no judge", self.name()))
     }
 
-    /// What the conversation is worth, by all judgements that there are.
+    /// The dimension's score of the conversation, by all judgements that there are.
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension;
 }
 

@@ -29,7 +29,7 @@ impl Allowance {
     /// The cost of a finished call; `None` if its token counts were not reported.
     pub fn amount(&self, usage: &Usage) -> Option<Amount> {
         let tokens = usage.total_tokens()?;
-        match self.price.map_or(Cost::NOTHING, |price| price.of(usage)) {
+        match self.price.map_or(Cost::NOTHING, |price| price.cost(usage)) {
             Cost::Exactly(dollars) => Some(Amount { dollars, tokens }),
             Cost::AtLeast(_) | Cost::Unknown => None,
         }

@@ -72,7 +72,7 @@ impl Cost {
 impl Price {
     /// The cost of this usage. Where its longest request was a long one, all of it is priced so: sums do not tell which
     /// tokens were those of the long ones.
-    pub fn of(&self, usage: &Usage) -> Cost {
+    pub fn cost(&self, usage: &Usage) -> Cost {
         if *usage == Usage::default() {
             return Cost::NOTHING;
         }
@@ -126,22 +126,22 @@ mod tests {
 
     #[test]
     fn cached_tokens_are_part_of_the_request_and_cheaper() {
-        let usage = Usage { cached_input_tokens: Some(600_000), ..Usage::of_call(Some(1_000_000), Some(100_000)) };
-        assert_eq!(MINI.of(&usage), Cost::Exactly(dollars(0.16 + 0.06 + 0.16)));
+        let usage = Usage { cached_input_tokens: Some(600_000), ..Usage::from_counts(Some(1_000_000), Some(100_000)) };
+        assert_eq!(MINI.cost(&usage), Cost::Exactly(dollars(0.16 + 0.06 + 0.16)));
         let usage = Usage { cached_input_tokens: None, ..usage };
-        assert_eq!(MINI.of(&usage), Cost::Exactly(dollars(0.4 + 0.16)));
+        assert_eq!(MINI.cost(&usage), Cost::Exactly(dollars(0.4 + 0.16)));
         let more_than_all = Usage { cached_input_tokens: Some(2_000_000), ..usage };
-        assert_eq!(MINI.of(&more_than_all), Cost::Exactly(dollars(0.1 + 0.16)));
+        assert_eq!(MINI.cost(&more_than_all), Cost::Exactly(dollars(0.1 + 0.16)));
     }
 
     #[test]
     fn what_is_not_known_is_not_free() {
-        assert_eq!(MINI.of(&Usage::of_call(None, Some(5))), Cost::Unknown);
-        assert_eq!(MINI.of(&Usage::default()), Cost::NOTHING);
-        let without_calls = Usage { calls: 0, ..Usage::of_call(Some(1_000_000), Some(0)) };
-        assert_eq!(MINI.of(&without_calls), Cost::Exactly(dollars(0.4)));
-        let one_unknown = Usage::of_call(Some(1_000_000), Some(0)).plus(Usage::of_call(None, None));
-        assert_eq!(MINI.of(&one_unknown), Cost::AtLeast(dollars(0.4)));
+        assert_eq!(MINI.cost(&Usage::from_counts(None, Some(5))), Cost::Unknown);
+        assert_eq!(MINI.cost(&Usage::default()), Cost::NOTHING);
+        let without_calls = Usage { calls: 0, ..Usage::from_counts(Some(1_000_000), Some(0)) };
+        assert_eq!(MINI.cost(&without_calls), Cost::Exactly(dollars(0.4)));
+        let one_unknown = Usage::from_counts(Some(1_000_000), Some(0)).plus(Usage::from_counts(None, None));
+        assert_eq!(MINI.cost(&one_unknown), Cost::AtLeast(dollars(0.4)));
         assert_eq!(Cost::Unknown.plus(Cost::Exactly(dollars(1.0))), Cost::AtLeast(dollars(1.0)));
         assert_eq!(Cost::Unknown.plus(Cost::Unknown), Cost::Unknown);
     }
@@ -150,8 +150,8 @@ mod tests {
     fn a_long_request_costs_more_from_its_limit_on() {
         let long = LongContext { above: 200_000, input: 4.0, cached_input: None, output: 18.0 };
         let price = Price { input: 2.0, cached_input: None, output: 12.0, long_context: Some(long) };
-        assert_eq!(price.of(&Usage::of_call(Some(200_000), Some(0))), Cost::Exactly(dollars(0.4)));
-        assert_eq!(price.of(&Usage::of_call(Some(200_001), Some(0))), Cost::Exactly(dollars(0.800_004)));
+        assert_eq!(price.cost(&Usage::from_counts(Some(200_000), Some(0))), Cost::Exactly(dollars(0.4)));
+        assert_eq!(price.cost(&Usage::from_counts(Some(200_001), Some(0))), Cost::Exactly(dollars(0.800_004)));
         assert_eq!(price.at_most(200_000, 1_000), dollars(0.4 + 0.012));
         assert_eq!(price.at_most(300_000, 1_000), dollars(1.2 + 0.018));
     }
@@ -165,9 +165,11 @@ mod tests {
             let price = Price { input: rate(), cached_input: Some(rate()), output: rate(), long_context: Some(long) };
             let (most_in, most_out) = (rng.u64(1..300), rng.u64(1..300));
             let (input, output) = (rng.u64(0..=most_in), rng.u64(0..=most_out));
-            let usage =
-                Usage { cached_input_tokens: Some(rng.u64(0..=input)), ..Usage::of_call(Some(input), Some(output)) };
-            let Cost::Exactly(cost) = price.of(&usage) else { panic!("{usage:?}") };
+            let usage = Usage {
+                cached_input_tokens: Some(rng.u64(0..=input)),
+                ..Usage::from_counts(Some(input), Some(output))
+            };
+            let Cost::Exactly(cost) = price.cost(&usage) else { panic!("{usage:?}") };
             assert!(cost <= price.at_most(most_in, most_out), "{price:?} {usage:?}");
         }
     }

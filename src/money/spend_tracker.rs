@@ -169,8 +169,8 @@ impl SpendTracker {
     }
 }
 
-/// What is set aside for a request. Dropped without a word it counts as spent: whoever gave a request up, or was given no
-/// numbers, does not know what it cost.
+/// The amount that is set aside for a request. Dropped without settling, it counts as spent: whoever gave a request up,
+/// or was given no numbers, does not know what it cost.
 #[derive(Debug)]
 pub struct Reservation {
     spend_tracker: Arc<SpendTracker>,
@@ -210,7 +210,7 @@ impl Drop for Reservation {
 mod tests {
     use super::*;
 
-    fn of(tokens: u64) -> Amount {
+    fn tokens(tokens: u64) -> Amount {
         Amount { dollars: Dollars::new(tokens as f64 / 1e6).unwrap(), tokens }
     }
 
@@ -221,23 +221,23 @@ mod tests {
     #[tokio::test]
     async fn what_can_never_fit_is_refused_and_says_so() {
         let spend_tracker = SpendTracker::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
-        spend_tracker.set_aside(of(400_000)).await.unwrap().settle(of(380_000));
-        let short = spend_tracker.set_aside(of(130_000)).await.unwrap_err();
+        spend_tracker.set_aside(tokens(400_000)).await.unwrap().settle(tokens(380_000));
+        let short = spend_tracker.set_aside(tokens(130_000)).await.unwrap_err();
         assert_eq!(
             short.to_string(),
             "limits.cost ($0.50) is used up: $0.38 is spent, and the next request can cost $0.13"
         );
-        // A smaller one still fits, and the first refusal is the one that is told.
-        spend_tracker.set_aside(of(120_000)).await.unwrap().release();
+        // A smaller one still fits, and the first refusal is the one that is reported.
+        spend_tracker.set_aside(tokens(120_000)).await.unwrap().release();
         assert_eq!(spend_tracker.limit_exceeded(), Some(short));
     }
 
     #[tokio::test]
     async fn a_limit_too_low_for_a_single_request_says_so() {
-        let short = spend_tracker(300).set_aside(of(11_429)).await.unwrap_err();
+        let short = spend_tracker(300).set_aside(tokens(11_429)).await.unwrap_err();
         assert_eq!(short.to_string(), "limits.tokens (300) is less than one request can take (11429)");
         let cost = SpendTracker::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
-        let short = cost.set_aside(of(800_000)).await.unwrap_err();
+        let short = cost.set_aside(tokens(800_000)).await.unwrap_err();
         assert_eq!(short.to_string(), "limits.cost ($0.50) is less than one request can cost ($0.80)");
     }
 
@@ -245,31 +245,31 @@ mod tests {
     async fn the_agent_can_go_beyond_and_then_nothing_is_left() {
         let spend_tracker = spend_tracker(100);
         assert_eq!(spend_tracker.exhausted(), None);
-        spend_tracker.spend(of(130));
+        spend_tracker.spend(tokens(130));
         assert_eq!(spend_tracker.exhausted().unwrap().to_string(), "limits.tokens (100) is used up: 130 are spent");
-        assert!(spend_tracker.set_aside(of(1)).await.is_err());
+        assert!(spend_tracker.set_aside(tokens(1)).await.is_err());
     }
 
     #[tokio::test]
     async fn what_was_given_up_counts_as_spent() {
         let spend_tracker = spend_tracker(100);
-        drop(spend_tracker.set_aside(of(60)).await.unwrap());
-        assert!(spend_tracker.set_aside(of(41)).await.is_err());
-        assert!(spend_tracker.set_aside(of(40)).await.is_ok());
+        drop(spend_tracker.set_aside(tokens(60)).await.unwrap());
+        assert!(spend_tracker.set_aside(tokens(41)).await.is_err());
+        assert!(spend_tracker.set_aside(tokens(40)).await.is_ok());
     }
 
     #[tokio::test]
     async fn a_request_waits_for_what_others_set_aside_and_may_not_need() {
         let spend_tracker = spend_tracker(100);
-        let first = spend_tracker.set_aside(of(80)).await.unwrap();
+        let first = spend_tracker.set_aside(tokens(80)).await.unwrap();
         let waiting = tokio::spawn({
             let spend_tracker = spend_tracker.clone();
-            async move { spend_tracker.set_aside(of(50)).await.map(|reservation| reservation.most()) }
+            async move { spend_tracker.set_aside(tokens(50)).await.map(|reservation| reservation.most()) }
         });
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
-        first.settle(of(10));
-        assert_eq!(waiting.await.unwrap().unwrap(), of(50));
+        first.settle(tokens(10));
+        assert_eq!(waiting.await.unwrap().unwrap(), tokens(50));
     }
 
     /// Many at once, that cost anything up to what they set aside, are given up or cost nothing: what is spent never
@@ -288,7 +288,7 @@ mod tests {
                         let mut rng = fastrand::Rng::with_seed(round * 100 + task);
                         for _ in 0..30 {
                             let most = rng.u64(1..400);
-                            let Ok(reservation) = spend_tracker.set_aside(of(most)).await else { continue };
+                            let Ok(reservation) = spend_tracker.set_aside(tokens(most)).await else { continue };
                             let spent = spend_tracker.state().spent.tokens;
                             assert!(spent <= limit, "{spent} of {limit}");
                             if rng.bool() {
@@ -297,7 +297,7 @@ mod tests {
                             match rng.u8(0..4) {
                                 0 => drop(reservation),
                                 1 => reservation.release(),
-                                _ => reservation.settle(of(rng.u64(0..=most))),
+                                _ => reservation.settle(tokens(rng.u64(0..=most))),
                             }
                         }
                     });

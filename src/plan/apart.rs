@@ -48,18 +48,18 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
                 );
             }
             if job.statements().next().is_some() && !transport.tells_user() {
-                let word = transport.key();
+                let key = transport.key();
                 let (what, help) = match transport.is_templated() {
                     true => (
                         format!(
-                            "isolation: user gives each conversation a user of its own, and no template of target.{word} \
+                            "isolation: user gives each conversation a user of its own, and no template of target.{key} \
                              says {{{{ user }}}}: the agent would not know whose data it is to look after"
                         ),
                         "send it: {{ user }} in the url, a header or the body; or isolation: shared",
                     ),
                     false => (
                         format!(
-                            "isolation: user gives each conversation a user of its own, and target.{word} has no place to \
+                            "isolation: user gives each conversation a user of its own, and target.{key} has no place to \
                              tell the agent who that is"
                         ),
                         "isolation: shared, one conversation after the other, with a setup that clears away what is left",

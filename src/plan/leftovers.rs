@@ -30,7 +30,7 @@ pub(super) fn warnings(job: &Job, graph: Option<&GraphConfig>, isolation: Isolat
     warnings.into_iter().filter(|(looks, _)| *looks).map(|(_, warning)| warning.to_owned()).collect()
 }
 
-/// Assertions of a case that have one name: results are told apart by a number behind it.
+/// Assertions of a case that share a name: a number behind the name distinguishes their results.
 pub(super) fn shared_names(job: &Job) -> Vec<String> {
     let mut warnings = Vec::new();
     for case in &job.cases {

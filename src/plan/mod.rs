@@ -1,4 +1,5 @@
-//! The plan of a run: cases × models × conditions × repeats, in lanes. Jobs that cannot work are refused here, before
+//! The plan of a run: cases × models × conditions × repeats, in lanes. In come a job, the command line's overrides and
+//! the environment; out goes a [`Plan`] with its lanes of trials. Jobs that cannot work are refused here, before
 //! anything is paid.
 //!
 //! Pure: whatever can be known from the job, the flags and the surroundings is checked here, all problems at once.
@@ -27,7 +28,7 @@ pub use lanes::Lane;
 pub use models::{Access, access};
 pub use refusal::Refusal;
 
-/// What the command line overrides in the job.
+/// The settings of the command line that override the job's.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     /// The agent's models; empty means the transport's default.
@@ -124,7 +125,7 @@ impl Plan {
         refusals.extend(models::refusals(&job, &surroundings.variables));
         refusals.extend(prices::refusals(&job, &[], &surroundings.prices));
         if !refusals.is_empty() {
-            // There is no persona whose model could be named.
+            // There is no persona to name a model for.
             refusals.iter_mut().for_each(|it| it.help = it.help.replace("--evaluator-model scripted ", ""));
             return Err(refusals);
         }
@@ -191,7 +192,7 @@ fn choose_graph(job: &Job) -> Option<GraphConfig> {
 /// The cases that are left out because they are never held in the conditions that are asked for.
 fn left_out(job: &Job, conditions: &[Condition]) -> Vec<String> {
     let is_left_out = |case: &&Arc<Case>| !case.conditions.iter().any(|condition| conditions.contains(condition));
-    let held = |case: &Case| case.conditions.iter().map(|it| it.words()).collect::<Vec<_>>().join(" and ");
+    let held = |case: &Case| case.conditions.iter().map(|it| it.label()).collect::<Vec<_>>().join(" and ");
     let cases = job.cases.iter().filter(is_left_out);
     cases.map(|case| format!("case `{}` is left out: it is held {} only", case.id, held(case))).collect()
 }
@@ -210,7 +211,7 @@ fn unset_variables(job: &Job, variables: &Variables) -> Option<String> {
 
 /// That no case is held in any of the conditions that are asked for.
 fn no_trials(conditions: &[Condition]) -> Refusal {
-    let asked: Vec<&str> = conditions.iter().map(|condition| condition.words()).collect();
+    let asked: Vec<&str> = conditions.iter().map(|condition| condition.label()).collect();
     Refusal {
         what: format!("no conversation of this job is held {}", asked.join(" or ")),
         help: "a case without facts is held without facts only; write `facts`, or leave --condition out".to_owned(),

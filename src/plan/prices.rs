@@ -14,9 +14,9 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
     let own = own.into_iter().filter_map(|(role, model)| Some((role, model?)));
     let own =
         own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.to_string()));
-    // What an agent never tells can't be counted anyway; the report says that it is unknown.
-    let tells = job.target.transport.can(Ability::ReportsUsage);
-    let agents = models.iter().filter(|_| tells).map(|model| ("the agent", model.clone()));
+    // Tokens that an agent never reports can't be counted anyway; the report says that it is unknown.
+    let reports = job.target.transport.can(Ability::ReportsUsage);
+    let agents = models.iter().filter(|_| reports).map(|model| ("the agent", model.clone()));
     let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
     for (role, model) in own.chain(agents).filter(|(_, model)| prices.price(model).is_none()) {
         match unknown.iter_mut().find(|(known, _)| *known == model) {

@@ -15,7 +15,7 @@ use crate::score::Weight;
 pub struct Refusal {
     /// The problem, in a sentence.
     pub what: String,
-    /// What to try instead.
+    /// A suggestion.
     pub help: String,
 }
 
@@ -41,7 +41,7 @@ fn refusals_of_conditions(job: &Job, refuse: &mut impl FnMut(String, &str)) {
     for case in &job.cases {
         let never = |assertion: &&Assertion| !case.conditions.iter().any(|condition| assertion.applies_in(*condition));
         for assertion in case.assertions.iter().filter(never) {
-            let (label, when) = (assertion.label(), assertion.when.map_or("", Condition::words));
+            let (label, when) = (assertion.label(), assertion.when.map_or("", Condition::label));
             refuse(
                 format!("the assertion `{label}` is checked {when} only, and case `{}` is never held so", case.id),
                 "leave `when` out, give the case facts, or name the condition in `conditions`",
@@ -163,7 +163,7 @@ pub(super) fn refusals(
             "leave maxNodes out, or raise it",
         );
     }
-    let counts = |kind: &MetricKind| job.weights.of(*kind) > Weight::ZERO;
+    let counts = |kind: &MetricKind| job.weights.weight(*kind) > Weight::ZERO;
     if !job.metrics.iter().any(counts) {
         refuse(
             "none of the job's metrics counts: no conversation would have a score".to_owned(),

@@ -1,4 +1,4 @@
-//! What runs side by side, and what is refused, for each way of keeping trials apart.
+//! Concurrency and refusals of each kind of isolation.
 
 use super::*;
 use crate::job::{TemplateCheck, TemplateKind, TemplateProblem, load};
@@ -28,7 +28,7 @@ fn plan(target: &str, more: &str) -> Result<Plan, Vec<String>> {
         .map_err(|refusals| refusals.into_iter().map(|refusal| refusal.what).collect())
 }
 
-/// What keeps the conversations with and without facts apart, and in how many lanes they run.
+/// The isolation of the conversations with and without facts, and the number of lanes.
 fn settled(target: &str, more: &str) -> (Isolation, usize) {
     let plan = plan(target, &format!("conditions: [withoutFacts, withFacts]\n{more}"))
         .unwrap_or_else(|refusals| panic!("{target}{more}{refusals:?}"));
@@ -116,9 +116,11 @@ fn a_user_of_its_own_is_one_that_the_agent_is_told_of() {
         assert!(refused.len() == 1 && refused[0].starts_with("isolation: user gives each"), "{target}: {refused:?}");
         assert_eq!(settled(&target, "isolation: user").0, Isolation::User, "nothing is looked for by its user");
     }
-    let told = "text: '{{ message }}', by: '{{ user }}'";
+    let fields = "text: '{{ message }}', by: '{{ user }}'";
     let header = format!("headers: {{X-User: '{{{{ user }}}}'}}, body: {{{mute}}}");
-    for target in [http(&format!("body: {{{told}}}")), http(&header), socket(told), target("command: {command: sh}")] {
+    for target in
+        [http(&format!("body: {{{fields}}}")), http(&header), socket(fields), target("command: {command: sh}")]
+    {
         assert_eq!(settled(&target, cypher).0, Isolation::User, "{target}");
     }
 }

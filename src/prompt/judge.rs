@@ -84,7 +84,7 @@ mod tests {
 
     fn prompt(user_knew_facts: bool, reply: &str) -> String {
         let transcript =
-            Transcript { turns: vec![Turn { latency_ms: Some(1.0), ..Turn::said(1, "A table, please", reply) }] };
+            Transcript { turns: vec![Turn { latency_ms: Some(1.0), ..Turn::answered(1, "A table, please", reply) }] };
         let tasks = [
             JudgedTask { kind: "task", task: "Ask for a table", criteria: "A table is booked" },
             JudgedTask { kind: "question", task: "Ask for the soup", criteria: "Leek & potato" },

@@ -21,18 +21,18 @@ pub struct PromptPlace {
 
 impl PromptPlace {
     /// The place of these bytes of a template.
-    pub(super) fn of(file: &str, text: &str, bytes: Range<usize>) -> PromptPlace {
+    pub(super) fn new(file: &str, text: &str, bytes: Range<usize>) -> PromptPlace {
         let start = (0..=bytes.start.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line = text[line_start..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
         let before = &text[line_start..start];
         let end = (start..=bytes.end.min(line_start + line.len())).rev().find(|at| text.is_char_boundary(*at));
-        let meant = end.map(|end| text[start..end].chars().count()).unwrap_or_default();
+        let width = end.map(|end| text[start..end].chars().count()).unwrap_or_default();
         PromptPlace {
             file: file.to_owned(),
             line: text[..line_start].matches('\n').count() + 1,
             column: before.chars().count() + 1,
-            width: meant.max(1),
+            width: width.max(1),
             source_line: line.to_owned(),
         }
     }
@@ -46,9 +46,9 @@ impl PromptPlace {
             let blank = text[start..].len() - text[start..].trim_start_matches([' ', '\t']).len();
             start + blank..start + blank
         };
-        let place = PromptPlace::of(file, text, error.range().unwrap_or_else(at_line));
+        let place = PromptPlace::new(file, text, error.range().unwrap_or_else(at_line));
         // The line is always known, the characters in it are not.
-        if place.line == line { place } else { PromptPlace::of(file, text, at_line()) }
+        if place.line == line { place } else { PromptPlace::new(file, text, at_line()) }
     }
 }
 
@@ -71,14 +71,14 @@ mod tests {
     #[test]
     fn a_place_is_counted_in_characters() {
         let place = |bytes| {
-            let place = PromptPlace::of("f", "ä\r\n  äö{{ x }}\n", bytes);
+            let place = PromptPlace::new("f", "ä\r\n  äö{{ x }}\n", bytes);
             (place.line, place.column, place.width, place.source_line)
         };
         assert_eq!(place(13..14), (2, 8, 1, "  äö{{ x }}".to_owned()));
         assert_eq!(place(10..999), (2, 5, 7, "  äö{{ x }}".to_owned()));
         assert_eq!(place(999..1000), (3, 1, 1, String::new()));
         assert_eq!(place(0..0), (1, 1, 1, "ä".to_owned()));
-        assert_eq!(PromptPlace::of("f", "", 0..0).line, 1);
+        assert_eq!(PromptPlace::new("f", "", 0..0).line, 1);
     }
 
     #[test]

@@ -12,9 +12,9 @@ use super::{PromptError, judge, persona};
 /// The use of a template, which decides the variables that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateKind {
-    /// `evaluator.prompt`: what the persona is told.
+    /// `evaluator.prompt`: the persona's instructions.
     Persona,
-    /// `scorer.prompt`: what the judge is told.
+    /// `scorer.prompt`: the judge's instructions.
     Judge,
 }
 
@@ -99,7 +99,7 @@ impl Templates {
         };
         if let Some((variable, message)) = undeclared(&environment, name, kind.variables()) {
             let place =
-                |file: &str, text: &str| PromptPlace::of(file, text, first_use(text, &variable).unwrap_or(0..0));
+                |file: &str, text: &str| PromptPlace::new(file, text, first_use(text, &variable).unwrap_or(0..0));
             return Some(PromptError { message, place: self.place(name, place) });
         }
         match kind {
@@ -116,7 +116,7 @@ impl Templates {
 
     /// The first place of a template.
     pub(super) fn start(&self, name: &str) -> Option<PromptPlace> {
-        self.place(name, |file, text| PromptPlace::of(file, text, 0..0))
+        self.place(name, |file, text| PromptPlace::new(file, text, 0..0))
     }
 
     fn problem(&self, name: &str, error: &Error) -> PromptError {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::Usage;
 
-/// For whom a model was asked.
+/// The role for which a model was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Asker {
@@ -21,10 +21,10 @@ pub enum Asker {
 pub struct ModelCall {
     /// When the answer was there.
     pub at: DateTime<Utc>,
-    /// For whom.
+    /// The role for which it was asked.
     pub asker: Asker,
     /// Which model, `provider/model`.
     pub model: String,
-    /// What it took; more than one call where a reply without words was paid for too.
+    /// Its usage; more than one call where a blank reply was paid for too.
     pub usage: Usage,
 }

@@ -1,4 +1,4 @@
-//! The one document that a run comes to.
+//! A whole run as one document.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Doubts, Entry, Fold, RunSummary, TrialRecord};
 
-/// Everything about a run, in one document: as much memory as all its conversations.
+/// Everything about a run in one document; it takes as much memory as all its conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// What it came to.
+    /// The run's summary.
     #[serde(flatten)]
     pub summary: RunSummary,
     /// Its trials, in the order of the plan.
@@ -21,7 +21,7 @@ pub struct RunRecord {
 
 impl RunRecord {
     /// The record that a journal adds up to; `None` if it has no beginning.
-    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
+    pub fn from_entries(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
         let mut entries = entries.into_iter();
         let mut fold = Fold::begin(entries.next()?)?;
         let mut trials: Vec<TrialRecord> = entries.filter_map(|entry| Some(fold.take(entry)?.1)).collect();
@@ -51,7 +51,7 @@ impl Deref for RunRecord {
 /// Writes that document, indented and with a newline at its end, while its trials are being read.
 ///
 /// # Errors
-/// What the trials or the writer say.
+/// [`DocumentError`]: a trial that can't be read, or a failing writer.
 pub fn write_document<E>(
     summary: &RunSummary,
     trials: impl Iterator<Item = Result<TrialRecord, E>>,
@@ -69,7 +69,7 @@ pub fn write_document<E>(
 /// Writes a document with a sequence in it that is read meanwhile, up to its first failure.
 ///
 /// # Errors
-/// What the items or the writer say.
+/// [`DocumentError`]: an item that can't be read, or a failing writer.
 pub fn write_streamed<'i, T: 'i, E: 'i, D: Serialize>(
     items: impl Iterator<Item = Result<T, E>> + 'i,
     mut to: impl Write,

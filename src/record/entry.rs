@@ -25,7 +25,7 @@ pub enum Entry {
         id: String,
         /// When it started.
         at: DateTime<Utc>,
-        /// What it was made of.
+        /// The job, models, prompts and limits of the run.
         provenance: Box<Provenance>,
         /// The whole job, as it was completed, without secrets; earlier versions kept none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,22 +66,22 @@ pub enum Entry {
         #[serde(default)]
         user: String,
     },
-    /// The assertions were looked at before the first word.
+    /// The assertions were evaluated before the first message.
     LookedBefore {
         /// Which trial.
         trial: u32,
-        /// What could be seen just before the first turn.
+        /// The observable state just before the first turn.
         before: State,
-        /// What could be seen on an empty graph.
+        /// The observable state on an empty graph.
         empty: State,
     },
-    /// The persona has said something, which is about to be sent.
+    /// The persona's message, which is about to be sent.
     UserSaid {
         /// Which trial.
         trial: u32,
         /// The turn that begins.
         turn: u32,
-        /// The words.
+        /// The message.
         text: String,
     },
     /// A turn is over.
@@ -95,7 +95,7 @@ pub enum Entry {
     GraphChanged {
         /// Which trial.
         trial: u32,
-        /// What differs; never empty.
+        /// The differences; never empty.
         changes: Vec<Change>,
     },
     /// The conversation is over and everything was looked at.
@@ -111,9 +111,9 @@ pub enum Entry {
         /// All that changed in the graph, or why it could not be watched.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changes: Option<Observed<Vec<Change>>>,
-        /// What the persona cost.
+        /// Tokens and calls of the persona.
         persona_usage: Usage,
-        /// What the persona's model refuses.
+        /// Settings that the persona's model refused.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         persona_notes: Vec<String>,
     },
@@ -135,17 +135,17 @@ pub enum Entry {
     Judged {
         /// Which trial.
         trial: u32,
-        /// What it was asked; earlier versions kept none.
+        /// The question; earlier versions kept none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<Box<AskedQuestion>>,
-        /// What it said.
+        /// The judge's answer.
         judgement: Judgement,
     },
-    /// What the agent printed while the trial went on, where eval-job started it and it printed something.
+    /// The output of an agent that eval-job started, where there was any.
     AgentOutput {
         /// Which trial.
         trial: u32,
-        /// What it printed.
+        /// The output.
         output: AgentOutput,
     },
     /// The agent refused requests because other conversations were open: they were slowed down.
@@ -163,7 +163,7 @@ pub enum Entry {
         at: DateTime<Utc>,
         /// How it came out.
         outcome: Outcome,
-        /// What it is worth, where it says something about the agent.
+        /// Its scores, where the trial says something about the agent.
         scorecard: Option<Scorecard>,
     },
     /// A limit of the whole run is reached: what is not over by then is not gone on with.
@@ -206,7 +206,7 @@ impl Entry {
         }
     }
 
-    /// The same without what was said and seen: what it adds to a summary of the run stays.
+    /// The same without texts and observations; all that counts in a summary of the run stays.
     pub fn without_texts(mut self) -> Entry {
         match &mut self {
             Entry::UserSaid { text, .. } => *text = String::new(),

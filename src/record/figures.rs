@@ -59,7 +59,7 @@ pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a Group>)
         }
     }
     for case in &mut cases {
-        let conditions = case.conditions.iter().map(|it| (it.condition.words(), &it.figure));
+        let conditions = case.conditions.iter().map(|it| (it.condition.label(), &it.figure));
         case.figure = mean_of_conditions(conditions);
     }
     let figure = match cases.as_slice() {

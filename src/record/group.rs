@@ -17,7 +17,7 @@ pub struct Group {
     pub condition: Condition,
     /// How many trials it has.
     pub planned: usize,
-    /// How many of them have no figure, and only for assertions that held before the first word.
+    /// How many of them have no figure, and only for assertions that held before the conversation.
     pub(super) held_before: usize,
     /// How many of them have a scorecard.
     pub graded: usize,
@@ -27,7 +27,7 @@ pub struct Group {
     pub dimensions: Vec<DimensionTally>,
     /// How many tries of messages failed, in all trials.
     pub failure_count: u32,
-    /// What was subtracted for them, added up.
+    /// The sum of the penalties for them.
     pub penalties: f64,
     /// Milliseconds of failed tries.
     pub failed_ms: f64,
@@ -44,7 +44,7 @@ pub struct DimensionTally {
     pub weight: Weight,
     /// Whether it has parts: tasks, assertions.
     pub has_items: bool,
-    /// What it came to.
+    /// The sum of its components.
     pub tally: Tally,
 }
 
@@ -89,7 +89,7 @@ impl Tally {
         (self.scored > 0).then(|| Score::clamped(self.sum / self.scored as f64))
     }
 
-    /// What they come to together: a single one is itself; `None` where there is none.
+    /// The component of all together: a single one is itself; `None` where there is none.
     pub fn component(&self) -> Option<Component> {
         let first = self.first.as_ref()?;
         Some(match self.mean() {
@@ -122,15 +122,15 @@ impl Group {
     /// Without any trial: the group that this one is in.
     fn new(trial: &TrialId) -> Group {
         let TrialId { case, model, condition, .. } = trial.clone();
-        Group::of(case, model, condition, 0)
+        Group::empty(case, model, condition, 0)
     }
 
     /// The same group, as if none of its trials had been taken in yet.
     pub(super) fn emptied(&self) -> Group {
-        Group::of(self.case.clone(), self.model.clone(), self.condition, self.planned)
+        Group::empty(self.case.clone(), self.model.clone(), self.condition, self.planned)
     }
 
-    fn of(case: String, model: String, condition: Condition, planned: usize) -> Group {
+    fn empty(case: String, model: String, condition: Condition, planned: usize) -> Group {
         Group {
             case,
             model,

@@ -1,4 +1,5 @@
-//! What is stored of a run: the journal's entries and what they add up to.
+//! The stored form of a run: the journal's entries, and the record that they add up to. In come entries; out go trials,
+//! the run's summary and its verdict.
 //!
 //! Invariants: everything that is known of a run is a fold of its journal ([`Fold`]), so a run that was killed reads like
 //! one that ended; the fold holds a trial from its first entry to its last; every document carries [`FORMAT_VERSION`];

@@ -9,7 +9,7 @@ use crate::evidence::TrialId;
 /// Everything that is known of a run without its conversations.
 #[derive(Debug, Clone)]
 pub struct Overview {
-    /// What it came to.
+    /// The run's summary.
     pub summary: RunSummary,
     /// The trials of each case and model in each condition, added up, in the order of the plan.
     pub groups: Vec<Group>,
@@ -17,7 +17,7 @@ pub struct Overview {
     pub begun: usize,
     /// How many turns are over.
     pub turns: usize,
-    /// What it took, a row for each who, when and model, in that order. Who took nothing has no row.
+    /// Tokens and money, a row for each spender, stage and model, in that order; none for whoever spent nothing.
     pub spending: Vec<Spending>,
     /// Which assertions may say nothing of the conversations.
     pub doubts: Doubts,
@@ -27,7 +27,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Of a run whose journal begins with this entry; `None` if it is not a beginning.
+    /// The overview of a run whose journal begins with this entry; `None` if it is not a beginning.
     pub(super) fn begin(entry: Entry) -> Option<(Overview, Vec<TrialId>)> {
         let Entry::RunStarted { version, id, at, provenance, trials, .. } = entry else { return None };
         let summary = RunSummary {
@@ -118,6 +118,6 @@ impl Overview {
         let models = self.summary.provenance.models.iter();
         self.summary.figures = models.map(|model| figures::of_model(model, self.groups_of(model))).collect();
         self.spending = self.ledger.rows(&self.summary.provenance);
-        self.summary.verdict = Verdict::of(self);
+        self.summary.verdict = Verdict::new(self);
     }
 }

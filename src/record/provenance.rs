@@ -1,4 +1,4 @@
-//! What a run was made of.
+//! The job, models, prompts and limits that a run was made with.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::money::{Dollars, Price};
 use crate::score::{Score, VacuousGate};
 
-/// What a run was made of: enough to tell whether two runs can be compared.
+/// The job, models, prompts and limits that a run was made with: enough to see whether two runs can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Provenance {
@@ -39,12 +39,12 @@ pub struct Provenance {
     /// where they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_endpoint: Option<String>,
-    /// What kept the trials apart, as the job file spells it; empty in what an earlier version kept.
+    /// The isolation of the trials, as the job file spells it; empty in records of earlier versions.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub isolation: String,
     /// The graph's backend, if the job uses one.
     pub graph: Option<String>,
-    /// What the models cost of which it is known, in dollars a million tokens, by their names.
+    /// The known prices of the models, in dollars a million tokens, by model name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<String, Price>,
     /// The day of the prices; empty in what an earlier version kept.
@@ -65,7 +65,7 @@ pub struct Provenance {
     pub rng_seed: u64,
     /// The gate, if there is one.
     pub min_score: Option<Score>,
-    /// What an assertion that can't fail means.
+    /// The effect of an assertion that can't fail.
     pub vacuous: VacuousGate,
 }
 

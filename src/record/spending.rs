@@ -1,4 +1,4 @@
-//! What a run took: tokens and money, by who took them and when.
+//! The tokens and the money of a run, by role and stage.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -17,7 +17,7 @@ pub enum Spender {
     Judge,
 }
 
-/// When they are taken.
+/// When they are spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The agent is given its memory seeds.
@@ -29,8 +29,8 @@ pub enum Stage {
 }
 
 impl Spender {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
+    /// The role's name.
+    pub fn as_str(self) -> &'static str {
         match self {
             Spender::Agent => "agent",
             Spender::Persona => "persona",
@@ -43,8 +43,8 @@ impl Stage {
     /// All, in the order of a run.
     pub const ALL: [Stage; 3] = [Stage::Priming, Stage::Conversation, Stage::Judging];
 
-    /// The word for it.
-    pub fn word(self) -> &'static str {
+    /// The stage's name.
+    pub fn as_str(self) -> &'static str {
         match self {
             Stage::Priming => "priming",
             Stage::Conversation => "conversation",
@@ -53,7 +53,7 @@ impl Stage {
     }
 }
 
-/// What one of them took of one model in one stage.
+/// The tokens and money of one role and model in one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spending {
     /// Who.
@@ -64,16 +64,16 @@ pub struct Spending {
     pub model: String,
     /// How many replies, those included of which nothing was reported.
     pub calls: u64,
-    /// What it took; `None` where nobody says.
+    /// The tokens; `None` where none were reported.
     pub usage: Option<Usage>,
-    /// What that cost, by the prices of the record.
+    /// The cost, by the prices of the record.
     pub cost: Cost,
 }
 
 impl Display for Spending {
     /// `agent`, `agent, priming`: what a reader calls it.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.spender.word())?;
+        f.write_str(self.spender.as_str())?;
         if self.stage == Stage::Priming { f.write_str(", priming") } else { Ok(()) }
     }
 }
@@ -94,7 +94,7 @@ impl Row {
     /// Each reply has its own price: a long request makes no other one dear. One that reports nothing among others that
     /// do is one that is known to be missing.
     fn add(&mut self, reported: Option<Usage>) {
-        let cost = self.price.zip(reported).map_or(Cost::Unknown, |(price, usage)| price.of(&usage));
+        let cost = self.price.zip(reported).map_or(Cost::Unknown, |(price, usage)| price.cost(&usage));
         let row = &mut self.spending;
         let is_first = row.calls == 0;
         row.calls += 1;
@@ -102,10 +102,10 @@ impl Row {
         row.usage = match (row.usage, reported) {
             (None, None) => None,
             (None, Some(usage)) => {
-                let unreported = Usage::of_call(None, None);
+                let unreported = Usage::from_counts(None, None);
                 Some((1..row.calls).fold(usage, |sum, _| sum.plus(unreported)))
             }
-            (Some(sum), reported) => Some(sum.plus(reported.unwrap_or(Usage::of_call(None, None)))),
+            (Some(sum), reported) => Some(sum.plus(reported.unwrap_or(Usage::from_counts(None, None)))),
         };
     }
 }
@@ -162,12 +162,12 @@ impl Ledger {
     }
 }
 
-/// The agent's own tokens in a conversation, for each message that it heard or may have heard, whether it answered or not.
+/// The agent's own tokens in a conversation, for each message that it received or may have received, answered or not.
 fn agent_usage(trial: &TrialRecord) -> Vec<Option<Usage>> {
     let Some(evidence) = &trial.evidence else { return Vec::new() };
-    let may_be_heard =
+    let may_be_received =
         |turn: &&Turn| turn.agent.is_some() || turn.failures.last().is_none_or(|failed| failed.maybe_received);
-    let turns = evidence.transcript.turns.iter().filter(may_be_heard).map(|turn| turn.usage);
+    let turns = evidence.transcript.turns.iter().filter(may_be_received).map(|turn| turn.usage);
     turns.chain(trial.pending.as_ref().map(|_| None)).collect()
 }
 
@@ -194,31 +194,31 @@ mod tests {
             condition: Condition::WithFacts,
             repeat: 1,
         };
-        let mut evidence = Evidence::of_session("s".to_owned(), "u".to_owned(), &id);
+        let mut evidence = Evidence::new("s".to_owned(), "u".to_owned(), &id);
         evidence.transcript.turns = turns;
         TrialRecord { evidence: Some(evidence), ..TrialRecord::planned(id) }
     }
 
     #[test]
-    fn a_message_that_the_agent_may_have_heard_is_not_free_because_nobody_answered() {
-        let told = Some(Usage::of_call(Some(10), Some(2)));
-        let answered = Turn { usage: told, ..Turn::said(1, "a", "b") };
+    fn a_message_that_the_agent_may_have_received_is_not_free_because_nobody_answered() {
+        let reported = Some(Usage::from_counts(Some(10), Some(2)));
+        let answered = Turn { usage: reported, ..Turn::answered(1, "a", "b") };
         let failed = |maybe_received| Turn {
             failures: vec![FailedTry::untimed("e".to_owned(), maybe_received)],
             ..Turn::begun(2, "c".to_owned())
         };
-        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(true)])), [told, None]);
-        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(false)])), [told]);
-        assert_eq!(agent_usage(&trial(vec![answered.clone(), Turn::begun(2, "c".to_owned())])), [told, None]);
+        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(true)])), [reported, None]);
+        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(false)])), [reported]);
+        assert_eq!(agent_usage(&trial(vec![answered.clone(), Turn::begun(2, "c".to_owned())])), [reported, None]);
         let killed = TrialRecord { pending: Some("c".to_owned()), ..trial(vec![answered]) };
-        assert_eq!(agent_usage(&killed), [told, None]);
+        assert_eq!(agent_usage(&killed), [reported, None]);
     }
 
     #[test]
-    fn each_reply_has_its_own_price_and_one_that_tells_nothing_makes_the_cost_a_bound() {
+    fn each_reply_has_its_own_price_and_one_that_reports_nothing_makes_the_cost_a_bound() {
         let long = LongContext { above: 100, input: 1e6, cached_input: None, output: 1e6 };
         let price = Price { input: 1.0, cached_input: None, output: 1.0, long_context: Some(long) };
-        let reply = Some(Usage { largest_input_tokens: None, ..Usage::of_call(Some(90), Some(10)) });
+        let reply = Some(Usage { largest_input_tokens: None, ..Usage::from_counts(Some(90), Some(10)) });
         let provenance =
             Provenance { prices: [("m".to_owned(), price)].into_iter().collect(), ..Provenance::default() };
         let row = |reported: Vec<Option<Usage>>| {

@@ -1,11 +1,11 @@
-//! What a run came to, without its conversations.
+//! The summary of a run, without its conversations.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{FORMAT_VERSION, ModelFigure, Provenance, Verdict};
 
-/// What a run came to, without its conversations.
+/// The summary of a run, without its conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunSummary {
@@ -22,11 +22,11 @@ pub struct RunSummary {
     /// The limit of the whole run that ended it, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_reached: Option<String>,
-    /// What it was made of.
+    /// The job, models, prompts and limits of the run.
     pub provenance: Provenance,
     /// Each model's figure, with those of its cases and conditions.
     pub figures: Vec<ModelFigure>,
-    /// What it all means.
+    /// The verdict on the run.
     pub verdict: Verdict,
 }
 

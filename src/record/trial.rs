@@ -1,4 +1,4 @@
-//! What is stored of one trial.
+//! The stored form of one trial.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::evidence::{AgentOutput, AskedQuestion, Evidence, Judgement, Observed,
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Score, Scorecard};
 
-/// What is stored of one trial.
+/// The stored form of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialRecord {
@@ -20,12 +20,12 @@ pub struct TrialRecord {
     pub finished_at: Option<DateTime<Utc>>,
     /// How it came out; `None` for one that was cut off.
     pub outcome: Option<Outcome>,
-    /// What happened, as far as it went; `None` when no session was opened.
+    /// The evidence, as far as the trial went; `None` when no session was opened.
     pub evidence: Option<Evidence>,
     /// The message that was on its way when the trial was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<String>,
-    /// What the agent printed, where eval-job started it.
+    /// The agent's output, where eval-job started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_output: Option<AgentOutput>,
     /// Whether the agent's memory was primed with seeds.
@@ -40,12 +40,12 @@ pub struct TrialRecord {
     /// How often the agent refused a request because other conversations were open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusals: Option<Refusals>,
-    /// What the judge was asked; empty in what an earlier version kept.
+    /// The questions to the judge; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<AskedQuestion>,
-    /// What the judge said.
+    /// The judge's answers.
     pub judgements: Vec<Judgement>,
-    /// What it is worth.
+    /// The trial's scores.
     pub scorecard: Option<Scorecard>,
 }
 
@@ -75,7 +75,7 @@ impl TrialRecord {
         match (entry, &mut self.evidence) {
             (Entry::TrialStarted { at, .. }, _) => self.started_at = Some(at),
             (Entry::SessionOpened { session_id, user, .. }, _) => {
-                self.evidence = Some(Evidence::of_session(session_id, user, &self.trial));
+                self.evidence = Some(Evidence::new(session_id, user, &self.trial));
             }
             (Entry::LookedBefore { before, empty, .. }, Some(evidence)) => {
                 (evidence.before, evidence.empty) = (Some(before), Some(empty));
@@ -141,7 +141,7 @@ impl TrialRecord {
             (None, _) if self.started_at.is_none() => Some("not started".to_owned()),
             (None, _) => Some("cut off".to_owned()),
             (Some(outcome), _) if !outcome.counts() => {
-                Some(format!("{}: {}", outcome.word(), outcome.error().unwrap_or_default()))
+                Some(format!("{}: {}", outcome.label(), outcome.error().unwrap_or_default()))
             }
             (Some(_), Some(scorecard)) if scorecard.score().is_none() => Some(scorecard.composite.why().to_owned()),
             (Some(_), Some(_)) => None,

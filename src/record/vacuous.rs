@@ -5,25 +5,25 @@ use std::collections::BTreeMap;
 use super::TrialRecord;
 use crate::score::{Item, Vacuity, Weight};
 
-/// An assertion of a run: its case, and what it is known by there.
+/// An assertion of a run: its case, and its key within the case.
 pub type AssertionKey<'a> = (&'a str, &'a str);
 
-/// Which assertions may say nothing of the conversations: what all trials of its case made of each.
+/// The assertions that may say nothing of the conversations, by all trials of their cases.
 #[derive(Debug, Clone, Default)]
 pub struct Doubts {
     cases: BTreeMap<String, Vec<(String, Doubt)>>,
-    /// Whether what held before the first word can be what earlier conversations left.
+    /// Whether what held before the conversation can be what earlier conversations left.
     pub may_be_left_over: bool,
 }
 
-/// What all trials made of one assertion.
+/// The state of one assertion over all trials.
 #[derive(Debug, Clone, Default)]
 struct Doubt {
     /// It was checked, and could have failed.
     can_fail: bool,
     /// It was checked, and could not have failed.
     is_vacuous: bool,
-    /// It held before the first word of some conversation already.
+    /// It held before the first message of some conversation.
     held_before: bool,
 }
 
@@ -62,7 +62,7 @@ impl Doubts {
         !checked.is_empty() && checked.len() == self.vacuous().len()
     }
 
-    /// The other assertions that held before the first word of some conversation already.
+    /// The other assertions that held before the first message of some conversation.
     pub fn held_before(&self) -> Vec<AssertionKey<'_>> {
         self.keys(|doubt| doubt.held_before && (doubt.can_fail || !doubt.is_vacuous))
     }
@@ -74,7 +74,7 @@ impl Doubts {
 }
 
 impl TrialRecord {
-    /// Whether it has no figure, and only for assertions that held before the first word.
+    /// Whether it has no figure, and only for assertions that held before the conversation.
     pub(super) fn is_unscored_for_what_held_before(&self) -> bool {
         let Some(card) = self.scorecard.as_ref().filter(|card| card.composite.is_missing()) else { return false };
         let counts = self.outcome.as_ref().is_some_and(|outcome| outcome.counts());
@@ -89,7 +89,7 @@ impl TrialRecord {
     }
 }
 
-/// Whether it held before the first word.
+/// Whether it held before the conversation.
 fn is_unshown(item: &Item) -> bool {
     matches!(item.vacuity, Some(Vacuity::Vacuous | Vacuity::HeldBefore))
 }

@@ -1,11 +1,11 @@
-//! What a run means, in one word: the printed verdict and the exit status both come from here.
+//! The verdict on a run; the printed verdict and the exit status both come from here.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Group, Overview};
 use crate::score::VacuousGate;
 
-/// What a run means.
+/// The verdict on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
@@ -22,7 +22,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict on a run.
-    pub(super) fn of(run: &Overview) -> Verdict {
+    pub(super) fn new(run: &Overview) -> Verdict {
         let summary = &run.summary;
         if summary.interrupted {
             return Verdict::Interrupted;
@@ -50,8 +50,8 @@ impl Verdict {
         }
     }
 
-    /// The word for it.
-    pub fn word(self) -> &'static str {
+    /// The verdict's name.
+    pub fn label(self) -> &'static str {
         match self {
             Verdict::Passed => "passed",
             Verdict::GateFailed => "gate failed",

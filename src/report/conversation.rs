@@ -1,4 +1,4 @@
-//! A conversation, word for word, with what the agent reported about its work.
+//! A conversation, message by message, with the agent's reports about its work.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     let (names, id) = (TrialNames::of_run(run), &trial.trial);
     let case = if names.tell_cases() { format!("{} · ", plain(&id.case)) } else { String::new() };
     let repeat = if names.are_grouped() { format!(" · {}", id.repeat) } else { String::new() };
-    let title = format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.words());
+    let title = format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.label());
     let _ = writeln!(page, "{}", ink.bold(&title));
     let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
         Some(Observed::Seen(changes)) => changes.as_slice(),
@@ -62,7 +62,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     page
 }
 
-/// What the judge was asked about a trial and what it replied, word for word; empty where nobody was asked.
+/// The judge's questions about a trial and its replies, in full; empty where no judge was asked.
 pub fn judging(trial: &TrialRecord, ink: Ink) -> String {
     let mut page = String::new();
     for judgement in &trial.judgements {
@@ -106,7 +106,7 @@ const LINES: usize = 40;
 /// How much of such a line is shown.
 const LINE: usize = 300;
 
-/// What the agent's processes printed: the end of it, for there it says what went wrong.
+/// The end of the agent's output, where its errors stand.
 fn printed(output: &AgentOutput, ink: Ink) -> String {
     let text = format!("{}\n{}", output.beginning, output.end);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -130,7 +130,7 @@ fn printed(output: &AgentOutput, ink: Ink) -> String {
     page
 }
 
-/// What the agent reported: each kind has a word and a colour of its own.
+/// An event of the agent's work: each kind has a name and a colour of its own.
 pub fn event(event: &Event, ink: Ink) -> String {
     use anstyle::AnsiColor::{Blue, Cyan, Green, Magenta, Yellow};
     let (colour, kind, text) = match &event.kind {

@@ -1,4 +1,4 @@
-//! What the report says of single trials, gathered while they are read one by one.
+//! The report's parts about single trials, gathered while the trials are read one by one.
 //!
 //! Invariant: what is kept is bounded by the tasks, assertions and groups of a job, not by its trials.
 
@@ -15,14 +15,14 @@ const MOST: usize = 20;
 /// How many different reasons are kept for a task or an assertion with a group's trials.
 const REASONS: usize = 3;
 
-/// What the report says of single trials.
+/// The report's parts about single trials.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// What kept trials from saying something about the agent, or from coming to their own end.
+    /// The reasons why trials say nothing about the agent, or did not come to their own end.
     pub(super) troubles: Sentences,
     /// Why the graph could not be watched.
     pub(super) unwatched: Sentences,
-    /// What the models of persona and judge were asked for and refuse.
+    /// Settings that the models of persona and judge refused.
     pub(super) notes: Sentences,
     /// How many requests the agent refused because of our own other conversations.
     pub(super) refused: u32,
@@ -93,21 +93,21 @@ impl Sentences {
 /// One task or assertion, with what the trials made of it.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// What it is known by within its case.
+    /// Its key within its case.
     pub(super) key: String,
     pub(super) label: String,
     pub(super) weight: Weight,
     /// Above this it counts as good.
     pub(super) good_above: Option<Score>,
-    /// What each group made of it.
+    /// Its results by group.
     pub(super) groups: BTreeMap<usize, Made>,
-    /// It held before the first word of some trial, and counts in all of those.
+    /// It held before the first message of some trial, and counts in all of those.
     pub(super) held_before: Option<bool>,
     /// Why it was not checked whether it can fail.
     pub(super) not_checked: Option<String>,
 }
 
-/// What a group made of a task or an assertion.
+/// The result of a task or an assertion in one group.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub(super) tally: Tally,
@@ -212,12 +212,12 @@ impl Gathered {
     }
 }
 
-/// What kept a trial from saying something about the agent, or from coming to its own end; empty where nothing did.
+/// Why a trial says nothing about the agent, or did not come to its own end; empty where it did.
 fn trouble(trial: &TrialRecord) -> String {
     let turns = trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
-    let mut words = match &trial.outcome {
+    let mut reasons = match &trial.outcome {
         Some(outcome) if outcome.error().is_some() => {
-            vec![format!("{}: {}", outcome.word(), outcome.error().unwrap_or_default())]
+            vec![format!("{}: {}", outcome.label(), outcome.error().unwrap_or_default())]
         }
         // Why a part is missing stands beside the part.
         Some(_) if !missing(trial).is_empty() => {
@@ -227,20 +227,20 @@ fn trouble(trial: &TrialRecord) -> String {
     };
     if trial.outcome.is_none() && trial.started_at.is_some() {
         let pending = if trial.pending.is_some() { ", one message was on its way" } else { "" };
-        words.push(format!("{} kept{pending}", count(turns, "turn")));
+        reasons.push(format!("{} kept{pending}", count(turns, "turn")));
     }
     let turns = count(turns, "turn");
     match trial.evidence.as_ref().map(|evidence| &evidence.ending) {
-        Some(Ending::MaxTurns) => words.push(format!("the conversation was ended by maxTurns after {turns}")),
+        Some(Ending::MaxTurns) => reasons.push(format!("the conversation was ended by maxTurns after {turns}")),
         Some(Ending::TimeLimit { seconds }) => {
-            words.push(format!("the conversation was ended by limits.trial after {seconds} s and {turns}"));
+            reasons.push(format!("the conversation was ended by limits.trial after {seconds} s and {turns}"));
         }
         _ => {}
     }
-    words.join("; ")
+    reasons.join("; ")
 }
 
-/// The counted dimensions of a trial that could not be told.
+/// The counted dimensions of a trial that could not be determined.
 fn missing(trial: &TrialRecord) -> String {
     let dimensions = trial.scorecard.iter().flat_map(|card| &card.dimensions);
     let missing: Vec<&str> = dimensions

@@ -48,7 +48,7 @@ impl Ink {
         self.paint(AnsiColor::Red.on_default(), text)
     }
 
-    /// For what could not be told.
+    /// For what could not be determined.
     pub fn unsure(self, text: &str) -> String {
         self.paint(AnsiColor::Yellow.on_default(), text)
     }

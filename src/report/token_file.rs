@@ -1,6 +1,6 @@
-//! What a run took, as JSON in the shape of the token files of Red Hat's evaluation pipeline
-//! (`results/token_usage/pipeline_aggregated_*.json` of its self-service agent quickstart), so that what reads those reads
-//! this. The agent is its "app". What is not known is null, never 0.
+//! Tokens of a run, as JSON in the shape of the token files of Red Hat's evaluation pipeline
+//! (`results/token_usage/pipeline_aggregated_*.json` of its self-service agent quickstart), so that its tools read
+//! these too. The agent is its "app". Unknown numbers are null, never 0.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::record::{
 /// Writes the token file of a run, indented and with a newline at its end, while its trials are being read.
 ///
 /// # Errors
-/// What the trials or the writer say.
+/// [`DocumentError`]: a trial that can't be read, or a failing writer.
 pub fn write_token_file<E>(
     overview: &Overview,
     trials: impl Iterator<Item = Result<TrialRecord, E>>,
@@ -31,7 +31,7 @@ pub fn write_token_file<E>(
     let mut sums = part(&all);
     let scripts = Stage::ALL.into_iter().filter_map(|stage| {
         let of_stage: Vec<&Spending> = rows.iter().filter(|row| row.stage == stage).collect();
-        (!of_stage.is_empty()).then(|| (stage.word().to_owned(), part(&of_stage)))
+        (!of_stage.is_empty()).then(|| (stage.as_str().to_owned(), part(&of_stage)))
     });
     sums["scripts"] = Value::Object(scripts.collect());
     write_streamed(trials.map(|trial| trial.map(|trial| calls(&trial))), to, |trials| File {
@@ -48,7 +48,7 @@ fn calls(trial: &TrialRecord) -> Vec<Value> {
             "output_tokens": call.usage.output_tokens,
             "total_tokens": call.usage.total_tokens(),
             "model": call.model,
-            "context": format!("{} {}", trial.trial.condition.words(), match call.asker {
+            "context": format!("{} {}", trial.trial.condition.label(), match call.asker {
                 Asker::Persona => "persona",
                 Asker::Judge => "judge",
             }),

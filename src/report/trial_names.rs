@@ -1,4 +1,4 @@
-//! What a reader knows a trial by.
+//! The names of trials in reports.
 
 use super::plain;
 use crate::evidence::TrialId;
@@ -66,14 +66,14 @@ impl TrialNames {
     /// A group's name among those of its case.
     pub fn group_within_case(self, group: &Group) -> String {
         let model = if self.models { format!("{} ", plain(&group.model)) } else { String::new() };
-        format!("{model}{}", group.condition.words())
+        format!("{model}{}", group.condition.label())
     }
 
     /// The trial's name among those of its case.
     pub fn within_case(self, trial: &TrialId) -> String {
         let model = if self.models { format!("{} ", plain(&trial.model)) } else { String::new() };
         let repeat = if self.repeats { format!(" #{}", trial.repeat) } else { String::new() };
-        format!("{model}{}{repeat}", trial.condition.words())
+        format!("{model}{}{repeat}", trial.condition.label())
     }
 }
 

@@ -130,7 +130,7 @@ impl Budget {
     }
 
     fn amount(&self, model: &str, usage: &Usage) -> Amount {
-        let dollars = self.price(model).map_or(Cost::Unknown, |price| price.of(usage)).known();
+        let dollars = self.price(model).map_or(Cost::Unknown, |price| price.cost(usage)).known();
         // As much as is known, also where one of the two is not.
         let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
         Amount { dollars, tokens }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn use_up(budget: &Budget, trial: u32, tokens: u64) {
-        budget.agent_used(trial, "own", Some(&Usage::of_call(Some(tokens), Some(0))));
+        budget.agent_used(trial, "own", Some(&Usage::from_counts(Some(tokens), Some(0))));
     }
 
     #[tokio::test]
@@ -202,7 +202,7 @@ mod tests {
     #[tokio::test]
     async fn tokens_of_which_one_side_alone_is_told_count() {
         let budget = budget("limits: {tokens: 100}");
-        budget.agent_used(1, "own", Some(&Usage::of_call(Some(100), None)));
+        budget.agent_used(1, "own", Some(&Usage::from_counts(Some(100), None)));
         assert!(!budget.admits(2).await);
     }
 

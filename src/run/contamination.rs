@@ -185,7 +185,7 @@ mod tests {
 
     fn said(text: &str) -> Evidence {
         let mut evidence = Evidence::sample();
-        evidence.transcript.turns = vec![Turn::said(1, "hi", "hello"), Turn::said(2, OTHER, text)];
+        evidence.transcript.turns = vec![Turn::answered(1, "hi", "hello"), Turn::answered(2, OTHER, text)];
         evidence
     }
 

@@ -96,7 +96,7 @@ async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
     let env = TrialEnv::set_up(engine, trial, SetupMode::LeavesNoTrace, &Listener::default()).await?;
     let evidence = match env.open().await {
         Ok(mut session) => {
-            let mut evidence = Evidence::of_session(session.id().to_owned(), env.user.clone(), &trial.id);
+            let mut evidence = Evidence::new(session.id().to_owned(), env.user.clone(), &trial.id);
             observe::look_before(&env, session.as_mut(), &mut evidence).await;
             evidence.changes = Watch::before(&env, &evidence.session_id).await.so_far();
             Ok(evidence)

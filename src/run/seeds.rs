@@ -47,14 +47,14 @@ pub(super) async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Ag
         }
         let before = usages.len();
         let delivered = deliver(agent, seed, &mut usages).await;
-        let used = Usage::of_replies(usages[before..].iter().copied());
+        let used = Usage::sum_reported(usages[before..].iter().copied());
         engine.budget.agent_used(id.number, &id.model, used.as_ref());
         if let Err(error) = delivered {
             undelivered = Some(format!("seed {} could not be delivered: {error}", index + 1));
             break;
         }
     }
-    engine.sink.append(Entry::Primed { trial: id.number, usage: Usage::of_replies(usages) })?;
+    engine.sink.append(Entry::Primed { trial: id.number, usage: Usage::sum_reported(usages) })?;
     undelivered.map_or(Ok(()), |error| Err(Stop::broken(error)))
 }
 

@@ -119,7 +119,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
 fn name(engine: &Engine, number: u32) -> String {
     match engine.plan.trials().nth(number as usize - 1) {
         Some(Trial { id, .. }) => {
-            format!("the trial {} {} (repeat {})", id.model, id.condition.words(), id.repeat)
+            format!("the trial {} {} (repeat {})", id.model, id.condition.label(), id.repeat)
         }
         None => format!("trial {number}"),
     }
@@ -146,7 +146,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         user: user.clone(),
     })?;
 
-    let mut evidence = Evidence::of_session(session_id, user, id);
+    let mut evidence = Evidence::new(session_id, user, id);
     let trouble = observe::look_before(env, session.as_mut(), &mut evidence).await;
     if let (Some(before), Some(empty)) = (&evidence.before, &evidence.empty) {
         engine.sink.append(Entry::LookedBefore { trial: id.number, before: before.clone(), empty: empty.clone() })?;

@@ -24,7 +24,7 @@ impl Score {
     }
 
     /// 1 for true, 0 for false.
-    pub fn of(holds: bool) -> Score {
+    pub fn from_bool(holds: bool) -> Score {
         if holds { Score::ONE } else { Score::ZERO }
     }
 
@@ -100,7 +100,7 @@ pub enum Component {
         /// The reason, in a sentence.
         why: String,
     },
-    /// It could not be told: whatever it is part of is missing too.
+    /// It could not be determined: whatever it is part of is missing too.
     Missing {
         /// The error, in a sentence.
         error: String,
@@ -118,7 +118,7 @@ impl Component {
         Component::NotApplicable { why: why.into() }
     }
 
-    /// A part that could not be told.
+    /// A part that could not be determined.
     pub fn missing(error: impl Into<String>) -> Component {
         Component::Missing { error: error.into() }
     }
@@ -131,7 +131,7 @@ impl Component {
         }
     }
 
-    /// Whether it could not be told.
+    /// Whether it could not be determined.
     pub fn is_missing(&self) -> bool {
         matches!(self, Component::Missing { .. })
     }

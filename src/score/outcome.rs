@@ -36,8 +36,8 @@ impl Outcome {
         matches!(self, Outcome::Graded | Outcome::AgentFailed { .. })
     }
 
-    /// The word for it.
-    pub fn word(&self) -> &'static str {
+    /// The outcome's name.
+    pub fn label(&self) -> &'static str {
         match self {
             Outcome::Graded => "graded",
             Outcome::AgentFailed { .. } => "agent failed",

@@ -18,7 +18,7 @@ pub enum Vacuity {
     },
 }
 
-/// What an assertion that can't fail, or held before the first word, means for the gate.
+/// The effect on the gate of an assertion that can't fail, or that held before the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VacuousGate {

@@ -23,7 +23,7 @@ pub trait Store {
     /// Whatever keeps it from being stored.
     fn create(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<Self::NewRun, StoreError>;
 
-    /// What each run came to, oldest first; why, where one can't be read.
+    /// The summary of each run, oldest first; an error in place of one that can't be read.
     ///
     /// # Errors
     /// That there are none, or that the store can't be read.

@@ -132,7 +132,7 @@ async fn an_agent_of_ones_own_is_watched_turn_by_turn_and_after_its_last_reply()
     // The journal adds up to the same as the record.
     let journal = std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
     let journal = eval_job::store::folder::read_journal(&std::fs::read(journal.join("journal.ndjson")).unwrap());
-    assert_eq!(told(&RunRecord::of(journal.entries).unwrap()), told(&record));
+    assert_eq!(told(&RunRecord::from_entries(journal.entries).unwrap()), told(&record));
 }
 
 #[tokio::test]

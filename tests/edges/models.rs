@@ -125,7 +125,7 @@ async fn anthropic_is_asked_by_its_own_schema_and_its_cache_is_counted_once() {
     let server = Server::with(vec![ANTHROPIC.answer(200, "reply-json")]).await;
     let reply = claude(&server.url).complete(&score()).await.unwrap();
     assert_eq!(reply.text, SCORE);
-    assert_eq!(reply.usage, Usage { cached_input_tokens: Some(1024), ..Usage::of_call(Some(1200), Some(90)) });
+    assert_eq!(reply.usage, Usage { cached_input_tokens: Some(1024), ..Usage::from_counts(Some(1200), Some(90)) });
     let sent = &server.received()[0];
     assert_eq!((sent.method.as_str(), sent.target.as_str()), ("POST", "/v1/messages"));
     assert_eq!(sent.header("x-api-key"), Some("sk-hush"));
@@ -182,8 +182,11 @@ async fn gemini_is_asked_by_a_schema_and_its_thoughts_are_no_words() {
     let server = Server::with(vec![GEMINI.answer(200, "reply-json")]).await;
     let reply = flash(&server.url).complete(&score()).await.unwrap();
     assert_eq!(reply.text, SCORE);
-    let usage =
-        Usage { cached_input_tokens: Some(1024), reasoning_tokens: Some(64), ..Usage::of_call(Some(1200), Some(90)) };
+    let usage = Usage {
+        cached_input_tokens: Some(1024),
+        reasoning_tokens: Some(64),
+        ..Usage::from_counts(Some(1200), Some(90))
+    };
     assert_eq!(reply.usage, usage);
     let sent = &server.received()[0];
     assert_eq!(sent.target, "/v1beta/models/gemini-2.5-flash:generateContent");
@@ -240,7 +243,7 @@ async fn watsonx_exchanges_its_key_once_and_again_when_the_token_is_refused() {
     let client = granite(&server.url);
     for _ in 0..2 {
         let reply = client.complete(&score()).await.unwrap();
-        assert_eq!((reply.text.as_str(), reply.usage), (SCORE, Usage::of_call(Some(59), Some(47))));
+        assert_eq!((reply.text.as_str(), reply.usage), (SCORE, Usage::from_counts(Some(59), Some(47))));
     }
     let sent = server.received();
     let targets: Vec<&str> = sent.iter().map(|request| request.target.split('?').next().unwrap()).collect();

@@ -63,8 +63,11 @@ async fn a_plain_question_is_the_recorded_bytes() {
 #[tokio::test]
 async fn a_schema_is_sent_natively_and_the_cost_is_read() {
     let (reply, sent) = ask(vec![ok("reply-json")], &score()).await;
-    let usage =
-        Usage { cached_input_tokens: Some(1024), reasoning_tokens: Some(64), ..Usage::of_call(Some(1200), Some(90)) };
+    let usage = Usage {
+        cached_input_tokens: Some(1024),
+        reasoning_tokens: Some(64),
+        ..Usage::from_counts(Some(1200), Some(90))
+    };
     assert_eq!(reply.unwrap(), LlmReply { text: SCORE.to_owned(), usage, notes: Vec::new() });
     assert_recorded(&sent[0], "request-schema");
 }

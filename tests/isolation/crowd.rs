@@ -77,7 +77,7 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
     run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
     let entries = std::mem::take(&mut *entries.lock().unwrap());
     assert_eq!(most_at_once(&entries), CROWD, "they were to talk at the same time");
-    RunRecord::of(entries).unwrap()
+    RunRecord::from_entries(entries).unwrap()
 }
 
 /// How many trials were under way at the same time.

@@ -103,7 +103,7 @@ async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send) 
     run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
     receiver.await.unwrap();
     let entries = std::mem::take(&mut *entries.lock().unwrap());
-    (RunRecord::of(entries).unwrap(), ahead.load(Ordering::SeqCst))
+    (RunRecord::from_entries(entries).unwrap(), ahead.load(Ordering::SeqCst))
 }
 
 #[tokio::test(flavor = "multi_thread")]

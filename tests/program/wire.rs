@@ -128,7 +128,7 @@ fn kept_run() -> (tempfile::TempDir, PathBuf) {
 fn the_record_is_what_the_journal_adds_up_to() {
     let (folder, run) = kept_run();
     let journal = eval_job::store::folder::read_journal(&std::fs::read(run.join("journal.ndjson")).unwrap());
-    let folded = eval_job::record::RunRecord::of(journal.entries).unwrap();
+    let folded = eval_job::record::RunRecord::from_entries(journal.entries).unwrap();
     let written = std::fs::read(folder.path().join("record.json")).unwrap();
     let mut document: eval_job::record::RunRecord = serde_json::from_slice(&written).unwrap();
     let questions = document.trials.iter_mut().flat_map(|trial| &mut trial.questions);
@@ -176,9 +176,9 @@ fn a_journal_of_format_1_reads_as_it_did_when_it_was_written() {
     let bytes = std::fs::read(crate::house::root().join("tests/fixtures/runs/format-1.ndjson")).unwrap();
     let journal = eval_job::store::folder::read_journal(&bytes);
     assert_eq!((journal.cut_off, journal.damaged), (0, None));
-    let record = eval_job::record::RunRecord::of(journal.entries).unwrap();
+    let record = eval_job::record::RunRecord::from_entries(journal.entries).unwrap();
     assert_eq!((record.version, record.is_readable(), record.provenance.job.as_str()), (1, true, "Address book"));
-    assert_eq!(record.verdict.word(), "passed");
+    assert_eq!(record.verdict.label(), "passed");
     let composites: Vec<String> =
         record.trials.iter().map(|trial| eval_job::report::two_decimals(trial.score().unwrap().get())).collect();
     assert_eq!(composites, ["0.86", "1.00"]);

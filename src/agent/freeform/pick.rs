@@ -78,7 +78,7 @@ impl ReplyPaths {
         if input.is_some() || output.is_some() {
             // A reply that tells one of the two alone is one that is not told as a whole.
             let known = picked.usage.unwrap_or_default();
-            picked.usage = Some(Usage::of_call(input.or(known.input_tokens), output.or(known.output_tokens)));
+            picked.usage = Some(Usage::from_counts(input.or(known.input_tokens), output.or(known.output_tokens)));
         }
         picked.text.len() > before
     }
@@ -168,7 +168,7 @@ mod tests {
         picks.take(&json!({"in": 7}), &mut picked);
         assert_eq!(picked.usage.map(|usage| (usage.calls, usage.unreported_calls)), Some((1, 1)));
         picks.take(&json!({"out": 2}), &mut picked);
-        assert_eq!(picked.usage, Some(Usage::of_call(Some(7), Some(2))));
+        assert_eq!(picked.usage, Some(Usage::from_counts(Some(7), Some(2))));
     }
 
     #[test]

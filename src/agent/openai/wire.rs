@@ -194,7 +194,7 @@ fn parse_usage(usage: &Value) -> Usage {
     Usage {
         cached_input_tokens: number("/prompt_tokens_details/cached_tokens"),
         reasoning_tokens: number("/completion_tokens_details/reasoning_tokens"),
-        ..Usage::of_call(number("/prompt_tokens"), number("/completion_tokens"))
+        ..Usage::from_counts(number("/prompt_tokens"), number("/completion_tokens"))
     }
 }
 

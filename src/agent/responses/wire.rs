@@ -174,7 +174,7 @@ fn parse_usage(usage: &Value) -> Usage {
     Usage {
         cached_input_tokens: number("/input_tokens_details/cached_tokens"),
         reasoning_tokens: number("/output_tokens_details/reasoning_tokens"),
-        ..Usage::of_call(number("/input_tokens"), number("/output_tokens"))
+        ..Usage::from_counts(number("/input_tokens"), number("/output_tokens"))
     }
 }
 

@@ -121,7 +121,7 @@ impl Rounds {
         }
         reply.latency_ms += received.last_ms;
         self.usages.push(round.usage);
-        reply.usage = Usage::of_replies(self.usages.iter().copied());
+        reply.usage = Usage::sum_reported(self.usages.iter().copied());
         if !is_blank(&round.text) {
             if !reply.text.is_empty() {
                 reply.text.push_str("\n\n");

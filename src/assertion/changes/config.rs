@@ -75,7 +75,7 @@ pub struct EndConfig {
     pub properties: PropertiesConfig,
 }
 
-/// What a property must be like: all that is said here.
+/// The conditions on a property: all of them must hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "property")]

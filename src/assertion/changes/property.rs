@@ -43,7 +43,7 @@ impl Pattern {
         self.regex.as_ref().is_some_and(|regex| regex.is_match(text))
     }
 
-    /// The syntax error, in a few words.
+    /// The syntax error, in short.
     fn problem(&self) -> Option<String> {
         match whole(&self.text).err()? {
             regex::Error::Syntax(drawing) => {
@@ -135,9 +135,9 @@ fn order(value: &Value, bound: &BoundConfig) -> Option<Ordering> {
 pub struct PropertyProblem {
     /// The key; none for the mapping as a whole.
     pub key: Option<&'static str>,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
-    /// What to try.
+    /// A suggestion.
     pub help: Option<String>,
 }
 

@@ -82,7 +82,7 @@ fn entries(properties: &PropertiesConfig) -> String {
 fn like(property: &PropertyConfig) -> String {
     let Ok(Json::Object(entries)) = serde_json::to_value(property) else { return "…".to_owned() };
     let entries = entries.iter().map(|(key, value)| match value {
-        Json::String(word) if key == "type" => format!("{key}: {word}"),
+        Json::String(name) if key == "type" => format!("{key}: {name}"),
         _ => format!("{key}: {value}"),
     });
     format!("<{}>", entries.collect::<Vec<_>>().join(", "))

@@ -1,4 +1,4 @@
-//! Values of the YAML that may be of several types, told apart by the type that is written.
+//! Values of the YAML that may be of several types, distinguished by the type that is written.
 
 use std::borrow::Cow;
 

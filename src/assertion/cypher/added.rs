@@ -3,7 +3,7 @@
 use super::{CypherCheck, Sides, order, shape};
 use crate::evidence::{Table, Value};
 
-/// The same of a comparison whose sides are known: whether it would hold without what was there before.
+/// The same for a comparison with known sides: whether it would hold without what was there before.
 pub fn holds_of_added_sides(check: &CypherCheck, sides: &Sides, before: &Table, after: &Table) -> Option<bool> {
     let truth = sides.without(before, after)?;
     let table = Table { columns: vec![String::new()], rows: vec![vec![Value::Bool(truth)]] };

@@ -5,7 +5,8 @@ use crate::evidence::{Table, Value};
 
 /// Functions whose result is the sum of what they give for parts of the data.
 const ADDITIVE: &str = "COUNT SUM COLLECT SIZE";
-/// Functions of all rows, or of a list, whose result for a part of the data can't be told from the result for all of it.
+/// Functions of all rows, or of a list, whose result for a part of the data can't be derived from the result for all of
+/// it.
 const MIXING: &str = "MAX MIN AVG STDEV STDEVP PERCENTILECONT PERCENTILEDISC REDUCE HEAD LAST";
 
 /// Whether a query's new rows, or the difference of its counts and lists, are what it would return without what was there
@@ -46,7 +47,7 @@ pub fn can_be_kept_apart(cypher: &str, before: &Table, after: &Table) -> bool {
     true
 }
 
-/// Counts and lists of one row; of several groups, nobody can tell which one is whose.
+/// Counts and lists of one row; of several groups, rows can't be matched.
 fn can_be_subtracted(before: &Table, after: &Table, column: usize) -> bool {
     let is_countable = |row: &Vec<Value>| matches!(row.get(column), Some(Value::Int(_) | Value::List(_)));
     after.rows.is_empty()

@@ -97,7 +97,7 @@ pub fn expected_problem(cypher: &str, expected: &Json) -> Option<String> {
 /// Why `expected` can't be what the query returns, as far as what it returned at one moment shows.
 pub fn unusable(check: &CypherCheck, table: &Table) -> Option<String> {
     // One value can be a map at another moment, where the query says so.
-    let varies = || ["case", "coalesce"].iter().any(|word| check.cypher.to_lowercase().contains(word));
+    let varies = || ["case", "coalesce"].iter().any(|function| check.cypher.to_lowercase().contains(function));
     if table.columns.len() == 1 && varies() { None } else { shape::other_columns(&check.expected, table) }
 }
 

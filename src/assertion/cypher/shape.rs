@@ -69,8 +69,8 @@ fn names_of_other_columns(expected: &Json, table: &Table) -> Option<String> {
     Some(names.join(", "))
 }
 
-/// What an expectation has in a row, where the query returns several columns and not that many: whatever the graph holds, it
-/// can't be met.
+/// Why an expectation can't be met whatever the graph holds: the query returns several columns, and not as many as it
+/// has in a row.
 fn other_width(expected: &Json, table: &Table) -> Option<String> {
     let columns = table.columns.len();
     if columns < 2 {

@@ -57,8 +57,8 @@ fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Op
             move |at| *at < end
         })
     };
-    for (word, joined) in [("OR", Condition::Any as fn(Vec<Condition>) -> Condition), ("AND", Condition::All)] {
-        let ends: Vec<usize> = top(&span).filter(|at| s.keyword(*at, word)).chain([span.end]).collect();
+    for (operator, joined) in [("OR", Condition::Any as fn(Vec<Condition>) -> Condition), ("AND", Condition::All)] {
+        let ends: Vec<usize> = top(&span).filter(|at| s.keyword(*at, operator)).chain([span.end]).collect();
         if ends.len() > 1 {
             let starts = [span.start].into_iter().chain(ends.iter().map(|end| end + 1));
             let parts = starts.zip(&ends).map(|(start, end)| condition(s, start..*end, columns));
@@ -258,7 +258,7 @@ mod tests {
         let row = |count: i64, truth: bool| [Value::Int(count), Value::Int(1), Value::Bool(truth)];
         let mixed = "MATCH (b) RETURN count(b) = 1 AND 'x' IN collect(b.x)";
         assert_eq!(without(mixed, &row(4, false), &row(5, true)), Some(true));
-        assert_eq!(without(mixed, &row(4, true), &row(5, true)), None, "nobody can tell whose x it is");
+        assert_eq!(without(mixed, &row(4, true), &row(5, true)), None, "x may be of either row");
         assert_eq!(without(mixed, &row(4, true), &row(6, true)), Some(false), "done twice, whatever the rest says");
     }
 

@@ -17,7 +17,8 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_fn(">=", |a: Dynamic, b: Dynamic| ordered(">=", &a, &b, Ordering::is_ge));
 }
 
-/// Whether two values are the same: 1 is 1.0; other types are told apart; lists and maps are compared throughout.
+/// Whether two values are equal: 1 equals 1.0; other types never equal each other; lists and maps are compared
+/// throughout.
 pub(super) fn equal(a: &Dynamic, b: &Dynamic) -> bool {
     if a.is_unit() || b.is_unit() {
         return a.is_unit() && b.is_unit();

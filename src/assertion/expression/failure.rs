@@ -1,4 +1,4 @@
-//! Why a script came to no value, and whose matter that is.
+//! Why a script came to no value, and who has to mend it.
 
 use std::time::Duration;
 

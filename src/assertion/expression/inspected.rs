@@ -12,8 +12,8 @@ const SHOWN: usize = 3;
 /// So many items are looked at.
 const ITEMS: usize = 1_000;
 
-/// What a part of an expression looked at: the list of its first closure, or whose words it searched. `negated` tells that
-/// the part had to be false.
+/// The data that a part of an expression looked at, in a sentence: the list of its first closure, or the texts that it
+/// searched. `negated` means that the part had to be false.
 pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadline: Deadline) -> Option<String> {
     let tokens = tokens(part);
     let call = Call::first(part, &tokens)?;
@@ -26,9 +26,9 @@ pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadl
     }
     let items = receiver.as_array_ref().ok()?;
     let noun = if items.len() == 1 { "item" } else { "items" };
-    let mut words = format!("{} has {} {noun}", show::line(call.receiver), items.len());
+    let mut sentence = format!("{} has {} {noun}", show::line(call.receiver), items.len());
     if items.is_empty() {
-        return Some(words);
+        return Some(sentence);
     }
     let mapped = |body: &str| {
         let script = format!("({}).map(|{}| {body})", call.receiver, closure.parameter);
@@ -45,17 +45,17 @@ pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadl
     let chosen: Vec<bool> = answers.iter().take(ITEMS).map(is_of).collect();
     let count = chosen.iter().filter(|chosen| **chosen).count();
     match wanted {
-        Some(true) => words.push_str(&format!(", {count} of them fit")),
-        Some(false) => words.push_str(&format!(", {count} of them don't fit")),
+        Some(true) => sentence.push_str(&format!(", {count} of them fit")),
+        Some(false) => sentence.push_str(&format!(", {count} of them don't fit")),
         None => {}
     }
     for path in closure.paths() {
         let Some(values) = mapped(path) else { continue };
         let values: Array =
             values.into_iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(value, _)| value).collect();
-        words.push_str(&format!("; {}", of_path(path, &values)));
+        sentence.push_str(&format!("; {}", of_path(path, &values)));
     }
-    Some(words)
+    Some(sentence)
 }
 
 /// The values at a path.
@@ -73,14 +73,14 @@ fn of_path(path: &str, values: &[Dynamic]) -> String {
     }
     let more = shown.len().saturating_sub(SHOWN);
     shown.truncate(SHOWN);
-    let mut words = format!("`{path}` was {}", shown.join(", "));
+    let mut sentence = format!("`{path}` was {}", shown.join(", "));
     if more > 0 {
-        words.push_str(&format!(" and {more} more"));
+        sentence.push_str(&format!(" and {more} more"));
     }
     if absent > 0 {
-        words.push_str(&format!(", and absent in {absent} of {}", values.len()));
+        sentence.push_str(&format!(", and absent in {absent} of {}", values.len()));
     }
-    words
+    sentence
 }
 
 /// A method that is called on something.

@@ -1,7 +1,7 @@
 //! The names that a script uses, checked on its syntax tree before it runs.
 //!
-//! What is known to be of our API must have the names of [`super::api`]; what is JSON data may have any. Where it is not
-//! known which of both something is, every name is allowed: a legal script is never refused.
+//! Values of our own API must have the names of [`super::api`]; JSON data may have any. Where it is not known which of
+//! both something is, every name is allowed: a legal script is never refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What is known of a script's value before the conversation that it is about.
+//! Predictions of a script's value before the conversation that it is about.
 
 use rhai::{AST, ASTFlags, ASTNode, Expr, Stmt};
 

@@ -16,9 +16,9 @@ pub struct ExpressionProblem {
     pub line: usize,
     /// The column within the line, in characters, from 1.
     pub column: usize,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
-    /// What to write instead.
+    /// A suggestion.
     pub help: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
     Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help })
 }
 
-/// What both languages have and what means something else in each: a range, a text.
+/// Syntax that both languages have with different meanings: a range, a text.
 fn other_meaning(script: &str) -> Option<ExpressionProblem> {
     let is_silent = |found: &str| [kotlin::RANGE, kotlin::FILLED_IN, kotlin::RAW].contains(&found);
     let translation = kotlin::translate(script).filter(|translation| is_silent(translation.found))?;

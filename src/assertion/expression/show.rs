@@ -25,13 +25,13 @@ pub(super) fn no_boolean(value: &Dynamic) -> String {
     format!("the expression must be true or false, but it is {}; compare it with something", self::value(value))
 }
 
-/// The same in a few words.
+/// The same in short.
 pub(super) fn short(value: &Dynamic) -> String {
     const SHORT: usize = 60;
     cut(self::value(value), SHORT)
 }
 
-/// A value with the word for its type.
+/// A value with its type's name.
 pub(super) fn with_type(value: &Dynamic) -> String {
     let shown = self::value(value);
     match value {

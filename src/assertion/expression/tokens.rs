@@ -1,4 +1,4 @@
-//! A script cut into words and signs: enough for Rhai and for the Kotlin that people bring along.
+//! The tokens of a script: enough for Rhai and for the Kotlin that people bring along.
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The data that a script reads, as far as its text tells.
+//! The data that a script reads, as far as its text shows.
 
 use serde::Serialize;
 

@@ -253,7 +253,7 @@ impl<'a> Again<'a> {
         if self.flips.is_empty() {
             page.push_str("  nothing came out otherwise\n");
         }
-        let (before, after) = (before.summary.verdict.word(), after.summary.verdict.word());
+        let (before, after) = (before.summary.verdict.label(), after.summary.verdict.label());
         page.push_str(&format!("  verdict: {before} → {after}\n"));
         page
     }

@@ -97,7 +97,7 @@ impl Asking<'_> {
         let grading = run.grading(&path, &journal, |entry| match entry {
             Entry::ModelAsked { call, .. } => {
                 usage = usage.plus(call.usage);
-                cost = cost.plus(price.map_or(Cost::Unknown, |price| price.of(&call.usage)));
+                cost = cost.plus(price.map_or(Cost::Unknown, |price| price.cost(&call.usage)));
             }
             Entry::Judged { .. } => answered += 1,
             _ => {}
@@ -197,7 +197,7 @@ fn announcement(judge: &str, conversations: usize, before: &Overview, price: Opt
     let (usage, _, _) = total(before.spending.iter().filter(|row| row.spender == Spender::Judge));
     let took = match usage.total_tokens() {
         Some(tokens) if usage.calls > 0 => {
-            let cost = match price.map(|price| price.of(&usage)) {
+            let cost = match price.map(|price| price.cost(&usage)) {
                 Some(Cost::Exactly(dollars) | Cost::AtLeast(dollars)) => format!(", which cost {dollars} of {judge}"),
                 _ => String::new(),
             };

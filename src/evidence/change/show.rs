@@ -29,7 +29,7 @@ impl Display for Entity {
     }
 }
 
-/// What was created or deleted; of what was changed, what stayed as it is, and then each difference:
+/// For a created or deleted entity, the entity; for a changed one, its unchanged part and then each difference:
 /// `(:Label {name: 'value'}) other: 1 → 2`.
 impl Display for Change {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -59,8 +59,8 @@ impl Display for Change {
 /// `in turn 3`, `after the reply of turn 4`.
 impl Display for ChangeTime {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let words = if self.late { "after the reply of" } else { "in" };
-        write!(f, "{words} turn {}", self.turn)
+        let relation = if self.late { "after the reply of" } else { "in" };
+        write!(f, "{relation} turn {}", self.turn)
     }
 }
 
@@ -76,13 +76,15 @@ fn brief_node(node: &Node) -> Node {
     }
 }
 
-/// The properties that people tell things apart by, the best one first.
-const TELLING: [&str; 3] = ["name", "title", "id"];
+/// The properties that identify an entity to a reader, the best one first.
+const IDENTIFYING: [&str; 3] = ["name", "title", "id"];
 
 /// A node at the end of a relationship: its labels and one property.
 fn end(node: &Node) -> String {
-    let telling = TELLING.iter().find_map(|name| node.properties.get_key_value(*name));
-    let Some((name, value)) = telling.or_else(|| node.properties.first_key_value()) else { return node.to_string() };
+    let identifying = IDENTIFYING.iter().find_map(|name| node.properties.get_key_value(*name));
+    let Some((name, value)) = identifying.or_else(|| node.properties.first_key_value()) else {
+        return node.to_string();
+    };
     let shown = Node { properties: [(name.clone(), brief(value))].into(), ..node.clone() }.to_string();
     match (node.properties.len(), shown.strip_suffix("})")) {
         (2.., Some(open)) => format!("{open}, …}})"),

@@ -60,7 +60,7 @@ impl Value {
     }
 }
 
-/// A node: ids are the backend's own and only good for telling two nodes of one result apart.
+/// A node: ids are the backend's own, and only distinguish the nodes of one result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// The backend's id.
@@ -149,7 +149,7 @@ pub struct Temporal {
 /// The rows of a query's result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Column names, in order; empty when a backend does not tell them for an empty result.
+    /// Column names, in order; empty when a backend does not report them for an empty result.
     pub columns: Vec<String>,
     /// One value for each column.
     pub rows: Vec<Vec<Value>>,

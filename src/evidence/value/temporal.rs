@@ -184,7 +184,7 @@ fn fraction_text(nanos: i64) -> String {
     if nanos == 0 { String::new() } else { format!(".{nanos:09}").trim_end_matches('0').to_owned() }
 }
 
-/// What stands before the offset, and the offset in seconds.
+/// The text before the offset, and the offset in seconds.
 fn split_offset(text: &str) -> Option<(&str, i64)> {
     if let Some(clock) = text.strip_suffix('Z') {
         return Some((clock, 0));

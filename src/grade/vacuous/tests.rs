@@ -63,7 +63,7 @@ fn changes(labels: &[&str]) -> Option<Observed<Vec<Change>>> {
     Some(Observed::Seen(labels.iter().map(created).collect()))
 }
 
-fn of(assertion: &Assertion, before: Option<State>, empty: Option<State>) -> Option<Vacuity> {
+fn vacuity(assertion: &Assertion, before: Option<State>, empty: Option<State>) -> Option<Vacuity> {
     let evidence = Evidence { before, empty, changes: changes(&["A"]), ..Evidence::sample() };
     let (component, vacuity) = weigh(assertion, input(&job(), &evidence), holds());
     assert_eq!(component.score(), Some(Score::ONE), "something has changed");
@@ -79,15 +79,15 @@ fn not_checked(vacuity: Option<Vacuity>) -> String {
 
 #[test]
 fn what_holds_before_is_flagged_and_what_holds_everywhere_is_vacuous() {
-    assert_eq!(of(&cypher(), Some(state(Ok(1))), Some(state(Ok(1)))), Some(Vacuity::Vacuous));
-    assert_eq!(of(&cypher(), Some(state(Ok(2))), Some(state(Ok(1)))), None);
-    assert_eq!(of(&cypher(), Some(state(Ok(1))), Some(state(Ok(2)))), Some(Vacuity::HeldBefore));
+    assert_eq!(vacuity(&cypher(), Some(state(Ok(1))), Some(state(Ok(1)))), Some(Vacuity::Vacuous));
+    assert_eq!(vacuity(&cypher(), Some(state(Ok(2))), Some(state(Ok(1)))), None);
+    assert_eq!(vacuity(&cypher(), Some(state(Ok(1))), Some(state(Ok(2)))), Some(Vacuity::HeldBefore));
     let refused = || Some(state(Err("not in the embedded graph")));
-    assert_eq!(of(&cypher(), Some(state(Ok(1))), refused()), Some(Vacuity::HeldBefore));
-    assert_eq!(of(&expression("evaluation.done"), Some(State::default()), Some(State::default())), None);
+    assert_eq!(vacuity(&cypher(), Some(state(Ok(1))), refused()), Some(Vacuity::HeldBefore));
+    assert_eq!(vacuity(&expression("evaluation.done"), Some(State::default()), Some(State::default())), None);
 }
 
-/// What an assertion that holds in the end is worth.
+/// The component, in short, of an assertion that holds in the end, and its vacuity.
 fn worth(assertion: &Assertion, evidence: &Evidence) -> (String, Option<Vacuity>) {
     let (component, vacuity) = weigh(assertion, input(&job(), evidence), holds());
     let word = match &component {
@@ -111,8 +111,8 @@ fn what_held_before_and_is_as_it_was_is_missing() {
     assert_eq!(worth(&cypher(), &held), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
     let vacuous = Evidence { empty: Some(state(Ok(1))), ..held.clone() };
     assert_eq!(worth(&cypher(), &vacuous), (UNSHOWN.to_owned(), Some(Vacuity::Vacuous)));
-    let meant = Assertion { holds_before: true, ..cypher() };
-    assert_eq!(worth(&meant, &held), ("1".to_owned(), None));
+    let intended = Assertion { holds_before: true, ..cypher() };
+    assert_eq!(worth(&intended, &held), ("1".to_owned(), None));
     let changed = Evidence { changes: changes(&["A"]), ..held.clone() };
     assert_eq!(worth(&cypher(), &changed), ("1".to_owned(), Some(Vacuity::HeldBefore)));
     // An agent that failed is neither praised for it nor excused.
@@ -183,7 +183,7 @@ fn an_expression_looks_at_what_it_names() {
         before: Some(State { object_context: context(before), ..State::default() }),
         empty: Some(State::default()),
         object_context: context(after),
-        transcript: Transcript { turns: vec![Turn::said(1, "Hi", "OK")] },
+        transcript: Transcript { turns: vec![Turn::answered(1, "Hi", "OK")] },
         changes: changes(&["A"]),
         ..Evidence::sample()
     };
@@ -194,8 +194,8 @@ fn an_expression_looks_at_what_it_names() {
     let both = expression(r#"objectContext.context == "x" && evaluation.functionCalls.size == 0"#);
     assert_eq!(worth(&both, &evidence("x", "x")).0, UNSHOWN, "a conversation always says something");
     // The conversation itself is new by nature.
-    let said = expression("evaluation.failureCount == 0");
-    assert_eq!(worth(&said, &evidence("x", "x")), ("1".to_owned(), Some(Vacuity::Vacuous)));
+    let of_messages = expression("evaluation.failureCount == 0");
+    assert_eq!(worth(&of_messages, &evidence("x", "x")), ("1".to_owned(), Some(Vacuity::Vacuous)));
     assert_eq!(worth(&expression("true"), &evidence("x", "x")).0, UNSHOWN);
     let untouched = expression("changes.deleted.size == 0");
     assert_eq!(worth(&untouched, &evidence("x", "x")), ("1".to_owned(), Some(Vacuity::Vacuous)));
@@ -213,12 +213,12 @@ fn an_agent_is_not_blamed_for_what_others_left() {
         ..Evidence::sample()
     };
     let fails = || Component::scored(Score::ZERO, "expected 1");
-    let of = |left, counts| weigh(&cypher(), input(&job(), &evidence(left, counts)), fails());
-    let (component, vacuity) = of(true, (2, 3));
+    let weighed = |left, counts| weigh(&cypher(), input(&job(), &evidence(left, counts)), fails());
+    let (component, vacuity) = weighed(true, (2, 3));
     assert!(component.is_missing() && component.why().contains("isolation: user"), "{component:?}");
     assert_eq!(vacuity, None);
     for (left, counts) in [(false, (2, 3)), (true, (2, 4)), (true, (2, 2)), (true, (0, 2)), (true, (1, 0))] {
-        assert_eq!(of(left, counts), (fails(), None), "{left} {counts:?}");
+        assert_eq!(weighed(left, counts), (fails(), None), "{left} {counts:?}");
     }
     let ending = Ending::AgentFailed { error: "500".to_owned() };
     let failed = Evidence { ending, ..evidence(true, (2, 3)) };
@@ -250,7 +250,7 @@ fn what_was_there_before_may_not_be_kept_apart() {
         }
     };
     let fails = || Component::scored(Score::ZERO, "expected Paris");
-    let of = |cypher: &str, (empty, before, after): (Value, Value, Value), labels: &[&str]| {
+    let component = |cypher: &str, (empty, before, after): (Value, Value, Value), labels: &[&str]| {
         let evidence = Evidence {
             before: Some(State { may_be_left_over: true, ..state(before) }),
             empty: Some(state(empty)),
@@ -263,13 +263,13 @@ fn what_was_there_before_may_not_be_kept_apart() {
     };
     let latest = "MATCH (t:Train) RETURN max(t.from)";
     let rome = || (Value::Null, text("Rome"), text("Rome"));
-    let missing = of(latest, rome(), &["Train"]);
+    let missing = component(latest, rome(), &["Train"]);
     assert!(missing.is_missing() && missing.why().contains("can't be kept apart"), "{missing:?}");
-    assert_eq!(of(latest, rome(), &[]), fails(), "nothing was done");
-    assert_eq!(of(latest, rome(), &["Message"]), fails(), "nothing that it looks at has changed");
-    assert_eq!(of(latest, (Value::Null, Value::Null, text("Oslo")), &["Train"]), fails(), "nothing was there");
-    assert_eq!(of("MATCH (t:Train) RETURN t.from", rome(), &["Train"]), fails(), "rows are kept apart");
-    let counted = of("MATCH (t:Train) RETURN toString(count(t))", (text("0"), text("1"), text("2")), &["Train"]);
+    assert_eq!(component(latest, rome(), &[]), fails(), "nothing was done");
+    assert_eq!(component(latest, rome(), &["Message"]), fails(), "nothing that it looks at has changed");
+    assert_eq!(component(latest, (Value::Null, Value::Null, text("Oslo")), &["Train"]), fails(), "nothing was there");
+    assert_eq!(component("MATCH (t:Train) RETURN t.from", rome(), &["Train"]), fails(), "rows are kept apart");
+    let counted = component("MATCH (t:Train) RETURN toString(count(t))", (text("0"), text("1"), text("2")), &["Train"]);
     assert!(counted.is_missing());
 }
 
@@ -316,7 +316,7 @@ fn true_and_false_are_told_apart_by_what_is_compared() {
 #[test]
 fn an_honest_one_and_one_that_fails_are_never_flagged() {
     let honest = Assertion { holds_before: true, ..cypher() };
-    assert_eq!(of(&honest, Some(state(Ok(1))), Some(state(Ok(1)))), None);
+    assert_eq!(vacuity(&honest, Some(state(Ok(1))), Some(state(Ok(1)))), None);
     let evidence = Evidence { before: Some(state(Ok(1))), empty: Some(state(Ok(1))), ..Evidence::sample() };
     for component in [Component::scored(Score::ZERO, "fails"), Component::missing("down")] {
         assert_eq!(weigh(&cypher(), input(&job(), &evidence), component.clone()), (component, None));
@@ -325,9 +325,9 @@ fn an_honest_one_and_one_that_fails_are_never_flagged() {
 
 #[test]
 fn what_could_not_be_seen_is_not_checked_unless_the_empty_state_settles_it() {
-    let why = not_checked(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(1)))));
+    let why = not_checked(vacuity(&cypher(), Some(state(Err("down"))), Some(state(Ok(1)))));
     assert!(why.starts_with("before the conversation: "), "{why}");
-    assert_eq!(of(&cypher(), Some(state(Err("down"))), Some(state(Ok(0)))), None);
+    assert_eq!(vacuity(&cypher(), Some(state(Err("down"))), Some(state(Ok(0)))), None);
 }
 
 #[test]
@@ -336,26 +336,26 @@ fn changes_that_only_forbid_hold_before_and_are_vacuous_only_where_they_allow_ev
         let config = serde_json::from_str(text).unwrap();
         assertion(AssertionCheck::Changes(config))
     };
-    let of = |text: &str| of(&of_changes(text), Some(State::default()), Some(State::default()));
-    assert_eq!(of(r#"{"created": "any", "deleted": "any", "changed": "any"}"#), Some(Vacuity::Vacuous));
+    let found = |text: &str| vacuity(&of_changes(text), Some(State::default()), Some(State::default()));
+    assert_eq!(found(r#"{"created": "any", "deleted": "any", "changed": "any"}"#), Some(Vacuity::Vacuous));
     for forbids in [
         r#"{"created": "any", "deleted": "any", "changed": "any", "turn": 1}"#,
         r#"{"created": "none"}"#,
         r#"{"created": "any", "deleted": "none"}"#,
         r#"{"created": [{"node": "A", "count": {"max": 1}}]}"#,
     ] {
-        assert_eq!(of(forbids), Some(Vacuity::HeldBefore), "{forbids}");
+        assert_eq!(found(forbids), Some(Vacuity::HeldBefore), "{forbids}");
         let nothing = Evidence { before: Some(State::default()), changes: changes(&[]), ..Evidence::sample() };
         assert_eq!(worth(&of_changes(forbids), &nothing), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
-        let meant = Assertion { holds_before: true, ..of_changes(forbids) };
-        assert_eq!(worth(&meant, &nothing), ("1".to_owned(), None));
+        let intended = Assertion { holds_before: true, ..of_changes(forbids) };
+        assert_eq!(worth(&intended, &nothing), ("1".to_owned(), None));
     }
-    assert_eq!(of(r#"{"created": [{"node": "A", "count": 1}]}"#), None, "something is required");
+    assert_eq!(found(r#"{"created": [{"node": "A", "count": 1}]}"#), None, "something is required");
 }
 
 #[test]
 fn a_record_of_an_earlier_version_flags_nothing() {
-    assert_eq!(of(&cypher(), None, None), None);
+    assert_eq!(vacuity(&cypher(), None, None), None);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn what_others_left_is_not_shown_by_a_conversation_that_is_looked_at_too() {
     let script = expression("objectContext.resources.size > 0 && evaluation.transcript.size > 0");
     let worth_of = |left: bool, before: &[&str], after: &[&str]| {
         let before = State { may_be_left_over: left, object_context: context(before), ..State::default() };
-        let transcript = Transcript { turns: vec![Turn::said(1, "hi", "ok")] };
+        let transcript = Transcript { turns: vec![Turn::answered(1, "hi", "ok")] };
         worth(
             &script,
             &Evidence { before: Some(before), object_context: context(after), transcript, ..Evidence::sample() },

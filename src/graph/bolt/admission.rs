@@ -19,7 +19,7 @@ pub(super) enum Progress {
     Connected,
     /// It speaks Bolt.
     Speaks,
-    /// It has said a password and waits for the answer.
+    /// It has sent a password and waits for the answer.
     Waits,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct LoginThrottle {
     last_answer: tokio::sync::Mutex<Option<Stopwatch>>,
 }
 
-/// The time between two answers that tell a wrong password.
+/// The time between two answers to wrong passwords.
 const BETWEEN: Duration = Duration::from_millis(200);
 
 /// The delay after one failure; it doubles with each.

@@ -35,7 +35,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Whether a RESET is on its way: what was said before it shall not be done.
+    /// Whether a RESET is on its way: messages before it are not carried out.
     pub(super) fn reset(&self) -> bool {
         self.resets.load(Ordering::Acquire) > 0
     }

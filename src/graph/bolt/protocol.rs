@@ -37,7 +37,7 @@ pub(super) enum Step {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    /// Nothing was said yet.
+    /// No message was read yet.
     Connected,
     /// The client has introduced itself and must show its password.
     Introduced,
@@ -330,7 +330,7 @@ impl Protocol {
     }
 }
 
-/// A session whose rows are as this client wants them.
+/// A session that encodes its rows for this client.
 fn session(server: &Arc<ServerState>, format: ValueFormat) -> Session {
     let numbers = Arc::clone(&server.numbers);
     server.sessions.session(Form::new(move |values, bytes| row(bytes, values, format, &numbers)))

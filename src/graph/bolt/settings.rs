@@ -16,14 +16,14 @@ pub struct BoltSettings {
     pub password: Secret,
     /// Limits of its clients.
     pub limits: BoltLimits,
-    /// Measures what summaries tell of durations.
+    /// Measures the durations in summaries.
     pub clock: Clock,
 }
 
 /// Limits of its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoltLimits {
-    /// The most connections at once of clients that have shown the password; one more is told so.
+    /// The most connections at once of authenticated clients; one more is refused with that reason.
     pub connections: usize,
     /// The most connections of others. When one more comes, the one of them that has got least far has to go.
     pub unauthenticated: usize,
@@ -38,7 +38,7 @@ pub struct BoltLimits {
     pub query: Duration,
     /// The longest that a transaction may be open; a client may ask for less.
     pub transaction: Duration,
-    /// How long a writer waits for another one before it is told to try again.
+    /// How long a writer waits for another one before it fails with a retryable error.
     pub turn: Duration,
 }
 

@@ -13,8 +13,8 @@ use super::wire;
 use crate::cypher::{Statement, TokenKind, is_one_of, split};
 use crate::graph::{GraphErrorKind, Parameters, Value};
 
-/// The first error of a text, which may be several statements, that no backend takes; `None` where there is none, or where
-/// only the backend itself can tell.
+/// The first error of a text, which may be several statements, that every backend would report; `None` where there is
+/// none, or where only the backend itself can decide.
 pub fn certain_problem(text: &str, parameters: &[&str]) -> Option<String> {
     first_problem(text, parameters, problem)
 }
@@ -49,11 +49,11 @@ fn problem(store: &mut Store, text: &str, given: &Parameters) -> Option<String> 
         ErrorCode::UnexpectedSyntax | ErrorCode::UndefinedVariable | ErrorCode::DifferentColumnsInUnion
     );
     let error = wire::error(text, &theirs);
-    (is_certain && error.kind == GraphErrorKind::Statement).then(|| in_words(&error.message, text))
+    (is_certain && error.kind == GraphErrorKind::Statement).then(|| readable(&error.message, text))
 }
 
-/// The compiler's message, with the word at the place instead of the names of its own grammar's rules.
-fn in_words(message: &str, statement: &str) -> String {
+/// The compiler's message, with the token at the place instead of the names of its own grammar's rules.
+fn readable(message: &str, statement: &str) -> String {
     let parts = message.split_once(": expected ").filter(|(_, expected)| expected.contains('_'));
     let Some((place, _)) = parts else { return message.to_owned() };
     let (line, column) = match place.rsplit_once("line ").and_then(|(_, place)| place.split_once(", column ")) {
@@ -85,7 +85,7 @@ const FIRST: &str = "MATCH OPTIONAL UNWIND WITH RETURN CREATE MERGE DETACH";
 const OTHERS: &str = "FILTER LET NEXT INSERT OFFSET FINISH FOREACH CALL YIELD LOAD USE USING SHOW SHORTEST GROUP GROUPS WALK \
                       TRAIL ACYCLIC PATH PATHS REPEATABLE DIFFERENT NODETACH";
 
-/// Whether all of a statement is openCypher as far as its tokens tell, but for misspellings.
+/// Whether all of a statement is openCypher as far as its tokens show, but for misspellings.
 fn is_open_cypher(s: &Statement<'_>) -> bool {
     // `my.own.function(…)`: only the backend knows it.
     let calls_by_a_long_name = (0..s.len()).any(|at| s.is(at, ".") && s.is(at + 2, "("));
@@ -157,7 +157,7 @@ fn is_plain_word(s: &Statement<'_>, at: usize) -> bool {
     !ends_operand(s, before) || !s.keyword(at, OTHERS) && is_misspelled(s.at(at))
 }
 
-/// Whether a word is none, but one letter away from one with which a clause begins.
+/// Whether a name is one letter away from a keyword that begins a clause.
 fn is_misspelled(text: &str) -> bool {
     let upper = text.to_uppercase();
     "MATCH OPTIONAL UNWIND RETURN WHERE CREATE MERGE DELETE REMOVE"
@@ -185,7 +185,7 @@ fn is_node_or_relationship(s: &Statement<'_>, open: usize) -> bool {
     }
 }
 
-/// `COUNT {`, `CALL {`, `n {.name}`: a brace after a word that is no keyword of openCypher's, or that has a subquery.
+/// `COUNT {`, `CALL {`, `n {.name}`: a brace after a name that is no keyword of openCypher's, or that has a subquery.
 fn is_subquery(s: &Statement<'_>, at: usize) -> bool {
     let in_pattern = || s.open(at - 1).is_some_and(|open| is_node_or_relationship(s, open));
     // A name within a pattern, or a label; else the projection of a map.

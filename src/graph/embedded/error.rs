@@ -54,7 +54,7 @@ pub enum StatementErrorKind {
 }
 
 impl StatementError {
-    /// A refusal out of the graph's error and what the engine said, if it did.
+    /// The error of a statement, from the graph's error and the engine's own, if there is one.
     pub(super) fn from_engine(error: GraphError, theirs: Option<&Theirs>) -> StatementError {
         let reason = match error.kind {
             // Libraries look for just this code to find out what a server has.
@@ -139,10 +139,10 @@ fn is_procedure(theirs: &Theirs) -> bool {
     matches!(theirs, Theirs::Query(query) if query.code() == ErrorCode::ProcedureNotFound)
 }
 
-/// SQLite's two words for a lock that did not come free in time.
+/// SQLite's two messages for a lock that did not come free in time.
 fn is_locked(theirs: &Theirs) -> bool {
-    let words = theirs.to_string();
-    words.contains("database is locked") || words.contains("database table is locked")
+    let message = theirs.to_string();
+    message.contains("database is locked") || message.contains("database table is locked")
 }
 
 fn in_query(query: &QueryError) -> StatementErrorKind {

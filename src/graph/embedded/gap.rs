@@ -19,8 +19,8 @@ const PROCEDURES: &str = "db dbms tx jmx apoc gds genai n10s";
 /// An error for Cypher that the engine lacks.
 pub(super) fn unsupported(what: &str, engine: Option<&str>) -> GraphError {
     let mut message = format!("{what} is not in the embedded graph; it runs on Neo4j (graph.neo4j).");
-    if let Some(words) = engine {
-        message.push_str(&format!(" The embedded graph said: {words}"));
+    if let Some(reason) = engine {
+        message.push_str(&format!(" The embedded graph said: {reason}"));
     }
     GraphError::new(GraphErrorKind::Unsupported, message)
 }

@@ -3,7 +3,7 @@
 use super::names;
 use crate::cypher::Statement;
 
-/// The words after which an expression goes on.
+/// The keywords after which an expression begins.
 const BEFORE: &str = "WHERE AND OR XOR NOT RETURN WITH WHEN THEN ELSE CASE BY DISTINCT IN UNWIND";
 
 /// The condition that begins at this token, and the token after it; `None` where the engine reads it as it is.

@@ -1,7 +1,8 @@
-//! The embedded graph: a property graph in this process and in memory, fresh for each trial.
+//! The embedded graph: a property graph in this process and in memory, fresh for each trial. In comes Cypher as Neo4j
+//! takes it; out come the rows that Neo4j would give, or an error.
 //!
-//! Invariants: never a wrong row where an error can be given. What the engine lacks is either written in words that it
-//! knows, exactly ([`bridge`]), or refused with a sentence that names Neo4j ([`gap`]).
+//! Invariants: never a wrong row where an error can be given. Syntax that the engine lacks is either rewritten exactly
+//! ([`bridge`]), or refused with a sentence that names Neo4j ([`gap`]).
 
 mod bridge;
 mod catalog;

@@ -100,8 +100,8 @@ impl Sessions {
         self.0.commits.load(Ordering::Acquire)
     }
 
-    /// Waits for the turn to write, at most so long. What its holder sends to the writer before it lets go is done before
-    /// anything that the next one sends.
+    /// Waits for the turn to write, at most so long. Jobs that its holder sends to the writer before it lets go are
+    /// done before those of the next one.
     pub(super) async fn turn(&self, wait: Duration) -> Result<OwnedSemaphorePermit, StatementError> {
         match tokio::time::timeout(wait, Arc::clone(&self.0.turn).acquire_owned()).await {
             Ok(turn) => turn.map_err(|_| StatementError::stopped()),
@@ -296,7 +296,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nobody is left who could be told.
+        // Nobody is left to report it to.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

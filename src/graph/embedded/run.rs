@@ -160,7 +160,7 @@ impl Store {
         Ok(Done { columns: reader.columns(), effect, counts: Counts::take() })
     }
 
-    /// Whatever comes after the word EXPLAIN is compiled and not run. There are no rows, and no plan either.
+    /// The statement after EXPLAIN is compiled and not run. There are no rows, and no plan either.
     fn explain(&mut self, statement: &Statement<'_>, parameters: &Parameters) -> Result<(), StatementError> {
         self.compile(statement.rest(1), parameters)
     }

@@ -1,4 +1,4 @@
-//! Names that mean nothing where they stand, which the engine takes for null.
+//! Unbound names, which the engine takes for null.
 //!
 //! The engine misses a variable that no clause binds in a WITH, UNWIND or MATCH after another WITH, and staged sort keys
 //! stand just there. This looks only at words, so it errs on the side of silence: a name counts as bound when it stands
@@ -130,10 +130,10 @@ fn bare(name: &str) -> &str {
 }
 
 fn is_name(s: &Statement<'_>, at: usize) -> bool {
-    let word = s.at(at);
+    let name = s.at(at);
     match s.kind(at) {
         Some(TokenKind::Backtick) => true,
-        Some(TokenKind::Word) => is_one_of(word, FUNCTIONS) || !names::is_reserved(word) && !is_one_of(word, KEYWORDS),
+        Some(TokenKind::Word) => is_one_of(name, FUNCTIONS) || !names::is_reserved(name) && !is_one_of(name, KEYWORDS),
         _ => false,
     }
 }
@@ -217,7 +217,7 @@ mod tests {
             ("RETURN 1 AS x UNION WITH x AS y RETURN y AS x", "`x`"),
         ] {
             let complaint = problem(statement);
-            assert!(complaint.as_ref().is_some_and(|words| words.contains(name)), "{statement}: {complaint:?}");
+            assert!(complaint.as_ref().is_some_and(|message| message.contains(name)), "{statement}: {complaint:?}");
         }
     }
 

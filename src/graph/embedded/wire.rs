@@ -127,32 +127,32 @@ fn star<'a>(mut keys: Vec<&'a String>, last: &[String]) -> Vec<&'a String> {
 
 /// An error of the engine as ours. `statement` is what the user wrote.
 pub(super) fn error(statement: &str, theirs: &Theirs) -> GraphError {
-    let words = message(theirs);
+    let text = message(theirs);
     let statement = &Statement::parse(statement);
     let has_with_star = || (0..statement.len()).any(|at| statement.keyword(at, "WITH") && statement.is(at + 1, "*"));
-    let ours = |kind| GraphError::new(kind, words.clone());
+    let ours = |kind| GraphError::new(kind, text.clone());
     let unless = |gap: Option<String>| match gap {
-        Some(gap) => gap::unsupported(&gap, Some(&words)),
+        Some(gap) => gap::unsupported(&gap, Some(&text)),
         None => ours(GraphErrorKind::Statement),
     };
     match theirs {
-        Theirs::Query(query) if words.contains("exceeded maximum of") => {
+        Theirs::Query(query) if text.contains("exceeded maximum of") => {
             GraphError::new(GraphErrorKind::Limit, format!("{} (the embedded graph's limit)", query.message()))
         }
         Theirs::SizeLimit { .. } => ours(GraphErrorKind::Limit),
         Theirs::Transaction { message, .. } if message.contains("not permitted inside a read transaction") => {
             refused_write()
         }
-        Theirs::InvalidName { name, .. } => gap::unsupported(&format!("The name `{name}`"), Some(&words)),
+        Theirs::InvalidName { name, .. } => gap::unsupported(&format!("The name `{name}`"), Some(&text)),
         Theirs::Query(query) => match query.code() {
             ErrorCode::UnknownFunction => unless(gap::function(statement)),
             ErrorCode::ProcedureNotFound => unless(gap::procedure(statement)),
             ErrorCode::UnexpectedSyntax => unless(gap::syntax(statement)),
             ErrorCode::UndefinedVariable | ErrorCode::Other if has_with_star() => {
-                gap::unsupported("This WITH *", Some(&words))
+                gap::unsupported("This WITH *", Some(&text))
             }
             _ if query.message().starts_with("Multiple result columns") && all_different(statement) => {
-                gap::unsupported("Two columns that differ only in how they are written", Some(&words))
+                gap::unsupported("Two columns that differ only in how they are written", Some(&text))
             }
             _ => ours(GraphErrorKind::Statement),
         },
@@ -184,14 +184,14 @@ fn all_different(s: &Statement<'_>) -> bool {
 }
 
 /// SQLite does not say why it can't open a file. Where no file descriptor is left that is why.
-fn explained(words: String, none_left: impl FnOnce() -> bool) -> String {
-    match words.contains("unable to open database file") && none_left() {
-        true => format!("{words}: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT),
-        false => words,
+fn explained(message: String, none_left: impl FnOnce() -> bool) -> String {
+    match message.contains("unable to open database file") && none_left() {
+        true => format!("{message}: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT),
+        false => message,
     }
 }
 
-/// The engine's words on one line: a syntax error loses its drawing and keeps its place.
+/// The engine's message on one line: a syntax error loses its drawing and keeps its place.
 pub(super) fn message(theirs: &Theirs) -> String {
     let Theirs::Query(query) = theirs else {
         return explained(theirs.to_string().replace('\n', " "), descriptors::none_left);
@@ -200,7 +200,7 @@ pub(super) fn message(theirs: &Theirs) -> String {
         Some((_, expected)) => expected.to_owned(),
         None => query.message().replace('\n', " "),
     };
-    let mut words = match (query, query.span()) {
+    let mut text = match (query, query.span()) {
         (QueryError::SyntaxError { .. }, Some(span)) => {
             format!("Syntax error at line {}, column {}: {message}", span.line, span.col)
         }
@@ -209,9 +209,9 @@ pub(super) fn message(theirs: &Theirs) -> String {
         _ => message,
     };
     if let Some(hint) = query.hint() {
-        words.push_str(&format!("; {hint}"));
+        text.push_str(&format!("; {hint}"));
     }
-    words
+    text
 }
 
 #[cfg(test)]
@@ -220,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_file_that_can_not_be_opened_for_want_of_a_descriptor_is_told_so() {
-        let words = || "storage error: unable to open database file".to_owned();
-        assert!(explained(words(), || true).contains("no file descriptor left; try fewer conversations"));
-        assert_eq!(explained(words(), || false), words());
+        let message = || "storage error: unable to open database file".to_owned();
+        assert!(explained(message(), || true).contains("no file descriptor left; try fewer conversations"));
+        assert_eq!(explained(message(), || false), message());
         assert_eq!(explained("disk I/O error".to_owned(), || true), "disk I/O error");
     }
 }

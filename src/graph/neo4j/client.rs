@@ -26,8 +26,8 @@ const RETRY: RetryPolicy = RetryPolicy {
     retry_after_cap: Duration::ZERO,
 };
 
-/// The server is told a reading's limit and looks at its watch every 2 s. It is waited for: a connection whose query was
-/// ended in order is as good as new.
+/// The extra time in which the server ends a read by itself: it knows the limit and checks its clock every 2 s. It is
+/// waited for, because a connection whose query was ended in order is as good as new.
 const GRACE: Duration = Duration::from_secs(4);
 
 /// A Neo4j database. It is reached when it is first asked.
@@ -107,7 +107,7 @@ impl Neo4jGraph {
         if let Err(error) = &reached
             && error.kind == GraphErrorKind::Unauthorized
         {
-            // Whoever was faster was told the same.
+            // Another one was faster, with the same result.
             let _ = self.locked_out.set(error.clone());
         }
         reached
@@ -143,8 +143,8 @@ impl Neo4jGraph {
         for (at, statement) in statements.iter().enumerate() {
             let number = |mut failure: Neo4jFailure| {
                 if statements.len() > 1 {
-                    let words = &mut failure.error.message;
-                    *words = format!("Statement {} of {}: {words}", at + 1, statements.len());
+                    let message = &mut failure.error.message;
+                    *message = format!("Statement {} of {}: {message}", at + 1, statements.len());
                 }
                 failure
             };
@@ -184,7 +184,7 @@ impl Neo4jGraph {
                 }
             }
         };
-        // A server that does not answer has told us enough.
+        // A server that does not answer needs no further look.
         let _ = timeout(GRACE + GRACE, end).await;
     }
 
@@ -309,8 +309,8 @@ impl Graph for Neo4jGraph {
         written
     }
 
-    async fn trouble(&self, within: Duration, words: &str) -> Option<String> {
-        self.trouble_now(within, words).await
+    async fn trouble(&self, within: Duration, failure: &str) -> Option<String> {
+        self.trouble_now(within, failure).await
     }
 }
 

@@ -28,18 +28,18 @@ pub(super) fn is_our_limit(theirs: &Theirs) -> bool {
     matches!(theirs, Theirs::Neo4j(error) if error.code().ends_with("TransactionTimedOutClientConfiguration"))
 }
 
-/// An error of theirs as ours, still with all its words.
+/// A driver's error as ours, with its whole message.
 pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
     let (kind, message) = match theirs {
         Theirs::Neo4j(error) => (
             kind(error.code(), error.message()),
             format!("Neo4j says: {} ({})", one_line(error.message()), error.code()),
         ),
-        Theirs::AuthenticationError(words) => (
+        Theirs::AuthenticationError(reason) => (
             GraphErrorKind::Unauthorized,
             format!(
                 "Neo4j at {uri} refuses the login: {}. Check NEO_USERNAME and NEO_PASSWORD.",
-                words.trim_end_matches('.')
+                reason.trim_end_matches('.')
             ),
         ),
         Theirs::UrlParseError(_) | Theirs::UnsupportedScheme(_) | Theirs::InvalidConfig => (
@@ -118,7 +118,7 @@ mod tests {
             ("Neo.ClientError.Database.DatabaseNotFound", GraphErrorKind::Other),
             ("nonsense", GraphErrorKind::Other),
         ] {
-            assert_eq!(kind(code, "words"), expected, "{code}");
+            assert_eq!(kind(code, "message"), expected, "{code}");
         }
     }
 }

@@ -8,10 +8,10 @@ use super::client::Neo4jGraph;
 use crate::graph::{GraphErrorKind, Parameters, Table, Value};
 
 /// How long the simplest question may take.
-const PATIENCE: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long the rest may take: a server that was just started plans slowly.
-const MORE_PATIENCE: Duration = Duration::from_secs(30);
+const PLANNING_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How far the server's clock may be from ours: some run a few hundredths faster.
 const SLACK: Duration = Duration::from_secs(1);
@@ -26,13 +26,13 @@ const TRANSACTIONS: &str = "SHOW TRANSACTIONS YIELD transactionId, status, curre
      RETURN transactionId, status, currentQuery, elapsedTime.milliseconds AS ms, activeLockCount";
 
 impl Neo4jGraph {
-    /// What keeps others from working: it does not answer, it was started again within this time, or a transaction waits
-    /// for another one's lock. `words` are those in which somebody has failed.
-    pub(super) async fn trouble_now(&self, within: Duration, words: &str) -> Option<String> {
-        // Where our own statements take all connections, nothing can be told.
-        let _connection = timeout(3 * PATIENCE, self.free()).await.ok()?;
-        match timeout(PATIENCE, self.once("RETURN 1")).await {
-            Err(_) => return Some(format!("Neo4j did not answer `RETURN 1` within {} s", PATIENCE.as_secs())),
+    /// Why others can't work with the database: it does not answer, it was started again within this time, or a
+    /// transaction waits for another one's lock. `failure` is the error of whoever needs it.
+    pub(super) async fn trouble_now(&self, within: Duration, failure: &str) -> Option<String> {
+        // Where our own statements take all connections, nothing can be asked.
+        let _connection = timeout(3 * ANSWER_TIMEOUT, self.free()).await.ok()?;
+        match timeout(ANSWER_TIMEOUT, self.once("RETURN 1")).await {
+            Err(_) => return Some(format!("Neo4j did not answer `RETURN 1` within {} s", ANSWER_TIMEOUT.as_secs())),
             Ok(Err(error)) if error.kind != GraphErrorKind::Unauthorized => return Some(error.message),
             Ok(_) => {}
         }
@@ -44,9 +44,9 @@ impl Neo4jGraph {
                 return Some(format!("Neo4j was started again {:.0} s before", up.as_secs_f64()));
             }
             let transactions = self.once(TRANSACTIONS).await.ok()?;
-            locked(&transactions, within, words)
+            locked(&transactions, within, failure)
         };
-        timeout(MORE_PATIENCE, asked).await.ok().flatten()
+        timeout(PLANNING_TIMEOUT, asked).await.ok().flatten()
     }
 
     /// One try: what is transient is what is asked for.
@@ -71,9 +71,9 @@ struct Transaction<'t> {
     locks: i64,
 }
 
-/// Who holds a lock that somebody waits for; or whoever held some before this time began, where the words of the failure
-/// speak of a lock or of time that ran out: who waited has given up by now.
-fn locked(table: &Table, within: Duration, words: &str) -> Option<String> {
+/// Who holds a lock that somebody waits for; or whoever held some before this time began, where the failure speaks of a
+/// lock or of time that ran out: who waited has given up by now.
+fn locked(table: &Table, within: Duration, failure: &str) -> Option<String> {
     let transactions: Vec<Transaction<'_>> = table.rows.iter().filter_map(|row| transaction(row)).collect();
     let blocked = transactions.iter().find_map(|waiting| Some((waiting, waiting.status.strip_prefix("Blocked by: ")?)));
     if let Some((waiting, by)) = blocked {
@@ -85,11 +85,11 @@ fn locked(table: &Table, within: Duration, words: &str) -> Option<String> {
             described(waiting)
         ));
     }
-    let words = words.to_lowercase();
+    let failure = failure.to_lowercase();
     let may_be_of_a_lock =
         ["lock", "timed out", "timeout", "time out", "ran out", "terminated", "no reply within", "took longer than"];
     let holder = transactions.iter().find(|other| other.locks > 0 && other.age > within)?;
-    may_be_of_a_lock.iter().any(|word| words.contains(word)).then(|| {
+    may_be_of_a_lock.iter().any(|part| failure.contains(part)).then(|| {
         let (holder, locks) = (described(holder), holder.locks);
         format!("another transaction has held locks in Neo4j all the time ({locks} of them): {holder}")
     })
@@ -117,8 +117,8 @@ mod tests {
         vec![id.into(), status.into(), query.into(), Value::Int(ms), Value::Int(locks)]
     }
 
-    fn told(rows: Vec<Vec<Value>>, words: &str) -> Option<String> {
-        locked(&Table { columns: Vec::new(), rows }, Duration::from_secs(10), words)
+    fn holder(rows: Vec<Vec<Value>>, failure: &str) -> Option<String> {
+        locked(&Table { columns: Vec::new(), rows }, Duration::from_secs(10), failure)
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             row("neo4j-transaction-10", "Running", "SHOW TRANSACTIONS", 1, 0),
         ];
         assert_eq!(
-            told(rows, "HTTP 500").unwrap(),
+            holder(rows, "HTTP 500").unwrap(),
             "a transaction waits in Neo4j for a lock that another one holds: neo4j-transaction-5, open for 34 s; it is \
              neo4j-transaction-9, open for 4 s, `MATCH (n) SET n.x = 1` that waits"
         );
@@ -138,12 +138,12 @@ mod tests {
     #[test]
     fn a_lock_that_nobody_waits_for_any_more_counts_only_where_the_failure_speaks_of_it() {
         let old = || vec![row("neo4j-transaction-5", "Running", "", 34_000, 2)];
-        assert!(told(old(), "500: LockAcquisitionTimeout").unwrap().contains("neo4j-transaction-5, open for 34 s"));
-        assert!(told(old(), "500: the statement took longer than 2 s").is_some());
-        assert_eq!(told(old(), "500: division by zero"), None);
+        assert!(holder(old(), "500: LockAcquisitionTimeout").unwrap().contains("neo4j-transaction-5, open for 34 s"));
+        assert!(holder(old(), "500: the statement took longer than 2 s").is_some());
+        assert_eq!(holder(old(), "500: division by zero"), None);
         // It may be of the agent's own doing.
-        assert_eq!(told(vec![row("neo4j-transaction-5", "Running", "", 4_000, 2)], "timed out"), None);
-        assert_eq!(told(vec![row("neo4j-transaction-5", "Running", "", 34_000, 0)], "timed out"), None);
-        assert_eq!(told(vec![], "timed out"), None);
+        assert_eq!(holder(vec![row("neo4j-transaction-5", "Running", "", 4_000, 2)], "timed out"), None);
+        assert_eq!(holder(vec![row("neo4j-transaction-5", "Running", "", 34_000, 0)], "timed out"), None);
+        assert_eq!(holder(vec![], "timed out"), None);
     }
 }

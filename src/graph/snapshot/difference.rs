@@ -10,8 +10,8 @@ use super::GraphSnapshot;
 use crate::evidence::{Change, ChangeTime, Entity};
 use crate::graph::{Node, Relationship, Value};
 
-/// What happened between two snapshots through the same window: what was created, nodes first; what has changed; what
-/// was deleted, nodes last. Each in the order of the backend's ids.
+/// The changes between two snapshots through the same window: created entities, nodes first; then changed ones; then
+/// deleted ones, nodes last. Each in the order of the backend's ids.
 pub fn difference(before: &GraphSnapshot, after: &GraphSnapshot, when: ChangeTime) -> Vec<Change> {
     let lasting = before.lasting_ids && after.lasting_ids;
     let still_joined = if lasting { BTreeSet::new() } else { still_joined(before, after) };

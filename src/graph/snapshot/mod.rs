@@ -1,9 +1,10 @@
-//! Snapshots of the graph, and what differs between two of them.
+//! Snapshots of the graph, and their differences. In comes a graph and a [`Window`] on it; out go [`GraphSnapshot`]s,
+//! and the [`Change`](crate::evidence::Change)s between two of them.
 //!
 //! Invariants: a snapshot is bounded by nodes, rows and time; it only reads; where a backend counts its writes, an
 //! unchanged graph is not looked at again. A node that was seen stays in sight until it is deleted, even if it is no
-//! longer what the window asks for: it is never told to be deleted while it is there. One that comes into sight is
-//! created, as far as the window can tell.
+//! longer what the window asks for: it is never reported as deleted while it is there. One that comes into sight is
+//! created, as far as the window shows.
 
 mod config;
 mod difference;

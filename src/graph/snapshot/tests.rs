@@ -23,7 +23,7 @@ async fn take(graph: &EmbeddedGraph, window: &Window, previous: Option<&GraphSna
     GraphSnapshot::take(graph, window, &Parameters::new(), previous).await.unwrap().unwrap()
 }
 
-/// What the writes change, as seen through the window, on one line each.
+/// The changes that the writes make, as seen through the window, on one line each.
 async fn seen(window: &Window, before: &str, writes: &[&str]) -> Vec<String> {
     let graph = EmbeddedGraph::new().unwrap();
     if !before.is_empty() {
@@ -140,7 +140,7 @@ async fn an_unchanged_graph_is_not_looked_at_again() {
     graph.read("MATCH (n) RETURN n", &Parameters::new()).await.unwrap();
     graph.write("CREATE (:X) RETURN 1 / 0", &Parameters::new()).await.unwrap_err();
     assert_eq!(GraphSnapshot::take(&graph, &all(), &Parameters::new(), Some(&first)).await, Ok(None));
-    // Whoever writes, through whatever door.
+    // Whoever writes, by whichever way.
     let timeouts = Timeouts { statement: std::time::Duration::from_secs(20), turn: std::time::Duration::from_secs(20) };
     let mut session = graph.sessions().unwrap().session(Form::new(|_, _| {}));
     session.begin(AccessMode::Write);
@@ -243,7 +243,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..12)
 }
 
-/// Carries out the steps on a model of the graph, and tells each as Cypher too. Every node has its number as `id`.
+/// Applies the steps to a model of the graph, and returns each as Cypher too. Every node has its number as `id`.
 fn apply(model: &mut GraphSnapshot, next: &mut u64, steps: &[Step]) -> Vec<String> {
     let mut cypher = Vec::new();
     for step in steps {

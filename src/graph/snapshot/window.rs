@@ -17,7 +17,7 @@ pub struct Window {
     /// Gives each relationship with at least one end that is seen, as `r`; where not every node is, its ends follow as
     /// `a` and `b`.
     pub(super) relationships: String,
-    /// Gives the nodes whose ids are told, with their relationships: `n`, `r`, `a`, `b`. `None` where every node is
+    /// Returns the nodes with the given ids, with their relationships: `n`, `r`, `a`, `b`. `None` where every node is
     /// seen anyway.
     pub(super) by_id: Option<String>,
     /// The most nodes that a snapshot may have.

@@ -32,7 +32,7 @@ impl<'r> Check<'r, '_> {
         self.apart(schema, node);
     }
 
-    /// Reports a key that the schema does not have; returns the key that was probably meant.
+    /// Reports a key that the schema does not have; returns the key that its author probably had in mind.
     fn unknown_key(&mut self, schema: &'r Value, node: &YamlNode, key: &Key) -> Option<&'r str> {
         if schema["additionalProperties"] != false {
             return None;
@@ -75,8 +75,8 @@ impl<'r> Check<'r, '_> {
         let is_missing = |name: &&str| node.get(name).is_none() && !misspelt.contains(name);
         // `if` a key is not there, `then` others must be.
         let without = schema["if"]["not"]["required"][0].as_str();
-        let beside = without.filter(|key| is_missing(key)).map(|_| words(&schema["then"]["required"]));
-        let required = words(&schema["required"]).chain(beside.into_iter().flatten());
+        let beside = without.filter(|key| is_missing(key)).map(|_| texts(&schema["then"]["required"]));
+        let required = texts(&schema["required"]).chain(beside.into_iter().flatten());
         let missing: Vec<&str> = required.filter(is_missing).collect();
         let names: Vec<String> = missing.iter().map(|name| quoted(name)).collect();
         let keys = match missing.len() {
@@ -122,7 +122,7 @@ impl<'r> Check<'r, '_> {
     /// `dependentRequired`: keys that need another one beside them.
     fn together(&mut self, schema: &Value, node: &YamlNode) {
         for entry in node.entries() {
-            for needed in words(&schema["dependentRequired"][&entry.key.text]) {
+            for needed in texts(&schema["dependentRequired"][&entry.key.text]) {
                 if node.get(needed).is_none() {
                     let message = format!("{} needs {} beside it", quoted_key(&entry.key.text), quoted(needed));
                     let purpose = schema["properties"][needed]["description"].as_str();
@@ -136,7 +136,7 @@ impl<'r> Check<'r, '_> {
     /// `not` with required keys, in `allOf`: keys that exclude each other.
     fn apart(&mut self, schema: &Value, node: &YamlNode) {
         for rule in schema["allOf"].as_array().into_iter().flatten() {
-            let pair: Option<Vec<_>> = words(&rule["not"]["required"]).map(|name| node.entry(name)).collect();
+            let pair: Option<Vec<_>> = texts(&rule["not"]["required"]).map(|name| node.entry(name)).collect();
             let Some(mut pair) = pair.filter(|pair| pair.len() == 2) else { continue };
             pair.sort_by_key(|entry| entry.key.span);
             let (first, second) = (&pair[0].key, &pair[1].key);
@@ -154,6 +154,6 @@ fn names(object: &Value) -> Vec<&str> {
     object.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
 }
 
-fn words(list: &Value) -> impl Iterator<Item = &str> {
+fn texts(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }

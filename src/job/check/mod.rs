@@ -2,7 +2,7 @@
 //!
 //! Invariants: the schema is the only source of what is right, nothing in here names a key of a job; it understands the
 //! part of JSON Schema that `written` uses and no more (`schema_subset` in the tests holds the two together); one
-//! mistake is told once.
+//! mistake is reported once.
 
 mod mapping;
 mod number;
@@ -111,7 +111,7 @@ impl<'r> Check<'r, '_> {
         let expected = branches.iter().filter(|branch| branch["type"] != "null").flat_map(|branch| {
             let branch = self.referred(branch);
             match choices(branch) {
-                Some(words) => words.iter().map(|word| quoted(word)).collect::<Vec<_>>(),
+                Some(allowed) => allowed.iter().map(|text| quoted(text)).collect::<Vec<_>>(),
                 None => types(branch).into_iter().flatten().map(|kind| article(kind).to_owned()).collect(),
             }
         });
@@ -128,8 +128,8 @@ impl<'r> Check<'r, '_> {
                 self.report.add(self.place_of(node, place), format!("{} is blank", place.label));
             }
             Some(pattern) if pattern != r"\S" && Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text)) => {
-                let meant = schema["description"].as_str().unwrap_or("another form");
-                let message = format!("{}: expected {meant}", place.label);
+                let form = schema["description"].as_str().unwrap_or("another form");
+                let message = format!("{}: expected {form}", place.label);
                 self.report.add(self.place_of(node, place), message);
             }
             _ => {}
@@ -178,10 +178,10 @@ fn types(schema: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// The words that the schema allows, if it lists them.
+/// The texts that the schema allows, if it lists them.
 fn choices(schema: &Value) -> Option<Vec<&str>> {
-    if let Some(words) = schema["enum"].as_array() {
-        return Some(words.iter().filter_map(Value::as_str).collect());
+    if let Some(allowed) = schema["enum"].as_array() {
+        return Some(allowed.iter().filter_map(Value::as_str).collect());
     }
     let branches = schema["oneOf"].as_array()?;
     branches.iter().map(|branch| branch["const"].as_str()).collect()

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{Check, Place};
 use crate::job::source::{Content, YamlNode};
 
-/// A bound above this is there for the machine's sake and not worth a word when the other one is broken.
-const TELLING: f64 = 1e6;
+/// A bound above this is there for the machine's sake and not worth mentioning when the other one is broken.
+const MENTIONED: f64 = 1e6;
 
 impl Check<'_, '_> {
     pub(super) fn number(&mut self, schema: &Value, node: &YamlNode, place: &Place<'_>) {
@@ -24,7 +24,7 @@ impl Check<'_, '_> {
         let too_high = most.is_some_and(|most| value > most);
         if too_low || too_high {
             let bounds = match (least, above, most) {
-                (Some(least), _, Some(most)) if most < TELLING => format!("from {least} to {most}"),
+                (Some(least), _, Some(most)) if most < MENTIONED => format!("from {least} to {most}"),
                 (_, _, Some(most)) if too_high => format!("at most {most}"),
                 (Some(least), _, _) => format!("at least {least}"),
                 (_, Some(above), _) => format!("more than {above}"),

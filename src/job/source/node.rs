@@ -220,7 +220,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 }
 
-/// What a key must be.
+/// The expected type of a key.
 pub(super) const KEY: &str = "a key that is text";
 
 struct KeyText(String);

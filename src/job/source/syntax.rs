@@ -62,7 +62,7 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
                 .add(at, "this alias (`*name`) refers to an anchor (`&name`) that is not there")
                 .try_this("if it is meant as text, put it in quotes".to_owned());
         }
-        // Which one is not told: a password can begin with a `!`.
+        // Its name is not shown: a password can begin with a `!`.
         Error::UnsupportedTag { .. } => {
             report
                 .add(at, "a tag (`!name`) has no meaning in a job file")
@@ -98,18 +98,18 @@ fn place(report: &Report<'_>, error: &Error) -> SourceSpan {
     if known { super::node::span(location) } else { SourceSpan { line, column, start: 0, end: 0 } }
 }
 
-/// The parser's own words, without the place, which we tell ourselves.
+/// The parser's message, without the place, which the report shows itself.
 fn detail(error: &Error) -> String {
-    let words = error.render();
-    let first_line = words.lines().next().unwrap_or("");
+    let message = error.render();
+    let first_line = message.lines().next().unwrap_or("");
     let end = first_line.rfind(" at line ").unwrap_or(first_line.len());
     without_quotes(first_line[..end].trim_start_matches("error: "))
 }
 
 /// Words without what they quote of the file, but for single characters and keys that a job can have: it can be a secret.
-fn without_quotes(words: &str) -> String {
+fn without_quotes(message: &str) -> String {
     let mut cleared = String::new();
-    let mut rest = words;
+    let mut rest = message;
     while let Some(start) = rest.find(['`', '"']) {
         let quote = &rest[start..=start];
         let Some(length) = rest[start + 1..].find(quote) else { break };
@@ -160,7 +160,8 @@ fn is_syntax(error: &Error) -> bool {
     matches!(error, Error::ExternalMessage { .. } | Error::Message { .. } | Error::Eof { .. })
 }
 
-/// A tab before the first word of the line, or of the line after it: the parser may notice one at the end of the line above.
+/// A tab before the first character of the line, or of the line after it: the parser may notice one at the end of the
+/// line above.
 fn tab_in_indentation(report: &Report<'_>, line: usize) -> Option<SourceSpan> {
     (line..=line + 1).find_map(|line| {
         let text = report.lines.line(line);

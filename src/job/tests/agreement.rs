@@ -76,7 +76,7 @@ fn is(kind: &Value, value: &Value) -> bool {
     }
 }
 
-/// What the structural check finds by this schema; JSON is YAML.
+/// The problems that the structural check finds by this schema; JSON is YAML.
 fn found(schema: &Value, job: &Value) -> String {
     let text = job.to_string();
     let lines = Lines::new(&text);

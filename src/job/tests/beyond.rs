@@ -1,4 +1,4 @@
-//! What no schema can say: models, templates; that they are told beside structural problems.
+//! Checks beyond the schema: models and templates, reported beside structural problems.
 
 use super::*;
 

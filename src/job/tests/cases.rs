@@ -35,8 +35,8 @@ fn a_file_without_cases_is_one_case_with_the_jobs_name() {
     assert_eq!(job.cases[0].conditions, [WithoutFacts], "nobody pays twice for the same talk");
     let with = self::job(&LEAST.replace("facts: []", "facts: [f]"));
     assert_eq!(with.cases[0].conditions, [WithoutFacts, WithFacts]);
-    let said = self::job(&least_and("conditions: [withFacts, withoutFacts]\n"));
-    assert_eq!(said.cases[0].conditions, [WithoutFacts, WithFacts]);
+    let reversed = self::job(&least_and("conditions: [withFacts, withoutFacts]\n"));
+    assert_eq!(reversed.cases[0].conditions, [WithoutFacts, WithFacts]);
 }
 
 #[test]

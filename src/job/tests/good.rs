@@ -117,13 +117,13 @@ fn what_is_expected_keeps_its_type() {
         ("9223372036854775807", json!(i64::MAX)),
         ("2026-03-01", json!("2026-03-01")),
     ];
-    for (written, meant) in cases {
+    for (written, expected) in cases {
         let text = least_and(&format!("assertions:\n  - cypher: RETURN 1\n    expected: {written}\n"));
         let job = load("job.yml", &text, &AllTemplates).unwrap_or_else(|_| panic!("{written}: {}", rendered(&text)));
         let AssertionCheck::Cypher(check) = &job.cases[0].assertions[0].check else {
             panic!("{:?}", job.cases[0].assertions[0])
         };
-        assert_eq!(check.expected, meant, "{written}");
+        assert_eq!(check.expected, expected, "{written}");
     }
 }
 

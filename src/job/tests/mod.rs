@@ -56,7 +56,7 @@ impl TemplateCheck for AllTemplates {
     }
 }
 
-/// What an author sees of this text.
+/// The report on this text, as an author sees it.
 fn rendered(text: &str) -> String {
     match load("job.yml", text, &AllTemplates) {
         Ok(_) => "no problems".to_owned(),

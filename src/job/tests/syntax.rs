@@ -1,4 +1,4 @@
-//! What is wrong with the YAML itself.
+//! Errors in the YAML itself.
 
 use super::*;
 

@@ -110,7 +110,7 @@ pub fn usage(body: &ReplyBody) -> Usage {
     Usage {
         cached_input_tokens: read,
         reasoning_tokens: body.number("/usage/output_tokens_details/thinking_tokens"),
-        ..Usage::of_call(input, body.number("/usage/output_tokens"))
+        ..Usage::from_counts(input, body.number("/usage/output_tokens"))
     }
 }
 

@@ -106,7 +106,7 @@ pub fn usage(body: &ReplyBody) -> Usage {
     Usage {
         cached_input_tokens: number("cachedContentTokenCount"),
         reasoning_tokens: thoughts,
-        ..Usage::of_call(number("promptTokenCount"), output)
+        ..Usage::from_counts(number("promptTokenCount"), output)
     }
 }
 

@@ -11,7 +11,7 @@ use verdict::{Rating, Verdict};
 /// A task counts as good above this score. Embabel's threshold.
 pub const GOOD_ABOVE: f64 = 0.6;
 
-/// What its question is known by.
+/// The id of its question.
 const QUESTION: &str = "tasks";
 
 /// How well the tasks were done: the mean of the judge's scores, Embabel's formula.

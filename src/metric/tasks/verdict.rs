@@ -6,7 +6,7 @@ use crate::evidence::ReplySchema;
 use crate::score::Score;
 use crate::text::{contradiction, visible};
 
-/// What a judge says: one rating for each task, in the job's order, and one for the tone.
+/// A judge's ratings: one for each task, in the job's order, and one for the tone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Verdict {
     /// One for each task.
@@ -18,7 +18,7 @@ pub(super) struct Verdict {
 /// A score with its reason.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rating {
-    /// Why, in the judge's words: untrusted text.
+    /// The judge's reason: untrusted text.
     pub(super) reason: String,
     /// 0 to 1.
     pub(super) score: Score,

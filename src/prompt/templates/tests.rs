@@ -4,7 +4,7 @@ fn with(text: &str) -> Templates {
     Templates::embedded().with_file("own", text, "own")
 }
 
-/// What is wrong with it, as it is told.
+/// The problem's message, if the template has one.
 fn problem(text: &str, kind: TemplateKind) -> Option<String> {
     with(text).check("own", kind).map(|problem| problem.to_string())
 }

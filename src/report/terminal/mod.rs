@@ -97,7 +97,7 @@ pub fn listing(run: &RunSummary, ink: Ink) -> String {
         "{}  {}  {:<11}  {:>5}  {}  {}",
         run.id,
         run.started_at.format("%Y-%m-%d %H:%M:%S"),
-        run.verdict.word(),
+        run.verdict.label(),
         figures.join(" "),
         plain(&run.provenance.job),
         ink.dim(&plain(&run.provenance.models.join(", ")))

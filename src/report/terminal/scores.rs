@@ -57,7 +57,7 @@ fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, 
         rows.push(row("failed tries", Ink::unpainted, groups.iter().map(failed_tries).collect()));
     }
     rows.push(row("composite", Ink::bold, groups.iter().map(composite).collect()));
-    let columns = groups.iter().map(|group| vec![group.condition.words().to_owned()]).collect();
+    let columns = groups.iter().map(|group| vec![group.condition.label().to_owned()]).collect();
     page.table(&Table { title: "Scores".to_owned(), columns, rows });
 }
 
@@ -80,7 +80,7 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, bool
     };
     let groups = &run.overview.groups;
     let longest = |name: fn(&Group) -> &str| groups.iter().map(|it| name(it).chars().count()).max().unwrap_or_default();
-    let (models, conditions) = (longest(|it| &it.model), longest(|it| it.condition.words()));
+    let (models, conditions) = (longest(|it| &it.model), longest(|it| it.condition.label()));
     // Beside its model where there is room for both, else below it.
     let is_beside = models + 2 + conditions <= table.room(run.screen.width);
     let is_single = groups.iter().all(|group| group.condition == first.condition);
@@ -92,10 +92,10 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, bool
         if is_single {
             table.rows.push(row(model, cells(group)));
         } else if is_beside {
-            table.rows.push(row(format!("{model:<models$}  {}", group.condition.words()), cells(group)));
+            table.rows.push(row(format!("{model:<models$}  {}", group.condition.label()), cells(group)));
         } else {
             table.rows.extend(is_new.then(|| row(model, Vec::new())));
-            table.rows.push(Row { indent: 2, ..row(group.condition.words().to_owned(), cells(group)) });
+            table.rows.push(Row { indent: 2, ..row(group.condition.label().to_owned(), cells(group)) });
         }
     }
     page.table(&table);
@@ -210,7 +210,7 @@ fn of_one_model(run: &Run<'_>, figure: &ModelFigure, rows: &dyn Fn(&dyn Fn(&str)
         }
     }
     let is_single = conditions.len() == 1;
-    let mut columns: Vec<Vec<String>> = conditions.iter().map(|it| vec![it.words().to_owned()]).collect();
+    let mut columns: Vec<Vec<String>> = conditions.iter().map(|it| vec![it.label().to_owned()]).collect();
     columns.extend((!is_single).then(|| vec!["score".to_owned()]));
     let cells = |case: &str| {
         let found = figure.cases.iter().find(|it| it.case == case);

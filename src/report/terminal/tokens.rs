@@ -68,7 +68,7 @@ fn stages(page: &mut Page, rows: &[Spending]) {
         if usage.calls == 0 {
             texts = vec!["unknown".to_owned()];
         }
-        table.rows.push(named(stage.word().to_owned(), texts.into_iter().map(cell).collect()));
+        table.rows.push(named(stage.as_str().to_owned(), texts.into_iter().map(cell).collect()));
     }
     page.gap();
     page.table(&table);

@@ -94,7 +94,7 @@ fn words(overview: &Overview) -> (&'static str, String) {
         }
         (Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };
-    (record.verdict.word(), words)
+    (record.verdict.label(), words)
 }
 
 /// The figure of each of several models, and how far it is from the first one's.

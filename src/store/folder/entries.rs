@@ -20,7 +20,7 @@ pub(super) struct Entries<R> {
     pub(super) span: Span,
     /// Whether each line has a number and a checksum.
     is_numbered: bool,
-    /// What it knows is cleared from every entry.
+    /// Redacts every entry.
     pub(super) redactor: Option<Redactor>,
     /// Bytes of a last line that was cut off.
     pub(super) cut_off: usize,
@@ -123,7 +123,7 @@ impl<R: BufRead> Iterator for Entries<R> {
                 Ok(entry) => return Some(entry),
                 Err(why) => {
                     self.left_out += 1;
-                    // Nothing can be told of a run without its beginning.
+                    // Nothing is known of a run without its beginning.
                     self.is_over |= self.read == 1;
                     self.damaged.get_or_insert((self.read, why));
                 }
@@ -173,7 +173,7 @@ fn kind(line: &[u8]) -> Option<String> {
     serde_json::from_slice(line).ok().map(|kind: Kind| kind.kind)
 }
 
-/// What a journal holds.
+/// The entries of a journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalText {
     /// The entries of all lines that are as they were written.

@@ -9,7 +9,7 @@ pub enum StoreError {
     /// The file system refused.
     #[error("{doing} {path}: {source}", path = .path.display())]
     Io {
-        /// What was being done.
+        /// The operation that failed, in words.
         doing: &'static str,
         /// To which file or folder.
         path: PathBuf,
@@ -19,7 +19,7 @@ pub enum StoreError {
     /// There is no such run.
     #[error("there is no run `{id}` in {path}", path = .path.display())]
     NoSuchRun {
-        /// What was asked for.
+        /// The id that was asked for.
         id: String,
         /// Where it was looked for.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum StoreError {
     /// Several runs fit.
     #[error("several runs fit `{id}`: {names}", names = .names.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The id that was asked for.
         id: String,
         /// The folders that fit.
         names: Vec<String>,

@@ -1,4 +1,4 @@
-//! What another judge said of a run's conversations: `grade-1.ndjson`, a journal of its own beside the run's.
+//! The answers of another judge about a run's conversations: `grade-1.ndjson`, a journal of its own beside the run's.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,7 +24,7 @@ pub struct NewGrading {
     pub journal: Journal,
 }
 
-/// What a judge was asked about a run's conversations and replied, read conversation by conversation.
+/// The questions and replies of one grading of a run, read conversation by conversation.
 #[derive(Debug)]
 pub struct Grading {
     path: PathBuf,
@@ -38,10 +38,10 @@ pub struct Grading {
     trials: BTreeMap<u32, Vec<Span>>,
 }
 
-/// What a grading holds of one conversation.
+/// A grading's questions and replies about one conversation.
 #[derive(Debug, Default)]
 pub struct Regraded {
-    /// What was asked, with the reply.
+    /// The questions, each with its judgement.
     pub judgements: Vec<(AskedQuestion, Judgement)>,
     /// Every call of the judge's model.
     pub calls: Vec<ModelCall>,
@@ -124,7 +124,7 @@ impl Grading {
         }
     }
 
-    /// What it holds of one conversation.
+    /// Reads the questions and replies about one conversation.
     ///
     /// # Errors
     /// When it can't be read.

@@ -28,7 +28,7 @@ pub struct JournalFile {
     pub job: Option<Box<serde_json::Value>>,
     /// The templates of its prompts, if those were kept.
     pub templates: BTreeMap<String, String>,
-    /// What was wrong with the journal, if something was.
+    /// The damage of the journal, if there is any.
     pub note: Option<String>,
 }
 
@@ -43,8 +43,8 @@ impl JournalFile {
         Ok(JournalFile::new(folder, Arc::new(file)))
     }
 
-    /// The journal that was just written: by the descriptor that is open, wherever the folder is by now.
-    pub fn of(folder: &Path, journal: &Journal) -> JournalFile {
+    /// The journal that was just written, by its open descriptor: the folder may have been moved since.
+    pub fn from_journal(folder: &Path, journal: &Journal) -> JournalFile {
         JournalFile::new(folder, journal.file())
     }
 
@@ -97,7 +97,7 @@ impl JournalFile {
         &self.folder
     }
 
-    /// What clears all that is read.
+    /// The redactor of all that is read.
     pub(super) fn redactor(&self) -> Option<&Redactor> {
         self.redactor.as_ref()
     }
@@ -120,7 +120,7 @@ impl JournalFile {
         Ok(trial)
     }
 
-    /// What is wrong with a journal of which these lines were read.
+    /// The damage of a journal of which these lines were read, in a sentence.
     fn trouble<R>(&self, entries: &Entries<R>) -> Option<String> {
         let before = summary::journal_lines(&self.folder);
         match (&entries.damaged, entries.cut_off, before) {

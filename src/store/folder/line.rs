@@ -24,7 +24,7 @@ pub(super) fn checksum(open: &[u8]) -> u32 {
     crc32(&[open, b"}"])
 }
 
-/// The number of a line that is as it was written.
+/// The number of a line, if the line is as it was written.
 ///
 /// # Errors
 /// What is wrong with it, in a sentence.
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_an_end_is_told_and_one_with_another_end_is_the_same() {
+    fn a_line_without_an_end_is_reported_and_one_with_another_end_is_the_same() {
         assert_eq!(check(b"{}\n").unwrap_err(), "it has no number and no checksum at its end");
         let crlf = [line(7).trim_ascii_end(), b"\r\n"].concat();
         assert_eq!(check(&crlf), Ok(7));

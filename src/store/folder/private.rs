@@ -1,4 +1,4 @@
-//! Folders and files that nobody but the user can read: conversations hold whatever was said.
+//! Folders and files that only the user can read: they hold whole conversations.
 
 use std::fs::{DirBuilder, OpenOptions};
 

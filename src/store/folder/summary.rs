@@ -1,4 +1,4 @@
-//! `summary.json` beside a journal: what the run came to, for whoever lists runs.
+//! `summary.json` beside a journal: the run's summary, for whoever lists runs.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::record::RunSummary;
 
 pub(super) const SUMMARY: &str = "summary.json";
 
-/// What the file holds.
+/// The file's content.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary<S> {
@@ -21,7 +21,7 @@ struct Summary<S> {
     journal_lines: usize,
 }
 
-/// What the run came to, if that is known and this version can read it.
+/// The run's summary, if the file exists and this version can read it.
 pub(super) fn read(folder: &Path) -> Option<RunSummary> {
     let bytes = fs::read(folder.join(SUMMARY)).ok()?;
     let kept: Summary<RunSummary> = serde_json::from_slice(&bytes).ok()?;

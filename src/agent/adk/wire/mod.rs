@@ -63,7 +63,7 @@ impl UsageMetadata {
         Usage {
             cached_input_tokens: self.cached_content_token_count,
             reasoning_tokens: self.thoughts_token_count,
-            ..Usage::of_call(input, output)
+            ..Usage::from_counts(input, output)
         }
     }
 }

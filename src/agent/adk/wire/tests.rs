@@ -23,7 +23,7 @@ fn stream(text: &str) -> Result<Run, String> {
 }
 
 fn usage(calls: u64) -> Option<Usage> {
-    let call = Usage { cached_input_tokens: Some(3), ..Usage::of_call(Some(12), Some(5)) };
+    let call = Usage { cached_input_tokens: Some(3), ..Usage::from_counts(Some(12), Some(5)) };
     Some((1..calls).fold(call, |sum, _| sum.plus(call)))
 }
 

@@ -117,7 +117,7 @@ impl RunEvent {
         let details = usage.prompt_tokens_details.as_ref();
         Some(Usage {
             cached_input_tokens: details.and_then(|details| details.get("cached_tokens")?.as_u64()),
-            ..Usage::of_call(usage.prompt_tokens, usage.completion_tokens)
+            ..Usage::from_counts(usage.prompt_tokens, usage.completion_tokens)
         })
     }
 }

@@ -96,7 +96,7 @@ impl Turn {
         }
         let usage = &frame["usage"];
         let tokens = |key: &str| usage[key].as_u64();
-        let usage = usage.is_object().then(|| Usage::of_call(tokens("prompt_tokens"), tokens("completion_tokens")));
+        let usage = usage.is_object().then(|| Usage::from_counts(tokens("prompt_tokens"), tokens("completion_tokens")));
         Some(Completed {
             content,
             thread: frame["thread_id"].as_str().filter(|thread| is_uuid(thread)).map(str::to_owned),

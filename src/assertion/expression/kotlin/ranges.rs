@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::assertion::expression::tokens::{Lexeme, LexemeKind, closing};
 
-/// What is found of a range that would be read as another one.
+/// The message on a range that Rhai would read otherwise.
 pub(in crate::assertion::expression) const RANGE: &str = "Kotlin's `..` takes its end in, Rhai's leaves it out";
 
 const OTHERS: &str = "Kotlin's ranges are not Rhai's";
@@ -18,28 +18,28 @@ impl Writer<'_> {
             self.open_range.get_or_insert_with(|| format!("range({start}, {end})"));
             return Some((Some("..=".to_owned()), place + 1));
         }
-        let word = |ahead: usize| {
+        let name = |ahead: usize| {
             let token = self.tokens.get(place + ahead)?;
             matches!(token.kind, LexemeKind::Word | LexemeKind::Quoted).then_some(token.text)
         };
-        let start = word(0)?;
+        let start = name(0)?;
         let sign = *self.tokens.get(place + 1)?;
-        let is_open = sign.is("..<") || word(1) == Some("until");
-        if is_open || word(1) == Some("downTo") {
+        let is_open = sign.is("..<") || name(1) == Some("until");
+        if is_open || name(1) == Some("downTo") {
             let (end, next) = self.operand_after(place + 1);
             let is_whole = place == from || !self.tokens[place - 1].is(".") && !self.tokens[place - 1].is("?.");
             let rhai = match (is_open, is_whole) {
                 (true, true) => format!("range({start}, {end})"),
                 (true, false) => format!("{start}..={end} - 1"),
-                // What stands before the first word belongs to it, and can't be moved.
+                // What stands before the first name belongs to it, and can't be moved.
                 (false, true) => format!("{end}..={start}"),
                 (false, false) => return None,
             };
             self.note(OTHERS, sign.start);
             return Some((Some(rhai), next));
         }
-        match (word(1), word(2), Some(sign)) {
-            (None, Some(end), Some(dots)) if dots.is("..") && word(3) == Some("contains") => {
+        match (name(1), name(2), Some(sign)) {
+            (None, Some(end), Some(dots)) if dots.is("..") && name(3) == Some("contains") => {
                 let stop = (place + 4..self.tokens.len()).find(|stop| {
                     let token = self.tokens[*stop];
                     token.closes() || ["&&", "||", ";", ","].iter().any(|sign| token.is(sign))
@@ -55,7 +55,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What stands before a sign: a number, or names with their dots.
+    /// The operand before an operator: a number, or names with their dots.
     fn operand_before(&self, place: usize, from: usize) -> String {
         let belongs = |token: &&Lexeme<'_>| {
             token.kind == LexemeKind::Word && token.text != "in" || token.is(".") || token.is("-")
@@ -64,7 +64,7 @@ impl Writer<'_> {
         self.between(place - count, place).unwrap_or("start").to_owned()
     }
 
-    /// What stands behind a sign, and the first token after it.
+    /// The operand after an operator, and the first token after it.
     fn operand_after(&self, place: usize) -> (String, usize) {
         let belongs = |token: &&Lexeme<'_>| token.kind == LexemeKind::Word || token.is(".") || token.is("-");
         let next = place + 1 + self.tokens[place + 1..].iter().take_while(belongs).count();

@@ -3,10 +3,10 @@
 use super::Writer;
 use crate::assertion::expression::tokens::{Lexeme, LexemeKind};
 
-/// What is found of a text that would not be filled in.
+/// The message on a text that would not be interpolated.
 pub(in crate::assertion::expression) const FILLED_IN: &str = "Rhai fills in `${…}` only in a text in backticks";
 
-/// What is found of a text in three quotes, which would keep a quote at both ends.
+/// The message on a text in three quotes, which would keep a quote at both ends.
 pub(in crate::assertion::expression) const RAW: &str = "Kotlin's three quotes are not Rhai";
 
 impl Writer<'_> {
@@ -30,7 +30,7 @@ impl Writer<'_> {
         Some((Some(format!("`{filled}`")), place + 1))
     }
 
-    /// What is between three quotes and three quotes, and the first token after them.
+    /// The text between two triple quotes, and the first token after them.
     fn raw(&self, place: usize) -> Option<(String, usize)> {
         let start = self.tokens[place].start;
         let rest = self.script[start..].strip_prefix("\"\"\"")?;

@@ -1,4 +1,4 @@
-//! What scripts see of changes.
+//! Changes as scripts see them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is told of a script before it runs.
+//! Problems that are reported before a script runs.
 
 use super::*;
 

@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         (0..size).map(|_| self.value(depth + 1)).collect()
     }
 
-    /// What claims to be larger than the rest of the message is refused before memory is reserved for it.
+    /// Refuses an item that claims to be larger than the rest of the message, before memory is reserved for it.
     fn fits(&self, size: usize, width: usize, depth: usize) -> Result<(), Malformed> {
         if depth >= DEPTH {
             return Err(Malformed::Deep);

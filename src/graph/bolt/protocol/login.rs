@@ -83,7 +83,7 @@ impl Protocol {
     }
 }
 
-/// Compares in a time that does not tell where two texts differ, nor how long the expected one is.
+/// Compares in constant time, so that neither the first difference nor the expected length leaks.
 fn same(given: &str, expected: &str) -> bool {
     let (given, expected) = (Sha256::digest(given), Sha256::digest(expected));
     given.iter().zip(&expected).fold(0, |all, (one, other)| all | (one ^ other)) == 0

@@ -91,8 +91,8 @@ struct Cursor<'s, 'a> {
 }
 
 impl<'a> Cursor<'_, 'a> {
-    fn keyword(&mut self, word: &str) -> bool {
-        self.take(|token| token.keyword(word)).is_some()
+    fn keyword(&mut self, keyword: &str) -> bool {
+        self.take(|token| token.keyword(keyword)).is_some()
     }
 
     fn symbols(&mut self, symbols: &str) -> bool {
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_neo4j_refuses_is_refused() {
-        for (statement, words) in [
+        for (statement, part) in [
             ("CREATE INDEX ON :Person(name)", "not understood"),
             ("CREATE INDEX x FOR (n:A) ON (m.name)", "not understood"),
             ("CREATE CONSTRAINT ON (n:A) ASSERT n.x IS UNIQUE", "not understood"),
@@ -337,7 +337,7 @@ mod tests {
             ("DROP CONSTRAINT one IF", "not understood"),
         ] {
             let message = command(statement).unwrap().unwrap_err().message;
-            assert!(message.contains(words), "{statement}: {message}");
+            assert!(message.contains(part), "{statement}: {message}");
         }
         for statement in ["CREATE (:Index)", "CREATE (n:Constraint) RETURN n", "MATCH (n) RETURN n", "DROP DATABASE x"]
         {

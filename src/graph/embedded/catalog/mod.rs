@@ -1,8 +1,8 @@
-//! Indexes, constraints and procedures: what drivers' libraries ask a Neo4j for before they work with it.
+//! Indexes, constraints and procedures, which drivers' libraries ask a Neo4j for before they work with it.
 //!
 //! Invariants: an index changes no answer, so that accepting one is enough; a uniqueness constraint is enforced, at the
-//! end of each statement; a rule is kept in the engine's own file, so that it comes and goes with its transaction. What
-//! Neo4j's Community Edition refuses is refused here too.
+//! end of each statement; a rule is kept in the engine's own file, so that it comes and goes with its transaction.
+//! Statements that Neo4j's Community Edition refuses are refused here too.
 
 mod call;
 mod command;

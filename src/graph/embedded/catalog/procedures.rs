@@ -95,7 +95,8 @@ impl Procedure {
         self.mode == "DBMS"
     }
 
-    /// Refuses more arguments than it takes. What they are makes no difference to those that take some.
+    /// Refuses more arguments than it takes; the arguments' values make no difference to those procedures that take
+    /// some.
     pub(super) fn accepts(&self, arguments: usize) -> Result<(), StatementError> {
         if arguments <= self.arguments {
             return Ok(());

@@ -51,7 +51,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 
 /// The answer to a SHOW; `None` when nothing is known of it.
 pub(super) fn shown(store: &Store, s: &Statement<'_>) -> Result<Option<Shown>, StatementError> {
-    let found = |most: usize, words: &str| (1..=most).find(|at| s.keyword(*at, words));
+    let found = |most: usize, keywords: &str| (1..=most).find(|at| s.keyword(*at, keywords));
     let shown = if let Some(last) = found(3, "INDEX INDEXES") {
         let kind = if last == 1 { "ALL".to_owned() } else { s.at(1).to_uppercase() };
         let known = last < 3 && is_one_of(&kind, "ALL RANGE TEXT POINT LOOKUP FULLTEXT VECTOR");
@@ -123,7 +123,7 @@ fn entity(entity: EntityKind) -> Engine {
     })
 }
 
-/// A list that is null where everything is meant.
+/// A list that is null where it stands for everything.
 fn some(items: &[String]) -> Engine {
     if items.is_empty() { Engine::Null } else { list(items) }
 }
@@ -187,12 +187,12 @@ fn created(index: &Index) -> String {
 
 /// The constraints of a sort, as SHOW names it.
 fn constraints(rules: &Rules, sort: &str) -> Option<Vec<Vec<Engine>>> {
-    let words = || sort.split_whitespace();
-    let of = |word: &str| words().any(|other| other == word);
-    let relationships = of("RELATIONSHIP") || of("REL");
-    let unique = sort.is_empty() || sort == "ALL" || of("UNIQUE") || of("UNIQUENESS");
-    if !words()
-        .all(|word| is_one_of(word, "ALL UNIQUE UNIQUENESS NODE RELATIONSHIP REL PROPERTY KEY EXIST EXISTENCE TYPE"))
+    let parts = || sort.split_whitespace();
+    let is = |part: &str| parts().any(|other| other == part);
+    let relationships = is("RELATIONSHIP") || is("REL");
+    let unique = sort.is_empty() || sort == "ALL" || is("UNIQUE") || is("UNIQUENESS");
+    if !parts()
+        .all(|part| is_one_of(part, "ALL UNIQUE UNIQUENESS NODE RELATIONSHIP REL PROPERTY KEY EXIST EXISTENCE TYPE"))
     {
         return None;
     }
@@ -213,7 +213,7 @@ fn constraints(rules: &Rules, sort: &str) -> Option<Vec<Vec<Engine>>> {
     };
     let wanted = |rule: &&Constraint| match rule.subject.entity {
         EntityKind::Node => unique && !relationships,
-        EntityKind::Relationship => unique && !of("NODE"),
+        EntityKind::Relationship => unique && !is("NODE"),
     };
     Some(by_name(rules.constraints.iter().filter(wanted).map(row).collect(), 1))
 }

@@ -35,7 +35,7 @@ fn what_no_backend_takes_is_found_without_one() {
     );
 }
 
-/// What a Neo4j 5.26 takes by `EXPLAIN`, much of it beyond openCypher.
+/// Statements that a Neo4j 5.26 accepts by `EXPLAIN`, much of them beyond openCypher.
 #[test]
 fn what_neo4j_takes_is_left_alone() {
     let statements = include_str!("neo4j.cypher").lines().filter(|line| !line.starts_with("//"));

@@ -10,7 +10,7 @@ const TASKS: &[WantedTask<'_>] = &[
 /// What it says after these pairs of own line and reply.
 fn after(facts: &[&str], lines: &[(&str, &str)]) -> (String, bool) {
     let turns: Vec<Turn> =
-        lines.iter().zip(1..).map(|((user, agent), number)| Turn::said(number, user, agent)).collect();
+        lines.iter().zip(1..).map(|((user, agent), number)| Turn::answered(number, user, agent)).collect();
     let facts: Vec<String> = facts.iter().map(|fact| (*fact).to_owned()).collect();
     let view = PersonaView { name: "N", voice: "v", signoff: "s", tasks: TASKS, facts: &facts };
     let instructions = Templates::embedded().persona_instructions("eval/socrates", &view).unwrap();
