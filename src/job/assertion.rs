@@ -68,8 +68,7 @@ struct AssertionFile {
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     cypher: Option<String>,
-    /// The result that the query must return: a value, a list for one row, a list of lists or of mappings for a table.
-    /// 1 equals 1.0 but not "1".
+    /// The expected result: a value, a list for one row, a list of lists or mappings for a table. 1 equals 1.0, not "1".
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Value")]
     expected: Option<Value>,

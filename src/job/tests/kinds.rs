@@ -73,7 +73,7 @@ job.yml:7:5: `cypher` needs `expected` beside it
   |
 7 |   - cypher: RETURN 1
   |     ^^^^^^
-  = help: `expected`: The result that the query must return: a value, a list for one row, a list of lists or of mappings for a table. 1 equals 1.0 but not "1".
+  = help: `expected`: The expected result: a value, a list for one row, a list of lists or mappings for a table. 1 equals 1.0, not "1".
 "#,
     );
     problems(
