@@ -18,7 +18,7 @@ use futures_util::future::BoxFuture;
 struct NoTemplates;
 
 impl job::TemplateCheck for NoTemplates {
-    fn problem(&self, _: &str, _: job::TemplateKind) -> Option<job::TemplateProblem> {
+    fn problem(&self, _: &str, _: job::PromptRole) -> Option<job::TemplateProblem> {
         None
     }
 }

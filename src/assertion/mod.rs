@@ -167,7 +167,8 @@ fn cut(text: String, most: usize) -> String {
 mod tests {
     use super::*;
     use crate::evidence::{
-        Change, ChangeTime, Ending, Entity, Node, ObjectContext, QueryObservation, State, Table, Transcript, Turn,
+        Change, ChangeTime, Ending, Entity, Node, ObjectContext, ObservedState, QueryObservation, Table, Transcript,
+        Turn,
     };
 
     fn evaluate(check: &AssertionCheck, evidence: &Evidence) -> Component {
@@ -210,7 +211,7 @@ mod tests {
         assert!(is_missing(&doubled(Some(Observed::Failed("too large".into())), counted(2))), "nobody knows");
         assert!(is_missing(&doubled(None, counted(2))), "nobody looked");
         assert!(!is_missing(&doubled(seen(&[2]), counted(1))), "it holds");
-        let before = |count| Some(State { queries: counted(count), ..State::default() });
+        let before = |count| Some(ObservedState { queries: counted(count), ..ObservedState::default() });
         assert!(!is_missing(&Evidence { before: before(2), ..doubled(None, counted(2)) }), "it returned that before");
         assert!(is_missing(&Evidence { before: before(0), ..doubled(seen(&[]), counted(2)) }), "out of sight");
     }
@@ -225,7 +226,7 @@ mod tests {
         let shows = check(r#"objectContext.context == "z""#);
         let evidence = Evidence { object_context: seen("y"), ..evidence };
         assert!(evaluate(&shows, &evidence).is_missing(), "nobody looked before");
-        let before = |context| Some(State { object_context: seen(context), ..State::default() });
+        let before = |context| Some(ObservedState { object_context: seen(context), ..ObservedState::default() });
         let changed = Evidence { before: before("x"), ..evidence.clone() };
         assert!(evaluate(&shows, &changed).is_missing());
         let same = Evidence { before: before("y"), ..evidence };

@@ -88,8 +88,9 @@ pub(super) fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let text = std::fs::read_to_string(path);
     let argument = FileArgument { before: "--prices", kind: "file of prices" };
     let text = text.map_err(|source| CliError::Unreadable { path: path.to_path_buf(), source, argument })?;
-    let invalid = |what| CliError::InvalidPrices { path: path.to_path_buf(), what };
-    PriceTable::embedded().with_file(&text).map_err(invalid)
+    PriceTable::embedded()
+        .with_file(&text)
+        .map_err(|error| CliError::InvalidPrices { path: path.to_path_buf(), what: error.to_string() })
 }
 
 /// The parts of the environment that decide whether a plan can work.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::job::{TemplateCheck, TemplateKind, TemplatePlace, TemplateProblem};
+use crate::job::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 use crate::prompt::{self, PromptError, PromptPlace, Templates};
 
 /// The templates that a job can name, read from files when it does.
@@ -39,7 +39,7 @@ impl PromptFiles {
 }
 
 impl TemplateCheck for PromptFiles {
-    fn problem(&self, name: &str, kind: TemplateKind) -> Option<TemplateProblem> {
+    fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem> {
         if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
             let message = format!(
                 "`{name}` is not a template's name: it is a path below the prompts folder, such as eval/socrates"
@@ -55,8 +55,8 @@ impl TemplateCheck for PromptFiles {
             None => {}
         }
         let kind = match kind {
-            TemplateKind::Persona => prompt::TemplateKind::Persona,
-            TemplateKind::Judge => prompt::TemplateKind::Judge,
+            PromptRole::Persona => prompt::TemplateKind::Persona,
+            PromptRole::Judge => prompt::TemplateKind::Judge,
         };
         let PromptError { message, place } = self.templates.borrow().check(name, kind)?;
         let place = place.map(|PromptPlace { file, line, column, width, source_line }| TemplatePlace {

@@ -27,7 +27,7 @@ pub use judgement::{AskedQuestion, Judgement, Question, ReplySchema};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
-pub use state::State;
+pub use state::ObservedState;
 pub use transcript::Transcript;
 pub use trial::TrialId;
 pub use turn::{FailedTry, Turn};
@@ -94,10 +94,10 @@ pub struct Evidence {
     pub changes: Option<Observed<Vec<Change>>>,
     /// The observable state just before the first turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<State>,
+    pub before: Option<ObservedState>,
     /// The observable state on an empty graph; the agent's part of it is an empty object context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub empty: Option<State>,
+    pub empty: Option<ObservedState>,
     /// Tokens and calls of the persona in this trial.
     pub persona_usage: Usage,
     /// Settings that the persona's model refused, a sentence each.

@@ -7,7 +7,7 @@ use super::{AssertionId, ObjectContext, Observed, QueryObservation, Table};
 /// The observable state of agent and graph at one moment, as far as the job's assertions need it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct State {
+pub struct ObservedState {
     /// The agent's observable state; `None` when nothing asks for it.
     pub object_context: Option<Observed<ObjectContext>>,
     /// The result of each Cypher assertion's query.
@@ -17,7 +17,7 @@ pub struct State {
     pub may_be_left_over: bool,
 }
 
-impl State {
+impl ObservedState {
     /// The rows that the query of an assertion returned; `None` if it was not run or failed.
     pub fn table(&self, assertion: &AssertionId) -> Option<&Table> {
         table_of(&self.queries, assertion)

@@ -5,21 +5,27 @@ use crate::evidence::{AskedQuestion, Evidence, Question};
 use crate::job::{Case, Job};
 use crate::prompt::Templates;
 
+/// Why a question can't be rendered again as it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReproduceError {
+    /// No metric asks it, by its id.
+    #[error("no metric asks `{0}` now")]
+    NotAsked(String),
+    /// The rendered question has another digest.
+    #[error("what the judge was asked can't be rendered again from the record: this version renders it otherwise")]
+    Differs,
+}
+
 /// The question as it was asked, to the byte, by the questions that are rendered from the same record.
 ///
 /// # Errors
-/// Why it can't be told any more, in a sentence.
-pub fn reproduce(asked: &AskedQuestion, rendered: &[Question]) -> Result<Question, String> {
+/// When it can't be rendered from the record any more.
+pub fn reproduce(asked: &AskedQuestion, rendered: &[Question]) -> Result<Question, ReproduceError> {
     let same = |question: &&Question| (&question.id, question.sample) == (&asked.id, asked.sample);
-    let question = rendered.iter().find(same).cloned().ok_or_else(|| format!("no metric asks `{}` now", asked.id))?;
+    let question = rendered.iter().find(same).cloned().ok_or_else(|| ReproduceError::NotAsked(asked.id.clone()))?;
     let prompt = asked.prompt.clone().unwrap_or(question.prompt);
     let question = Question { prompt, temperature: asked.temperature, metric: asked.metric.clone(), ..question };
-    if question.digest() == asked.digest {
-        Ok(question)
-    } else {
-        Err("what the judge was asked can't be rendered again from the record: this version renders it otherwise"
-            .to_owned())
-    }
+    if question.digest() == asked.digest { Ok(question) } else { Err(ReproduceError::Differs) }
 }
 
 /// Fills in the prompts that can be rendered again from the record; the others stay away.

@@ -3,7 +3,7 @@
 use super::since::{Since, is_same, since};
 use super::{GradeInput, evaluate};
 use crate::assertion::{AssertionCheck, cypher};
-use crate::evidence::{Evidence, ObjectContext, Observed, Resource, State};
+use crate::evidence::{Evidence, ObjectContext, Observed, ObservedState, Resource};
 use crate::job::Assertion;
 use crate::score::{Component, Score};
 
@@ -12,7 +12,7 @@ use crate::score::{Component, Score};
 pub(super) fn excused(
     assertion: &Assertion,
     trial: GradeInput<'_>,
-    (before, after): (&State, &Component),
+    (before, after): (&ObservedState, &Component),
 ) -> Option<Component> {
     let (check, id, evidence) = (&assertion.check, &assertion.id, trial.evidence);
     if !before.may_be_left_over || evidence.agent_ended_it() {
@@ -59,7 +59,7 @@ pub(super) fn excused(
 
 /// Whether a query read data that was there before the conversation, and returns it together with what is new. Where
 /// nothing that it looks at has changed, there is nothing new.
-fn mixes_old_and_new(assertion: &Assertion, trial: GradeInput<'_>, before: &State) -> bool {
+fn mixes_old_and_new(assertion: &Assertion, trial: GradeInput<'_>, before: &ObservedState) -> bool {
     let (AssertionCheck::Cypher(check), id, evidence) = (&assertion.check, &assertion.id, trial.evidence) else {
         return false;
     };

@@ -15,7 +15,7 @@ use crate::metric::{self, InputTask, JudgeInput, MetricInput, MetricKind};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
-pub use asked::{fill_in_prompts, reproduce};
+pub use asked::{ReproduceError, fill_in_prompts, reproduce};
 pub use usable::{unusable, unusable_on_nothing, why_unusable};
 pub use vacuous::{doubt, in_silence, is_in_doubt};
 
@@ -56,8 +56,13 @@ pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> R
 /// Whether a judge's raw reply can be used by every metric that asks this.
 ///
 /// # Errors
-/// What is wrong with it, in a sentence that can be sent back to the judge.
-pub fn read_reply(job: &Job, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
+/// The first metric's error, which can be sent back to the judge.
+pub fn read_reply(
+    job: &Job,
+    input: &MetricInput<'_>,
+    question: &Question,
+    raw: &str,
+) -> Result<(), metric::ReplyError> {
     let metrics = metric::metrics(&job.metrics, &job.weights);
     metrics.iter().filter(|metric| metric.reads(question)).try_for_each(|metric| metric.read(input, question, raw))
 }

@@ -2,7 +2,7 @@
 
 use super::GradeInput;
 use crate::assertion::{AssertionCheck, cypher, expression};
-use crate::evidence::{Change, Entity, Evidence, Observed, State, Table, Value};
+use crate::evidence::{Change, Entity, Evidence, Observed, ObservedState, Table, Value};
 use crate::job::Assertion;
 
 /// Whether what an assertion looks at has changed.
@@ -16,7 +16,7 @@ pub(super) enum Since {
 
 /// Whether what an assertion looks at, and nothing else, has changed since the first message. A script that looks only
 /// at the conversation sees something new with every message.
-pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &State) -> Since {
+pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &ObservedState) -> Since {
     let evidence = trial.evidence;
     match check {
         AssertionCheck::Cypher(check) if cypher::reads_no_graph(&check.cypher) => Since::Unchanged,
@@ -58,7 +58,7 @@ fn of_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> Since {
 /// Whether the graph has changed: what was watched, and beyond that what the assertions' queries return. Where `cypher`
 /// is given, a change counts only if it is of something that the query names: what others left is not shown to be this
 /// conversation's doing by a log that the agent writes.
-fn of_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &State) -> Since {
+fn of_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &ObservedState) -> Since {
     let (watch, evidence) = (&trial.job.graph.watch, trial.evidence);
     let watched = of_changes(evidence, |change| cypher.is_none_or(|cypher| is_named(cypher, change)));
     let sees_all = watch.labels.is_empty() && watch.predicate.is_none();

@@ -3,7 +3,7 @@
 use super::GradeInput;
 use super::vacuous::silent;
 use crate::clock::Clock;
-use crate::evidence::{Condition, Evidence, ObjectContext, Observed, State, TrialId};
+use crate::evidence::{Condition, Evidence, ObjectContext, Observed, ObservedState, TrialId};
 use crate::job::{Assertion, Case, Job};
 
 /// The first assertion that can't be evaluated, as far as the state before the first message shows.
@@ -24,8 +24,10 @@ pub fn unusable_on_nothing(job: &Job, case: &Case, clock: Clock) -> Vec<String> 
     let condition = case.conditions.first().copied().unwrap_or(Condition::WithoutFacts);
     let id = TrialId { number: 1, case: case.id.clone(), model: String::new(), condition, repeat: 1 };
     let object_context = Some(Observed::Seen(ObjectContext::default()));
-    let nothing =
-        silent(&Evidence::new(String::new(), String::new(), &id), &State { object_context, ..State::default() });
+    let nothing = silent(
+        &Evidence::new(String::new(), String::new(), &id),
+        &ObservedState { object_context, ..ObservedState::default() },
+    );
     let problem = |assertion: &Assertion| assertion.check.unusable(&assertion.id, &job.name, &nothing, clock);
     let assertions = case.assertions.iter().zip(1..);
     assertions.filter_map(|numbered| Some(sentence(numbered, &problem(numbered.0)?))).collect()

@@ -4,12 +4,12 @@
 use super::since::{Since, since};
 use super::{GradeInput, evaluate, leftover};
 use crate::assertion::AssertionCheck;
-use crate::evidence::{Condition, Ending, Evidence, ObjectContext, Observed, State, Transcript};
+use crate::evidence::{Condition, Ending, Evidence, ObjectContext, Observed, ObservedState, Transcript};
 use crate::job::Assertion;
 use crate::score::{Component, Score, Vacuity};
 
 /// The evidence of a conversation without messages in which only this state was observed.
-pub(super) fn silent(evidence: &Evidence, state: &State) -> Evidence {
+pub(super) fn silent(evidence: &Evidence, state: &ObservedState) -> Evidence {
     Evidence {
         transcript: Transcript::default(),
         ending: Ending::CutOff,
@@ -28,7 +28,7 @@ pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
 }
 
 /// Evaluates an assertion on a state, as if no message had been sent.
-pub fn in_silence(assertion: &Assertion, trial: GradeInput<'_>, state: &State) -> Component {
+pub fn in_silence(assertion: &Assertion, trial: GradeInput<'_>, state: &ObservedState) -> Component {
     evaluate(assertion, trial.with(&silent(trial.evidence, state)))
 }
 
@@ -37,7 +37,7 @@ fn on_nothing(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
     let evidence = trial.evidence;
     let queries = evidence.empty.as_ref().map(|empty| empty.queries.clone()).unwrap_or_default();
     let object_context = Some(Observed::Seen(ObjectContext::default()));
-    in_silence(assertion, trial, &State { object_context, queries, ..State::default() })
+    in_silence(assertion, trial, &ObservedState { object_context, queries, ..ObservedState::default() })
 }
 
 /// Why an assertion that holds afterwards may say nothing, as far as that is known before the conversation; `None`
@@ -68,7 +68,7 @@ pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
 }
 
 /// Earlier versions looked only at what holds with nothing there.
-fn was_looked_at(assertion: &Assertion, before: &State) -> bool {
+fn was_looked_at(assertion: &Assertion, before: &ObservedState) -> bool {
     let check = &assertion.check;
     match check {
         AssertionCheck::Cypher(_) => before.queries.iter().any(|query| query.assertion == assertion.id),
@@ -97,7 +97,7 @@ pub(super) fn weigh(assertion: &Assertion, trial: GradeInput<'_>, after: Compone
 fn hold(
     assertion: &Assertion,
     trial: GradeInput<'_>,
-    (before, after): (&State, Component),
+    (before, after): (&ObservedState, Component),
 ) -> (Component, Option<Vacuity>) {
     let evidence = trial.evidence;
     let check = &assertion.check;
@@ -133,7 +133,7 @@ fn hold(
 
 /// Whether an assertion holds only with what others may have left in the agent's state, which is as it was before the
 /// conversation: what else it looks at is of this conversation, but that isn't.
-fn rests_on_leftovers(assertion: &Assertion, trial: GradeInput<'_>, before: &State) -> bool {
+fn rests_on_leftovers(assertion: &Assertion, trial: GradeInput<'_>, before: &ObservedState) -> bool {
     let check = &assertion.check;
     if !before.may_be_left_over || !check.needs_object_context() || check.shows_the_same(trial.evidence) != Some(true) {
         return false;

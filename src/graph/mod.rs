@@ -4,6 +4,8 @@
 //! Invariants: statements and parameters are never spliced; an error says which side it is on, so that a graph that is
 //! down never looks like an agent that did nothing; a clear error is never traded for a wrong row.
 
+#[cfg(not(all(feature = "embedded", feature = "neo4j", feature = "demo")))]
+pub(crate) mod absent;
 #[cfg(feature = "embedded")]
 pub mod bolt;
 #[cfg(not(feature = "embedded"))]

@@ -11,7 +11,7 @@ use crate::assertion::changes::ChangesConfig;
 use crate::assertion::cypher::CypherCheck;
 use crate::assertion::expression::ExpressionCheck;
 use crate::evidence::{AssertionId, Condition};
-use crate::score::Weight;
+use crate::score::{OutOfRange, Weight};
 
 /// A condition that must hold after the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,10 +91,19 @@ fn one_assertion_kind(schema: &mut Schema) {
     schema.insert("dependentRequired".to_owned(), json!({ "cypher": ["expected"], "expected": ["cypher"] }));
 }
 
-impl TryFrom<AssertionFile> for Assertion {
-    type Error = String;
+/// Why an assertion of the file is none.
+#[derive(Debug, thiserror::Error)]
+enum AssertionError {
+    #[error(transparent)]
+    Weight(#[from] OutOfRange),
+    #[error("an assertion is either `cypher` with `expected`, `expression` or `changes`")]
+    Kind,
+}
 
-    fn try_from(file: AssertionFile) -> Result<Assertion, String> {
+impl TryFrom<AssertionFile> for Assertion {
+    type Error = AssertionError;
+
+    fn try_from(file: AssertionFile) -> Result<Assertion, AssertionError> {
         let id = AssertionId::new(file.name.clone().unwrap_or_else(|| digest(&file)));
         let weight = Weight::try_from(file.weight)?;
         let AssertionFile { name, when, holds_before, .. } = file;
@@ -102,7 +111,7 @@ impl TryFrom<AssertionFile> for Assertion {
             (Some(cypher), Some(expected), None, None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
             (None, None, Some(expression), None) => AssertionCheck::Expression(ExpressionCheck { expression }),
             (None, None, None, Some(changes)) => AssertionCheck::Changes(changes),
-            _ => return Err("an assertion is either `cypher` with `expected`, `expression` or `changes`".to_owned()),
+            _ => return Err(AssertionError::Kind),
         };
         Ok(Assertion { id, name, weight, when, holds_before, check })
     }

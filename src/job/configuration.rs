@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::assertion::tell_apart;
-use super::{Assertion, Case, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, Timing, User, rules};
+use super::{
+    Assertion, Case, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, TimingConfig, User, rules,
+};
 use crate::evidence::Condition;
 use crate::metric::{MetricKind, Weights};
 
@@ -44,7 +46,7 @@ pub struct Job {
     pub aspirational_average_ms: Option<u64>,
     /// The part of a reply that is timed.
     #[serde(default)]
-    pub timing: Timing,
+    pub timing: TimingConfig,
     /// The metrics of the job. Default: all of them
     #[serde(default = "all_metrics", skip_serializing_if = "is_all_metrics")]
     #[schemars(length(min = 1))]
@@ -191,8 +193,8 @@ impl Job {
     ///
     /// # Errors
     /// The stored job can't be read.
-    pub fn restored(kept: &serde_json::Value) -> Result<Job, String> {
-        let mut job = Job::deserialize(kept).map_err(|error| error.to_string())?;
+    pub fn restored(kept: &serde_json::Value) -> serde_json::Result<Job> {
+        let mut job = Job::deserialize(kept)?;
         job.complete("");
         Ok(job)
     }

@@ -93,7 +93,7 @@ pub struct Gate {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "timing")]
-pub struct Timing {
+pub struct TimingConfig {
     /// The end of the time: `complete` is the reply's last byte, `firstToken` its first token, where the transport
     /// streams.
     pub on: TimingOn,

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::problem::{Problems, Report};
-use super::source::{self, Lines, YamlNode};
+use super::source::{self, SourceLines, YamlNode};
 use super::template_check::TemplateCheck;
 use super::{Job, check, schema, semantics};
 
@@ -12,25 +12,25 @@ use super::{Job, check, schema, semantics};
 /// # Errors
 /// Everything that is wrong with the text, each with its place.
 pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Result<Job, Problems> {
-    let lines = Lines::new(text);
+    let lines = SourceLines::new(text);
     let mut report = Report::new(file_name, &lines);
     let root = source::parse(&mut report);
     let Some(root) = root else { return Err(report.failed()) };
     check::check(&mut report, schema::shared(), &root);
     semantics::check(&mut report, templates, &root);
     report.finish()?;
-    job_of(file_name, text, &root).map_err(|message| {
+    job_of(file_name, text, &root).map_err(|error| {
         // The schema and the types that read it are held together by tests; this error shows the author when they differ.
         let mut report = Report::new(file_name, &lines);
         report
-            .add(lines.at(0), format!("eval-job's own checks let this through: {message}"))
+            .add(lines.at(0), format!("eval-job's own checks let this through: {error}"))
             .try_this("this is a bug of eval-job; please report it with the file".to_owned());
         report.failed()
     })
 }
 
-fn job_of(file_name: &str, text: &str, root: &YamlNode) -> Result<Job, String> {
-    let mut job: Job = serde_json::from_value(source::as_json(root)).map_err(|error| error.to_string())?;
+fn job_of(file_name: &str, text: &str, root: &YamlNode) -> serde_json::Result<Job> {
+    let mut job: Job = serde_json::from_value(source::as_json(root))?;
     job.complete(file_name);
     job.digest = digest(text);
     Ok(job)

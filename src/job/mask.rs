@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Problem;
 use super::secrets::{Found, MOST, is_known_key};
-use super::source::Lines;
+use super::source::SourceLines;
 use crate::secret::{Redactor, is_key_name, is_worth_hiding, secret_parts};
 
 /// The placeholder of hidden text.
@@ -40,7 +40,7 @@ impl Mask {
     }
 
     /// The hidden parts of a line.
-    pub(super) fn hidden(&self, lines: &Lines<'_>, number: usize) -> Vec<Range<usize>> {
+    pub(super) fn hidden(&self, lines: &SourceLines<'_>, number: usize) -> Vec<Range<usize>> {
         let line = lines.line(number);
         let mut hidden = match self {
             Mask::Secrets(known) => known.hidden(line, lines.start_of(number)),
@@ -226,7 +226,7 @@ mod tests {
             expected: Vec::new(),
             help: Some(format!("put it in quotes: \"{at}\"")),
         };
-        mask.apply(&mut problem, line, &mask.hidden(&Lines::new(line), 1));
+        mask.apply(&mut problem, line, &mask.hidden(&SourceLines::new(line), 1));
         problem
     }
 

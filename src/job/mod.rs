@@ -37,7 +37,7 @@ mod template_check;
 pub use assertion::Assertion;
 pub use case::{Case, Seed, Setup, Task, TaskKind, User};
 pub use configuration::{Isolation, Job};
-pub use limits::{Gate, Limits, RunLimits, Timing, TimingOn};
+pub use limits::{Gate, Limits, RunLimits, TimingConfig, TimingOn};
 pub use load::load;
 pub use model::{Model, ModelName, ModelNameError, Provider, ReasoningEffort};
 pub use persona::{Judge, Persona};
@@ -46,7 +46,7 @@ pub use render::render_problems;
 pub use schema::schema;
 pub use secrets::secrets;
 pub use target::{JobGraph, Target};
-pub use template_check::{TemplateCheck, TemplateKind, TemplatePlace, TemplateProblem};
+pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The problems of a job file as data; `render` writes them down.
 
 use super::mask::{BLOT, Mask};
-use super::source::{Lines, SourceSpan};
+use super::source::{SourceLines, SourceSpan};
 use super::template_check::TemplatePlace;
 use crate::secret::is_misplaced_in_key;
 
@@ -57,7 +57,7 @@ const MOST: usize = 100;
 /// Collects the problems of one file while it is being read.
 pub(super) struct Report<'a> {
     /// The text that the problems are in.
-    pub(super) lines: &'a Lines<'a>,
+    pub(super) lines: &'a SourceLines<'a>,
     /// Hides secrets in its lines.
     pub(super) mask: Mask,
     file: &'a str,
@@ -68,7 +68,7 @@ pub(super) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// An empty report on a file.
-    pub(super) fn new(file: &'a str, lines: &'a Lines<'a>) -> Report<'a> {
+    pub(super) fn new(file: &'a str, lines: &'a SourceLines<'a>) -> Report<'a> {
         Report { lines, mask: Mask::Everything, file, list: Vec::new(), elsewhere: Vec::new() }
     }
 

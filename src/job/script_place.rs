@@ -1,10 +1,10 @@
 //! From a place in a script to the place in the YAML that holds it.
 
-use super::source::{Lines, SourceSpan, YamlNode};
+use super::source::{SourceLines, SourceSpan, YamlNode};
 
 /// Where in the file the script's character stands (line and column of the script, from 1), if that can be told for
 /// certain: in plain, quoted and literal block scalars it can, in folded ones mostly not.
-pub(super) fn script_place(lines: &Lines<'_>, node: &YamlNode, line: usize, column: usize) -> Option<SourceSpan> {
+pub(super) fn script_place(lines: &SourceLines<'_>, node: &YamlNode, line: usize, column: usize) -> Option<SourceSpan> {
     let script = node.text()?;
     let script_line = script.split('\n').nth(line.checked_sub(1)?)?;
     let before = column.checked_sub(1)?;
@@ -27,7 +27,7 @@ pub(super) fn script_place(lines: &Lines<'_>, node: &YamlNode, line: usize, colu
 }
 
 /// The first byte of the line, if the line belongs to the span.
-fn lines_start(lines: &Lines<'_>, line: usize, span: SourceSpan) -> Option<usize> {
+fn lines_start(lines: &SourceLines<'_>, line: usize, span: SourceSpan) -> Option<usize> {
     let inside = lines.text().get(span.start..span.end)?;
     let breaks = inside.match_indices('\n').nth((line - span.line).checked_sub(1)?)?;
     Some(span.start + breaks.0 + 1)
@@ -60,6 +60,6 @@ fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte)
 }
 
-fn point(lines: &Lines<'_>, byte: usize) -> SourceSpan {
+fn point(lines: &SourceLines<'_>, byte: usize) -> SourceSpan {
     lines.at(byte)
 }

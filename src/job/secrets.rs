@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::nearest::nearest;
 use super::schema;
-use super::source::{Content, SourceSpan, YamlNode, read_leniently};
+use super::source::{SourceSpan, YamlContent, YamlNode, read_leniently};
 use crate::secret::{
     Secret, is_key_name, is_misplaced_in_key, is_secret_header, is_surely_a_key, is_worth_hiding, looks_like_a_key,
     secrets_of,
@@ -67,7 +67,7 @@ impl Found {
 
     /// Adds what is secret in a tree.
     pub(super) fn add(&mut self, root: &YamlNode) {
-        walk(self, schema::shared(), root, &Place::default());
+        walk(self, schema::shared(), root, &SecretContext::default());
     }
 
     fn of_target(&self, text: &str, name: &str) -> Option<String> {
@@ -104,9 +104,9 @@ impl Found {
             return;
         }
         match &node.content {
-            Content::String(text) if looks_like_a_key(text) => self.hide(node),
-            Content::List(items) => items.iter().for_each(|item| self.hide_unknown("", None, item)),
-            Content::Mapping(entries) => {
+            YamlContent::String(text) if looks_like_a_key(text) => self.hide(node),
+            YamlContent::List(items) => items.iter().for_each(|item| self.hide_unknown("", None, item)),
+            YamlContent::Mapping(entries) => {
                 entries.iter().for_each(|entry| self.hide_unknown(&entry.key.text, None, &entry.value))
             }
             _ => {}
@@ -116,11 +116,11 @@ impl Found {
     /// Learns every text under a node.
     fn learn(&mut self, node: &YamlNode) {
         match &node.content {
-            Content::String(text) => self.texts.extend(literal_parts(text)),
-            Content::Int(number) => self.texts.push(number.to_string()),
-            Content::Float(_) | Content::Null | Content::Bool(_) => {}
-            Content::List(items) => items.iter().for_each(|item| self.learn(item)),
-            Content::Mapping(entries) => entries.iter().for_each(|entry| self.learn(&entry.value)),
+            YamlContent::String(text) => self.texts.extend(literal_parts(text)),
+            YamlContent::Int(number) => self.texts.push(number.to_string()),
+            YamlContent::Float(_) | YamlContent::Null | YamlContent::Bool(_) => {}
+            YamlContent::List(items) => items.iter().for_each(|item| self.learn(item)),
+            YamlContent::Mapping(entries) => entries.iter().for_each(|entry| self.learn(&entry.value)),
         }
     }
 }
@@ -128,13 +128,13 @@ impl Found {
 /// The texts of tasks and facts, and the names of models.
 fn collect_prompts(node: &YamlNode, is_prompt: bool, prompts: &mut Vec<String>) {
     match &node.content {
-        Content::String(text) if is_prompt => prompts.push(text.clone()),
-        Content::List(items) => items.iter().for_each(|item| collect_prompts(item, is_prompt, prompts)),
-        Content::Mapping(entries) => {
+        YamlContent::String(text) if is_prompt => prompts.push(text.clone()),
+        YamlContent::List(items) => items.iter().for_each(|item| collect_prompts(item, is_prompt, prompts)),
+        YamlContent::Mapping(entries) => {
             for entry in entries {
                 let key = entry.key.text.as_str();
                 // A model's own settings hold its key.
-                let is_name = key == "name" && matches!(&entry.value.content, Content::String(_));
+                let is_name = key == "name" && matches!(&entry.value.content, YamlContent::String(_));
                 let is_prompt = match key {
                     "tasks" | "facts" | "model" | "models" | "script" => true,
                     _ => is_prompt && (is_name || matches!(key, "task" | "acceptanceCriteria" | "fact" | "type")),
@@ -148,19 +148,19 @@ fn collect_prompts(node: &YamlNode, is_prompt: bool, prompts: &mut Vec<String>) 
 
 /// Where a value hangs.
 #[derive(Default)]
-struct Place<'a> {
+struct SecretContext<'a> {
     /// The key that holds it.
     key: &'a str,
     /// Whether the schema says that the value, or all values in it, are secret.
     is_hidden: bool,
 }
 
-fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
+fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &SecretContext<'_>) {
     let schemas = resolved(schema);
     let is_marked = |schema: &Value| schema["writeOnly"] == true;
     let is_hidden = place.is_hidden || is_marked(schema) || schemas.iter().any(|schema| is_marked(schema));
     match &node.content {
-        Content::Mapping(entries) => {
+        YamlContent::Mapping(entries) => {
             let is_environment = is_hidden && matches!(place.key, "env" | "headers");
             if is_hidden && !is_environment {
                 found.hide(node);
@@ -205,11 +205,11 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
                         found.hide_unknown(key, near, &entry.value);
                     }
                     let schema = property.or(other).unwrap_or(&Value::Null);
-                    walk(found, schema, &entry.value, &Place { key, is_hidden: false });
+                    walk(found, schema, &entry.value, &SecretContext { key, is_hidden: false });
                 }
             }
         }
-        Content::List(items) => {
+        YamlContent::List(items) => {
             if is_hidden {
                 found.hide(node);
                 if place.key == "args" {
@@ -221,10 +221,15 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
             }
             let item_schema = schemas.iter().map(|schema| &schema["items"]).find(|items| items.is_object());
             for item in items {
-                walk(found, item_schema.unwrap_or(&Value::Null), item, &Place { key: place.key, is_hidden: false });
+                walk(
+                    found,
+                    item_schema.unwrap_or(&Value::Null),
+                    item,
+                    &SecretContext { key: place.key, is_hidden: false },
+                );
             }
         }
-        Content::String(text) => {
+        YamlContent::String(text) => {
             // A text where there can be none: a colon was forgotten, perhaps behind the name of a key.
             let is_no_text = |kind: &Value| matches!(kind.as_str(), Some("object" | "array" | "null"));
             let is_misplaced = schemas.iter().all(|schema| match &schema["type"] {
@@ -243,7 +248,7 @@ fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &Place<'_>) {
             }
             learn_parts(found, place.key, text);
         }
-        Content::Int(_) | Content::Float(_) | Content::Bool(_) | Content::Null if is_hidden => {
+        YamlContent::Int(_) | YamlContent::Float(_) | YamlContent::Bool(_) | YamlContent::Null if is_hidden => {
             found.hide(node);
             found.learn(node);
         }

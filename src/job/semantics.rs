@@ -4,7 +4,7 @@
 use super::problem::{Report, quoted_key};
 use super::script_place::script_place;
 use super::source::{YamlNode, as_json};
-use super::template_check::{TemplateCheck, TemplateKind, TemplateProblem};
+use super::template_check::{PromptRole, TemplateCheck, TemplateProblem};
 use super::{Judge, ModelName, Persona};
 use super::{case_check, change_lines};
 use crate::agent::managed::{address_problem, pattern_problem};
@@ -20,9 +20,9 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
         }
     }
     let default = Persona::default().prompt;
-    template(report, templates, root, ("evaluator", TemplateKind::Persona, &default));
+    template(report, templates, root, ("evaluator", PromptRole::Persona, &default));
     let default = Judge::default().prompt;
-    template(report, templates, root, ("scorer", TemplateKind::Judge, &default));
+    template(report, templates, root, ("scorer", PromptRole::Judge, &default));
     let ready = ["target", "start", "ready"].iter().try_fold(root, |node, key| node.get(key));
     for (key, problem) in [("http", address_problem as fn(&str) -> Option<String>), ("log", pattern_problem)] {
         if let Some(node) = ready.and_then(|ready| ready.get(key))
@@ -40,7 +40,7 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
 
 /// The Cypher, the scripts and the expected changes of the file or of one of its cases.
 fn statements(report: &mut Report<'_>, part: &YamlNode) {
-    for (list, problem) in [("setups", setup_problem as CypherCheck), ("assertions", assertion_problem)] {
+    for (list, problem) in [("setups", setup_problem as StatementCheck), ("assertions", assertion_problem)] {
         for node in part.get(list).map(YamlNode::items).unwrap_or_default().iter().filter_map(|item| item.get("cypher"))
         {
             cypher(report, node, problem);
@@ -88,7 +88,7 @@ fn template(
     report: &mut Report<'_>,
     templates: &dyn TemplateCheck,
     root: &YamlNode,
-    (part, kind, default): (&str, TemplateKind, &str),
+    (part, kind, default): (&str, PromptRole, &str),
 ) {
     let written = root.get(part).and_then(|node| node.get("prompt"));
     let name = match written {
@@ -115,9 +115,9 @@ fn script(report: &mut Report<'_>, node: &YamlNode) {
     }
 }
 
-type CypherCheck = fn(&str) -> Option<CypherProblem>;
+type StatementCheck = fn(&str) -> Option<CypherProblem>;
 
-fn cypher(report: &mut Report<'_>, node: &YamlNode, problem: CypherCheck) {
+fn cypher(report: &mut Report<'_>, node: &YamlNode, problem: StatementCheck) {
     let text = node.text().filter(|text| !text.trim().is_empty());
     if let Some(problem) = text.and_then(problem) {
         let CypherProblem { line, column, message, help } = problem;
@@ -141,11 +141,11 @@ fn report_script(report: &mut Report<'_>, node: &YamlNode, problem: ExpressionPr
 mod tests {
     use super::*;
     use crate::job::render_problems;
-    use crate::job::source::{self, Lines};
+    use crate::job::source::{self, SourceLines};
 
     /// The report of a compiler error at this place of the value of `e`.
     fn shown(yaml: &str, line: usize, column: usize) -> String {
-        let lines = Lines::new(yaml);
+        let lines = SourceLines::new(yaml);
         let mut report = Report::new("job.yml", &lines);
         let root = source::parse(&mut report).unwrap();
         let problem = ExpressionProblem { line, column, message: "bad".to_owned(), help: None };

@@ -3,7 +3,7 @@
 /// Checks that a template which a job names can be rendered.
 pub trait TemplateCheck {
     /// The template's problem: not there, not valid, a variable that this kind does not have.
-    fn problem(&self, name: &str, kind: TemplateKind) -> Option<TemplateProblem>;
+    fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem>;
 }
 
 /// A problem of a template.
@@ -38,7 +38,7 @@ impl From<String> for TemplateProblem {
 
 /// The role that a template instructs; it decides which variables there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TemplateKind {
+pub enum PromptRole {
     /// The persona's: `evaluator.prompt`.
     Persona,
     /// The judge's: `scorer.prompt`.

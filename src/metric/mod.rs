@@ -7,13 +7,15 @@
 
 mod config;
 mod input;
+mod reply_error;
 pub mod tasks;
 pub mod timing;
 
 pub use config::{MetricKind, Weights};
 pub use input::{InputTask, JudgeInput, MetricInput};
+pub use reply_error::{EntryError, RatingError, ReplyError};
 pub use tasks::{Tasks, Tone};
-pub use timing::Timing;
+pub use timing::TimingMetric;
 
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
@@ -40,9 +42,9 @@ pub trait Metric: Send + Sync {
     /// Whether a judge's raw reply to a question that it reads is usable.
     ///
     /// # Errors
-    /// A sentence that names all that is wrong with it and can be sent back to the judge.
-    fn read(&self, _input: &MetricInput<'_>, _question: &Question, _raw: &str) -> Result<(), String> {
-        Err(format!("{} asks no judge", self.name()))
+    /// All that is wrong with it.
+    fn read(&self, _input: &MetricInput<'_>, _question: &Question, _raw: &str) -> Result<(), ReplyError> {
+        Err(ReplyError::NotAsked(self.name()))
     }
 
     /// The dimension's score of the conversation, by all judgements that there are.
@@ -52,7 +54,7 @@ pub trait Metric: Send + Sync {
 /// The metric of a kind, with its weight; `None` for assertions, which need more than a [`MetricInput`].
 pub fn metric(kind: MetricKind, weights: &Weights) -> Option<Box<dyn Metric>> {
     match kind {
-        MetricKind::Timing => Some(Box::new(Timing { weight: weights.timing })),
+        MetricKind::Timing => Some(Box::new(TimingMetric { weight: weights.timing })),
         MetricKind::Tasks => Some(Box::new(Tasks { weight: weights.tasks })),
         MetricKind::Tone => Some(Box::new(Tone { weight: weights.tone })),
         MetricKind::Assertions => None,

@@ -15,4 +15,4 @@ pub use amount::Amount;
 pub use dollars::Dollars;
 pub use price::{Cost, LongContext, Price};
 pub use spend_tracker::{LimitExceeded, Reservation, SpendLimits, SpendTracker};
-pub use table::PriceTable;
+pub use table::{PriceTable, PricesError};

@@ -50,12 +50,12 @@ enum Limit {
 #[derive(Debug, Default)]
 pub struct SpendTracker {
     limits: SpendLimits,
-    state: Mutex<State>,
+    state: Mutex<TrackerState>,
     settled: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct TrackerState {
     spent: Amount,
     set_aside: Amount,
     limit_exceeded: Option<LimitExceeded>,
@@ -164,7 +164,7 @@ impl SpendTracker {
         self.limits.exceeded_by(state.spent.plus(state.set_aside).plus(amount)).is_none()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TrackerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

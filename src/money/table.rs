@@ -13,6 +13,22 @@ pub struct PriceTable {
     models: BTreeMap<String, Price>,
 }
 
+/// The first error of a file of prices.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PricesError {
+    /// It is no YAML, or not of this shape.
+    #[error("{0}")]
+    Syntax(String),
+    /// A price is negative, too large or no number.
+    #[error("{model}: {rate} is no price: dollars a million tokens, 0 to 1,000,000")]
+    Rate {
+        /// The model's name in the file.
+        model: String,
+        /// Dollars a million tokens.
+        rate: f64,
+    },
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct TableFile {
@@ -36,15 +52,16 @@ impl PriceTable {
             .unwrap_or_else(|_| PriceTable { dated: String::new(), models: BTreeMap::new() })
     }
 
-    fn read(text: &str) -> Result<PriceTable, String> {
-        let TableFile { dated, models } = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+    fn read(text: &str) -> Result<PriceTable, PricesError> {
+        let TableFile { dated, models } =
+            serde_saphyr::from_str(text).map_err(|error| PricesError::Syntax(error.to_string()))?;
         let is_wrong = |rate: f64| !(0.0..=1e6).contains(&rate);
         for (name, price) in &models {
             let long = price.long_context;
             let rates = [Some(price.input), price.cached_input, Some(price.output)];
             let long = long.map_or([None; 3], |long| [Some(long.input), long.cached_input, Some(long.output)]);
             if let Some(rate) = rates.into_iter().chain(long).flatten().find(|rate| is_wrong(*rate)) {
-                return Err(format!("{name}: {rate} is no price: dollars a million tokens, 0 to 1,000,000"));
+                return Err(PricesError::Rate { model: name.clone(), rate });
             }
         }
         Ok(PriceTable { dated: dated.unwrap_or_default(), models })
@@ -53,8 +70,8 @@ impl PriceTable {
     /// These prices, before those that are known already.
     ///
     /// # Errors
-    /// A sentence about the first error in the file.
-    pub fn with_file(mut self, text: &str) -> Result<PriceTable, String> {
+    /// The first error in the file.
+    pub fn with_file(mut self, text: &str) -> Result<PriceTable, PricesError> {
         let PriceTable { dated, models } = PriceTable::read(text)?;
         self.models.extend(models);
         if !dated.is_empty() {
@@ -154,7 +171,7 @@ mod tests {
             ("a: b", "models"),
             ("", ""),
         ] {
-            let error = table.clone().with_file(wrong).unwrap_err();
+            let error = table.clone().with_file(wrong).unwrap_err().to_string();
             assert!(error.contains(says), "{wrong}: {error}");
         }
     }

@@ -1,12 +1,12 @@
 //! Concurrency and refusals of each kind of isolation.
 
 use super::*;
-use crate::job::{TemplateCheck, TemplateKind, TemplateProblem, load};
+use crate::job::{PromptRole, TemplateCheck, TemplateProblem, load};
 
 struct AllTemplates;
 
 impl TemplateCheck for AllTemplates {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
+    fn problem(&self, _: &str, _: PromptRole) -> Option<TemplateProblem> {
         None
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ModelCall, Provenance};
 use crate::evidence::{
-    AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, QueryObservation, State, TrialId,
-    Turn, Usage,
+    AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, ObservedState, QueryObservation,
+    TrialId, Turn, Usage,
 };
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
@@ -71,9 +71,9 @@ pub enum Entry {
         /// Which trial.
         trial: u32,
         /// The observable state just before the first turn.
-        before: State,
+        before: ObservedState,
         /// The observable state on an empty graph.
-        empty: State,
+        empty: ObservedState,
     },
     /// The persona's message, which is about to be sent.
     UserSaid {
@@ -217,8 +217,8 @@ impl Entry {
             }
             Entry::GraphChanged { changes, .. } => *changes = Vec::new(),
             Entry::LookedBefore { before, empty, .. } => {
-                *before = State { may_be_left_over: before.may_be_left_over, ..State::default() };
-                *empty = State::default();
+                *before = ObservedState { may_be_left_over: before.may_be_left_over, ..ObservedState::default() };
+                *empty = ObservedState::default();
             }
             Entry::ConversationEnded { object_context, queries, changes, .. } => {
                 (*object_context, *queries) = (None, Vec::new());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Group;
+use super::TrialGroup;
 use crate::evidence::Condition;
 use crate::score::{Component, mean_of, mean_of_conditions};
 
@@ -46,7 +46,7 @@ pub struct ConditionFigure {
 }
 
 /// A model's figure, of its groups.
-pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a Group>) -> ModelFigure {
+pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a TrialGroup>) -> ModelFigure {
     let mut cases: Vec<CaseFigure> = Vec::new();
     for group in groups {
         let figure = of_group(group);
@@ -69,7 +69,7 @@ pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a Group>)
     ModelFigure { model: model.to_owned(), figure, cases }
 }
 
-fn of_group(group: &Group) -> ConditionFigure {
+fn of_group(group: &TrialGroup) -> ConditionFigure {
     let n = group.composite.scored;
     let figure = group.composite.component().unwrap_or_else(|| Component::missing("no trials"));
     ConditionFigure { condition: group.condition, n: n as u32, missing: (group.planned - n) as u32, figure }
@@ -99,8 +99,8 @@ mod tests {
         }
     }
 
-    fn groups(trials: &[TrialRecord]) -> Vec<Group> {
-        let mut groups = Group::planned(trials.iter().map(|trial| &trial.trial));
+    fn groups(trials: &[TrialRecord]) -> Vec<TrialGroup> {
+        let mut groups = TrialGroup::planned(trials.iter().map(|trial| &trial.trial));
         for trial in trials {
             let group = groups.iter_mut().find(|group| group.has(&trial.trial));
             group.unwrap().add(trial);

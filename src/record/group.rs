@@ -8,7 +8,7 @@ use crate::score::{Component, Score, Weight};
 
 /// The trials of one case and model in one condition, added up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct TrialGroup {
     /// The case's id.
     pub case: String,
     /// The agent's model.
@@ -104,14 +104,14 @@ impl Tally {
     }
 }
 
-impl Group {
+impl TrialGroup {
     /// The groups of these trials, in the order in which they come.
-    pub(super) fn planned<'a>(trials: impl IntoIterator<Item = &'a TrialId>) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+    pub(super) fn planned<'a>(trials: impl IntoIterator<Item = &'a TrialId>) -> Vec<TrialGroup> {
+        let mut groups: Vec<TrialGroup> = Vec::new();
         let mut places: BTreeMap<(&str, &str, Condition), usize> = BTreeMap::new();
         for trial in trials {
             let place = *places.entry((&trial.case, &trial.model, trial.condition)).or_insert_with(|| {
-                groups.push(Group::new(trial));
+                groups.push(TrialGroup::new(trial));
                 groups.len() - 1
             });
             groups[place].planned += 1;
@@ -120,18 +120,18 @@ impl Group {
     }
 
     /// Without any trial: the group that this one is in.
-    fn new(trial: &TrialId) -> Group {
+    fn new(trial: &TrialId) -> TrialGroup {
         let TrialId { case, model, condition, .. } = trial.clone();
-        Group::empty(case, model, condition, 0)
+        TrialGroup::empty(case, model, condition, 0)
     }
 
     /// The same group, as if none of its trials had been taken in yet.
-    pub(super) fn emptied(&self) -> Group {
-        Group::empty(self.case.clone(), self.model.clone(), self.condition, self.planned)
+    pub(super) fn emptied(&self) -> TrialGroup {
+        TrialGroup::empty(self.case.clone(), self.model.clone(), self.condition, self.planned)
     }
 
-    fn empty(case: String, model: String, condition: Condition, planned: usize) -> Group {
-        Group {
+    fn empty(case: String, model: String, condition: Condition, planned: usize) -> TrialGroup {
+        TrialGroup {
             case,
             model,
             condition,

@@ -24,7 +24,7 @@ pub use document::{DocumentError, RunRecord, Sequence, write_document, write_str
 pub use entry::Entry;
 pub use figures::{CaseFigure, ConditionFigure, ModelFigure};
 pub use fold::Fold;
-pub use group::{DimensionTally, Group, Tally};
+pub use group::{DimensionTally, Tally, TrialGroup};
 pub use overview::Overview;
 pub use provenance::{PromptDigest, Provenance};
 pub use spending::{Spender, Spending, Stage, total};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::spending::Ledger;
-use super::{Doubts, Entry, Group, RunSummary, Spending, TrialRecord, Verdict, figures};
+use super::{Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures};
 use crate::evidence::TrialId;
 
 /// Everything that is known of a run without its conversations.
@@ -12,7 +12,7 @@ pub struct Overview {
     /// The run's summary.
     pub summary: RunSummary,
     /// The trials of each case and model in each condition, added up, in the order of the plan.
-    pub groups: Vec<Group>,
+    pub groups: Vec<TrialGroup>,
     /// How many trials have begun.
     pub begun: usize,
     /// How many turns are over.
@@ -41,7 +41,7 @@ impl Overview {
             figures: Vec::new(),
             verdict: Verdict::Incomplete,
         };
-        let mut groups = Group::planned(&trials);
+        let mut groups = TrialGroup::planned(&trials);
         let place = |model: &str| summary.provenance.models.iter().position(|known| known == model);
         groups.sort_by_key(|group| place(&group.model));
         let overview = Overview {
@@ -59,7 +59,7 @@ impl Overview {
 
     /// Of the same run, as if none of its trials had been taken in yet.
     pub fn emptied(&self) -> Overview {
-        let groups = self.groups.iter().map(Group::emptied).collect();
+        let groups = self.groups.iter().map(TrialGroup::emptied).collect();
         Overview {
             summary: self.summary.clone(),
             groups,
@@ -84,7 +84,7 @@ impl Overview {
     }
 
     /// The groups of one of the agent's models.
-    pub fn groups_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a Group> {
+    pub fn groups_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a TrialGroup> {
         self.groups.iter().filter(move |group| group.model == model)
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Group, Overview};
+use super::{Overview, TrialGroup};
 use crate::score::VacuousGate;
 
 /// The verdict on a run.
@@ -30,8 +30,8 @@ impl Verdict {
         let vacuous = summary.provenance.vacuous == VacuousGate::Fail
             && !(run.doubts.vacuous().is_empty() && run.doubts.held_before().is_empty());
         // What is missing only for what the gate is about fails the gate.
-        let excused = |group: &Group| if vacuous { group.held_before } else { 0 };
-        let is_missing = |group: &Group| group.composite.scored + excused(group) < group.planned;
+        let excused = |group: &TrialGroup| if vacuous { group.held_before } else { 0 };
+        let is_missing = |group: &TrialGroup| group.composite.scored + excused(group) < group.planned;
         if run.unfinished > 0 || run.groups.iter().any(is_missing) || summary.figures.is_empty() {
             return Verdict::Incomplete;
         }

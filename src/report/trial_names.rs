@@ -2,7 +2,7 @@
 
 use super::plain;
 use crate::evidence::TrialId;
-use crate::record::{Group, Overview};
+use crate::record::{Overview, TrialGroup};
 
 /// Names trials by what tells those of a run apart: their condition, and whatever else there is more than one of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl TrialNames {
 
     /// The names of a run's groups of trials, and of their trials.
     pub fn of_run(run: &Overview) -> TrialNames {
-        let others = |is_other: fn(&Group, &Group) -> bool| {
+        let others = |is_other: fn(&TrialGroup, &TrialGroup) -> bool| {
             run.groups.first().is_some_and(|first| run.groups.iter().any(|group| is_other(first, group)))
         };
         TrialNames {
@@ -58,13 +58,13 @@ impl TrialNames {
     }
 
     /// A group's name.
-    pub fn group(self, group: &Group) -> String {
+    pub fn group(self, group: &TrialGroup) -> String {
         let case = if self.cases { format!("{} ", plain(&group.case)) } else { String::new() };
         format!("{case}{}", self.group_within_case(group))
     }
 
     /// A group's name among those of its case.
-    pub fn group_within_case(self, group: &Group) -> String {
+    pub fn group_within_case(self, group: &TrialGroup) -> String {
         let model = if self.models { format!("{} ", plain(&group.model)) } else { String::new() };
         format!("{model}{}", group.condition.label())
     }

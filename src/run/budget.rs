@@ -150,7 +150,7 @@ mod tests {
     struct NoTemplates;
 
     impl job::TemplateCheck for NoTemplates {
-        fn problem(&self, _: &str, _: job::TemplateKind) -> Option<job::TemplateProblem> {
+        fn problem(&self, _: &str, _: job::PromptRole) -> Option<job::TemplateProblem> {
             None
         }
     }

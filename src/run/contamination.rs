@@ -169,7 +169,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::evidence::{AssertionId, EventKind, QueryObservation, Resource, State, Table, Turn, Value};
+    use crate::evidence::{AssertionId, EventKind, ObservedState, QueryObservation, Resource, Table, Turn, Value};
 
     const OTHER: &str = "u-k3f9qz7m2x8c5v1b";
     const UUID: &str = "5f0c2b5e-0d3a-4a57-9a54-1f6f0c8e7d21";
@@ -212,7 +212,8 @@ mod tests {
         evidence.object_context = Some(Observed::Seen(context.clone()));
         assert_eq!(leak(&evidence), leaked(token, "the object context"));
         let mut evidence = said("fine");
-        evidence.before = Some(State { object_context: Some(Observed::Seen(context)), ..State::default() });
+        evidence.before =
+            Some(ObservedState { object_context: Some(Observed::Seen(context)), ..ObservedState::default() });
         assert_eq!(leak(&evidence), leaked(token, "the object context before turn 1"));
 
         let mut evidence = said("fine");

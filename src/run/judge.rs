@@ -114,10 +114,11 @@ async fn answer(
                 return Ok(());
             }
         };
-        let Err(why) = grade::read_reply(&engine.plan.job, input, &question, &raw) else {
+        let Err(error) = grade::read_reply(&engine.plan.job, input, &question, &raw) else {
             judgement.reply = Observed::Seen(raw);
             return Ok(());
         };
+        let why = error.to_string();
         judgement.rejected.push((raw.clone(), why.clone()));
         if judgement.rejected.len() == TRIES {
             judgement.reply = Observed::Failed(format!(

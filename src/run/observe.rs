@@ -9,7 +9,7 @@ use crate::agent::{AgentError, AgentErrorKind, OutageCheck, Session};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
 use crate::clock::Stopwatch;
-use crate::evidence::{AssertionId, Evidence, ObjectContext, Observed, QueryObservation, State, Table};
+use crate::evidence::{AssertionId, Evidence, ObjectContext, Observed, ObservedState, QueryObservation, Table};
 use crate::grade::{self, GradeInput};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters};
 use crate::score::Score;
@@ -58,8 +58,8 @@ pub(super) async fn look_before(
     }
     let mut trouble = None;
     let parameters = env.parameters(&evidence.session_id);
-    let mut before = State { may_be_left_over: engine.plan.keeps_leftovers(case), ..State::default() };
-    let mut empty = State::default();
+    let mut before = ObservedState { may_be_left_over: engine.plan.keeps_leftovers(case), ..ObservedState::default() };
+    let mut empty = ObservedState::default();
     for (assertion, number) in case.assertions.iter().zip(1..) {
         if !grade::is_in_doubt(assertion, trial.id.condition) {
             continue;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::trial_env::TrialEnv;
 use crate::clock::Stopwatch;
 use crate::evidence::{Change, ChangeTime, Observed};
-use crate::graph::snapshot::{GraphSnapshot, Window, difference};
+use crate::graph::snapshot::{GraphSnapshot, SnapshotError, Window, difference};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Isolation;
 use crate::record::Entry;
@@ -106,9 +106,9 @@ impl<'a> Watch<'a> {
 
     /// Each of its few queries is held to `limits.query` by the graph itself. Whoever needs longer for all of them
     /// would need it after each turn.
-    async fn in_time<T>(&self, taking: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    async fn in_time<T>(&self, taking: impl Future<Output = Result<T, SnapshotError>>) -> Result<T, String> {
         let since: Stopwatch = self.env.engine.clock.start();
-        let taken = taking.await?;
+        let taken = taking.await.map_err(|error| error.to_string())?;
         let limit = self.env.engine.plan.job.limits.query_seconds;
         if since.elapsed_ms() > limit * 1000.0 {
             return Err(format!("a look at it takes longer than limits.query allows ({limit} s)"));

@@ -35,10 +35,10 @@ impl Score {
 }
 
 impl TryFrom<f64> for Score {
-    type Error = String;
+    type Error = OutOfRange;
 
-    fn try_from(value: f64) -> Result<Score, String> {
-        Score::new(value).ok_or_else(|| format!("{value} is not a score: it must be from 0 to 1"))
+    fn try_from(value: f64) -> Result<Score, OutOfRange> {
+        Score::new(value).ok_or(OutOfRange::Score(value))
     }
 }
 
@@ -46,6 +46,17 @@ impl From<Score> for f64 {
     fn from(score: Score) -> f64 {
         score.0
     }
+}
+
+/// A number that is no score or no weight.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum OutOfRange {
+    /// It is no score.
+    #[error("{0} is not a score: it must be from 0 to 1")]
+    Score(f64),
+    /// It is no weight.
+    #[error("{0} is not a weight: it must be 0 or more")]
+    Weight(f64),
 }
 
 /// A weight: finite and not negative.
@@ -71,10 +82,10 @@ impl Weight {
 }
 
 impl TryFrom<f64> for Weight {
-    type Error = String;
+    type Error = OutOfRange;
 
-    fn try_from(value: f64) -> Result<Weight, String> {
-        Weight::new(value).ok_or_else(|| format!("{value} is not a weight: it must be 0 or more"))
+    fn try_from(value: f64) -> Result<Weight, OutOfRange> {
+        Weight::new(value).ok_or(OutOfRange::Weight(value))
     }
 }
 

@@ -9,7 +9,7 @@ mod outcome;
 mod scorecard;
 mod vacuity;
 
-pub use component::{Component, Score, Weight};
+pub use component::{Component, OutOfRange, Score, Weight};
 pub use composite::{composite, mean_of, mean_of_conditions, penalty, weighted_mean};
 pub use outcome::Outcome;
 pub use scorecard::{Dimension, Item, Scorecard};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eval_job::clock::Clock;
 use eval_job::graph::bolt::fuzz_bolt_reader;
-use eval_job::job::{self, TemplateCheck, TemplateKind, TemplateProblem};
+use eval_job::job::{self, PromptRole, TemplateCheck, TemplateProblem};
 use eval_job::metric;
 use eval_job::prompt::Templates;
 use eval_job::record::Fold;
@@ -28,7 +28,7 @@ const TARGETS: [Target; 4] = [
 struct AnyTemplate;
 
 impl TemplateCheck for AnyTemplate {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
+    fn problem(&self, _: &str, _: PromptRole) -> Option<TemplateProblem> {
         None
     }
 }

@@ -42,7 +42,7 @@ assertions:
 struct NoTemplates;
 
 impl job::TemplateCheck for NoTemplates {
-    fn problem(&self, _: &str, _: job::TemplateKind) -> Option<job::TemplateProblem> {
+    fn problem(&self, _: &str, _: job::PromptRole) -> Option<job::TemplateProblem> {
         None
     }
 }

@@ -25,7 +25,7 @@ target: {user: ann, chatbot: c, demo: {}}
 struct NoTemplates;
 
 impl job::TemplateCheck for NoTemplates {
-    fn problem(&self, _: &str, _: job::TemplateKind) -> Option<job::TemplateProblem> {
+    fn problem(&self, _: &str, _: job::PromptRole) -> Option<job::TemplateProblem> {
         None
     }
 }

@@ -2,26 +2,23 @@
 
 mod config;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::graph::Graph;
+use crate::graph::absent::Absent;
+pub use crate::graph::absent::Absent as DemoAgent;
 
 pub use config::DemoConfig;
 
-/// A running demo agent; there is none in this build.
-#[derive(Debug)]
-pub struct DemoAgent(Infallible);
-
-impl DemoAgent {
+impl Absent {
     /// Fails.
     ///
     /// # Errors
     /// Always.
-    pub async fn start(_: Arc<dyn Graph>, _: Clock) -> io::Result<DemoAgent> {
+    pub async fn start(_: Arc<dyn Graph>, _: Clock) -> io::Result<Absent> {
         Err(io::Error::other(DemoConfig::ABSENT.unwrap_or_default()))
     }
 
@@ -29,17 +26,7 @@ impl DemoAgent {
     ///
     /// # Errors
     /// Always.
-    pub async fn start_on(_: SocketAddr, graph: Arc<dyn Graph>, clock: Clock) -> io::Result<DemoAgent> {
-        DemoAgent::start(graph, clock).await
-    }
-
-    /// Where it listens.
-    pub fn base_url(&self) -> String {
-        match self.0 {}
-    }
-
-    /// Stops it.
-    pub async fn stop(self) {
-        match self.0 {}
+    pub async fn start_on(_: SocketAddr, graph: Arc<dyn Graph>, clock: Clock) -> io::Result<Absent> {
+        Absent::start(graph, clock).await
     }
 }

@@ -104,7 +104,7 @@ pub struct NumbersConfig {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Bounds {
+struct NumberRange {
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ impl Serialize for NumbersConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match (self.min, self.max) {
             (Some(min), Some(max)) if min == max => serializer.serialize_u32(min),
-            (min, max) => Bounds { min, max }.serialize(serializer),
+            (min, max) => NumberRange { min, max }.serialize(serializer),
         }
     }
 }
@@ -124,12 +124,12 @@ impl<'de> Deserialize<'de> for NumbersConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NumbersConfig, D::Error> {
         let bounds = match Json::deserialize(deserializer)? {
             number @ Json::Number(_) => {
-                serde_json::from_value(number).map(|number| Bounds { min: number, max: number })
+                serde_json::from_value(number).map(|number| NumberRange { min: number, max: number })
             }
             bounds @ Json::Object(_) => serde_json::from_value(bounds),
             other => return Err(D::Error::custom(format!("{other} is neither a number nor `min` and `max`"))),
         };
-        bounds.map(|Bounds { min, max }| NumbersConfig { min, max }).map_err(D::Error::custom)
+        bounds.map(|NumberRange { min, max }| NumbersConfig { min, max }).map_err(D::Error::custom)
     }
 }
 

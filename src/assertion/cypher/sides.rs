@@ -9,19 +9,19 @@ use crate::evidence::{Table, Value};
 pub struct Sides {
     /// The query.
     pub cypher: String,
-    condition: Condition,
+    condition: SideCondition,
 }
 
 /// A condition on a row of sides, by the places of its columns.
 #[derive(Debug, Clone, PartialEq)]
-enum Condition {
+enum SideCondition {
     /// A column and the next one, compared by a sign.
     Comparison(&'static str, usize),
     /// A column that is true or false.
     Truth(usize),
-    Not(Box<Condition>),
-    All(Vec<Condition>),
-    Any(Vec<Condition>),
+    Not(Box<SideCondition>),
+    All(Vec<SideCondition>),
+    Any(Vec<SideCondition>),
 }
 
 /// Predicates that bind as strongly as a comparison does.
@@ -37,7 +37,7 @@ pub fn sides(cypher: &str) -> Option<Sides> {
     }
     let mut columns = Vec::new();
     let condition = condition(&s, s.expression(item), &mut columns)?;
-    if matches!(condition, Condition::Truth(_)) {
+    if matches!(condition, SideCondition::Truth(_)) {
         return None;
     }
     let names = ["left", "right"].into_iter().map(str::to_owned).chain((2..).map(|at| format!("side{at}")));
@@ -47,7 +47,7 @@ pub fn sides(cypher: &str) -> Option<Sides> {
 }
 
 /// Reads a condition and adds its columns to those that are there.
-fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Option<Condition> {
+fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Option<SideCondition> {
     while s.is(span.start, "(") && s.close(span.start) == Some(span.end - 1) {
         span = span.start + 1..span.end - 1;
     }
@@ -57,7 +57,9 @@ fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Op
             move |at| *at < end
         })
     };
-    for (operator, joined) in [("OR", Condition::Any as fn(Vec<Condition>) -> Condition), ("AND", Condition::All)] {
+    for (operator, joined) in
+        [("OR", SideCondition::Any as fn(Vec<SideCondition>) -> SideCondition), ("AND", SideCondition::All)]
+    {
         let ends: Vec<usize> = top(&span).filter(|at| s.keyword(*at, operator)).chain([span.end]).collect();
         if ends.len() > 1 {
             let starts = [span.start].into_iter().chain(ends.iter().map(|end| end + 1));
@@ -66,7 +68,7 @@ fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Op
         }
     }
     if s.keyword(span.start, "NOT") {
-        return condition(s, span.start + 1..span.end, columns).map(|inner| Condition::Not(Box::new(inner)));
+        return condition(s, span.start + 1..span.end, columns).map(|inner| SideCondition::Not(Box::new(inner)));
     }
     if span.is_empty() || top(&span).any(|at| s.is(at, "|") || is_one_of(s.at(at), "XOR")) {
         return None;
@@ -74,13 +76,13 @@ fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Op
     let at = columns.len();
     if let Some(matches) = counted(s, &span) {
         columns.extend([matches, "0".to_owned()]);
-        return Some(Condition::Comparison(">", at));
+        return Some(SideCondition::Comparison(">", at));
     }
     let mut signs = top(&span).filter_map(|at| Some((at, sign(s, at)?)));
     match (signs.next(), signs.next()) {
         (None, _) => {
             columns.push(s.text(&span).to_owned());
-            Some(Condition::Truth(at))
+            Some(SideCondition::Truth(at))
         }
         (Some((place, sign)), None) if !top(&span).any(|at| s.keyword(at, PREDICATES)) => {
             let (left, right) = (s.text(&(span.start..place)), s.text(&(place + sign.len()..span.end)));
@@ -89,10 +91,10 @@ fn condition(s: &Statement<'_>, mut span: Span, columns: &mut Vec<String>) -> Op
                 left.ends_with('-') || right.starts_with(['-', '~']) && !right[1..].starts_with(char::is_numeric);
             if is_pattern {
                 columns.push(s.text(&span).to_owned());
-                return Some(Condition::Truth(at));
+                return Some(SideCondition::Truth(at));
             }
             columns.extend([left.to_owned(), right.to_owned()]);
-            (!left.is_empty() && !right.is_empty()).then_some(Condition::Comparison(sign, at))
+            (!left.is_empty() && !right.is_empty()).then_some(SideCondition::Comparison(sign, at))
         }
         _ => None,
     }
@@ -131,22 +133,22 @@ impl Sides {
     }
 }
 
-fn holds(condition: &Condition, old: &[Value], new: &[Value]) -> Option<bool> {
-    let of = |parts: &[Condition], decides: bool| {
+fn holds(condition: &SideCondition, old: &[Value], new: &[Value]) -> Option<bool> {
+    let of = |parts: &[SideCondition], decides: bool| {
         let outcomes: Vec<Option<bool>> = parts.iter().map(|part| holds(part, old, new)).collect();
         let decided = outcomes.contains(&Some(decides)).then_some(decides);
         decided.or_else(|| (!outcomes.contains(&None)).then_some(!decides))
     };
     match condition {
-        Condition::Not(inner) => holds(inner, old, new).map(|holds| !holds),
-        Condition::All(parts) => of(parts, false),
-        Condition::Any(parts) => of(parts, true),
+        SideCondition::Not(inner) => holds(inner, old, new).map(|holds| !holds),
+        SideCondition::All(parts) => of(parts, false),
+        SideCondition::Any(parts) => of(parts, true),
         // It has become true; any other truth may be of old.
-        Condition::Truth(at) => match (old.get(*at)?, new.get(*at)?) {
+        SideCondition::Truth(at) => match (old.get(*at)?, new.get(*at)?) {
             (Value::Bool(false), Value::Bool(true)) => Some(true),
             _ => None,
         },
-        Condition::Comparison(sign, at) => {
+        SideCondition::Comparison(sign, at) => {
             let (old, new) = (old.get(*at..at + 2)?, new.get(*at..at + 2)?);
             compared(sign, (&old[0], &old[1]), (&new[0], &new[1]))
         }

@@ -5,7 +5,7 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, N
 use super::compare::equal;
 use super::{engine, show};
 
-type Outcome<T> = Result<T, Box<EvalAltResult>>;
+type RhaiResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// Registers a function under several names, which spaces part.
 macro_rules! functions {
@@ -51,25 +51,25 @@ fn lists(engine: &mut Engine) {
                 return Ok(false);
             }
         }
-        Outcome::Ok(true)
+        RhaiResult::Ok(true)
     });
     functions!(engine, "any some", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-        Outcome::Ok(position(&context, list, &test, true)?.is_some())
+        RhaiResult::Ok(position(&context, list, &test, true)?.is_some())
     });
     engine.register_fn("any", |list: &mut Array| !list.is_empty());
     engine.register_fn("none", |list: &mut Array| list.is_empty());
     engine.register_fn("none", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-        Outcome::Ok(position(&context, list, &test, true)?.is_none())
+        RhaiResult::Ok(position(&context, list, &test, true)?.is_none())
     });
     engine.register_fn("all", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
-        Outcome::Ok(position(&context, list, &test, false)?.is_none())
+        RhaiResult::Ok(position(&context, list, &test, false)?.is_none())
     });
     engine.register_fn("count", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
         let mut count = 0_i64;
         for item in list.iter() {
             count += i64::from(holds(&context, item, &test)?);
         }
-        Outcome::Ok(count)
+        RhaiResult::Ok(count)
     });
     engine.register_fn("filter", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
         kept(&context, list, &test, true)
@@ -79,15 +79,15 @@ fn lists(engine: &mut Engine) {
     });
     functions!(engine, "find first firstOrNull", |context: NativeCallContext, list: &mut Array, test: FnPtr| {
         let place = position(&context, list, &test, true)?;
-        Outcome::Ok(place.map_or(Dynamic::UNIT, |place| list[place].clone()))
+        RhaiResult::Ok(place.map_or(Dynamic::UNIT, |place| list[place].clone()))
     });
     engine.register_fn("map", |context: NativeCallContext, list: &mut Array, change: FnPtr| {
-        list.iter().map(|item| change.call_within_context(&context, (item.clone(),))).collect::<Outcome<Array>>()
+        list.iter().map(|item| change.call_within_context(&context, (item.clone(),))).collect::<RhaiResult<Array>>()
     });
 }
 
 /// The first item of which the test says this.
-fn position(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -> Outcome<Option<usize>> {
+fn position(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -> RhaiResult<Option<usize>> {
     for (place, item) in list.iter().enumerate() {
         if holds(context, item, test)? == wanted {
             return Ok(Some(place));
@@ -96,7 +96,7 @@ fn position(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: boo
     Ok(None)
 }
 
-fn kept(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -> Outcome<Array> {
+fn kept(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -> RhaiResult<Array> {
     let mut kept = Array::new();
     for item in list {
         if holds(context, item, test)? == wanted {
@@ -107,7 +107,7 @@ fn kept(context: &NativeCallContext, list: &Array, test: &FnPtr, wanted: bool) -
 }
 
 /// Whether an item passes a test; absent data does not.
-fn holds(context: &NativeCallContext, item: &Dynamic, test: &FnPtr) -> Outcome<bool> {
+fn holds(context: &NativeCallContext, item: &Dynamic, test: &FnPtr) -> RhaiResult<bool> {
     let answer: Dynamic = test.call_within_context(context, (item.clone(),))?;
     if answer.is_unit() {
         return Ok(false);
@@ -119,7 +119,7 @@ fn holds(context: &NativeCallContext, item: &Dynamic, test: &FnPtr) -> Outcome<b
 }
 
 /// Whether an item is in a list; a long list against a long list can take for ever.
-fn is_in(list: &Array, item: &Dynamic) -> Outcome<bool> {
+fn is_in(list: &Array, item: &Dynamic) -> RhaiResult<bool> {
     for own in list {
         if engine::is_out_of_time() {
             return Err(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE).into());

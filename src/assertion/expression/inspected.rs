@@ -16,7 +16,7 @@ const ITEMS: usize = 1_000;
 /// searched. `negated` means that the part had to be false.
 pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadline: Deadline) -> Option<String> {
     let tokens = tokens(part);
-    let call = Call::first(part, &tokens)?;
+    let call = MethodCall::first(part, &tokens)?;
     let receiver = value_of(call.receiver, scope, deadline)?;
     let Some(closure) = &call.closure else {
         return Some(format!("{} is {}", show::line(call.receiver), show::short(&receiver)));
@@ -84,7 +84,7 @@ fn of_path(path: &str, values: &[Dynamic]) -> String {
 }
 
 /// A method that is called on something.
-struct Call<'s> {
+struct MethodCall<'s> {
     receiver: &'s str,
     method: &'s str,
     closure: Option<Closure<'s>>,
@@ -96,9 +96,9 @@ struct Closure<'s> {
     body: &'s str,
 }
 
-impl<'s> Call<'s> {
+impl<'s> MethodCall<'s> {
     /// The first call with a closure outside of brackets, else the last call.
-    fn first(script: &'s str, tokens: &[Lexeme<'s>]) -> Option<Call<'s>> {
+    fn first(script: &'s str, tokens: &[Lexeme<'s>]) -> Option<MethodCall<'s>> {
         let mut last = None;
         let mut at = 0;
         while at < tokens.len() {
@@ -109,7 +109,7 @@ impl<'s> Call<'s> {
             if is_call && let Some(end) = closing(tokens, at + 1) {
                 let receiver = script[..tokens[at - 1].start].trim().trim_start_matches('!').trim();
                 let closure = Closure::within(script, &tokens[at + 2..end], tokens[end].start);
-                let call = Call { receiver, method: tokens[at].text, closure };
+                let call = MethodCall { receiver, method: tokens[at].text, closure };
                 if call.closure.is_some() {
                     return Some(call);
                 }

@@ -16,7 +16,8 @@ use crate::text::nearest;
 /// The first name of a script that does not exist.
 pub(super) fn problem(ast: &AST) -> Option<ExpressionProblem> {
     let bodies = bodies(ast);
-    let mut check = Check { bodies: &bodies, visited: BTreeSet::new(), variables: Vec::new(), depth: 0, problem: None };
+    let mut check =
+        NameCheck { bodies: &bodies, visited: BTreeSet::new(), variables: Vec::new(), depth: 0, problem: None };
     check.variables.extend(VARIABLES.map(|(name, kind)| (name.to_owned(), Shape::One(kind))));
     check.block(ast.statements());
     for (name, body) in &bodies {
@@ -30,7 +31,7 @@ pub(super) fn problem(ast: &AST) -> Option<ExpressionProblem> {
 /// Closures within closures that are followed.
 const MAX_DEPTH: usize = 16;
 
-struct Check<'a> {
+struct NameCheck<'a> {
     bodies: &'a BTreeMap<String, Body>,
     visited: BTreeSet<String>,
     variables: Vec<(String, Shape)>,
@@ -38,7 +39,7 @@ struct Check<'a> {
     problem: Option<ExpressionProblem>,
 }
 
-impl Check<'_> {
+impl NameCheck<'_> {
     fn report(&mut self, position: Position, message: String, help: Option<String>) {
         self.problem.get_or_insert_with(|| ExpressionProblem::at(position, message, help));
     }

@@ -180,7 +180,7 @@ impl<'a> Again<'a> {
         let as_asked = |question: &Question| {
             let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&question.id, question.sample);
             match asked.iter().find(is_it).filter(|_| !self.is_corrected) {
-                Some(asked) => grade::reproduce(asked, &rendered),
+                Some(asked) => grade::reproduce(asked, &rendered).map_err(|error| error.to_string()),
                 None => Ok(question.clone()),
             }
         };

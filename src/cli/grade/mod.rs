@@ -161,5 +161,5 @@ pub(super) fn weight(text: &str) -> Result<(String, Weight), String> {
         return Err(format!("there is no dimension `{name}`: timing, tasks, assertions, tone"));
     }
     let weight: f64 = weight.parse().map_err(|_| format!("`{weight}` is not a number"))?;
-    Ok((name.to_owned(), Weight::try_from(weight)?))
+    Ok((name.to_owned(), Weight::try_from(weight).map_err(|error| error.to_string())?))
 }

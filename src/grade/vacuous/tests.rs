@@ -7,13 +7,13 @@ use crate::clock::Clock;
 use crate::evidence::{
     AssertionId, Change, ChangeTime, Ending, Entity, Node, QueryObservation, Resource, Table, Transcript, Turn, Value,
 };
-use crate::job::{Job, TemplateCheck, TemplateKind, TemplateProblem, load};
+use crate::job::{Job, PromptRole, TemplateCheck, TemplateProblem, load};
 use crate::score::Weight;
 
 pub(in crate::grade) struct AnyTemplate;
 
 impl TemplateCheck for AnyTemplate {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
+    fn problem(&self, _: &str, _: PromptRole) -> Option<TemplateProblem> {
         None
     }
 }
@@ -42,12 +42,12 @@ fn expression(script: &str) -> Assertion {
 }
 
 /// A state in which the query returned this.
-fn state(result: Result<i64, &str>) -> State {
+fn state(result: Result<i64, &str>) -> ObservedState {
     let table = |value| Table { columns: vec!["x".to_owned()], rows: vec![vec![Value::Int(value)]] };
     let result = result.map(table).map_or_else(|error| Observed::Failed(error.to_owned()), Observed::Seen);
-    State {
+    ObservedState {
         queries: vec![QueryObservation { assertion: AssertionId::new("0"), result, sides: None }],
-        ..State::default()
+        ..ObservedState::default()
     }
 }
 
@@ -63,7 +63,7 @@ fn changes(labels: &[&str]) -> Option<Observed<Vec<Change>>> {
     Some(Observed::Seen(labels.iter().map(created).collect()))
 }
 
-fn vacuity(assertion: &Assertion, before: Option<State>, empty: Option<State>) -> Option<Vacuity> {
+fn vacuity(assertion: &Assertion, before: Option<ObservedState>, empty: Option<ObservedState>) -> Option<Vacuity> {
     let evidence = Evidence { before, empty, changes: changes(&["A"]), ..Evidence::sample() };
     let (component, vacuity) = weigh(assertion, input(&job(), &evidence), holds());
     assert_eq!(component.score(), Some(Score::ONE), "something has changed");
@@ -84,7 +84,10 @@ fn what_holds_before_is_flagged_and_what_holds_everywhere_is_vacuous() {
     assert_eq!(vacuity(&cypher(), Some(state(Ok(1))), Some(state(Ok(2)))), Some(Vacuity::HeldBefore));
     let refused = || Some(state(Err("not in the embedded graph")));
     assert_eq!(vacuity(&cypher(), Some(state(Ok(1))), refused()), Some(Vacuity::HeldBefore));
-    assert_eq!(vacuity(&expression("evaluation.done"), Some(State::default()), Some(State::default())), None);
+    assert_eq!(
+        vacuity(&expression("evaluation.done"), Some(ObservedState::default()), Some(ObservedState::default())),
+        None
+    );
 }
 
 /// The component, in short, of an assertion that holds in the end, and its vacuity.
@@ -161,8 +164,8 @@ fn where_the_graph_is_not_watched_the_queries_tell() {
 
 #[test]
 fn where_others_left_it_a_log_that_the_agent_writes_shows_nothing() {
-    let left = |may_be_left_over| State { may_be_left_over, ..state(Ok(1)) };
-    let evidence = |left: State, labels: &[&str]| Evidence {
+    let left = |may_be_left_over| ObservedState { may_be_left_over, ..state(Ok(1)) };
+    let evidence = |left: ObservedState, labels: &[&str]| Evidence {
         before: Some(left),
         empty: Some(state(Ok(0))),
         queries: state(Ok(1)).queries,
@@ -180,8 +183,8 @@ fn where_others_left_it_a_log_that_the_agent_writes_shows_nothing() {
 fn an_expression_looks_at_what_it_names() {
     let context = |text: &str| Some(Observed::Seen(ObjectContext { context: text.into(), ..Default::default() }));
     let evidence = |before: &str, after: &str| Evidence {
-        before: Some(State { object_context: context(before), ..State::default() }),
-        empty: Some(State::default()),
+        before: Some(ObservedState { object_context: context(before), ..ObservedState::default() }),
+        empty: Some(ObservedState::default()),
         object_context: context(after),
         transcript: Transcript { turns: vec![Turn::answered(1, "Hi", "OK")] },
         changes: changes(&["A"]),
@@ -206,7 +209,7 @@ fn an_expression_looks_at_what_it_names() {
 #[test]
 fn an_agent_is_not_blamed_for_what_others_left() {
     let evidence = |left: bool, (before, after): (i64, i64)| Evidence {
-        before: Some(State { may_be_left_over: left, ..state(Ok(before)) }),
+        before: Some(ObservedState { may_be_left_over: left, ..state(Ok(before)) }),
         empty: Some(state(Ok(0))),
         queries: state(Ok(after)).queries,
         changes: changes(&["A"]),
@@ -229,7 +232,8 @@ fn an_agent_is_not_blamed_for_what_others_left() {
         Some(Observed::Seen(ObjectContext { resources, ..ObjectContext::default() }))
     };
     let shown = |before: &[&str], after: &[&str]| {
-        let before = State { may_be_left_over: true, object_context: resources(before), ..State::default() };
+        let before =
+            ObservedState { may_be_left_over: true, object_context: resources(before), ..ObservedState::default() };
         let evidence = Evidence { before: Some(before), object_context: resources(after), ..Evidence::sample() };
         let one = expression("objectContext.resources.size == 1");
         weigh(&one, input(&job(), &evidence), fails()).0.is_missing()
@@ -244,15 +248,15 @@ fn what_was_there_before_may_not_be_kept_apart() {
     let state = |value: Value| {
         let table = Table { columns: vec!["x".to_owned()], rows: vec![vec![value]] };
         let result = Observed::Seen(table);
-        State {
+        ObservedState {
             queries: vec![QueryObservation { assertion: AssertionId::new("0"), result, sides: None }],
-            ..State::default()
+            ..ObservedState::default()
         }
     };
     let fails = || Component::scored(Score::ZERO, "expected Paris");
     let component = |cypher: &str, (empty, before, after): (Value, Value, Value), labels: &[&str]| {
         let evidence = Evidence {
-            before: Some(State { may_be_left_over: true, ..state(before) }),
+            before: Some(ObservedState { may_be_left_over: true, ..state(before) }),
             empty: Some(state(empty)),
             queries: state(after).queries,
             changes: changes(labels),
@@ -300,7 +304,7 @@ fn true_and_false_are_told_apart_by_what_is_compared() {
     };
     let is_excused = |before: i64, after: i64| {
         let evidence = Evidence {
-            before: Some(State { may_be_left_over: true, queries: seen(before), ..State::default() }),
+            before: Some(ObservedState { may_be_left_over: true, queries: seen(before), ..ObservedState::default() }),
             queries: seen(after),
             changes: changes(&["Booking"]),
             ..Evidence::sample()
@@ -336,7 +340,7 @@ fn changes_that_only_forbid_hold_before_and_are_vacuous_only_where_they_allow_ev
         let config = serde_json::from_str(text).unwrap();
         assertion(AssertionCheck::Changes(config))
     };
-    let found = |text: &str| vacuity(&of_changes(text), Some(State::default()), Some(State::default()));
+    let found = |text: &str| vacuity(&of_changes(text), Some(ObservedState::default()), Some(ObservedState::default()));
     assert_eq!(found(r#"{"created": "any", "deleted": "any", "changed": "any"}"#), Some(Vacuity::Vacuous));
     for forbids in [
         r#"{"created": "any", "deleted": "any", "changed": "any", "turn": 1}"#,
@@ -345,7 +349,7 @@ fn changes_that_only_forbid_hold_before_and_are_vacuous_only_where_they_allow_ev
         r#"{"created": [{"node": "A", "count": {"max": 1}}]}"#,
     ] {
         assert_eq!(found(forbids), Some(Vacuity::HeldBefore), "{forbids}");
-        let nothing = Evidence { before: Some(State::default()), changes: changes(&[]), ..Evidence::sample() };
+        let nothing = Evidence { before: Some(ObservedState::default()), changes: changes(&[]), ..Evidence::sample() };
         assert_eq!(worth(&of_changes(forbids), &nothing), (UNSHOWN.to_owned(), Some(Vacuity::HeldBefore)));
         let intended = Assertion { holds_before: true, ..of_changes(forbids) };
         assert_eq!(worth(&intended, &nothing), ("1".to_owned(), None));
@@ -366,7 +370,8 @@ fn what_others_left_is_not_shown_by_a_conversation_that_is_looked_at_too() {
     };
     let script = expression("objectContext.resources.size > 0 && evaluation.transcript.size > 0");
     let worth_of = |left: bool, before: &[&str], after: &[&str]| {
-        let before = State { may_be_left_over: left, object_context: context(before), ..State::default() };
+        let before =
+            ObservedState { may_be_left_over: left, object_context: context(before), ..ObservedState::default() };
         let transcript = Transcript { turns: vec![Turn::answered(1, "hi", "ok")] };
         worth(
             &script,

@@ -2,30 +2,16 @@
 
 mod settings;
 
-use std::convert::Infallible;
 use std::io;
 
-use crate::graph::embedded::EmbeddedGraph;
+use crate::graph::absent::Absent;
+pub use crate::graph::absent::Absent as BoltServer;
 
 pub use settings::{BoltLimits, BoltSettings};
 
-/// A Bolt server; there is none in this build.
-#[derive(Debug)]
-pub struct BoltServer(Infallible);
-
-impl BoltServer {
-    /// Nobody has a graph to serve.
-    pub async fn open(graph: &EmbeddedGraph, _: BoltSettings) -> io::Result<BoltServer> {
-        match graph.0 {}
-    }
-
-    /// Where drivers connect to.
-    pub fn uri(&self) -> String {
-        match self.0 {}
-    }
-
-    /// Stops it.
-    pub async fn stop(self) {
-        match self.0 {}
+impl Absent {
+    /// Never called: there is no graph to serve.
+    pub async fn open(graph: &Absent, _: BoltSettings) -> io::Result<Absent> {
+        match *graph {}
     }
 }

@@ -14,7 +14,7 @@ use crate::clock::{Clock, Stopwatch};
 
 /// The progress of a client's handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Progress {
+pub(super) enum HandshakeProgress {
     /// It is connected.
     Connected,
     /// It speaks Bolt.
@@ -27,13 +27,13 @@ pub(super) enum Progress {
 #[derive(Debug)]
 pub(super) struct PendingClients {
     most: usize,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingCounts {
     next: u64,
-    clients: BTreeMap<u64, (Progress, CancellationToken)>,
+    clients: BTreeMap<u64, (HandshakeProgress, CancellationToken)>,
 }
 
 impl PendingClients {
@@ -54,11 +54,11 @@ impl PendingClients {
         }
         let (number, evicted) = (waiting.next, CancellationToken::new());
         waiting.next += 1;
-        waiting.clients.insert(number, (Progress::Connected, evicted.clone()));
+        waiting.clients.insert(number, (HandshakeProgress::Connected, evicted.clone()));
         PendingClient { pending: Arc::clone(self), number, evicted }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, PendingCounts> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -77,7 +77,7 @@ impl PendingClient {
         self.evicted.clone()
     }
 
-    pub(super) fn reached(&self, progress: Progress) {
+    pub(super) fn reached(&self, progress: HandshakeProgress) {
         if let Some((reached, _)) = self.pending.waiting().clients.get_mut(&self.number) {
             *reached = progress;
         }
@@ -160,13 +160,13 @@ mod tests {
     fn there_is_always_room_for_a_newcomer() {
         let pending = PendingClients::new(3);
         let speaks = pending.enter();
-        speaks.reached(Progress::Speaks);
+        speaks.reached(HandshakeProgress::Speaks);
         let (first, second) = (pending.enter(), pending.enter());
         let third = pending.enter();
         assert!(first.evicted().is_cancelled(), "the one that is idle for longest goes");
         assert!(!speaks.evicted().is_cancelled() && !second.evicted().is_cancelled());
-        second.reached(Progress::Waits);
-        third.reached(Progress::Waits);
+        second.reached(HandshakeProgress::Waits);
+        third.reached(HandshakeProgress::Waits);
         let fourth = pending.enter();
         assert!(speaks.evicted().is_cancelled(), "then the one that has only spoken");
         drop((second, third));

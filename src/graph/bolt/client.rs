@@ -9,7 +9,7 @@ use tokio::net::tcp::OwnedWriteHalf;
 use super::failure::BoltFailure;
 use super::frame;
 use super::packstream::{Pack, Writer, map};
-use super::value::{Numbers, Packer, ValueFormat};
+use super::value::{Packer, RelationshipNumbers, ValueFormat};
 use crate::graph::Value;
 
 const SUCCESS: u8 = 0x70;
@@ -21,7 +21,7 @@ const FAILURE: u8 = 0x7f;
 const FULL: usize = 64 << 10;
 
 /// Appends a row as the message that it is sent in.
-pub(super) fn row(bytes: &mut Vec<u8>, row: &[Value], format: ValueFormat, numbers: &Numbers) {
+pub(super) fn row(bytes: &mut Vec<u8>, row: &[Value], format: ValueFormat, numbers: &RelationshipNumbers) {
     frame::write(bytes, |bytes| {
         let mut packer = Packer { out: Writer(bytes), format, numbers };
         packer.out.structure(RECORD, 1);

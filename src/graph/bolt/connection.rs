@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
 
-use super::admission::{PendingClient, Progress};
+use super::admission::{HandshakeProgress, PendingClient};
 use super::client::ClientWriter;
-use super::frame::{self, Bounds};
+use super::frame::{self, FrameLimits};
 use super::protocol::{Protocol, Step};
 use super::request::{Request, Unreadable, request};
 use super::server::ServerState;
@@ -27,14 +27,14 @@ const UNAUTHENTICATED: usize = 64 << 10;
 
 /// Flags that the reading and the answering task share outside of the queue.
 #[derive(Debug, Default)]
-pub(super) struct Signals {
+pub(super) struct ConnectionFlags {
     resets: AtomicUsize,
     gone: AtomicBool,
     trusted: AtomicBool,
     changed: Notify,
 }
 
-impl Signals {
+impl ConnectionFlags {
     /// Whether a RESET is on its way: messages before it are not carried out.
     pub(super) fn reset(&self) -> bool {
         self.resets.load(Ordering::Acquire) > 0
@@ -78,8 +78,8 @@ pub(super) async fn serve(
         () = &mut login => return Ok(()),
     };
     let Some(version) = version else { return client.flush().await };
-    pending_client.reached(Progress::Speaks);
-    let signals = Arc::new(Signals::default());
+    pending_client.reached(HandshakeProgress::Speaks);
+    let signals = Arc::new(ConnectionFlags::default());
     let (queue, mut inbox) = mpsc::channel(AHEAD);
     let bounds = bounds(&signals, limits.message, limits.stall);
     let reader = tokio::spawn(read_ahead(incoming, queue, Arc::clone(&signals), bounds));
@@ -108,11 +108,11 @@ pub(super) async fn serve(
     }
 }
 
-fn bounds(signals: &Arc<Signals>, size: usize, time: Duration) -> impl Fn() -> Bounds + use<> {
+fn bounds(signals: &Arc<ConnectionFlags>, size: usize, time: Duration) -> impl Fn() -> FrameLimits + use<> {
     let signals = Arc::clone(signals);
     move || {
         let trusted = signals.trusted.load(Ordering::Acquire);
-        Bounds { size: if trusted { size } else { size.min(UNAUTHENTICATED) }, time }
+        FrameLimits { size: if trusted { size } else { size.min(UNAUTHENTICATED) }, time }
     }
 }
 
@@ -152,8 +152,8 @@ async fn handshake(
 async fn read_ahead(
     mut incoming: impl AsyncRead + Unpin,
     queue: mpsc::Sender<Result<Request, Unreadable>>,
-    signals: Arc<Signals>,
-    bounds: impl Fn() -> Bounds,
+    signals: Arc<ConnectionFlags>,
+    bounds: impl Fn() -> FrameLimits,
 ) {
     loop {
         let received = match frame::read(&mut incoming, &bounds).await {

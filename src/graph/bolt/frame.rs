@@ -7,18 +7,18 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Limits on reading a message.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct FrameLimits {
     /// The most bytes of a message.
     pub(super) size: usize,
     /// The longest that a message may take from its first byte to its last.
     pub(super) time: Duration,
 }
 
-/// Reads the next message; `None` when the client hung up between two. Bounds are asked for when its first byte is
+/// Reads the next message; `None` when the client hung up between two. The limits are asked for when its first byte is
 /// there, as a client earns wider ones.
 pub(super) async fn read(
     stream: &mut (impl AsyncRead + Unpin),
-    bounds: impl Fn() -> Bounds,
+    bounds: impl Fn() -> FrameLimits,
 ) -> io::Result<Option<Vec<u8>>> {
     loop {
         let mut size = [0u8; 2];
@@ -83,9 +83,9 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { size: 200_000, time: Duration::from_secs(5) };
+    const BOUNDS: FrameLimits = FrameLimits { size: 200_000, time: Duration::from_secs(5) };
 
-    fn all(bytes: &[u8], bounds: Bounds) -> io::Result<Vec<Vec<u8>>> {
+    fn all(bytes: &[u8], bounds: FrameLimits) -> io::Result<Vec<Vec<u8>>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         runtime.block_on(async {
             let (mut stream, mut messages) = (bytes, Vec::new());
@@ -111,8 +111,8 @@ mod tests {
     fn a_message_over_the_limit_is_refused() {
         let mut bytes = Vec::new();
         write(&mut bytes, |out| out.extend_from_slice(&[7; 100]));
-        assert!(all(&bytes, Bounds { size: 100, ..BOUNDS }).is_ok());
-        assert_eq!(all(&bytes, Bounds { size: 99, ..BOUNDS }).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert!(all(&bytes, FrameLimits { size: 100, ..BOUNDS }).is_ok());
+        assert_eq!(all(&bytes, FrameLimits { size: 99, ..BOUNDS }).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[tokio::test]
@@ -120,7 +120,7 @@ mod tests {
         let (mut client, mut server) = tokio::io::duplex(64);
         tokio::io::AsyncWriteExt::write_all(&mut client, &[0, 9, 1]).await.unwrap();
         assert_eq!(
-            read(&mut server, || Bounds { time: Duration::from_millis(20), ..BOUNDS }).await.unwrap_err().kind(),
+            read(&mut server, || FrameLimits { time: Duration::from_millis(20), ..BOUNDS }).await.unwrap_err().kind(),
             io::ErrorKind::TimedOut
         );
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::frame::{self, Bounds};
+use super::frame::{self, FrameLimits};
 use super::packstream::{Pack, read, write};
 use super::request::request;
 use super::temporal;
@@ -17,7 +17,7 @@ pub fn fuzz_bolt_reader(bytes: &[u8]) {
         let _ = agree(*offers);
     }
     message(bytes);
-    let bounds = Bounds { size: 1 << 20, time: Duration::from_secs(3600) };
+    let bounds = FrameLimits { size: 1 << 20, time: Duration::from_secs(3600) };
     let mut stream = bytes;
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() {
         while let Ok(Some(chunked)) = runtime.block_on(frame::read(&mut stream, || bounds)) {

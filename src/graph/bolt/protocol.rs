@@ -15,14 +15,14 @@ use tokio::time::Sleep;
 use super::DATABASE;
 use super::admission::PendingClient;
 use super::client::{ClientWriter, row};
-use super::connection::Signals;
+use super::connection::ConnectionFlags;
 use super::failure::BoltFailure;
 use super::packstream::{Pack, map};
 use super::request::{Batch, Request, TransactionOptions, Unreadable};
 use super::server::ServerState;
 use super::value::ValueFormat;
 use super::version::BoltVersion;
-use crate::graph::embedded::{Answer, Form, Session, Timeouts};
+use crate::graph::embedded::{Answer, Form, GraphSession, Timeouts};
 use crate::graph::{ConversionError, Parameters};
 use results::{OpenResults, milliseconds};
 
@@ -36,7 +36,7 @@ pub(super) enum Step {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     /// No message was read yet.
     Connected,
     /// The client has introduced itself and must show its password.
@@ -57,17 +57,17 @@ enum State {
 pub(super) struct Protocol {
     pub(super) client: ClientWriter,
     server: Arc<ServerState>,
-    signals: Arc<Signals>,
+    signals: Arc<ConnectionFlags>,
     version: BoltVersion,
-    state: State,
-    session: Session,
+    state: ConnectionState,
+    session: GraphSession,
     results: OpenResults,
     deadline: Option<(Pin<Box<Sleep>>, Duration)>,
-    place: Place,
+    place: AdmissionSlot,
 }
 
 /// Where a connection counts.
-enum Place {
+enum AdmissionSlot {
     Outside(PendingClient),
     Inside { _permit: OwnedSemaphorePermit },
 }
@@ -76,7 +76,7 @@ impl Protocol {
     pub(super) fn new(
         server: Arc<ServerState>,
         version: BoltVersion,
-        signals: Arc<Signals>,
+        signals: Arc<ConnectionFlags>,
         client: ClientWriter,
         pending_client: PendingClient,
     ) -> Protocol {
@@ -87,17 +87,17 @@ impl Protocol {
             server,
             signals,
             version,
-            state: State::Connected,
+            state: ConnectionState::Connected,
             session,
             results: OpenResults::default(),
             deadline: None,
-            place: Place::Outside(pending_client),
+            place: AdmissionSlot::Outside(pending_client),
         }
     }
 
     /// Whether the client has shown the right password.
     pub(super) fn is_trusted(&self) -> bool {
-        !matches!(self.state, State::Connected | State::Introduced)
+        !matches!(self.state, ConnectionState::Connected | ConnectionState::Introduced)
     }
 
     /// Waits until the open transaction has taken too long and rolls it back; without one it waits forever.
@@ -105,7 +105,7 @@ impl Protocol {
         let Some((deadline, time)) = &mut self.deadline else { return std::future::pending().await };
         deadline.as_mut().await;
         let failure = BoltFailure::transaction_timed_out(time.as_secs_f64());
-        self.leave(State::Expired(failure));
+        self.leave(ConnectionState::Expired(failure));
     }
 
     /// Answers what is no message, and hangs up.
@@ -118,52 +118,58 @@ impl Protocol {
     pub(super) async fn answer(&mut self, request: Request) -> io::Result<Step> {
         match (&self.state, request) {
             (_, Request::Goodbye) => return Ok(Step::HangUp),
-            (State::Connected, Request::Hello { credentials, utc_patch }) => {
+            (ConnectionState::Connected, Request::Hello { credentials, utc_patch }) => {
                 return Ok(self.hello(&credentials, utc_patch).await);
             }
-            (State::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials).await),
-            (State::Connected | State::Introduced, _) => return Ok(self.out_of_turn()),
+            (ConnectionState::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials).await),
+            (ConnectionState::Connected | ConnectionState::Introduced, _) => return Ok(self.out_of_turn()),
             (_, Request::Reset) => self.reset(),
             _ if self.signals.reset() => self.client.ignored(),
-            (State::Failed, _) => self.client.ignored(),
-            (State::Expired(_), Request::Rollback) => {
-                self.leave(State::Ready);
+            (ConnectionState::Failed, _) => self.client.ignored(),
+            (ConnectionState::Expired(_), Request::Rollback) => {
+                self.leave(ConnectionState::Ready);
                 self.client.success([]);
             }
-            (State::Expired(failure), _) => {
+            (ConnectionState::Expired(failure), _) => {
                 let failure = failure.clone();
                 self.fail(failure);
             }
-            (State::Ready, Request::Logoff) if self.version.has_logon() => {
-                self.state = State::Introduced;
+            (ConnectionState::Ready, Request::Logoff) if self.version.has_logon() => {
+                self.state = ConnectionState::Introduced;
                 self.signals.trust(false);
                 self.client.success([]);
                 return Ok(Step::LogIn);
             }
-            (State::Ready, Request::Route { database }) => self.route(database.as_deref()),
-            (State::Ready, Request::Begin(options)) => self.begin(&options),
-            (State::Ready | State::Transaction, Request::Run { statement, parameters, options }) => {
+            (ConnectionState::Ready, Request::Route { database }) => self.route(database.as_deref()),
+            (ConnectionState::Ready, Request::Begin(options)) => self.begin(&options),
+            (
+                ConnectionState::Ready | ConnectionState::Transaction,
+                Request::Run { statement, parameters, options },
+            ) => {
                 self.run(&statement, parameters, &options).await;
             }
-            (State::Streaming | State::Transaction, Request::Pull(batch)) => {
+            (ConnectionState::Streaming | ConnectionState::Transaction, Request::Pull(batch)) => {
                 self.stream(batch, true).await?;
             }
-            (State::Streaming | State::Transaction, Request::Discard(batch)) => {
+            (ConnectionState::Streaming | ConnectionState::Transaction, Request::Discard(batch)) => {
                 self.stream(batch, false).await?;
             }
-            (State::Transaction, Request::Commit) => match self.session.commit().await {
+            (ConnectionState::Transaction, Request::Commit) => match self.session.commit().await {
                 Ok(()) => {
-                    self.leave(State::Ready);
+                    self.leave(ConnectionState::Ready);
                     let bookmark = self.bookmark();
                     self.client.success([("bookmark", bookmark)]);
                 }
                 Err(refusal) => self.fail(refusal.into()),
             },
-            (State::Transaction, Request::Rollback) => {
-                self.leave(State::Ready);
+            (ConnectionState::Transaction, Request::Rollback) => {
+                self.leave(ConnectionState::Ready);
                 self.client.success([]);
             }
-            (State::Ready | State::Streaming | State::Transaction, Request::Telemetry) => self.client.success([]),
+            (
+                ConnectionState::Ready | ConnectionState::Streaming | ConnectionState::Transaction,
+                Request::Telemetry,
+            ) => self.client.success([]),
             _ => return Ok(self.out_of_turn()),
         }
         Ok(Step::Next)
@@ -174,7 +180,7 @@ impl Protocol {
         if self.signals.reset() {
             self.client.ignored();
         } else {
-            self.leave(State::Ready);
+            self.leave(ConnectionState::Ready);
             self.client.success([]);
         }
     }
@@ -199,7 +205,7 @@ impl Protocol {
         let time = options.time.map_or(most, |time| time.min(most));
         self.session.begin(options.access);
         self.deadline = Some((Box::pin(tokio::time::sleep(time)), time));
-        self.state = State::Transaction;
+        self.state = ConnectionState::Transaction;
         self.results = OpenResults::default();
         self.client.success([("db", DATABASE.into())]);
     }
@@ -229,17 +235,17 @@ impl Protocol {
                     ("db".to_owned(), DATABASE.into()),
                 ];
                 let number = self.results.open(answer, self.server.settings.clock.start());
-                if self.state == State::Transaction {
+                if self.state == ConnectionState::Transaction {
                     metadata.push(("qid".to_owned(), Pack::Int(number)));
                 } else {
-                    self.state = State::Streaming;
+                    self.state = ConnectionState::Streaming;
                 }
                 self.client.succeed(Pack::Map(metadata));
             }
             Err(Some(failure)) => self.fail(failure),
             // A RESET is on its way, or nobody listens.
             Err(None) => {
-                self.leave(State::Failed);
+                self.leave(ConnectionState::Failed);
                 self.client.ignored();
             }
         }
@@ -254,7 +260,7 @@ impl Protocol {
     ) -> Result<Answer, Option<BoltFailure>> {
         let limits = self.server.settings.limits;
         let signals = Arc::clone(&self.signals);
-        let answered = if self.state == State::Transaction {
+        let answered = if self.state == ConnectionState::Transaction {
             let Some((deadline, time)) = &mut self.deadline else { return Err(None) };
             let timeouts = Timeouts { statement: limits.query, turn: limits.turn };
             tokio::select! {
@@ -274,7 +280,7 @@ impl Protocol {
     }
 
     async fn stream(&mut self, batch: Batch, send: bool) -> io::Result<()> {
-        let number = batch.result.filter(|_| self.state != State::Streaming);
+        let number = batch.result.filter(|_| self.state != ConnectionState::Streaming);
         let Some(open) = self.results.get(number) else {
             let number = number.unwrap_or(self.results.last());
             self.fail(BoltFailure::invalid(format!("There is no open result {number}.")));
@@ -295,13 +301,13 @@ impl Protocol {
             return Ok(());
         }
         let mut summary = open.summary();
-        if self.state == State::Streaming {
+        if self.state == ConnectionState::Streaming {
             summary.push(("bookmark".to_owned(), self.bookmark()));
         }
         self.results.close(number);
         self.client.succeed(Pack::Map(summary));
-        if self.state == State::Streaming {
-            self.leave(State::Ready);
+        if self.state == ConnectionState::Streaming {
+            self.leave(ConnectionState::Ready);
         }
         Ok(())
     }
@@ -312,12 +318,12 @@ impl Protocol {
     }
 
     fn fail(&mut self, failure: BoltFailure) {
-        self.leave(State::Failed);
+        self.leave(ConnectionState::Failed);
         self.client.failure(failure);
     }
 
     /// Drops what is open and goes on in another state.
-    fn leave(&mut self, state: State) {
+    fn leave(&mut self, state: ConnectionState) {
         self.session.roll_back();
         self.results = OpenResults::default();
         self.deadline = None;
@@ -331,7 +337,7 @@ impl Protocol {
 }
 
 /// A session that encodes its rows for this client.
-fn session(server: &Arc<ServerState>, format: ValueFormat) -> Session {
+fn session(server: &Arc<ServerState>, format: ValueFormat) -> GraphSession {
     let numbers = Arc::clone(&server.numbers);
     server.sessions.session(Form::new(move |values, bytes| row(bytes, values, format, &numbers)))
 }

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use super::admission::{LoginThrottle, PendingClient, PendingClients};
 use super::connection;
 use super::settings::BoltSettings;
-use super::value::Numbers;
+use super::value::RelationshipNumbers;
 use crate::graph::embedded::{EmbeddedGraph, Sessions};
 
 /// An embedded graph served over Bolt on loopback, until it is stopped or dropped.
@@ -29,7 +29,7 @@ pub struct BoltServer {
 pub(super) struct ServerState {
     pub(super) settings: BoltSettings,
     pub(super) sessions: Sessions,
-    pub(super) numbers: Arc<Numbers>,
+    pub(super) numbers: Arc<RelationshipNumbers>,
     pub(super) address: SocketAddr,
     /// The places of those who have shown the password.
     pub(super) places: Arc<Semaphore>,

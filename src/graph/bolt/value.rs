@@ -26,9 +26,9 @@ pub(super) struct ValueFormat {
 /// Numbers for relationships, which the embedded graph knows by a text alone. The same relationship has the same number
 /// on all connections of a server.
 #[derive(Debug, Default)]
-pub(super) struct Numbers(Mutex<HashMap<String, i64>>);
+pub(super) struct RelationshipNumbers(Mutex<HashMap<String, i64>>);
 
-impl Numbers {
+impl RelationshipNumbers {
     fn number(&self, id: &str) -> i64 {
         if let Ok(number) = id.parse() {
             return number;
@@ -47,7 +47,7 @@ impl Numbers {
 pub(super) struct Packer<'a> {
     pub(super) out: Writer<'a>,
     pub(super) format: ValueFormat,
-    pub(super) numbers: &'a Numbers,
+    pub(super) numbers: &'a RelationshipNumbers,
 }
 
 impl Packer<'_> {
@@ -217,7 +217,7 @@ mod tests {
     fn packed(value: &Value, five: bool) -> Pack {
         let mut bytes = Vec::new();
         let format = ValueFormat { element_ids: five, utc: five };
-        Packer { out: Writer(&mut bytes), format, numbers: &Numbers::default() }.value(value);
+        Packer { out: Writer(&mut bytes), format, numbers: &RelationshipNumbers::default() }.value(value);
         read(&bytes).unwrap()
     }
 
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn relationships_keep_their_numbers() {
-        let numbers = Numbers::default();
+        let numbers = RelationshipNumbers::default();
         assert_eq!(
             (numbers.number("a"), numbers.number("b"), numbers.number("a"), numbers.number("17")),
             (0, 1, 0, 17)

@@ -3,43 +3,22 @@
 mod config;
 mod limits;
 
-use std::convert::Infallible;
-
-use async_trait::async_trait;
-
-use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
+use crate::graph::absent::Absent;
+pub use crate::graph::absent::Absent as EmbeddedGraph;
+use crate::graph::{GraphError, GraphErrorKind};
 
 pub use config::{EmbeddedConfig, Megabytes};
 pub use limits::EmbeddedLimits;
 
-/// An embedded graph; there is none in this build.
-#[derive(Debug)]
-pub struct EmbeddedGraph(pub(in crate::graph) Infallible);
-
-impl EmbeddedGraph {
+impl Absent {
     /// Fails.
-    pub fn with_limits(_: EmbeddedLimits) -> Result<EmbeddedGraph, GraphError> {
-        Err(GraphError::new(GraphErrorKind::Other, EmbeddedConfig::ABSENT.unwrap_or_default().to_owned()))
+    pub fn with_limits(_: EmbeddedLimits) -> Result<Absent, GraphError> {
+        Err(GraphError::new(GraphErrorKind::Other, EmbeddedConfig::ABSENT.unwrap_or_default()))
     }
 
     /// Fails.
-    pub fn shareable(limits: EmbeddedLimits) -> Result<EmbeddedGraph, GraphError> {
-        EmbeddedGraph::with_limits(limits)
-    }
-}
-
-#[async_trait]
-impl Graph for EmbeddedGraph {
-    fn backend(&self) -> &'static str {
-        match self.0 {}
-    }
-
-    async fn read(&self, _: &str, _: &Parameters) -> Result<Table, GraphError> {
-        match self.0 {}
-    }
-
-    async fn write(&self, _: &str, _: &Parameters) -> Result<Table, GraphError> {
-        match self.0 {}
+    pub fn shareable(limits: EmbeddedLimits) -> Result<Absent, GraphError> {
+        Absent::with_limits(limits)
     }
 }
 

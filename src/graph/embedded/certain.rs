@@ -7,7 +7,7 @@ use graphdblite::{ErrorCode, GraphError as Theirs};
 
 use super::EmbeddedLimits;
 use super::bridge::bridge;
-use super::engine::Store;
+use super::engine::OpenDatabase;
 use super::gap;
 use super::wire;
 use crate::cypher::{Statement, TokenKind, is_one_of, split};
@@ -23,10 +23,10 @@ pub fn certain_problem(text: &str, parameters: &[&str]) -> Option<String> {
 pub(super) fn first_problem(
     text: &str,
     parameters: &[&str],
-    problem: impl Fn(&mut Store, &str, &Parameters) -> Option<String>,
+    problem: impl Fn(&mut OpenDatabase, &str, &Parameters) -> Option<String>,
 ) -> Option<String> {
     // Where the engine can't even be opened, that is said when it is needed.
-    let mut store = Store::open(EmbeddedLimits::default()).ok()?;
+    let mut store = OpenDatabase::open(EmbeddedLimits::default()).ok()?;
     let given: Parameters = parameters.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
     let statements = split(text);
     statements.iter().enumerate().find_map(|(at, statement)| {
@@ -36,7 +36,7 @@ pub(super) fn first_problem(
     })
 }
 
-fn problem(store: &mut Store, text: &str, given: &Parameters) -> Option<String> {
+fn problem(store: &mut OpenDatabase, text: &str, given: &Parameters) -> Option<String> {
     let statement = Statement::parse(text);
     if !is_open_cypher(&statement) || gap::function(&statement).is_some() {
         return None;

@@ -16,20 +16,20 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Temporal, Value};
 const BUSY: Duration = Duration::from_secs(5);
 
 /// An open database. Between two jobs a transaction is open only on a session's behalf.
-pub(super) struct Store {
+pub(super) struct OpenDatabase {
     pub(super) database: Database,
     /// The most bytes that a statement may take, and the graph.
     pub(super) memory: usize,
 }
 
-impl Store {
+impl OpenDatabase {
     /// A fresh graph in memory.
-    pub(super) fn open(limits: EmbeddedLimits) -> Result<Store, GraphError> {
-        Store::open_file(Path::new(":memory:"), limits)
+    pub(super) fn open(limits: EmbeddedLimits) -> Result<OpenDatabase, GraphError> {
+        OpenDatabase::open_file(Path::new(":memory:"), limits)
     }
 
     /// The graph in this file, made when it isn't there.
-    pub(super) fn open_file(file: &Path, limits: EmbeddedLimits) -> Result<Store, GraphError> {
+    pub(super) fn open_file(file: &Path, limits: EmbeddedLimits) -> Result<OpenDatabase, GraphError> {
         let config = Config {
             busy_timeout_ms: BUSY.as_millis() as u32,
             // The graph is thrown away with the process: there is nothing to protect from a power cut.
@@ -42,7 +42,7 @@ impl Store {
             ..Config::default()
         };
         let database = Database::open_with_config(file, config).map_err(|theirs| broken(&theirs))?;
-        Ok(Store { database, memory: limits.memory })
+        Ok(OpenDatabase { database, memory: limits.memory })
     }
 
     /// Opens a writing transaction unless one is open.

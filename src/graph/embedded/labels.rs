@@ -12,12 +12,12 @@ pub(super) fn predicate(s: &Statement<'_>, at: usize) -> Option<(String, usize)>
         return None;
     }
     let bars = !s.open(at).is_some_and(|open| s.is(open, "["));
-    let mut reader = Reader { s, at: at + 2, variable: s.at(at), more: false, bars };
+    let mut reader = PredicateReader { s, at: at + 2, variable: s.at(at), more: false, bars };
     let condition = reader.any()?;
     reader.more.then(|| (format!("({condition})"), reader.at))
 }
 
-struct Reader<'s, 'a> {
+struct PredicateReader<'s, 'a> {
     s: &'s Statement<'a>,
     at: usize,
     variable: &'a str,
@@ -27,7 +27,7 @@ struct Reader<'s, 'a> {
     bars: bool,
 }
 
-impl Reader<'_, '_> {
+impl PredicateReader<'_, '_> {
     fn follows(&mut self, symbol: &str) -> bool {
         let found = self.s.is(self.at, symbol);
         self.at += usize::from(found);

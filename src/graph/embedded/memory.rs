@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use graphdblite::bounds::{Bounds, Counting, Exceeded, bounded, give_back, held, was_large};
 
 use super::cancel::CommitOrCancel;
-use super::engine::Store;
+use super::engine::OpenDatabase;
 use super::error::StatementError;
 use super::pool::Worker;
 use crate::graph::{GraphError, GraphErrorKind};
@@ -27,7 +27,7 @@ impl Worker {
     pub(super) fn bounded<T>(
         &mut self,
         request: &CommitOrCancel,
-        work: impl FnOnce(&mut Store) -> Result<T, StatementError>,
+        work: impl FnOnce(&mut OpenDatabase) -> Result<T, StatementError>,
     ) -> Result<T, StatementError> {
         let store = &mut self.store;
         let bounds = Bounds { memory: store.memory, signal: request.signal() };
@@ -46,7 +46,7 @@ impl Worker {
     }
 }
 
-impl Store {
+impl OpenDatabase {
     fn too_large(&self) -> GraphError {
         GraphError::new(
             GraphErrorKind::Limit,
@@ -81,18 +81,18 @@ fn megabytes(bytes: usize) -> String {
 
 /// The memory of all results that are waiting to be fetched.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(AtomicUsize);
+pub(super) struct ResultMemory(AtomicUsize);
 
 /// The memory of one result, until it is dropped.
 #[derive(Debug, Default)]
 pub struct Held {
-    waiting: Arc<Waiting>,
+    waiting: Arc<ResultMemory>,
     bytes: usize,
 }
 
-impl Waiting {
+impl ResultMemory {
     /// Takes what the statement on this thread holds now, unless the results would have more than `most` together.
-    pub(super) fn hold(self: &Arc<Waiting>, most: usize) -> Result<Held, GraphError> {
+    pub(super) fn hold(self: &Arc<ResultMemory>, most: usize) -> Result<Held, GraphError> {
         let bytes = held();
         let before = self.0.fetch_add(bytes, Ordering::AcqRel);
         let held = Held { waiting: Arc::clone(self), bytes };

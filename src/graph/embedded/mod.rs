@@ -39,4 +39,4 @@ pub use limits::EmbeddedLimits;
 pub use memory::Held;
 pub use packed::{Form, Packed};
 pub use pool::Sessions;
-pub use session::{AccessMode, Answer, Effect, Session, Timeouts};
+pub use session::{AccessMode, Answer, Effect, GraphSession, Timeouts};

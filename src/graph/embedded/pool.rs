@@ -22,29 +22,29 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::cancel::{CancelOnDrop, CommitOrCancel};
-use super::engine::Store;
+use super::engine::OpenDatabase;
 use super::error::StatementError;
 use super::limits::EmbeddedLimits;
-use super::memory::Waiting;
+use super::memory::ResultMemory;
 use super::packed::Form;
-use super::session::Session;
+use super::session::GraphSession;
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// How many statements of sessions may read at the same time; the rest wait for their turn.
 const READERS: usize = 4;
 
 /// A piece of work for a thread.
-type Job = Box<dyn FnOnce(&mut Worker) + Send>;
+type WorkItem = Box<dyn FnOnce(&mut Worker) + Send>;
 
 /// An open graph: whoever has a clone may open sessions.
 #[derive(Debug, Clone)]
 pub struct Sessions(Arc<Pool>);
 
 struct Pool {
-    readers: Sender<Job>,
-    writer: Sender<Job>,
+    readers: Sender<WorkItem>,
+    writer: Sender<WorkItem>,
     /// For what the graph's owner reads, so that it never waits for sessions.
-    owner: Sender<Job>,
+    owner: Sender<WorkItem>,
     turn: Arc<Semaphore>,
     commits: Arc<AtomicU64>,
 }
@@ -61,7 +61,7 @@ impl Sessions {
     /// A fresh graph in memory.
     pub(super) fn private(limits: EmbeddedLimits) -> Result<Sessions, GraphError> {
         let commits = Arc::default();
-        let worker = Worker::new(Store::open(limits)?, &commits, &Arc::default(), None);
+        let worker = Worker::new(OpenDatabase::open(limits)?, &commits, &Arc::default(), None);
         let jobs = start(vec![worker])?;
         Ok(Sessions::new(jobs.clone(), jobs.clone(), jobs, commits))
     }
@@ -78,7 +78,7 @@ impl Sessions {
         let (commits, waiting) = (Arc::default(), Arc::default());
         let workers = |count: usize| {
             let open = |_| {
-                let store = Store::open_file(&folder.file(), limits)?;
+                let store = OpenDatabase::open_file(&folder.file(), limits)?;
                 Ok(Worker::new(store, &commits, &waiting, Some(Arc::clone(folder))))
             };
             start((0..count).map(open).collect::<Result<_, GraphError>>()?)
@@ -86,13 +86,18 @@ impl Sessions {
         Ok(Sessions::new(workers(1)?, workers(READERS)?, workers(1)?, Arc::clone(&commits)))
     }
 
-    fn new(writer: Sender<Job>, readers: Sender<Job>, owner: Sender<Job>, commits: Arc<AtomicU64>) -> Sessions {
+    fn new(
+        writer: Sender<WorkItem>,
+        readers: Sender<WorkItem>,
+        owner: Sender<WorkItem>,
+        commits: Arc<AtomicU64>,
+    ) -> Sessions {
         Sessions(Arc::new(Pool { readers, writer, owner, turn: Arc::new(Semaphore::new(1)), commits }))
     }
 
     /// A session: one after the other its statements and transactions. Their rows have this form.
-    pub fn session(&self, form: Form) -> Session {
-        Session::new(self.clone(), form)
+    pub fn session(&self, form: Form) -> GraphSession {
+        GraphSession::new(self.clone(), form)
     }
 
     /// How many writing transactions were committed so far: while it is the same, so is the graph.
@@ -120,7 +125,7 @@ impl Sessions {
         work: impl FnOnce(&mut Worker) -> Result<T, StatementError> + Send + 'static,
     ) -> oneshot::Receiver<Result<T, StatementError>> {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |worker| {
+        let job: WorkItem = Box::new(move |worker| {
             let done = catch_unwind(AssertUnwindSafe(|| work(worker)));
             // Nobody may listen any longer.
             let _ = reply.send(done.unwrap_or_else(|_| {
@@ -181,15 +186,20 @@ impl fmt::Debug for Pool {
 /// An engine with the thread that it lives on.
 pub(super) struct Worker {
     // The order matters: the engine closes the file before the folder goes.
-    pub(super) store: Store,
+    pub(super) store: OpenDatabase,
     commits: Arc<AtomicU64>,
     /// The results of all workers that their clients have not fetched yet.
-    pub(super) waiting: Arc<Waiting>,
+    pub(super) waiting: Arc<ResultMemory>,
     _folder: Option<Arc<Folder>>,
 }
 
 impl Worker {
-    fn new(store: Store, commits: &Arc<AtomicU64>, waiting: &Arc<Waiting>, folder: Option<Arc<Folder>>) -> Worker {
+    fn new(
+        store: OpenDatabase,
+        commits: &Arc<AtomicU64>,
+        waiting: &Arc<ResultMemory>,
+        folder: Option<Arc<Folder>>,
+    ) -> Worker {
         Worker { store, commits: Arc::clone(commits), waiting: Arc::clone(waiting), _folder: folder }
     }
 
@@ -220,8 +230,8 @@ impl Worker {
 }
 
 /// Starts a thread for each worker; they share the jobs.
-fn start(workers: Vec<Worker>) -> Result<Sender<Job>, GraphError> {
-    let (jobs, inbox) = channel::<Job>();
+fn start(workers: Vec<Worker>) -> Result<Sender<WorkItem>, GraphError> {
+    let (jobs, inbox) = channel::<WorkItem>();
     let inbox = Arc::new(Mutex::new(inbox));
     for mut worker in workers {
         let inbox = Arc::clone(&inbox);

@@ -10,14 +10,14 @@ use super::bridge::{Bridged, bridge};
 use super::cancel::CommitOrCancel;
 use super::catalog;
 use super::counts::Counts;
-use super::engine::Store;
+use super::engine::OpenDatabase;
 use super::error::StatementError;
 use super::memory::full;
 use super::packed::{Form, Packed};
 use super::pool::Worker;
 use super::schema::{Dispatch, dispatch};
 use super::session::{Answer, Effect};
-use super::wire::{self, Reader};
+use super::wire::{self, RowReader};
 use crate::cypher::{Columns, Statement, columns, split};
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Value};
 
@@ -35,7 +35,7 @@ impl Done {
 }
 
 /// Takes the rows of a statement, one by one. When the statement fails, they count for nothing.
-type Rows<'r> = &'r mut dyn FnMut(Vec<Value>);
+type RowSink<'r> = &'r mut dyn FnMut(Vec<Value>);
 
 impl Worker {
     /// Runs a statement within the limits, and keeps count of what its rows take.
@@ -43,7 +43,7 @@ impl Worker {
         &mut self,
         request: &CommitOrCancel,
         form: &Form,
-        run: impl FnOnce(&mut Store, Rows<'_>) -> Result<Done, StatementError>,
+        run: impl FnOnce(&mut OpenDatabase, RowSink<'_>) -> Result<Done, StatementError>,
     ) -> Result<Answer, StatementError> {
         let waiting = Arc::clone(&self.waiting);
         self.bounded(request, |store| {
@@ -55,10 +55,15 @@ impl Worker {
     }
 }
 
-impl Store {
+impl OpenDatabase {
     /// Runs one statement and keeps nothing of it. A writing one is refused before it does anything, as
     /// [`super::StatementErrorKind::AccessMode`].
-    pub(super) fn read(&mut self, text: &str, parameters: &Parameters, rows: Rows<'_>) -> Result<Done, StatementError> {
+    pub(super) fn read(
+        &mut self,
+        text: &str,
+        parameters: &Parameters,
+        rows: RowSink<'_>,
+    ) -> Result<Done, StatementError> {
         let statement = only(text)?;
         self.database.begin_read()?;
         let done = self.run(&statement, parameters, false, rows);
@@ -71,7 +76,7 @@ impl Store {
         &mut self,
         text: &str,
         parameters: &Parameters,
-        rows: Rows<'_>,
+        rows: RowSink<'_>,
     ) -> Result<Done, StatementError> {
         let statement = only(text)?;
         self.begin()?;
@@ -124,7 +129,7 @@ impl Store {
         statement: &Statement<'_>,
         parameters: &Parameters,
         writes: bool,
-        rows: Rows<'_>,
+        rows: RowSink<'_>,
     ) -> Result<Done, StatementError> {
         let declared = columns(statement);
         let effect = match dispatch(statement)? {
@@ -151,7 +156,7 @@ impl Store {
             true => full(memory).into(),
             false => StatementError::from_engine(wire::error(&ours, &theirs), Some(&theirs)),
         };
-        let mut reader = Reader::new(declared);
+        let mut reader = RowReader::new(declared);
         let mut read = |record| reader.row(&record).into_iter().for_each(&mut *rows);
         self.database.execute_each(&theirs.text, Some(&given), &mut read).map_err(refused)?;
         // What the statement did goes with its transaction.

@@ -60,22 +60,22 @@ pub struct Timeouts {
 /// One user of a graph. Every method may be cancelled by dropping its future: a statement that stands alone is then undone
 /// unless it was already committed, and [`Session::roll_back`] undoes the rest.
 #[derive(Debug)]
-pub struct Session {
+pub struct GraphSession {
     sessions: Sessions,
     form: Form,
-    transaction: Option<Transaction>,
+    transaction: Option<OpenTransaction>,
 }
 
 #[derive(Debug)]
-struct Transaction {
+struct OpenTransaction {
     access: AccessMode,
     /// The turn to write, from the first write to the end.
     turn: Option<OwnedSemaphorePermit>,
 }
 
-impl Session {
-    pub(super) fn new(sessions: Sessions, form: Form) -> Session {
-        Session { sessions, form, transaction: None }
+impl GraphSession {
+    pub(super) fn new(sessions: Sessions, form: Form) -> GraphSession {
+        GraphSession { sessions, form, transaction: None }
     }
 
     /// Runs one statement and commits it.
@@ -97,7 +97,7 @@ impl Session {
     /// Begins a transaction. It takes up nothing until its first write.
     pub fn begin(&mut self, access: AccessMode) {
         self.roll_back();
-        self.transaction = Some(Transaction { access, turn: None });
+        self.transaction = Some(OpenTransaction { access, turn: None });
     }
 
     /// Whether a transaction is open.
@@ -125,7 +125,7 @@ impl Session {
         parameters: &Parameters,
         timeouts: Timeouts,
     ) -> Result<Answer, StatementError> {
-        let Some(Transaction { access, turn }) = &self.transaction else {
+        let Some(OpenTransaction { access, turn }) = &self.transaction else {
             return Err(StatementError::no_transaction());
         };
         let access = *access;
@@ -136,14 +136,14 @@ impl Session {
             }
             // Before the statement is on its way: if we are cancelled, somebody must still undo it.
             let turn = Some(self.sessions.turn(timeouts.turn).await?);
-            self.transaction = Some(Transaction { access, turn });
+            self.transaction = Some(OpenTransaction { access, turn });
         }
         self.write(statement, parameters, timeouts, false).await
     }
 
     /// Commits the transaction.
     pub async fn commit(&mut self) -> Result<(), StatementError> {
-        let Some(Transaction { turn, .. }) = self.transaction.take() else {
+        let Some(OpenTransaction { turn, .. }) = self.transaction.take() else {
             return Err(StatementError::no_transaction());
         };
         if turn.is_none() {
@@ -155,7 +155,7 @@ impl Session {
 
     /// Undoes the open transaction, if there is one. It does not wait: the writer does it before anything else.
     pub fn roll_back(&mut self) {
-        if let Some(Transaction { turn: Some(_), .. }) = self.transaction.take() {
+        if let Some(OpenTransaction { turn: Some(_), .. }) = self.transaction.take() {
             drop(self.sessions.send(To::Writer, |worker| {
                 worker.store.roll_back();
                 Ok(())
@@ -192,7 +192,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for GraphSession {
     fn drop(&mut self) {
         self.roll_back();
     }

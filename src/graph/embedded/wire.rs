@@ -61,15 +61,15 @@ fn relationship(edge: &graphdblite::Edge) -> Relationship {
 }
 
 /// Reads the rows of a statement one by one, under the names that the statement gives them.
-pub(super) struct Reader {
+pub(super) struct RowReader {
     declared: Columns,
     /// The engine's names of the columns, in the statement's order, and the statement's: known with the first row.
     found: Option<(Vec<String>, Vec<String>)>,
 }
 
-impl Reader {
-    pub(super) fn new(declared: Columns) -> Reader {
-        Reader { declared, found: None }
+impl RowReader {
+    pub(super) fn new(declared: Columns) -> RowReader {
+        RowReader { declared, found: None }
     }
 
     /// A row as values; `None` when the statement returns nothing.

@@ -3,34 +3,60 @@
 use reqwest::Url;
 use rustls::pki_types::ServerName;
 
+const EXAMPLE: &str = "write it like bolt://localhost:7687 or neo4j+s://HOST";
+
 /// The URI schemes. `+s` is TLS with a trusted certificate, `+ssc` with any.
 const SCHEMES: [&str; 6] = ["bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc"];
 
-/// Whether this is the address of a Neo4j database. The error says what is wrong with it and what to write; it does not
-/// repeat the address, which can hold a password.
-pub fn check(uri: &str) -> Result<(), String> {
-    let example = "write it like bolt://localhost:7687 or neo4j+s://HOST";
+/// Why an address is none of a Neo4j database, and what to write. It does not repeat the address, which can hold a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// It has no scheme.
+    #[error("the address has no scheme; {EXAMPLE}")]
+    NoScheme,
+    /// Its scheme is none of Neo4j's.
+    #[error("the address must start with one of {}; {EXAMPLE}", SCHEMES.join(", "))]
+    UnknownScheme,
+    /// Its host or port is malformed.
+    #[error("the address can't be read; {EXAMPLE}")]
+    Unreadable,
+    /// TLS needs a host's name.
+    #[error("the address has no host that a certificate can name; {EXAMPLE}")]
+    NoCertifiableHost,
+    /// It holds a password.
+    #[error("the address holds a password; put it in NEO_PASSWORD instead")]
+    Password,
+    /// It has a path, a query or a fragment.
+    #[error("the address must end after its port; graph.neo4j.database names the database")]
+    TooLong,
+}
+
+/// Checks the address of a Neo4j database.
+///
+/// # Errors
+/// See [`AddressError`].
+pub fn check(uri: &str) -> Result<(), AddressError> {
     let Some((scheme, rest)) = uri.split_once("://") else {
-        return Err(format!("the address has no scheme; {example}"));
+        return Err(AddressError::NoScheme);
     };
     if !SCHEMES.contains(&scheme) {
-        return Err(format!("the address must start with one of {}; {example}", SCHEMES.join(", ")));
+        return Err(AddressError::UnknownScheme);
     }
     // Only `http` and its like are read with all rules for hosts and ports.
-    let url = Url::parse(&format!("http://{rest}")).map_err(|_| format!("the address can't be read; {example}"))?;
+    let url = Url::parse(&format!("http://{rest}")).map_err(|_| AddressError::Unreadable)?;
     // TLS needs a name that a certificate can hold.
     if scheme.contains('+') {
         let host =
             Url::parse(uri).ok().and_then(|url| url.host_str().map(|host| host.trim_matches(['[', ']']).to_owned()));
         if host.and_then(|host| ServerName::try_from(host).ok()).is_none() {
-            return Err(format!("the address has no host that a certificate can name; {example}"));
+            return Err(AddressError::NoCertifiableHost);
         }
     }
     if url.password().is_some() {
-        return Err("the address holds a password; put it in NEO_PASSWORD instead".to_owned());
+        return Err(AddressError::Password);
     }
     if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
-        return Err("the address must end after its port; graph.neo4j.database names the database".to_owned());
+        return Err(AddressError::TooLong);
     }
     Ok(())
 }
@@ -83,7 +109,7 @@ mod tests {
             ("neo4j://host/movies", "graph.neo4j.database"),
             ("neo4j://host?policy=x", "graph.neo4j.database"),
         ] {
-            let error = check(uri).unwrap_err();
+            let error = check(uri).unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains("hush"), "{uri}: {error}");
         }
     }

@@ -13,7 +13,7 @@ mod error;
 mod temporal;
 mod wire;
 
-pub use address::check;
+pub use address::{AddressError, check};
 pub use client::Neo4jGraph;
 pub use config::Neo4jConfig;
 pub use connection::{Neo4jConnection, Neo4jLimits};

@@ -63,7 +63,7 @@ fn number(table: &Table) -> Option<Duration> {
 }
 
 /// A transaction as the server lists it.
-struct Transaction<'t> {
+struct ListedTransaction<'t> {
     id: &'t str,
     status: &'t str,
     query: &'t str,
@@ -74,7 +74,7 @@ struct Transaction<'t> {
 /// Who holds a lock that somebody waits for; or whoever held some before this time began, where the failure speaks of a
 /// lock or of time that ran out: who waited has given up by now.
 fn locked(table: &Table, within: Duration, failure: &str) -> Option<String> {
-    let transactions: Vec<Transaction<'_>> = table.rows.iter().filter_map(|row| transaction(row)).collect();
+    let transactions: Vec<ListedTransaction<'_>> = table.rows.iter().filter_map(|row| transaction(row)).collect();
     let blocked = transactions.iter().find_map(|waiting| Some((waiting, waiting.status.strip_prefix("Blocked by: ")?)));
     if let Some((waiting, by)) = blocked {
         let ids: Vec<&str> = by.trim_matches(['[', ']']).split(", ").collect();
@@ -95,14 +95,14 @@ fn locked(table: &Table, within: Duration, failure: &str) -> Option<String> {
     })
 }
 
-fn transaction(row: &[Value]) -> Option<Transaction<'_>> {
+fn transaction(row: &[Value]) -> Option<ListedTransaction<'_>> {
     let [Value::String(id), Value::String(status), query, Value::Int(ms), locks] = row else { return None };
     let query = if let Value::String(query) = query { query } else { "" };
     let locks = if let Value::Int(locks) = locks { *locks } else { 0 };
-    Some(Transaction { id, status, query, age: Duration::from_millis(u64::try_from(*ms).ok()?), locks })
+    Some(ListedTransaction { id, status, query, age: Duration::from_millis(u64::try_from(*ms).ok()?), locks })
 }
 
-fn described(transaction: &Transaction<'_>) -> String {
+fn described(transaction: &ListedTransaction<'_>) -> String {
     let one_line = transaction.query.split_whitespace().collect::<Vec<_>>().join(" ");
     let query: String = one_line.chars().take(QUERY).collect();
     let query = if query.is_empty() { String::new() } else { format!(", `{query}`") };

@@ -16,7 +16,7 @@ pub use window::Window;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Graph, Node, Parameters, Relationship, Table, Value};
+use super::{Graph, GraphError, Node, Parameters, Relationship, Table, Value};
 use window::IDS;
 
 /// The graph at one moment, as far as it is watched.
@@ -34,18 +34,35 @@ pub struct GraphSnapshot {
     version: Option<u64>,
 }
 
+/// Why there is no snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// More nodes are in sight than this limit.
+    #[error("it has more nodes than graph.watch.maxNodes allows ({0})")]
+    TooManyNodes(u32),
+    /// The window's predicate is wrong.
+    #[error("with graph.watch.where: {0}")]
+    Predicate(GraphError),
+    /// The window's predicate writes.
+    #[error("graph.watch.where writes, and may only look")]
+    PredicateWrites,
+    /// The backend failed.
+    #[error("{0}")]
+    Graph(GraphError),
+}
+
 impl GraphSnapshot {
     /// Snapshots what the window shows. `previous` is the last snapshot through the same window; nothing comes back
     /// when the graph is known to be the same as then.
     ///
     /// # Errors
-    /// Why there is none, in a sentence: more nodes than the window allows, or the backend's own words.
+    /// More nodes than the window allows, a wrong predicate, or an error of the backend.
     pub async fn take(
         graph: &dyn Graph,
         window: &Window,
         parameters: &Parameters,
         previous: Option<&GraphSnapshot>,
-    ) -> Result<Option<GraphSnapshot>, String> {
+    ) -> Result<Option<GraphSnapshot>, SnapshotError> {
         // Before the first look: a write meanwhile makes the next snapshot look again.
         let version = graph.version();
         if version.is_some() && previous.is_some_and(|previous| previous.version == version) {
@@ -54,11 +71,11 @@ impl GraphSnapshot {
         let mut taken = GraphSnapshot { version, lasting_ids: graph.lasting_ids(), ..GraphSnapshot::default() };
         let read = async |statement, parameters| {
             let table = graph.read(statement, parameters).await;
-            table.map_err(|error| window.words(error))
+            table.map_err(|error| window.error(error))
         };
         let rows = read(&window.nodes, parameters).await?;
         if rows.rows.len() > window.most as usize {
-            return Err(format!("it has more nodes than graph.watch.maxNodes allows ({})", window.most));
+            return Err(SnapshotError::TooManyNodes(window.most));
         }
         taken.add_all(rows, true);
         taken.add_all(read(&window.relationships, parameters).await?, false);

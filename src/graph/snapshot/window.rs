@@ -1,6 +1,6 @@
 //! The part of the graph that is watched, as Cypher.
 
-use super::WatchConfig;
+use super::{SnapshotError, WatchConfig};
 use crate::graph::{GraphError, GraphErrorKind};
 
 /// The parameter that holds the ids of nodes that are looked for by id.
@@ -61,14 +61,14 @@ impl Window {
         }
     }
 
-    /// Why there is no snapshot, in words: what is wrong with a statement is wrong with the predicate.
-    pub(super) fn words(&self, error: GraphError) -> String {
+    /// The error of a snapshot: an error in a statement is one in the predicate.
+    pub(super) fn error(&self, error: GraphError) -> SnapshotError {
         match error.kind {
             GraphErrorKind::Statement | GraphErrorKind::Unsupported if self.has_predicate => {
-                format!("with graph.watch.where: {error}")
+                SnapshotError::Predicate(error)
             }
-            GraphErrorKind::WriteRefused => "graph.watch.where writes, and may only look".to_owned(),
-            _ => error.message,
+            GraphErrorKind::WriteRefused => SnapshotError::PredicateWrites,
+            _ => SnapshotError::Graph(error),
         }
     }
 }

@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 
-use super::{Check, Place};
+use super::{Check, ValueContext};
 use crate::job::nearest::nearest;
 use crate::job::problem::{listed, quoted, quoted_key};
 use crate::job::source::{Key, SourceSpan, YamlNode};
 
 impl<'r> Check<'r, '_> {
-    pub(super) fn mapping(&mut self, schema: &'r Value, node: &YamlNode, place: &Place<'_>) {
+    pub(super) fn mapping(&mut self, schema: &'r Value, node: &YamlNode, place: &ValueContext<'_>) {
         // A key that is there under a wrong name: it is not missing as well.
         let mut misspelt = Vec::new();
         for entry in node.entries() {
             let key = &entry.key;
             match schema["properties"].get(&key.text) {
                 Some(property) => {
-                    self.value(property, &entry.value, &Place { key: Some(key), label: quoted_key(&key.text) });
+                    self.value(property, &entry.value, &ValueContext { key: Some(key), label: quoted_key(&key.text) });
                 }
                 None if schema["additionalProperties"].is_object() => {
-                    let place = Place { key: Some(key), label: quoted_key(&key.text) };
+                    let place = ValueContext { key: Some(key), label: quoted_key(&key.text) };
                     self.value(&schema["additionalProperties"], &entry.value, &place);
                 }
                 None => misspelt.extend(self.unknown_key(schema, node, key)),
@@ -71,7 +71,14 @@ impl<'r> Check<'r, '_> {
         [target(part), target(&part["items"])].into_iter().flatten().any(|owner| owner["properties"].get(key).is_some())
     }
 
-    fn required(&mut self, schema: &Value, node: &YamlNode, place: &Place<'_>, at: SourceSpan, misspelt: &[&str]) {
+    fn required(
+        &mut self,
+        schema: &Value,
+        node: &YamlNode,
+        place: &ValueContext<'_>,
+        at: SourceSpan,
+        misspelt: &[&str],
+    ) {
         let is_missing = |name: &&str| node.get(name).is_none() && !misspelt.contains(name);
         // `if` a key is not there, `then` others must be.
         let without = schema["if"]["not"]["required"][0].as_str();

@@ -13,16 +13,16 @@ use serde_json::Value;
 
 use super::nearest::nearest;
 use super::problem::{Report, listed, quoted, quoted_key, shortened};
-use super::source::{Content, Key, SourceSpan, YamlNode};
+use super::source::{Key, SourceSpan, YamlContent, YamlNode};
 use wording::{article, found, kind_of};
 
 /// Reports every difference between the tree and the schema.
 pub(super) fn check(report: &mut Report<'_>, schema: &Value, root: &YamlNode) {
-    Check { report, root: schema }.value(schema, root, &Place { key: None, label: "the job file".to_owned() });
+    Check { report, root: schema }.value(schema, root, &ValueContext { key: None, label: "the job file".to_owned() });
 }
 
 /// Where a value hangs.
-struct Place<'a> {
+struct ValueContext<'a> {
     /// The key that holds it, if a key does.
     key: Option<&'a Key>,
     /// Its name in messages.
@@ -35,7 +35,7 @@ struct Check<'r, 'a> {
 }
 
 impl<'r> Check<'r, '_> {
-    fn value(&mut self, schema: &'r Value, node: &YamlNode, place: &Place<'_>) {
+    fn value(&mut self, schema: &'r Value, node: &YamlNode, place: &ValueContext<'_>) {
         let schema = self.resolved(schema, node);
         if let Some(branches) = schema["anyOf"].as_array() {
             self.none_of(branches, node, place);
@@ -52,14 +52,14 @@ impl<'r> Check<'r, '_> {
             content if !is_one_of(&types, content) => {
                 self.wrong_type(schema, types[0], node, place);
             }
-            Content::String(text) => match choices(schema) {
+            YamlContent::String(text) => match choices(schema) {
                 Some(choices) => self.choice(&choices, node, place),
                 None => self.text(schema, text, node, place),
             },
-            Content::Int(_) | Content::Float(_) => self.number(schema, node, place),
-            Content::List(items) => self.list(schema, items, node, place),
-            Content::Mapping(_) => self.mapping(schema, node, place),
-            Content::Null | Content::Bool(_) => {}
+            YamlContent::Int(_) | YamlContent::Float(_) => self.number(schema, node, place),
+            YamlContent::List(items) => self.list(schema, items, node, place),
+            YamlContent::Mapping(_) => self.mapping(schema, node, place),
+            YamlContent::Null | YamlContent::Bool(_) => {}
         }
     }
 
@@ -71,7 +71,7 @@ impl<'r> Check<'r, '_> {
         let Some(branches) = schema["anyOf"].as_array() else { return schema };
         let fits = branches.iter().find(|branch| match types(self.referred(branch)) {
             Some(types) => is_one_of(&types, &node.content),
-            None => node.content != Content::Null,
+            None => node.content != YamlContent::Null,
         });
         match fits {
             Some(branch) => self.resolved(branch, node),
@@ -91,7 +91,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// Where to point for a value: what is written, or its key where nothing or a whole block is written.
-    fn place_of(&self, node: &YamlNode, place: &Place<'_>) -> SourceSpan {
+    fn place_of(&self, node: &YamlNode, place: &ValueContext<'_>) -> SourceSpan {
         match (place.key, node.entries().first()) {
             (Some(key), _) if node.span.start == node.span.end => key.span,
             (None, Some(first)) => first.key.span,
@@ -99,7 +99,7 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    fn wrong_type(&mut self, schema: &Value, expected: &str, node: &YamlNode, place: &Place<'_>) {
+    fn wrong_type(&mut self, schema: &Value, expected: &str, node: &YamlNode, place: &ValueContext<'_>) {
         let written = self.report.lines.written(node.span);
         let help = wording::help_for_type(schema, expected, node, written, place);
         let message = format!("{}: expected {}, found {}", place.label, article(expected), found(node, written));
@@ -107,7 +107,7 @@ impl<'r> Check<'r, '_> {
     }
 
     /// A value of a type that none of several branches has.
-    fn none_of(&mut self, branches: &'r [Value], node: &YamlNode, place: &Place<'_>) {
+    fn none_of(&mut self, branches: &'r [Value], node: &YamlNode, place: &ValueContext<'_>) {
         let expected = branches.iter().filter(|branch| branch["type"] != "null").flat_map(|branch| {
             let branch = self.referred(branch);
             match choices(branch) {
@@ -121,7 +121,7 @@ impl<'r> Check<'r, '_> {
         self.report.add(self.place_of(node, place), message);
     }
 
-    fn text(&mut self, schema: &Value, text: &str, node: &YamlNode, place: &Place<'_>) {
+    fn text(&mut self, schema: &Value, text: &str, node: &YamlNode, place: &ValueContext<'_>) {
         match schema["pattern"].as_str() {
             // Something that is not a space.
             Some(r"\S") if text.trim().is_empty() => {
@@ -136,7 +136,7 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    fn choice(&mut self, choices: &[&str], node: &YamlNode, place: &Place<'_>) {
+    fn choice(&mut self, choices: &[&str], node: &YamlNode, place: &ValueContext<'_>) {
         let (span, written) = (self.place_of(node, place), self.report.lines.written(node.span));
         let Some(text) = node.text() else {
             let message = format!("{}: expected one of its words, found {}", place.label, found(node, written));
@@ -150,14 +150,14 @@ impl<'r> Check<'r, '_> {
         }
     }
 
-    fn list(&mut self, schema: &'r Value, items: &[YamlNode], node: &YamlNode, place: &Place<'_>) {
+    fn list(&mut self, schema: &'r Value, items: &[YamlNode], node: &YamlNode, place: &ValueContext<'_>) {
         if (items.len() as u64) < schema["minItems"].as_u64().unwrap_or(0) {
             let span = place.key.map_or(node.span, |key| key.span);
             self.report.add(span, format!("{} is empty; it needs at least one entry", place.label));
         }
         let key = place.key.map_or(place.label.clone(), |key| quoted_key(&key.text));
         for item in items {
-            self.value(&schema["items"], item, &Place { key: None, label: format!("an entry of {key}") });
+            self.value(&schema["items"], item, &ValueContext { key: None, label: format!("an entry of {key}") });
         }
     }
 
@@ -188,7 +188,7 @@ fn choices(schema: &Value) -> Option<Vec<&str>> {
 }
 
 /// An integer is a number too.
-fn is_one_of(types: &[&str], content: &Content) -> bool {
+fn is_one_of(types: &[&str], content: &YamlContent) -> bool {
     let kind = kind_of(content);
     types.contains(&kind) || kind == "integer" && types.contains(&"number")
 }

@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
-use super::{Check, Place};
-use crate::job::source::{Content, YamlNode};
+use super::{Check, ValueContext};
+use crate::job::source::{YamlContent, YamlNode};
 
 /// A bound above this is there for the machine's sake and not worth mentioning when the other one is broken.
 const MENTIONED: f64 = 1e6;
 
 impl Check<'_, '_> {
-    pub(super) fn number(&mut self, schema: &Value, node: &YamlNode, place: &Place<'_>) {
+    pub(super) fn number(&mut self, schema: &Value, node: &YamlNode, place: &ValueContext<'_>) {
         if !self.exact(node) {
             return;
         }
         let value = match &node.content {
-            Content::Int(number) => number.as_f64().unwrap_or(f64::NAN),
-            Content::Float(number) => *number,
+            YamlContent::Int(number) => number.as_f64().unwrap_or(f64::NAN),
+            YamlContent::Float(number) => *number,
             _ => return,
         };
         let (least, above, most) =
@@ -39,11 +39,11 @@ impl Check<'_, '_> {
     pub(super) fn exact(&mut self, node: &YamlNode) -> bool {
         let written = self.report.lines.written(node.span);
         match &node.content {
-            Content::Float(number) if !number.is_finite() => {
+            YamlContent::Float(number) if !number.is_finite() => {
                 self.report.add(node.span, format!("expected a finite number, found {written}"));
                 false
             }
-            Content::Float(_) | Content::Int(_) if is_integer(written) && written.parse::<i64>().is_err() => {
+            YamlContent::Float(_) | YamlContent::Int(_) if is_integer(written) && written.parse::<i64>().is_err() => {
                 self.report
                     .add(node.span, format!("the integer {written} does not fit in 64 bits"))
                     .try_this(format!("if it is meant as text, put it in quotes: \"{written}\""));

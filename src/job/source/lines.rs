@@ -14,19 +14,19 @@ pub struct SourceSpan {
 }
 
 /// A job file's text, split where YAML 1.2 splits it: at LF, CR LF and CR.
-pub struct Lines<'a> {
+pub struct SourceLines<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> SourceLines<'a> {
     /// Splits the text; a byte-order mark at its start is left out.
-    pub fn new(text: &'a str) -> Lines<'a> {
+    pub fn new(text: &'a str) -> SourceLines<'a> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let bytes = text.as_bytes();
         let ends_line = |at: usize| bytes[at] == b'\n' || bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
         let after_breaks = (0..bytes.len()).filter(|&at| ends_line(at)).map(|at| at + 1);
-        Lines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+        SourceLines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 
     /// All of it, without a byte-order mark.
@@ -72,14 +72,14 @@ mod tests {
 
     #[test]
     fn lines_end_where_yaml_ends_them() {
-        let lines = Lines::new("\u{feff}a\nb\r\nc\rd");
+        let lines = SourceLines::new("\u{feff}a\nb\r\nc\rd");
         let all: Vec<&str> = (0..=5).map(|line| lines.line(line)).collect();
         assert_eq!(all, ["", "a", "b", "c", "d", ""]);
     }
 
     #[test]
     fn a_byte_has_its_line_and_character() {
-        let lines = Lines::new("ä: ü\nbc");
+        let lines = SourceLines::new("ä: ü\nbc");
         let places: Vec<(usize, usize)> =
             [0, 1, 2, 4, 6, 7, 99].iter().map(|&at| (lines.at(at).line, lines.at(at).column)).collect();
         assert_eq!(places, [(1, 1), (1, 1), (1, 2), (1, 4), (1, 5), (2, 1), (2, 3)]);

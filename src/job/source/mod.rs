@@ -7,8 +7,8 @@ mod lines;
 mod node;
 mod syntax;
 
-pub use lines::{Lines, SourceSpan};
-pub use node::{Content, Key, YamlNode, as_json};
+pub use lines::{SourceLines, SourceSpan};
+pub use node::{Key, YamlContent, YamlNode, as_json};
 
 use super::mask::Mask;
 use super::problem::Report;

@@ -13,14 +13,14 @@ use super::SourceSpan;
 #[derive(Debug, Clone, PartialEq)]
 pub struct YamlNode {
     /// The value.
-    pub content: Content,
+    pub content: YamlContent,
     /// Where it is written; for an alias, where its anchor is.
     pub span: SourceSpan,
 }
 
 /// A value, with the type that YAML 1.2's core schema gives it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Content {
+pub enum YamlContent {
     /// `null`, `~` or nothing at all.
     Null,
     /// `true` or `false`.
@@ -69,7 +69,7 @@ impl YamlNode {
     /// The entries of a mapping; none for anything else.
     pub fn entries(&self) -> &[YamlEntry] {
         match &self.content {
-            Content::Mapping(entries) => entries,
+            YamlContent::Mapping(entries) => entries,
             _ => &[],
         }
     }
@@ -77,7 +77,7 @@ impl YamlNode {
     /// The items of a list; none for anything else.
     pub fn items(&self) -> &[YamlNode] {
         match &self.content {
-            Content::List(items) => items,
+            YamlContent::List(items) => items,
             _ => &[],
         }
     }
@@ -85,27 +85,27 @@ impl YamlNode {
     /// The text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match &self.content {
-            Content::String(text) => Some(text),
+            YamlContent::String(text) => Some(text),
             _ => None,
         }
     }
 
     /// Whether the file holds nothing but comments.
     pub(super) fn is_empty_document(&self) -> bool {
-        self.content == Content::Null && self.span.start == self.span.end
+        self.content == YamlContent::Null && self.span.start == self.span.end
     }
 }
 
 /// The tree as JSON; a number that JSON lacks becomes null, the structural check has refused it before.
 pub fn as_json(node: &YamlNode) -> Value {
     match &node.content {
-        Content::Null => Value::Null,
-        Content::Bool(truth) => Value::Bool(*truth),
-        Content::Int(number) => Value::Number(number.clone()),
-        Content::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
-        Content::String(text) => Value::String(text.clone()),
-        Content::List(items) => Value::Array(items.iter().map(as_json).collect()),
-        Content::Mapping(entries) => Value::Object(
+        YamlContent::Null => Value::Null,
+        YamlContent::Bool(truth) => Value::Bool(*truth),
+        YamlContent::Int(number) => Value::Number(number.clone()),
+        YamlContent::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
+        YamlContent::String(text) => Value::String(text.clone()),
+        YamlContent::List(items) => Value::Array(items.iter().map(as_json).collect()),
+        YamlContent::Mapping(entries) => Value::Object(
             entries.iter().map(|entry| (entry.key.text.clone(), as_json(&entry.value))).collect::<Map<_, _>>(),
         ),
     }
@@ -154,13 +154,13 @@ pub(super) fn span(location: Location) -> SourceSpan {
 
 impl<'de> Deserialize<'de> for YamlNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<YamlNode, D::Error> {
-        let spanned = Spanned::<Content>::deserialize(deserializer)?;
+        let spanned = Spanned::<YamlContent>::deserialize(deserializer)?;
         Ok(YamlNode { content: spanned.value, span: span(spanned.defined) })
     }
 }
 
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
+impl<'de> Deserialize<'de> for YamlContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<YamlContent, D::Error> {
         deserializer.deserialize_any(ContentVisitor)
     }
 }
@@ -168,55 +168,55 @@ impl<'de> Deserialize<'de> for Content {
 struct ContentVisitor;
 
 impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content;
+    type Value = YamlContent;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a YAML value")
     }
 
-    fn visit_unit<E>(self) -> Result<Content, E> {
-        Ok(Content::Null)
+    fn visit_unit<E>(self) -> Result<YamlContent, E> {
+        Ok(YamlContent::Null)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Content, E> {
-        Ok(Content::Bool(truth))
+    fn visit_bool<E>(self, truth: bool) -> Result<YamlContent, E> {
+        Ok(YamlContent::Bool(truth))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Content, E> {
-        Ok(Content::Int(number.into()))
+    fn visit_i64<E>(self, number: i64) -> Result<YamlContent, E> {
+        Ok(YamlContent::Int(number.into()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Content, E> {
-        Ok(Content::Int(number.into()))
+    fn visit_u64<E>(self, number: u64) -> Result<YamlContent, E> {
+        Ok(YamlContent::Int(number.into()))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Content, E> {
-        Ok(Content::Float(number))
+    fn visit_f64<E>(self, number: f64) -> Result<YamlContent, E> {
+        Ok(YamlContent::Float(number))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-        Ok(Content::String(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<YamlContent, E> {
+        Ok(YamlContent::String(text.to_owned()))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Content, E> {
-        Ok(Content::String(text))
+    fn visit_string<E>(self, text: String) -> Result<YamlContent, E> {
+        Ok(YamlContent::String(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Content, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<YamlContent, A::Error> {
         let mut nodes = Vec::new();
         while let Some(node) = items.next_element()? {
             nodes.push(node);
         }
-        Ok(Content::List(nodes))
+        Ok(YamlContent::List(nodes))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Content, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<YamlContent, A::Error> {
         let mut mapping = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<KeyText>>()? {
             let key = Key { text: key.value.0, span: span(key.defined) };
             mapping.push(YamlEntry { key, value: entries.next_value()? });
         }
-        Ok(Content::Mapping(mapping))
+        Ok(YamlContent::Mapping(mapping))
     }
 }
 
@@ -227,14 +227,14 @@ struct KeyText(String);
 
 impl<'de> Deserialize<'de> for KeyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<KeyText, D::Error> {
-        Ok(KeyText(match Content::deserialize(deserializer)? {
-            Content::Null => "null".to_owned(),
-            Content::Bool(truth) => truth.to_string(),
-            Content::Int(number) => number.to_string(),
-            Content::Float(number) => number.to_string(),
-            Content::String(text) => text,
-            Content::List(_) => return Err(D::Error::invalid_type(Unexpected::Seq, &KEY)),
-            Content::Mapping(_) => return Err(D::Error::invalid_type(Unexpected::Map, &KEY)),
+        Ok(KeyText(match YamlContent::deserialize(deserializer)? {
+            YamlContent::Null => "null".to_owned(),
+            YamlContent::Bool(truth) => truth.to_string(),
+            YamlContent::Int(number) => number.to_string(),
+            YamlContent::Float(number) => number.to_string(),
+            YamlContent::String(text) => text,
+            YamlContent::List(_) => return Err(D::Error::invalid_type(Unexpected::Seq, &KEY)),
+            YamlContent::Mapping(_) => return Err(D::Error::invalid_type(Unexpected::Map, &KEY)),
         }))
     }
 }

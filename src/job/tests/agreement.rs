@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::job::problem::Report;
-use crate::job::source::{self, Lines};
+use crate::job::source::{self, SourceLines};
 
 /// An independent reading of the part of JSON Schema that the job's schema uses. An unknown keyword is a failure of the
 /// test: whoever adds one teaches it here and in `check`.
@@ -79,7 +79,7 @@ fn is(kind: &Value, value: &Value) -> bool {
 /// The problems that the structural check finds by this schema; JSON is YAML.
 fn found(schema: &Value, job: &Value) -> String {
     let text = job.to_string();
-    let lines = Lines::new(&text);
+    let lines = SourceLines::new(&text);
     let mut report = Report::new("job.yml", &lines);
     let root = source::parse(&mut report).expect("JSON is YAML");
     check::check(&mut report, schema, &root);
@@ -114,7 +114,7 @@ fn shape(schema: &Value) -> Value {
 }
 
 fn as_json(yaml: &str) -> Value {
-    let lines = Lines::new(yaml);
+    let lines = SourceLines::new(yaml);
     source::as_json(&source::parse(&mut Report::new("job.yml", &lines)).expect("an example is YAML"))
 }
 

@@ -6,8 +6,8 @@ use super::*;
 struct OneTemplate(&'static str);
 
 impl TemplateCheck for OneTemplate {
-    fn problem(&self, name: &str, kind: TemplateKind) -> Option<TemplateProblem> {
-        (name != self.0 && kind == TemplateKind::Persona).then(|| format!("there is no template `{name}`").into())
+    fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem> {
+        (name != self.0 && kind == PromptRole::Persona).then(|| format!("there is no template `{name}`").into())
     }
 }
 

@@ -51,7 +51,7 @@ fn least_and(more: &str) -> String {
 struct AllTemplates;
 
 impl TemplateCheck for AllTemplates {
-    fn problem(&self, _: &str, _: TemplateKind) -> Option<TemplateProblem> {
+    fn problem(&self, _: &str, _: PromptRole) -> Option<TemplateProblem> {
         None
     }
 }

@@ -2,11 +2,11 @@
 
 mod verdict;
 
-use super::{Metric, MetricInput};
+use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Condition, Judgement, Observed, Question};
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight};
-use verdict::{Rating, Verdict};
+use verdict::{JudgeVerdict, Rating};
 
 /// A task counts as good above this score. Embabel's threshold.
 pub const GOOD_ABOVE: f64 = 0.6;
@@ -41,7 +41,7 @@ impl Metric for Tasks {
         question.id == QUESTION
     }
 
-    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
         read(input, question, raw)
     }
 
@@ -75,10 +75,10 @@ impl Metric for Tone {
         question.id == QUESTION
     }
 
-    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
         read(input, question, raw)?;
-        match Verdict::read(raw, input.tasks.len())?.tone {
-            None if self.weight > Weight::ZERO => Err("There is no rating of the tone.".to_owned()),
+        match JudgeVerdict::read(raw, input.tasks.len())?.tone {
+            None if self.weight > Weight::ZERO => Err(ReplyError::NoTone),
             _ => Ok(()),
         }
     }
@@ -122,12 +122,10 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
     }])
 }
 
-fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), String> {
-    Verdict::read(raw, input.tasks.len())?;
+fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+    JudgeVerdict::read(raw, input.tasks.len())?;
     match is_quoted_from(&question.prompt, raw) {
-        true => Err("The verdict stands word for word in what you were given: as the example of its form, or as \
-                     somebody's words in the conversation. Give your own."
-            .to_owned()),
+        true => Err(ReplyError::Quoted),
         false => Ok(()),
     }
 }
@@ -142,7 +140,7 @@ enum NoVerdict {
     Missing(String),
 }
 
-fn verdict(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Verdict, NoVerdict> {
+fn verdict(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<JudgeVerdict, NoVerdict> {
     if input.tasks.is_empty() {
         return Err(NoVerdict::NoTasks);
     }
@@ -153,7 +151,9 @@ fn verdict(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Verdict,
     match judgement.map(|judgement| &judgement.reply) {
         None => Err(NoVerdict::Missing("the judge was not asked".to_owned())),
         Some(Observed::Failed(error)) => Err(NoVerdict::Missing(error.clone())),
-        Some(Observed::Seen(raw)) => Verdict::read(raw, input.tasks.len()).map_err(NoVerdict::Missing),
+        Some(Observed::Seen(raw)) => {
+            JudgeVerdict::read(raw, input.tasks.len()).map_err(|error| NoVerdict::Missing(error.to_string()))
+        }
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
         let prompt = format!("Reply like this:\n{verdict}\nThe transcript: …");
         let question = Question { prompt, ..questions(&example).remove(0) };
         for echo in [verdict.to_owned(), verdict.replace(' ', ""), verdict.replace(": ", ":\n")] {
-            let problem = TASKS.read(&example.input(), &question, &echo).unwrap_err();
+            let problem = TASKS.read(&example.input(), &question, &echo).unwrap_err().to_string();
             assert!(problem.starts_with("The verdict stands word for word in what you were given"), "{problem}");
         }
         assert_eq!(TASKS.read(&example.input(), &question, &verdict.replace("0.0", "0.5")), Ok(()));

@@ -3,12 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use crate::evidence::ReplySchema;
+use crate::metric::{EntryError, RatingError, ReplyError};
 use crate::score::Score;
 use crate::text::{contradiction, visible};
 
 /// A judge's ratings: one for each task, in the job's order, and one for the tone.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Verdict {
+pub(super) struct JudgeVerdict {
     /// One for each task.
     pub(super) tasks: Vec<Rating>,
     /// How the agent spoke. It does not count, so that a judge that leaves it out has still judged the tasks.
@@ -83,78 +84,75 @@ fn schema(tasks: usize) -> Value {
     })
 }
 
-impl Verdict {
+impl JudgeVerdict {
     /// Reads a verdict on so many tasks.
     ///
     /// # Errors
-    /// All that is wrong with it, in sentences that can be sent back to the judge.
-    pub(super) fn read(raw: &str, tasks: usize) -> Result<Verdict, String> {
-        let reply: Value =
-            serde_json::from_str(raw.trim()).map_err(|error| format!("The reply is not JSON ({error})."))?;
+    /// All that is wrong with it.
+    pub(super) fn read(raw: &str, tasks: usize) -> Result<JudgeVerdict, ReplyError> {
+        let reply: Value = serde_json::from_str(raw.trim()).map_err(|error| ReplyError::NotJson(error.to_string()))?;
         if let Some(key) = contradiction(raw.trim()) {
-            return Err(format!("The reply says `{}` twice in one object, and differently.", visible(&key)));
+            return Err(ReplyError::Contradiction(visible(&key)));
         }
-        let Some(entries) = reply.get("tasks").and_then(Value::as_array) else {
-            return Err("The reply must be an object with a list `tasks`.".to_owned());
-        };
+        let entries = reply.get("tasks").and_then(Value::as_array).ok_or(ReplyError::NoTasks)?;
         let mut problems = Vec::new();
         let mut ratings: Vec<Option<Rating>> = vec![None; tasks];
         let mut seen = vec![false; tasks];
         for (place, entry) in entries.iter().enumerate() {
             let index = match index(entry, tasks) {
                 Ok(index) => index,
-                Err(problem) => {
-                    problems.push(format!("Entry {} of `tasks` {problem}.", place + 1));
+                Err(error) => {
+                    problems.push(RatingError::Entry(place + 1, error));
                     continue;
                 }
             };
             if std::mem::replace(&mut seen[index], true) {
-                problems.push(format!("Task {} is there more than once.", index + 1));
+                problems.push(RatingError::Repeated(index + 1));
                 continue;
             }
             match rating(entry) {
                 Ok(rating) => ratings[index] = Some(rating),
-                Err(problem) => problems.push(format!("Task {} {problem}.", index + 1)),
+                Err(error) => problems.push(RatingError::Task(index + 1, error)),
             }
         }
         let absent: Vec<String> =
             (0..tasks).filter(|index| !seen[*index]).map(|index| (index + 1).to_string()).collect();
         if !absent.is_empty() {
-            problems.push(format!("There is no entry for task {}.", absent.join(", ")));
+            problems.push(RatingError::Absent(absent.join(", ")));
         }
         let tone = match reply.get("tone") {
             None | Some(Value::Null) => None,
-            Some(tone) => rating(tone).map_err(|problem| problems.push(format!("`tone` {problem}."))).ok(),
+            Some(tone) => rating(tone).map_err(|error| problems.push(RatingError::Tone(error))).ok(),
         };
         match ratings.into_iter().collect() {
-            Some(tasks) if problems.is_empty() => Ok(Verdict { tasks, tone }),
-            _ => Err(problems.join(" ")),
+            Some(tasks) if problems.is_empty() => Ok(JudgeVerdict { tasks, tone }),
+            _ => Err(ReplyError::Ratings(problems)),
         }
     }
 }
 
 /// The task that an entry is about, from 0.
-fn index(entry: &Value, tasks: usize) -> Result<usize, String> {
-    let index = entry.as_object().and_then(|entry| entry.get("index")).ok_or("has no `index`")?;
+fn index(entry: &Value, tasks: usize) -> Result<usize, EntryError> {
+    let index = entry.as_object().and_then(|entry| entry.get("index")).ok_or(EntryError::NoIndex)?;
     let number = index.as_f64().filter(|number| number.fract() == 0.0);
-    let number = number.ok_or_else(|| format!("has the index {index}, which is not a whole number"))?;
+    let number = number.ok_or_else(|| EntryError::NotWhole(index.clone()))?;
     if !(1.0..=tasks as f64).contains(&number) {
-        return Err(format!("has the index {number}, but the tasks are numbered from 1 to {tasks}"));
+        return Err(EntryError::NoSuchTask(number, tasks));
     }
     Ok(number as usize - 1)
 }
 
-fn rating(entry: &Value) -> Result<Rating, String> {
+fn rating(entry: &Value) -> Result<Rating, EntryError> {
     let none = Map::new();
     let entry = entry.as_object().unwrap_or(&none);
-    let score = entry.get("score").ok_or("has no `score`")?;
-    let number = score.as_f64().ok_or_else(|| format!("has the score {score}, which is not a number"))?;
-    let score = Score::new(number).ok_or_else(|| format!("has the score {number}, which is not from 0 to 1"))?;
+    let score = entry.get("score").ok_or(EntryError::NoScore)?;
+    let number = score.as_f64().ok_or_else(|| EntryError::NotANumber(score.clone()))?;
+    let score = Score::new(number).ok_or(EntryError::OutOfRange(number))?;
     match entry.get("reason") {
         Some(Value::String(reason)) if !reason.trim().is_empty() => {
             Ok(Rating { reason: reason.trim().to_owned(), score })
         }
-        _ => Err("has no `reason`".to_owned()),
+        _ => Err(EntryError::NoReason),
     }
 }
 
@@ -167,9 +165,9 @@ mod tests {
     #[test]
     fn a_verdict_that_says_two_things_of_one_task_is_none() {
         let reply = |scores: &str| format!(r#"{{"tasks": [{{"index": 1, "reason": "so", {scores}}}], "tone": null}}"#);
-        let problem = Verdict::read(&reply(r#""score": 0.1, "score": 1.0"#), 1).unwrap_err();
-        assert_eq!(problem, "The reply says `score` twice in one object, and differently.");
-        assert!(Verdict::read(&reply(r#""score": 1, "score": 1.0"#), 1).is_ok());
+        let problem = JudgeVerdict::read(&reply(r#""score": 0.1, "score": 1.0"#), 1).unwrap_err();
+        assert_eq!(problem.to_string(), "The reply says `score` twice in one object, and differently.");
+        assert!(JudgeVerdict::read(&reply(r#""score": 1, "score": 1.0"#), 1).is_ok());
     }
 
     fn entry(index: Value, score: Value) -> Value {
@@ -221,7 +219,7 @@ mod tests {
             (reply(vec![good(), entry(json!(2), json!(null))]), "not a number"),
             (reply(vec![good(), entry(json!(2), json!(true))]), "not a number"),
         ] {
-            let error = Verdict::read(&raw, 2).expect_err(&raw);
+            let error = JudgeVerdict::read(&raw, 2).expect_err(&raw).to_string();
             assert!(error.contains(part), "{raw}: {error}");
         }
     }
@@ -230,14 +228,14 @@ mod tests {
     fn all_problems_are_named_at_once() {
         let raw = json!({"tasks": [entry(json!(1), json!(2))], "tone": {"score": 1}}).to_string();
         assert_eq!(
-            Verdict::read(&raw, 2).unwrap_err(),
+            JudgeVerdict::read(&raw, 2).unwrap_err().to_string(),
             "Task 1 has the score 2, which is not from 0 to 1. There is no entry for task 2. `tone` has no `reason`."
         );
     }
 
     #[test]
     fn an_index_may_be_written_as_a_float() {
-        assert!(Verdict::read(&reply(vec![entry(json!(1.0), json!(0))]), 1).is_ok());
+        assert!(JudgeVerdict::read(&reply(vec![entry(json!(1.0), json!(0))]), 1).is_ok());
     }
 
     proptest! {
@@ -247,7 +245,7 @@ mod tests {
                 .prop_flat_map(|scores| (Just(scores.clone()), Just((0..scores.len()).collect::<Vec<_>>()).prop_shuffle())),
         ) {
             let entries = order.iter().map(|place| entry(json!(place + 1), json!(scores[*place]))).collect();
-            let verdict = Verdict::read(&reply(entries), scores.len()).unwrap();
+            let verdict = JudgeVerdict::read(&reply(entries), scores.len()).unwrap();
             for (rating, score) in verdict.tasks.iter().zip(scores) {
                 prop_assert!((rating.score.get() - score).abs() < 1e-12);
             }
@@ -255,7 +253,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read_or_refused(raw in "[a-z0-9{}\\[\\]\":,. ]*", tasks in 0usize..3) {
-            if let Ok(verdict) = Verdict::read(&raw, tasks) {
+            if let Ok(verdict) = JudgeVerdict::read(&raw, tasks) {
                 prop_assert_eq!(verdict.tasks.len(), tasks);
             }
         }

@@ -8,12 +8,12 @@ use crate::score::{Component, Dimension, Score, Weight};
 
 /// How fast the agent replies. Failed tries and the waits between them do not count.
 #[derive(Debug, Clone, Copy)]
-pub struct Timing {
+pub struct TimingMetric {
     /// How much it counts.
     pub weight: Weight,
 }
 
-impl Metric for Timing {
+impl Metric for TimingMetric {
     fn name(&self) -> &'static str {
         "timing"
     }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gathered::Where;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration, plain, two_decimals};
-use crate::record::{AssertionKey, Group, Overview, RunSummary};
+use crate::record::{AssertionKey, TrialGroup, Overview, RunSummary};
 
 /// A page of more lines ends with the verdict once more.
 const LONG: usize = 40;
@@ -55,7 +55,7 @@ struct Run<'a> {
 }
 
 /// How a group is called.
-type GroupName = fn(TrialNames, &Group) -> String;
+type GroupName = fn(TrialNames, &TrialGroup) -> String;
 
 impl Run<'_> {
     /// Names of groups, each with how many of its trials something is about, the first of them, and its last turn.

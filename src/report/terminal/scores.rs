@@ -4,7 +4,7 @@ use super::super::{Cell, Ink, Page, Paint, Row, Table, decimals, plain, two_deci
 use super::Run;
 use super::verdict::digits;
 use crate::evidence::Condition;
-use crate::record::{ConditionFigure, DimensionTally, Group, ModelFigure};
+use crate::record::{ConditionFigure, DimensionTally, TrialGroup, ModelFigure};
 use crate::score::{Component, Weight};
 
 /// More cases are shown only where something failed in them.
@@ -42,7 +42,7 @@ pub(super) fn scores(page: &mut Page, run: &Run<'_>) {
 }
 
 /// A row a dimension, a column a condition.
-fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, bool)) {
+fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup, bool)) {
     let groups = &run.overview.groups;
     let row = |name: &str, paint: Paint, cells| Row { name: name.to_owned(), indent: 0, paint, cells };
     let mut rows: Vec<Row> = Vec::new();
@@ -62,7 +62,7 @@ fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, 
 }
 
 /// A row a model and condition, a column a dimension.
-fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, bool)) {
+fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup, bool)) {
     // What counts for nothing is left out first where there is little room.
     let is_wide = run.screen.width >= WIDE || run.screen.is_unfolded;
     let dimensions = || first.dimensions.iter().filter(|it| is_wide || it.weight > Weight::ZERO);
@@ -72,14 +72,14 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&Group, bool
     }
     columns.push(vec!["score".to_owned()]);
     let mut table = Table { title: "Scores".to_owned(), columns, rows: Vec::new() };
-    let cells = |group: &Group| {
+    let cells = |group: &TrialGroup| {
         let mut cells: Vec<Cell> = dimensions().map(|it| score(group, &it.name)).collect();
         cells.extend(has_failures.then(|| failed_tries(group)));
         cells.push(composite(group));
         cells
     };
     let groups = &run.overview.groups;
-    let longest = |name: fn(&Group) -> &str| groups.iter().map(|it| name(it).chars().count()).max().unwrap_or_default();
+    let longest = |name: fn(&TrialGroup) -> &str| groups.iter().map(|it| name(it).chars().count()).max().unwrap_or_default();
     let (models, conditions) = (longest(|it| &it.model), longest(|it| it.condition.label()));
     // Beside its model where there is room for both, else below it.
     let is_beside = models + 2 + conditions <= table.room(run.screen.width);
@@ -110,16 +110,16 @@ fn weight(dimension: &DimensionTally) -> String {
     }
 }
 
-fn score(group: &Group, dimension: &str) -> Cell {
+fn score(group: &TrialGroup, dimension: &str) -> Cell {
     cell(group.dimension(dimension).and_then(|dimension| dimension.tally.component()), Ink::unpainted)
 }
 
 /// What a group's trials came to; a single one also where it does not count.
-fn composite(group: &Group) -> Cell {
+fn composite(group: &TrialGroup) -> Cell {
     cell(if group.graded == 0 { None } else { group.composite.component() }, Ink::bold)
 }
 
-fn failed_tries(group: &Group) -> Cell {
+fn failed_tries(group: &TrialGroup) -> Cell {
     match group.graded {
         0 => (Ink::dim, "–".to_owned()),
         graded if group.failure_count > 0 => (Ink::bad, format!("−{}", two_decimals(group.penalties / graded as f64))),
@@ -137,7 +137,7 @@ fn cell(component: Option<Component>, paint: Paint) -> Cell {
 }
 
 /// Why a dimension that has no parts of its own came out as it did, and the time that failed tries took.
-fn reasons(page: &mut Page, run: &Run<'_>, first: &Group) {
+fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
     let groups = &run.overview.groups;
     if groups.len() > FEW_GROUPS && !run.screen.is_unfolded {
         return;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 use serde::Deserialize;
 
-use super::line;
+use super::line::{self, Damage};
 use crate::record::Entry;
 use crate::secret::Redactor;
 
@@ -17,15 +17,15 @@ pub(super) struct Entries<R> {
     /// How many lines were read, the last one included.
     pub(super) read: usize,
     /// Where the last line stands.
-    pub(super) span: Span,
+    pub(super) span: LineSpan,
     /// Whether each line has a number and a checksum.
     is_numbered: bool,
     /// Redacts every entry.
     pub(super) redactor: Option<Redactor>,
     /// Bytes of a last line that was cut off.
     pub(super) cut_off: usize,
-    /// The first whole line that is not as it was written, counted from 1, and why.
-    pub(super) damaged: Option<(usize, String)>,
+    /// The first whole line that is not as it was written, counted from 1, and its damage.
+    pub(super) damaged: Option<(usize, Damage)>,
     /// How many whole lines could not be read.
     pub(super) left_out: usize,
     /// The number of the next entry.
@@ -38,7 +38,7 @@ pub(super) struct Entries<R> {
 
 impl<R: BufRead> Entries<R> {
     pub(super) fn new(journal: R) -> Entries<R> {
-        let span = Span { start: 0, length: 0 };
+        let span = LineSpan { start: 0, length: 0 };
         let (line, is_numbered, redactor) = (Vec::new(), false, None);
         Entries {
             journal,
@@ -62,10 +62,7 @@ impl<R: BufRead> Entries<R> {
     }
 
     /// The entry of the line just read, if it is what was written. Version 1 of the format had no numbers.
-    ///
-    /// # Errors
-    /// What is wrong with it, in a sentence.
-    fn checked(&mut self) -> Result<Entry, String> {
+    fn checked(&mut self) -> Result<Entry, Damage> {
         if self.read == 1 {
             if self.line.starts_with(BYTE_ORDER_MARK) {
                 self.line.drain(..BYTE_ORDER_MARK.len());
@@ -75,27 +72,22 @@ impl<R: BufRead> Entries<R> {
         if self.is_numbered {
             let number = line::check(&self.line)?;
             if number < self.expected {
-                return Err(format!("it is entry {number}, which does not belong here"));
+                return Err(Damage::Repeated(number));
             }
             if number > self.expected {
                 let (first, last) = (self.expected, number - 1);
-                let why = match last - first {
-                    0 => format!("entry {first} was deleted before it"),
-                    _ => format!("entries {first} to {last} were deleted before it"),
-                };
-                self.damaged.get_or_insert((self.read, why));
+                let damage = if first == last { Damage::OneDeleted(first) } else { Damage::Deleted(first, last) };
+                self.damaged.get_or_insert((self.read, damage));
             }
             self.expected = number + 1;
         }
         let read = entry(&self.line, self.redactor.as_ref()).map_err(|error| match kind(&self.line) {
-            Some(kind) if self.is_numbered && error.to_string().starts_with("unknown variant") => {
-                format!("a newer eval-job wrote it: this one knows no entry of the kind `{kind}`")
-            }
-            _ => error.to_string(),
+            Some(kind) if self.is_numbered && error.to_string().starts_with("unknown variant") => Damage::Newer(kind),
+            _ => Damage::Unreadable(error.to_string()),
         })?;
         if self.read > 1 && matches!(read, Entry::RunStarted { .. }) {
             self.is_over = true;
-            return Err("another run begins there; what follows is left out".to_owned());
+            return Err(Damage::AnotherRun);
         }
         Ok(read)
     }
@@ -118,14 +110,15 @@ impl<R: BufRead> Iterator for Entries<R> {
                 return None;
             }
             self.read += 1;
-            self.span = Span { start: self.span.start + u64::from(self.span.length), length: self.line.len() as u32 };
+            self.span =
+                LineSpan { start: self.span.start + u64::from(self.span.length), length: self.line.len() as u32 };
             match self.checked() {
                 Ok(entry) => return Some(entry),
-                Err(why) => {
+                Err(damage) => {
                     self.left_out += 1;
                     // Nothing is known of a run without its beginning.
                     self.is_over |= self.read == 1;
-                    self.damaged.get_or_insert((self.read, why));
+                    self.damaged.get_or_insert((self.read, damage));
                 }
             }
         }
@@ -135,7 +128,7 @@ impl<R: BufRead> Iterator for Entries<R> {
 
 /// Where a line stands in a journal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(super) struct LineSpan {
     pub(super) start: u64,
     pub(super) length: u32,
 }
@@ -148,7 +141,7 @@ pub(super) fn entry(line: &[u8], redactor: Option<&Redactor>) -> serde_json::Res
 }
 
 /// The entry that stands there.
-pub(super) fn entry_at(mut file: &File, span: Span, redactor: Option<&Redactor>) -> io::Result<Entry> {
+pub(super) fn entry_at(mut file: &File, span: LineSpan, redactor: Option<&Redactor>) -> io::Result<Entry> {
     let mut line = vec![0; span.length as usize];
     file.seek(SeekFrom::Start(span.start))?;
     file.read_exact(&mut line)?;
@@ -180,8 +173,8 @@ pub struct JournalText {
     pub entries: Vec<Entry>,
     /// Bytes of a last line that was cut off by a kill: recognised and left out.
     pub cut_off: usize,
-    /// The first whole line that is not as it was written, counted from 1, and why.
-    pub damaged: Option<(usize, String)>,
+    /// The first whole line that is not as it was written, counted from 1, and its damage.
+    pub damaged: Option<(usize, Damage)>,
 }
 
 /// Reads a journal's bytes. A last line without its newline was cut off and is left out, and so is a whole line that is

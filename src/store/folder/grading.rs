@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, Span, entry_at};
+use super::entries::{Entries, LineSpan, entry_at};
 use super::journal_file::unreadable;
 use super::{Journal, JournalFile, StoreError};
 use crate::evidence::{AskedQuestion, Judgement};
@@ -35,7 +35,7 @@ pub struct Grading {
     /// Whether everything was asked.
     pub is_whole: bool,
     /// The lines about each trial.
-    trials: BTreeMap<u32, Vec<Span>>,
+    trials: BTreeMap<u32, Vec<LineSpan>>,
 }
 
 /// A grading's questions and replies about one conversation.

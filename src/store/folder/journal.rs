@@ -228,7 +228,7 @@ mod tests {
         let is_damaged = |lines: &[&[u8]], line: usize, kept: usize, why: &str| {
             let text = read_journal(&lines.concat());
             assert_eq!(text.entries.len(), kept);
-            assert_eq!(text.damaged, Some((line, why.to_owned())));
+            assert_eq!(text.damaged.map(|(line, damage)| (line, damage.to_string())), Some((line, why.to_owned())));
         };
         is_damaged(&[lines[0], &altered, lines[2]], 2, 2, "it was altered: its checksum is another one");
         is_damaged(&[lines[0], lines[2]], 2, 2, "entry 2 was deleted before it");

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, Span, entry_at};
+use super::entries::{Entries, LineSpan, entry_at};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
 use crate::evidence::TrialId;
@@ -22,7 +22,7 @@ pub struct JournalFile {
     file: Arc<File>,
     redactor: Option<Redactor>,
     /// The trials by their numbers, each with its lines.
-    trials: BTreeMap<u32, (TrialId, Vec<Span>)>,
+    trials: BTreeMap<u32, (TrialId, Vec<LineSpan>)>,
     lines: usize,
     /// The job that it was held with, if that was kept.
     pub job: Option<Box<serde_json::Value>>,
@@ -112,7 +112,7 @@ impl JournalFile {
         Ok(self.folder.join(name))
     }
 
-    fn trial(&self, id: &TrialId, spans: &[Span]) -> io::Result<TrialRecord> {
+    fn trial(&self, id: &TrialId, spans: &[LineSpan]) -> io::Result<TrialRecord> {
         let mut trial = TrialRecord::planned(id.clone());
         for span in spans {
             trial.apply(entry_at(&self.file, *span, self.redactor.as_ref())?);

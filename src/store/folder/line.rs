@@ -12,6 +12,35 @@ const CHECKSUM: &str = ",\"crc\":\"";
 /// The longest ending: a comma and both fields, the number with 20 digits.
 const LONGEST: usize = 48;
 
+/// The damage of a line that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// It has no number.
+    #[error("it has no number and no checksum at its end")]
+    Unnumbered,
+    /// Its checksum does not fit.
+    #[error("it was altered: its checksum is another one")]
+    Altered,
+    /// Its number is lower than expected.
+    #[error("it is entry {0}, which does not belong here")]
+    Repeated(u64),
+    /// An entry is missing before it.
+    #[error("entry {0} was deleted before it")]
+    OneDeleted(u64),
+    /// Entries are missing before it, from the first to the last of these.
+    #[error("entries {0} to {1} were deleted before it")]
+    Deleted(u64, u64),
+    /// A newer version wrote it: this one does not know the entry's kind.
+    #[error("a newer eval-job wrote it: this one knows no entry of the kind `{0}`")]
+    Newer(String),
+    /// Its JSON can't be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// It begins another run.
+    #[error("another run begins there; what follows is left out")]
+    AnotherRun,
+}
+
 /// Writes the last two fields: to all of an entry's JSON but its last brace.
 pub(super) fn push(lines: &mut Vec<u8>, open: &[u8], number: u64, checksum: u32) {
     lines.extend_from_slice(open);
@@ -25,14 +54,9 @@ pub(super) fn checksum(open: &[u8]) -> u32 {
 }
 
 /// The number of a line, if the line is as it was written.
-///
-/// # Errors
-/// What is wrong with it, in a sentence.
-pub(super) fn check(line: &[u8]) -> Result<u64, String> {
-    let Some((open, number, sum)) = parse(line) else {
-        return Err("it has no number and no checksum at its end".to_owned());
-    };
-    if checksum(open) == sum { Ok(number) } else { Err("it was altered: its checksum is another one".to_owned()) }
+pub(super) fn check(line: &[u8]) -> Result<u64, Damage> {
+    let (open, number, sum) = parse(line).ok_or(Damage::Unnumbered)?;
+    if checksum(open) == sum { Ok(number) } else { Err(Damage::Altered) }
 }
 
 /// Whether a line has a number and a checksum.
@@ -78,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_reported_and_one_with_another_end_is_the_same() {
-        assert_eq!(check(b"{}\n").unwrap_err(), "it has no number and no checksum at its end");
+        assert_eq!(check(b"{}\n"), Err(Damage::Unnumbered));
         let crlf = [line(7).trim_ascii_end(), b"\r\n"].concat();
         assert_eq!(check(&crlf), Ok(7));
     }

@@ -20,4 +20,5 @@ pub use error::StoreError;
 pub use grading::{Grading, NewGrading, Regraded};
 pub use journal::Journal;
 pub use journal_file::JournalFile;
+pub use line::Damage;
 pub use runs::{NewRun, RunsFolder};

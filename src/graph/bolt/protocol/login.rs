@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{Place, Protocol, State, Step, ValueFormat, session};
-use crate::graph::bolt::admission::Progress;
+use super::{AdmissionSlot, ConnectionState, Protocol, Step, ValueFormat, session};
+use crate::graph::bolt::admission::HandshakeProgress;
 use crate::graph::bolt::failure::BoltFailure;
 use crate::graph::bolt::packstream::{Pack, map};
 use crate::graph::bolt::request::BoltCredentials;
@@ -30,7 +30,7 @@ impl Protocol {
             metadata.push(("patch_bolt".to_owned(), Pack::List(vec!["utc".into()])));
         }
         if self.version.has_logon() {
-            self.state = State::Introduced;
+            self.state = ConnectionState::Introduced;
         } else {
             self.let_in();
         }
@@ -50,8 +50,8 @@ impl Protocol {
 
     /// Gives the connection a place inside when the password is right, after what wrong ones have added to the wait.
     async fn admit(&mut self, credentials: &BoltCredentials) -> Result<(), BoltFailure> {
-        if let Place::Outside(pending_client) = &self.place {
-            pending_client.reached(Progress::Waits);
+        if let AdmissionSlot::Outside(pending_client) = &self.place {
+            pending_client.reached(HandshakeProgress::Waits);
         }
         // Also with the right one: not waiting for the answer tells nothing.
         tokio::time::sleep(self.server.throttle.delay()).await;
@@ -59,11 +59,11 @@ impl Protocol {
             self.server.throttle.failed().await;
             return Err(BoltFailure::unauthorized());
         }
-        if let Place::Outside(_) = self.place {
+        if let AdmissionSlot::Outside(_) = self.place {
             let permit = Arc::clone(&self.server.places).try_acquire_owned();
             let permit =
                 permit.map_err(|_| BoltFailure::too_many_connections(self.server.settings.limits.connections))?;
-            self.place = Place::Inside { _permit: permit };
+            self.place = AdmissionSlot::Inside { _permit: permit };
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl Protocol {
     }
 
     fn let_in(&mut self) {
-        self.state = State::Ready;
+        self.state = ConnectionState::Ready;
         self.signals.trust(true);
     }
 }

@@ -11,13 +11,13 @@ use graphdblite::Value as Engine;
 
 use super::{procedures, show};
 use crate::cypher::Statement;
-use crate::graph::embedded::engine::Store;
+use crate::graph::embedded::engine::OpenDatabase;
 use crate::graph::embedded::error::{StatementError, StatementErrorKind};
 use crate::graph::embedded::gap;
 
-/// Rows under names.
+/// Rows with named columns.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Rows {
+pub(super) struct NamedRows {
     pub(super) columns: Vec<&'static str>,
     pub(super) rows: Vec<Vec<Engine>>,
 }
@@ -33,7 +33,7 @@ pub(in crate::graph::embedded) struct Rewritten {
 
 /// Writes a statement without its calls; `None` when it has none that is known here.
 pub(in crate::graph::embedded) fn rewrite(
-    store: &Store,
+    store: &OpenDatabase,
     s: &Statement<'_>,
 ) -> Result<Option<Rewritten>, StatementError> {
     if s.keyword(0, "SHOW") {
@@ -111,7 +111,7 @@ fn showing(s: &Statement<'_>, shown: show::Shown) -> Result<Rewritten, Statement
 
 impl Rewritten {
     /// The rows as a parameter, and the clause that begins with them.
-    fn source(&mut self, rows: &Rows) -> String {
+    fn source(&mut self, rows: &NamedRows) -> String {
         let number = self.given.len();
         let map = |row: &Vec<Engine>| {
             Engine::Map(rows.columns.iter().map(|column| (*column).to_owned()).zip(row.iter().cloned()).collect())
@@ -137,7 +137,7 @@ fn missing(name: &str) -> StatementError {
     StatementError { reason: StatementErrorKind::Procedure, ..refusal }
 }
 
-struct Call {
+struct ProcedureCall {
     name: String,
     /// The number of arguments.
     arguments: usize,
@@ -146,7 +146,7 @@ struct Call {
 }
 
 /// `CALL name(…)` or `CALL name` at this token.
-fn call(s: &Statement<'_>, at: usize) -> Option<Call> {
+fn call(s: &Statement<'_>, at: usize) -> Option<ProcedureCall> {
     if s.symbol(at.wrapping_sub(1), ".:") || !s.keyword(at, "CALL") {
         return None;
     }
@@ -164,7 +164,7 @@ fn call(s: &Statement<'_>, at: usize) -> Option<Call> {
         arguments = s.list(next + 1..close).iter().filter(|argument| !argument.is_empty()).count();
         next = close + 1;
     }
-    Some(Call { name, arguments, next })
+    Some(ProcedureCall { name, arguments, next })
 }
 
 /// A column and the name that it gets.
@@ -194,7 +194,7 @@ fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<Item<'a>>>, us
 }
 
 /// The columns that are yielded; all of them when none is named.
-fn chosen<'a>(rows: &Rows, yielded: Option<&[Item<'a>]>) -> Result<Vec<Item<'a>>, StatementError> {
+fn chosen<'a>(rows: &NamedRows, yielded: Option<&[Item<'a>]>) -> Result<Vec<Item<'a>>, StatementError> {
     match yielded {
         None | Some([]) => Ok(rows.columns.iter().map(|column| ((*column).to_owned(), *column)).collect()),
         Some(items) => match items.iter().find(|(column, _)| !rows.columns.contains(&column.as_str())) {

@@ -13,7 +13,7 @@ pub(in crate::graph::embedded) struct Command {
     name: Option<Name>,
     /// IF EXISTS, IF NOT EXISTS.
     lenient: bool,
-    action: Action,
+    action: SchemaAction,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Name {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Action {
+enum SchemaAction {
     CreateIndex(IndexKind, Subject),
     CreateUnique(Subject),
     DropIndex,
@@ -68,16 +68,16 @@ impl Command {
         };
         let mut counts = Counts::default();
         match &self.action {
-            Action::CreateIndex(kind, subject) => {
+            SchemaAction::CreateIndex(kind, subject) => {
                 counts.indexes_added = rules.add_index(name, *kind, subject.clone(), self.lenient)?.into();
             }
-            Action::CreateUnique(subject) => {
+            SchemaAction::CreateUnique(subject) => {
                 counts.constraints_added = rules.add_constraint(name, subject.clone(), self.lenient)?.into();
             }
-            Action::DropIndex => {
+            SchemaAction::DropIndex => {
                 counts.indexes_removed = rules.drop_index(&name.unwrap_or_default(), self.lenient)?.into();
             }
-            Action::DropConstraint => {
+            SchemaAction::DropConstraint => {
                 counts.constraints_removed = rules.drop_constraint(&name.unwrap_or_default(), self.lenient)?.into();
             }
         }
@@ -129,7 +129,7 @@ impl<'a> Cursor<'_, 'a> {
         if lenient && !self.keyword("EXISTS") {
             return Err(wrong());
         }
-        let action = if index { Action::DropIndex } else { Action::DropConstraint };
+        let action = if index { SchemaAction::DropIndex } else { SchemaAction::DropConstraint };
         if self.end() { Ok(Command { name, lenient, action }) } else { Err(wrong()) }
     }
 
@@ -230,7 +230,7 @@ impl<'a> Cursor<'_, 'a> {
             let one = matches!(kind, IndexKind::Range) || properties.len() == 1;
             (names.len() == 1 && one).then_some(properties)?
         };
-        let action = Action::CreateIndex(kind, Subject { entity, names, properties });
+        let action = SchemaAction::CreateIndex(kind, Subject { entity, names, properties });
         self.options().then_some(Command { name, lenient, action })
     }
 
@@ -256,7 +256,7 @@ impl<'a> Cursor<'_, 'a> {
             return Err(enterprise("Key"));
         }
         let unique = self.keyword("UNIQUE");
-        let action = Action::CreateUnique(Subject { entity, names, properties });
+        let action = SchemaAction::CreateUnique(Subject { entity, names, properties });
         if unique && self.options() { Ok(Command { name, lenient, action }) } else { Err(wrong()) }
     }
 }
@@ -315,7 +315,7 @@ mod tests {
             Command {
                 name: Some(Name::Written("if".to_owned())),
                 lenient: true,
-                action: Action::CreateUnique(subject)
+                action: SchemaAction::CreateUnique(subject)
             }
         );
     }

@@ -16,7 +16,7 @@ pub(super) use command::{Command, command};
 pub use rules::SchemaFault;
 
 use super::counts::Counts;
-use super::engine::Store;
+use super::engine::OpenDatabase;
 use super::error::StatementError;
 use crate::graph::Parameters;
 use rules::Rules;
@@ -27,7 +27,7 @@ pub const NEO4J: &str = "5.26.0";
 /// The rules' name in the engine's file.
 const NOTE: &str = "eval-job.rules";
 
-impl Store {
+impl OpenDatabase {
     /// The indexes and constraints, as the open transaction sees them.
     fn rules(&self) -> Result<Rules, StatementError> {
         let note = self.database.note(NOTE)?;

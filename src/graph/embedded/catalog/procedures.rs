@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use graphdblite::{Edge, GraphError as Theirs, Node, NodeId, Properties, Value as Engine};
 
 use super::NEO4J;
-use super::call::Rows;
+use super::call::NamedRows;
 use super::rules::EntityKind;
-use crate::graph::embedded::engine::Store;
+use crate::graph::embedded::engine::OpenDatabase;
 use crate::graph::embedded::error::StatementError;
 
 /// Virtual nodes have ids that no stored one ever gets.
@@ -108,7 +108,7 @@ impl Procedure {
     }
 
     /// Its rows.
-    pub(super) fn rows(&self, store: &Store) -> Result<Rows, StatementError> {
+    pub(super) fn rows(&self, store: &OpenDatabase) -> Result<NamedRows, StatementError> {
         let rows = match self.name {
             "db.labels" => column(names(store, EntityKind::Node)?),
             "db.relationshipTypes" => column(names(store, EntityKind::Relationship)?),
@@ -118,7 +118,7 @@ impl Procedure {
             "db.schema.visualization" => drawn(store)?,
             name => fixed(name),
         };
-        Ok(Rows { columns: self.columns.split_terminator(' ').collect(), rows })
+        Ok(NamedRows { columns: self.columns.split_terminator(' ').collect(), rows })
     }
 }
 
@@ -150,7 +150,7 @@ fn column(names: impl IntoIterator<Item = String>) -> Vec<Vec<Engine>> {
 }
 
 /// The labels or types that are in use, by data or by rules.
-fn names(store: &Store, entity: EntityKind) -> Result<BTreeSet<String>, Theirs> {
+fn names(store: &OpenDatabase, entity: EntityKind) -> Result<BTreeSet<String>, Theirs> {
     let mut names: BTreeSet<String> = match entity {
         EntityKind::Node => store.database.labels()?.into_iter().collect(),
         EntityKind::Relationship => store.database.relationship_types()?.into_iter().collect(),
@@ -162,7 +162,7 @@ fn names(store: &Store, entity: EntityKind) -> Result<BTreeSet<String>, Theirs> 
     Ok(names)
 }
 
-fn keys(store: &Store) -> Result<Vec<String>, Theirs> {
+fn keys(store: &OpenDatabase) -> Result<Vec<String>, Theirs> {
     let mut keys = store.database.property_keys()?;
     if let Ok(rules) = store.rules() {
         for key in rules.indexes.into_iter().flat_map(|index| index.subject.properties) {
@@ -176,12 +176,12 @@ fn keys(store: &Store) -> Result<Vec<String>, Theirs> {
 
 /// The properties of nodes with the same labels, or relationships of a type.
 #[derive(Default)]
-struct Seen {
+struct SeenProperties {
     number: u64,
     properties: BTreeMap<String, (u64, BTreeSet<String>)>,
 }
 
-impl Seen {
+impl SeenProperties {
     fn add(&mut self, properties: &Properties) {
         self.number += 1;
         for (key, value) in properties {
@@ -224,8 +224,8 @@ fn type_of(value: &Engine) -> String {
 }
 
 /// The properties of nodes by their labels, or of relationships by their type.
-fn property_types(store: &Store, entity: EntityKind) -> Result<Vec<Vec<Engine>>, Theirs> {
-    let mut seen: BTreeMap<Vec<String>, Seen> = BTreeMap::new();
+fn property_types(store: &OpenDatabase, entity: EntityKind) -> Result<Vec<Vec<Engine>>, Theirs> {
+    let mut seen: BTreeMap<Vec<String>, SeenProperties> = BTreeMap::new();
     match entity {
         EntityKind::Node => store.database.each_node(&mut |node: &Node| {
             let mut labels = node.labels.clone();
@@ -248,7 +248,7 @@ fn property_types(store: &Store, entity: EntityKind) -> Result<Vec<Vec<Engine>>,
 }
 
 /// One node for each label, and one relationship for each type between two labels.
-fn drawn(store: &Store) -> Result<Vec<Vec<Engine>>, Theirs> {
+fn drawn(store: &OpenDatabase) -> Result<Vec<Vec<Engine>>, Theirs> {
     let rules = store.rules().unwrap_or_default();
     let labels: Vec<String> = names(store, EntityKind::Node)?.into_iter().collect();
     let nodes = labels.iter().enumerate().map(|(at, label)| {

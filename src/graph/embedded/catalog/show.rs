@@ -2,19 +2,19 @@
 
 use graphdblite::Value as Engine;
 
-use super::call::Rows;
+use super::call::NamedRows;
 use super::procedures::{self, list, text};
 use super::rules::{Constraint, EntityKind, Index, IndexKind, Rules};
 use crate::cypher::{Statement, is_one_of};
-use crate::graph::embedded::engine::Store;
+use crate::graph::embedded::engine::OpenDatabase;
 use crate::graph::embedded::error::StatementError;
 
 /// The answer to a SHOW, and where the statement goes on.
 pub(super) struct Shown {
     /// Without YIELD.
-    pub(super) brief: Rows,
+    pub(super) brief: NamedRows,
     /// All columns, from which YIELD chooses.
-    pub(super) full: Rows,
+    pub(super) full: NamedRows,
     pub(super) next: usize,
 }
 
@@ -50,7 +50,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// The answer to a SHOW; `None` when nothing is known of it.
-pub(super) fn shown(store: &Store, s: &Statement<'_>) -> Result<Option<Shown>, StatementError> {
+pub(super) fn shown(store: &OpenDatabase, s: &Statement<'_>) -> Result<Option<Shown>, StatementError> {
     let found = |most: usize, keywords: &str| (1..=most).find(|at| s.keyword(*at, keywords));
     let shown = if let Some(last) = found(3, "INDEX INDEXES") {
         let kind = if last == 1 { "ALL".to_owned() } else { s.at(1).to_uppercase() };
@@ -81,10 +81,10 @@ pub(super) fn shown(store: &Store, s: &Statement<'_>) -> Result<Option<Shown>, S
 
 /// Rows of which so many columns are shown without YIELD.
 fn shown_as(brief: usize, columns: &'static str, rows: Vec<Vec<Engine>>, next: usize) -> Shown {
-    let full = Rows { columns: columns.split(' ').collect(), rows };
+    let full = NamedRows { columns: columns.split(' ').collect(), rows };
     let cut = |row: &Vec<Engine>| row.iter().take(brief).cloned().collect();
     let columns = full.columns.iter().take(brief).copied().collect();
-    Shown { brief: Rows { columns, rows: full.rows.iter().map(cut).collect() }, full, next }
+    Shown { brief: NamedRows { columns, rows: full.rows.iter().map(cut).collect() }, full, next }
 }
 
 fn by_name(mut rows: Vec<Vec<Engine>>, column: usize) -> Vec<Vec<Engine>> {

@@ -11,12 +11,12 @@ fn graph() -> (EmbeddedGraph, Sessions) {
     (graph, sessions)
 }
 
-async fn count(session: &mut Session) -> Value {
+async fn count(session: &mut GraphSession) -> Value {
     let answer = session.run(AccessMode::Read, "MATCH (n) RETURN count(n)", &Parameters::new(), TIMEOUTS).await;
     values(answer.unwrap().rows)[0][0].clone()
 }
 
-async fn create(session: &mut Session) -> Result<Answer, StatementError> {
+async fn create(session: &mut GraphSession) -> Result<Answer, StatementError> {
     session.run(AccessMode::Write, "CREATE (:X)", &Parameters::new(), TIMEOUTS).await
 }
 
