@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gathered::Where;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration, plain, two_decimals};
-use crate::record::{AssertionKey, TrialGroup, Overview, RunSummary};
+use crate::record::{AssertionKey, Overview, RunSummary, TrialGroup};
 
 /// A page of more lines ends with the verdict once more.
 const LONG: usize = 40;

@@ -4,7 +4,7 @@ use super::super::{Cell, Ink, Page, Paint, Row, Table, decimals, plain, two_deci
 use super::Run;
 use super::verdict::digits;
 use crate::evidence::Condition;
-use crate::record::{ConditionFigure, DimensionTally, TrialGroup, ModelFigure};
+use crate::record::{ConditionFigure, DimensionTally, ModelFigure, TrialGroup};
 use crate::score::{Component, Weight};
 
 /// More cases are shown only where something failed in them.
@@ -79,7 +79,8 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup,
         cells
     };
     let groups = &run.overview.groups;
-    let longest = |name: fn(&TrialGroup) -> &str| groups.iter().map(|it| name(it).chars().count()).max().unwrap_or_default();
+    let longest =
+        |name: fn(&TrialGroup) -> &str| groups.iter().map(|it| name(it).chars().count()).max().unwrap_or_default();
     let (models, conditions) = (longest(|it| &it.model), longest(|it| it.condition.label()));
     // Beside its model where there is room for both, else below it.
     let is_beside = models + 2 + conditions <= table.room(run.screen.width);

@@ -86,7 +86,7 @@ impl Made {
         for (id, score) in trials.iter().zip(self.scores.iter().cycle()) {
             let trial = id.number;
             let (session_id, user) = (String::new(), String::new());
-            let usage = Usage::of_call(Some(1_234_567_890), Some(98_765_432));
+            let usage = Usage::from_counts(Some(1_234_567_890), Some(98_765_432));
             let model = "openai/gpt-4.1-mini".to_owned();
             let call = ModelCall { at: at(), asker: Asker::Judge, model, usage };
             let (outcome, scorecard) = match score {
@@ -96,7 +96,7 @@ impl Made {
             for entry in [
                 Entry::TrialStarted { trial, at: at() },
                 Entry::SessionOpened { trial, session_id, user },
-                Entry::TurnFinished { trial, turn: Turn { usage: Some(usage), ..Turn::said(3, "a", "b") } },
+                Entry::TurnFinished { trial, turn: Turn { usage: Some(usage), ..Turn::answered(3, "a", "b") } },
                 Entry::ModelAsked { trial, call },
                 Entry::TrialFinished { trial, at: at(), outcome, scorecard },
             ] {
