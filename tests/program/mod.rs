@@ -14,6 +14,7 @@ mod model_limits;
 mod neo4j;
 mod providers;
 mod readme;
+mod real_model;
 mod secrets;
 mod refusals;
 mod regrade;

@@ -10,6 +10,8 @@ use eval_job::graph::neo4j::{Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use eval_job::graph::{Graph, Parameters, Table};
 use eval_job::secret::Secret;
 
+use super::{leave_out, variable};
+
 /// The variable without which the tests that need a Neo4j are left out.
 pub const VARIABLE: &str = "EVAL_JOB_TEST_NEO4J_URI";
 
@@ -29,29 +31,17 @@ pub struct Database {
 
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-#[expect(clippy::disallowed_methods, reason = "the caller of the tests says where the server is")]
-fn told(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Says aloud what is left out: not by `eprintln`, which a test that passes swallows. In CI nothing may be left out.
-fn leave_out(test: &str, why: &str) {
-    use std::io::Write;
-    assert!(told("CI").is_none(), "{test}: {why}");
-    let _ = writeln!(std::io::stderr(), "left out: {test}: {why}");
-}
-
 /// The Neo4j of the tests, or nothing, said aloud.
 pub async fn database(test: &str) -> Option<Database> {
-    let Some(uri) = told(VARIABLE) else {
+    let Some(uri) = variable(VARIABLE) else {
         leave_out(test, &format!("{VARIABLE} names no Neo4j (whose data may be deleted); scripts/neo4j starts one"));
         return None;
     };
     let alone = ALONE.lock().await;
     let server = Server {
         uri,
-        username: told("EVAL_JOB_TEST_NEO4J_USERNAME").unwrap_or_else(|| "neo4j".to_owned()),
-        password: told("EVAL_JOB_TEST_NEO4J_PASSWORD").unwrap_or_default(),
+        username: variable("EVAL_JOB_TEST_NEO4J_USERNAME").unwrap_or_else(|| "neo4j".to_owned()),
+        password: variable("EVAL_JOB_TEST_NEO4J_PASSWORD").unwrap_or_default(),
     };
     let database = Database { server, _alone: alone };
     database.server.write("MATCH (n) DETACH DELETE n").await;
