@@ -7,7 +7,7 @@ pub enum Ability {
     ChoosesModel,
     /// The agent shows its observable state: `objectContext` in expressions.
     ShowsState,
-    /// Replies come piece by piece, so that the time to their first words is known.
+    /// Replies are streamed, so that the time to the first token is known.
     Streams,
     /// Function calls and their results are reported.
     ReportsTools,
@@ -17,7 +17,7 @@ pub enum Ability {
     TakesHistory,
     /// A document can be put into the agent's memory without a conversation.
     IngestsText,
-    /// A session that was interrupted can be gone on with.
+    /// An interrupted session can be resumed.
     Resumes,
 }
 
@@ -34,8 +34,8 @@ impl Ability {
         Ability::Resumes,
     ];
 
-    /// As it follows "it can …".
-    pub fn words(self) -> &'static str {
+    /// A phrase that completes "it can …".
+    pub fn as_phrase(self) -> &'static str {
         match self {
             Ability::ChoosesModel => "choose the model",
             Ability::ShowsState => "show its state",

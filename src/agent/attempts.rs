@@ -10,10 +10,10 @@ use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::limiter::{AfterRefusal, ConversationLimiter, Permit};
 use crate::retry::{Delays, retry_after};
 
-/// The attempts at one message: the session records here what failed, and who waits for the reply owns it.
+/// The attempts at one message: the session records those that failed; whoever waits for the reply owns the record.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attempts {
-    /// Those that failed, in order, the last one too.
+    /// The failed attempts, in order, the last one too.
     pub failures: Vec<FailedTry>,
     /// The message was sent again although an earlier attempt may have been received.
     pub maybe_delivered: bool,
@@ -26,7 +26,7 @@ impl Attempts {
     }
 }
 
-/// One attempt that brought nothing.
+/// One failed attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AttemptFailure {
     pub(super) error: AgentError,
@@ -46,7 +46,7 @@ pub(super) enum Retry {
     RateLimited(Option<Duration>),
     /// At once, without the part that was refused; nothing of it is recorded.
     AtOnce,
-    /// At once, in another way, of which this is recorded; or, after this long, by a poll for the reply.
+    /// In another way, which is recorded: at once, or after this long by a poll for the reply.
     Instead { what: &'static str, poll: Option<Duration> },
 }
 
@@ -96,7 +96,7 @@ impl AttemptFailure {
     }
 }
 
-/// The attempts at one call: the waits before them and between them, and what failed.
+/// The attempts at one call: the waits before and between them, and the record of those that failed.
 pub(super) struct Retries<'a> {
     pub(super) delays: Delays,
     limiter: &'a ConversationLimiter,
@@ -110,7 +110,7 @@ impl<'a> Retries<'a> {
         Retries { delays, limiter: &context.limiter, attempts }
     }
 
-    /// Attempts a call that is no message, to the end of the retries.
+    /// Makes a call that is not a message, with retries.
     pub(super) async fn run<T, F>(mut self, attempt: impl Fn() -> F + Send) -> Result<T, AgentError>
     where
         F: Future<Output = Result<T, AttemptFailure>> + Send,
@@ -128,7 +128,10 @@ impl<'a> Retries<'a> {
     }
 
     /// Waits for the limiter that all conversations with the agent share. The wait is recorded with the attempt before, and
-    /// is no part of the one that comes. The error is that nothing is let through.
+    /// is no part of the next one.
+    ///
+    /// # Errors
+    /// The limiter lets nothing through.
     pub(super) async fn admit(&mut self) -> Result<Option<Permit<'a>>, AgentError> {
         loop {
             let permit = self.limiter.acquire().await;
@@ -144,8 +147,11 @@ impl<'a> Retries<'a> {
         }
     }
 
-    /// Reports a failure to the limiter and waits for the next attempt; the error, when there is none left. Nothing is
-    /// recorded of a failure that was not the agent's fault.
+    /// Reports a failure to the limiter and waits for the next attempt. Nothing is recorded of a failure that was not the
+    /// agent's fault.
+    ///
+    /// # Errors
+    /// There is no attempt left.
     pub(super) async fn failed(
         &mut self,
         permit: Option<Permit<'_>>,
@@ -157,15 +163,17 @@ impl<'a> Retries<'a> {
         }
     }
 
-    /// Records a failed attempt, and what is done instead of sending the same again.
+    /// Records a failed attempt, and the step that replaces the next one.
     pub(super) fn instead(&mut self, failure: &AttemptFailure, what: &str) {
         let error = format!("{}; {what}", failure.error.message);
         let took_ms = self.delays.lap_ms();
         self.attempts.failures.push(FailedTry { took_ms, ..FailedTry::untimed(error, failure.maybe_received) });
     }
 
-    /// Records a failed attempt and waits for the next one; the error, when there is none left. Whether something else was
-    /// wrong is looked at meanwhile.
+    /// Records a failed attempt and waits for the next one; meanwhile it is checked whether something else was down.
+    ///
+    /// # Errors
+    /// There is no attempt left.
     async fn wait(&mut self, failure: AttemptFailure) -> Result<(), AgentError> {
         let AttemptFailure { error, maybe_received, retry } = failure;
         self.attempts.failed(&error, maybe_received, self.delays.lap_ms());
@@ -190,7 +198,7 @@ impl<'a> Retries<'a> {
     }
 }
 
-/// The error where nobody can tell whether the agent would serve a conversation alone.
+/// The error where it is unknown whether the agent would serve a conversation alone.
 fn refused_together(what: String) -> AttemptFailure {
     let message = format!(
         "{what} while other conversations of ours are open, so nobody can tell whether it would serve one alone; try \
@@ -200,7 +208,7 @@ fn refused_together(what: String) -> AttemptFailure {
     AttemptFailure { error, maybe_received: false, retry: Retry::Never }
 }
 
-/// Reports a failure to the limiter. Nothing is left of one that was not the agent's fault: then the same is tried again.
+/// Reports a failure to the limiter. `Ok` where it was not the agent's fault: then the same is tried again.
 fn settled(
     limiter: &ConversationLimiter,
     permit: Option<Permit<'_>>,
@@ -217,7 +225,7 @@ fn settled(
     Err(AttemptFailure { retry, ..failure })
 }
 
-/// An id for a conversation to which the agent gives none: 32 hex digits, the same in the same run of the same job.
+/// An id for a conversation to which the agent gives none: 32 hex digits, the same for the same seed.
 pub(super) fn own_session_id(rng_seed: u64, nth: u64) -> String {
     let mut rng = fastrand::Rng::with_seed(rng_seed ^ nth.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     format!("{:032x}", rng.u128(..))

@@ -1,23 +1,23 @@
-//! How the agent is reached: the one transport that a job names.
+//! The transport of a job, and the table of all transports.
 
 use std::ops::Deref;
 
 use super::{Ability, Transport};
 
 /// The table of all transports, one row each: the key below `target`, the variant, the settings. A key of the first kind may
-/// stand alone (`demo:` is `demo: {}`); one of the second can't, and names its settings once more for the schema.
+/// have no value (`demo:` is `demo: {}`); one of the second must, and names its settings once more for the schema.
 macro_rules! transports {
     ($expand:ident) => {
         $expand! {
             optional settings {
                 /// Embabel's REST protocol.
                 embabel: Embabel($crate::agent::embabel::EmbabelConfig),
-                /// The demo agent that eval-job brings along.
+                /// The demo agent that is built into eval-job.
                 demo: Demo($crate::agent::demo::DemoConfig),
                 /// Google ADK's `api_server`.
                 adk: Adk($crate::agent::adk::AdkConfig),
                 /// A bare model behind any endpoint that speaks OpenAI's chat completions, with functions whose results the
-                /// job foretells.
+                /// job defines.
                 openai: OpenAi($crate::agent::openai::OpenAiConfig),
                 /// A bare model behind OpenAI's Responses API, which keeps the conversation itself.
                 responses: Responses($crate::agent::responses::ResponsesConfig),
@@ -31,7 +31,7 @@ macro_rules! transports {
             required settings {
                 /// Any agent with a REST interface: its requests as templates, its replies by JSONPath.
                 http: Http($crate::agent::http::HttpConfig) "crate::agent::http::HttpConfig",
-                /// Any agent behind a WebSocket: what is sent as templates, what comes by JSONPath.
+                /// Any agent behind a WebSocket: its messages as templates, its replies by JSONPath.
                 websocket: WebSocket($crate::agent::websocket::WebSocketConfig) "crate::agent::websocket::WebSocketConfig",
                 /// Any command that reads messages from standard input and prints its own.
                 command: Command($crate::agent::command::CommandConfig) "crate::agent::command::CommandConfig",
@@ -43,7 +43,7 @@ pub(crate) use transports;
 
 macro_rules! transport_config {
     ($($_kind:ident settings { $($(#[$doc:meta])* $key:ident: $variant:ident($config:ty) $($_schema:literal)?,)* })*) => {
-        /// How the agent is reached. The key beside `user` and `chatbot` tells which; none means `embabel`.
+        /// The transport to the agent, by the key beside `user` and `chatbot`; without one it is `embabel`.
         #[derive(Debug, Clone, PartialEq)]
         pub enum TransportConfig {
             $($($(#[$doc])* $variant(Box<$config>),)*)*
@@ -86,7 +86,7 @@ impl Default for TransportConfig {
 }
 
 impl TransportConfig {
-    /// Whether it can do this.
+    /// Whether it has this ability.
     pub fn can(&self, ability: Ability) -> bool {
         self.abilities().contains(&ability)
     }

@@ -1,4 +1,4 @@
-//! How other people's JSON is read: fields that may be missing, and arguments that many write as JSON within a text.
+//! Reads agents' JSON: fields that may be missing, and arguments that many write as JSON within a text.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ impl Fields for Value {
     }
 }
 
-/// Arguments as they are meant: JSON within a text is read, and no text at all is no argument. Any other text stays one.
+/// Arguments of a call: JSON within a text is parsed, and an empty text means none. Any other text stays a text.
 pub(super) fn arguments_of(written: Value) -> Value {
     match &written {
         Value::String(text) if text.trim().is_empty() => json!({}),
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn json_within_a_text_is_read_and_other_text_stays() {
-        for (written, meant) in [
+        for (written, expected) in [
             (json!("{\"a\":1}"), json!({"a": 1})),
             (json!({"a": "{}"}), json!({"a": "{}"})),
             (json!(" "), json!({})),
@@ -51,7 +51,7 @@ mod tests {
             (json!("{broken"), json!("{broken")),
             (Value::Null, Value::Null),
         ] {
-            assert_eq!(arguments_of(written), meant);
+            assert_eq!(arguments_of(written), expected);
         }
     }
 }

@@ -1,11 +1,15 @@
-//! The agent under test: one folder a transport.
+//! The agent under test: one folder per transport.
 //!
-//! Invariants: an agent's replies are untrusted text and are only carried; every failed attempt is recorded for the caller; the
-//! latency of a reply is that of the successful attempt alone, from the last byte sent.
+//! In: the settings of a job (`config.rs` of each transport) and the user's messages. Out: [`Reply`]s with events, times and
+//! tokens, and the failed [`Attempts`]; errors are [`AgentError`]s.
+//!
+//! Invariants: an agent's replies are untrusted text that is never interpreted; every failed attempt is recorded for the
+//! caller; the latency of a reply is that of the successful attempt alone, from the last byte sent.
 
 pub mod a2a;
 mod ability;
 pub mod adk;
+mod agent_run;
 mod attempts;
 pub mod command;
 mod config;
@@ -16,7 +20,6 @@ pub mod demo;
 pub mod demo;
 pub mod embabel;
 pub mod freeform;
-mod group;
 mod history;
 pub mod http;
 mod json;
@@ -24,9 +27,11 @@ mod launcher;
 pub mod managed;
 pub mod openai;
 mod output;
+mod process_group;
 mod program;
 mod rest;
 pub mod responses;
+mod setting_error;
 pub mod tools;
 mod transport;
 mod watchdog;
@@ -34,17 +39,21 @@ mod outage;
 pub mod trpc;
 pub mod watsonx;
 pub mod websocket;
+mod wire_error;
 
 pub use ability::Ability;
+pub use agent_run::AgentRun;
 pub use attempts::Attempts;
 pub use config::TransportConfig;
 pub(crate) use config::transports;
-pub use group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use launcher::{is_launcher, launch};
 pub use outage::OutageCheck;
+pub use process_group::{any_group_is_left, kill_all_groups, stop_watching, watch_over_groups};
 pub use program::Missing;
+pub use setting_error::SettingError;
 pub use transport::{AgentContext, Hosting, Transport};
 pub use watchdog::{Note, is_watchdog, watch};
+pub use wire_error::WireError;
 
 use async_trait::async_trait;
 
@@ -53,7 +62,7 @@ use crate::evidence::{Event, Message, ObjectContext, Usage};
 /// A running agent.
 #[async_trait]
 pub trait Agent: Send + Sync {
-    /// Makes ready whatever the agent's memory needs before seeds are delivered; most agents need nothing.
+    /// Prepares the agent's memory before seeds are delivered; most agents need nothing.
     async fn prepare_memory(&self) -> Result<(), AgentError> {
         Ok(())
     }
@@ -61,7 +70,7 @@ pub trait Agent: Send + Sync {
     /// Opens a conversation of its own.
     async fn open(&self) -> Result<Box<dyn Session>, AgentError>;
 
-    /// Opens a conversation that goes on after this history, where the transport can ([`Ability::TakesHistory`]).
+    /// Opens a conversation that continues this history, where the transport can ([`Ability::TakesHistory`]).
     async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
         if history.is_empty() {
             return self.open().await;
@@ -76,14 +85,13 @@ pub trait Session: Send {
     /// The id that the agent gave to it.
     fn id(&self) -> &str;
 
-    /// Whether the agent was there when it was opened. Where nothing is sent before the first message, only the reply to
-    /// that one tells.
+    /// Whether opening it has shown that the agent is there. It has not where nothing is sent before the first message.
     fn is_met(&self) -> bool {
         true
     }
 
-    /// Whether anything has shown that this is the agent. A server that opens a session has; a program that was started and
-    /// never printed a line may be any other.
+    /// Whether it is known that this is the agent: a server that opens a session is; a program that was started and never
+    /// printed a line may be any other.
     fn has_shown_itself(&self) -> bool {
         true
     }
@@ -93,8 +101,8 @@ pub trait Session: Send {
         Ok(None)
     }
 
-    /// Sends a message and waits for the reply, with retries. Each failed attempt is recorded as it fails, so that it is known
-    /// even if the caller gives up.
+    /// Sends a message and waits for the reply, with retries. Each failed attempt is recorded when it fails, so that it is
+    /// known even if the caller gives up.
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError>;
 
     /// The message where there is no state to show.
@@ -115,15 +123,16 @@ pub struct Reply {
     pub text: String,
     /// The events that it reported.
     pub events: Vec<Event>,
-    /// Milliseconds of the successful try, from the last byte of the message to the last byte of the reply.
+    /// Milliseconds of the successful attempt, from the last byte of the message to the last byte of the reply.
     pub latency_ms: f64,
-    /// Milliseconds of the successful try, from the last byte of the message to the first words; `None` where the transport does not stream.
+    /// Milliseconds of the successful attempt, from the last byte of the message to the first text; `None` where the transport
+    /// does not stream.
     pub first_token_ms: Option<f64>,
     /// Its own tokens, where the transport reports them.
     pub usage: Option<Usage>,
 }
 
-/// Why the agent could not be talked to.
+/// Why a request to the agent failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentError {
@@ -149,8 +158,8 @@ impl AgentError {
 pub enum AgentErrorKind {
     /// No connection: refused, name not found, TLS. The message can't have been received.
     Unreachable,
-    /// The job's settings can't be carried out, whatever the agent does: a template or a JSONPath that does not end, a header
-    /// that is none.
+    /// The job's settings can't work, whatever the agent does: a template or a JSONPath that takes too long, an invalid
+    /// header.
     Unsendable,
     /// No connection, for want of a file descriptor of our own. The message was not sent.
     NoDescriptor,
@@ -158,25 +167,25 @@ pub enum AgentErrorKind {
     Unauthorized,
     /// 404.
     NotFound,
-    /// 429 or 503: the agent says that it did not take the message.
+    /// 429 or 503: the agent did not take the message.
     Busy,
-    /// It refused requests (429) for as long as there was patience, while other conversations of ours were open: nobody has
-    /// failed.
+    /// It refused requests (429) to the end of the limiter's patience, while other conversations of ours were open: that is
+    /// not counted as a failure.
     RefusedTogether,
     /// Any other status that is not a success.
     Status(u16),
     /// No complete reply within the time limit, or the connection broke.
     Timeout,
-    /// A reply of another shape than the job says: wrong content type, other JSON, a JSONPath that finds nothing, an end
-    /// that never came.
+    /// A reply of another shape than the job describes: another content type, other JSON, a JSONPath that finds nothing, no
+    /// end.
     Unreadable,
-    /// A reply that brings nothing: empty, cut off, too long, or a failure that the agent itself reports.
+    /// A reply without content: empty, cut off, too long, or a failure that the agent itself reports.
     BadReply,
 }
 
 impl AgentErrorKind {
-    /// Whether the job's settings may well be wrong: the agent answers, and not as the job expects it. That is
-    /// no failure of an agent which has never answered a message.
+    /// Whether the job's settings may be wrong: the agent answers, and not as the job expects it. That is not a failure of an
+    /// agent that has never answered a message.
     pub fn may_be_of_the_job(self) -> bool {
         match self {
             AgentErrorKind::Unauthorized | AgentErrorKind::NotFound | AgentErrorKind::Unreadable => true,

@@ -1,7 +1,7 @@
-//! Outages of what the agent needs: an attempt that fails meanwhile says nothing about the agent.
+//! Outages of the agent's dependencies: an attempt that fails meanwhile says nothing about the agent.
 //!
-//! The runner sets the check; the places where attempts fail call it. It is local to the task, so that no
-//! transport has to carry it.
+//! The runner sets the check; the places where attempts fail call it. It is local to the task, so that no transport has to
+//! pass it on.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ tokio::task_local! {
     static OUTAGE_CHECK: OutageCheck;
 }
 
-type Look = dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync;
+type CheckOutage = dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync;
 
-/// Checks whether something beside the agent made an attempt fail.
+/// Checks whether an outage beside the agent made an attempt fail.
 #[derive(Clone)]
-pub struct OutageCheck(Arc<Look>);
+pub struct OutageCheck(Arc<CheckOutage>);
 
 impl OutageCheck {
-    /// `look` is given the failure's message and returns the outage, in a sentence.
-    pub fn new(look: impl Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync + 'static) -> OutageCheck {
-        OutageCheck(Arc::new(look))
+    /// `check` gets the failure's message and returns the outage, in a sentence.
+    pub fn new(check: impl Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync + 'static) -> OutageCheck {
+        OutageCheck(Arc::new(check))
     }
 
     /// Uses it for every attempt that fails in this conversation.
@@ -31,7 +31,7 @@ impl OutageCheck {
         OUTAGE_CHECK.scope(self, talk).await
     }
 
-    /// Why an attempt that has just failed does not count, if there is a reason.
+    /// The outage because of which an attempt that has just failed does not count.
     pub async fn excuse(&self, error: &AgentError) -> Option<String> {
         if error.kind == AgentErrorKind::NoDescriptor || descriptors::none_left() {
             return Some(descriptors::NONE_LEFT.to_owned());
@@ -40,10 +40,10 @@ impl OutageCheck {
     }
 }
 
-/// The same by the task's own check, where it has one.
+/// The outage by the check of the current task.
 pub(super) async fn excuse(error: &AgentError) -> Option<String> {
     match OUTAGE_CHECK.try_with(Clone::clone) {
-        Ok(witness) => witness.excuse(error).await,
+        Ok(check) => check.excuse(error).await,
         Err(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! The output of started agents: always read, so that no pipe is ever full, and kept up to a limit.
+//! The output of started agents: always read, so that no pipe is full, and kept up to a limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -9,16 +9,16 @@ use tokio::sync::watch;
 use crate::evidence::AgentOutput;
 use crate::secret::Redactor;
 
-/// How many of the first bytes are kept.
+/// The number of first bytes that are kept.
 const FIRST: usize = 8 << 10;
 
-/// How many of the last bytes are kept.
+/// The number of last bytes that are kept.
 const LAST: usize = 24 << 10;
 
-/// How much of a line is looked at for the pattern that says that the agent is ready.
+/// The longest part of a line that is searched for the pattern of readiness, in bytes.
 const LINE: usize = 8 << 10;
 
-/// Collects output from the moment at which it is added.
+/// Collects output from the moment when it is added.
 #[derive(Debug, Clone, Default)]
 pub struct Listener(Arc<Mutex<KeptOutput>>);
 
@@ -28,7 +28,7 @@ impl Listener {
         self.kept().output()
     }
 
-    /// The last lines of it, at most so many.
+    /// At most this many of its last lines.
     pub(super) fn last_lines(&self, lines: usize) -> Option<String> {
         let output = self.output()?;
         let text = if output.end.is_empty() { output.beginning } else { output.end };
@@ -105,13 +105,13 @@ impl Output {
         self.listeners().push(Arc::downgrade(&listener.0));
     }
 
-    /// Until the pattern was seen.
+    /// Waits until the pattern was found.
     pub(super) async fn pattern_seen(&self) {
         // The sender lives as long as this.
         let _ = self.seen.subscribe().wait_for(|seen| *seen).await;
     }
 
-    /// Takes a stream to its end.
+    /// Reads a stream to its end.
     pub(super) async fn drain(&self, mut stream: impl AsyncRead + Unpin) {
         let mut buffer = vec![0; 16 << 10];
         let mut line = Vec::new();
@@ -121,12 +121,12 @@ impl Output {
                 kept.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count]);
                 true
             });
-            self.look(&mut line, &buffer[..count]);
+            self.search(&mut line, &buffer[..count]);
         }
     }
 
-    /// Looks for the pattern; `line` is the beginning of the current line.
-    fn look(&self, line: &mut Vec<u8>, bytes: &[u8]) {
+    /// Searches for the pattern; `line` is the beginning of the current line.
+    fn search(&self, line: &mut Vec<u8>, bytes: &[u8]) {
         let Some(pattern) = self.pattern.as_ref().filter(|_| !*self.seen.borrow()) else { return };
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             line.extend_from_slice(piece);
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::secret::Secret;
 
-    async fn heard(output: &Output, bytes: &[u8]) -> AgentOutput {
+    async fn collect(output: &Output, bytes: &[u8]) -> AgentOutput {
         let listener = Listener::default();
         output.add_listener(&listener);
         output.drain(bytes).await;
@@ -162,14 +162,14 @@ mod tests {
     async fn a_little_is_kept_whole_and_of_much_both_ends() {
         let output = Output::new(Redactor::default(), None);
         assert_eq!(
-            heard(&output, b"one\ntwo").await,
+            collect(&output, b"one\ntwo").await,
             AgentOutput { beginning: "one\ntwo".to_owned(), ..AgentOutput::default() }
         );
         let exact = "x".repeat(FIRST + LAST);
-        assert_eq!(heard(&output, exact.as_bytes()).await.beginning, exact);
+        assert_eq!(collect(&output, exact.as_bytes()).await.beginning, exact);
 
         let much = format!("{}{}{}", "a".repeat(FIRST), "b".repeat(10 << 20), "c".repeat(LAST));
-        let kept = heard(&output, much.as_bytes()).await;
+        let kept = collect(&output, much.as_bytes()).await;
         assert_eq!(kept.beginning, "a".repeat(FIRST));
         assert_eq!((kept.dropped_bytes, kept.end), (10 << 20, "c".repeat(LAST)));
         assert_eq!(Listener::default().output(), None);
@@ -179,7 +179,7 @@ mod tests {
     async fn no_part_of_a_secret_is_kept_wherever_the_cut_goes() {
         let secret = "hunter2-and-more";
         let output = Output::new(Redactor::of([&Secret::new(secret), &Secret::new("")]), None);
-        assert_eq!(heard(&output, b"it is hunter2-and-more!").await.beginning, "it is ***!");
+        assert_eq!(collect(&output, b"it is hunter2-and-more!").await.beginning, "it is ***!");
         for shift in 0..=secret.len() {
             let text = format!(
                 "{}{secret}{}{secret}{}",
@@ -187,7 +187,7 @@ mod tests {
                 "-".repeat(1 << 20),
                 " ".repeat(LAST - shift)
             );
-            let kept = heard(&output, text.as_bytes()).await;
+            let kept = collect(&output, text.as_bytes()).await;
             for part in ["hunter2", "and-more", "hu", "ore"] {
                 assert!(!kept.beginning.contains(part) && !kept.end.contains(part), "{shift}: {part}");
             }

@@ -8,8 +8,8 @@ use tokio::process::Command;
 
 use crate::secret::Variables;
 
-/// The variables of eval-job's own environment that every program gets: where programs and files are, who the user is, the language, the
-/// time zone, the terminal, and which certificates are trusted.
+/// The variables of eval-job's own environment that every program gets: paths, the user, the language, the time zone, the
+/// terminal, and trusted certificates.
 const PASSED_ON: [&str; 18] = [
     "PATH",
     "HOME",
@@ -45,7 +45,7 @@ const PASSED_ON_WINDOWS: [&str; 9] = [
     "ProgramFiles(x86)",
 ];
 
-/// The way to the network; passed on where no password is in it.
+/// Proxies; passed on where they hold no password.
 const PROXIES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
 fn is_passed_on(name: &str) -> bool {
@@ -53,16 +53,16 @@ fn is_passed_on(name: &str) -> bool {
     is_among(&PASSED_ON) || name.starts_with("LC_") || cfg!(windows) && is_among(&PASSED_ON_WINDOWS)
 }
 
-/// Why a program can't be started as things are now, and what to try.
+/// Why a program can't be started now, with a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The part that is missing, in a sentence that names its key.
     pub what: String,
-    /// What to try.
+    /// The hint.
     pub help: String,
 }
 
-/// A folder in which nothing can be started, and what to try.
+/// A folder in which nothing can be started, with a hint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {help}")]
 pub(super) struct NoFolder {
@@ -73,7 +73,7 @@ pub(super) struct NoFolder {
 /// A program as a job names it.
 #[derive(Clone, Copy)]
 pub(super) struct Program<'a> {
-    /// The key under which it stands: `target.start`.
+    /// Its key: `target.start`.
     pub(super) key: &'a str,
     pub(super) command: &'a str,
     pub(super) args: &'a [String],
@@ -84,14 +84,14 @@ pub(super) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// Everything that can't work, each in a sentence that names its key. Touches nothing.
+    /// The problems of its settings, each in a sentence that names its key.
     pub(super) fn problems(&self) -> Vec<String> {
         let (key, mut problems) = (self.key, Vec::new());
         if self.command.contains('\0') || self.args.iter().any(|arg| arg.contains('\0')) {
             problems.push(format!("{key}: a command can't hold a NUL character"));
         }
         for (name, value) in self.env {
-            // What stands behind the `=` was meant to be a value, and may be secret.
+            // The part behind the `=` was intended as a value, and may be secret.
             let own = name.split('=').next().unwrap_or_default();
             if own.is_empty() {
                 problems.push(format!("{key}.env: a variable needs a name"));
@@ -116,14 +116,14 @@ impl<'a> Program<'a> {
         problems
     }
 
-    /// The variables that are to be passed on and that are not set.
+    /// The variables to pass on that are not set.
     pub(super) fn unset(&self, variables: &Variables) -> Vec<&'a str> {
         let is_set = |name: &str| variables.text(name).is_some() || self.env.contains_key(name);
         self.inherit_env.iter().map(String::as_str).filter(|name| !is_set(name)).collect()
     }
 
-    /// Why it can't be started as things are now: its folder or the program itself is not there, or is no program. `path` is
-    /// the PATH on which it is looked for; without one nothing is said of a program that has no slash in its name.
+    /// Why it can't be started now: its folder or the program itself does not exist, or it is not executable. `path` is the
+    /// PATH; without one, a program without a slash in its name is not checked.
     pub(super) fn missing(&self, folder: &Path, path: Option<&str>) -> Option<Missing> {
         let (key, name) = (self.key, self.command);
         let missing = |what: String, help: String| Some(Missing { what: format!("{key}: {what}"), help });
@@ -158,12 +158,15 @@ impl<'a> Program<'a> {
     }
 
     /// The command, with its output piped. Paths are relative to the job file's folder; a program without a slash is
-    /// looked for on the PATH. Of eval-job's own environment, `variables`, it gets what every program needs and what
-    /// the job names: no key that it was not given. The error says which folder is not there.
+    /// looked for on the PATH. Of eval-job's own environment, `variables`, it gets those that every program needs and those that
+    /// the job names.
+    ///
+    /// # Errors
+    /// The folder does not exist.
     pub(super) fn command(&self, folder: &Path, variables: &Variables) -> Result<Command, NoFolder> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let folder = std::path::absolute(folder).map_err(|error| NoFolder {
-            what: format!("the job file's folder can't be told: {error}"),
+            what: format!("the job file's folder can't be determined: {error}"),
             help: "run eval-job in a folder that exists".to_owned(),
         })?;
         let cwd = self.cwd.map_or(folder.clone(), |cwd| folder.join(cwd));

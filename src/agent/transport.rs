@@ -1,22 +1,22 @@
-//! The interface of all transports: one way to reach the agent under test.
+//! The interface of all transports, the ways to reach the agent under test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Ability, Agent, AgentError, AgentErrorKind, Missing};
+use super::{Ability, Agent, AgentError, Missing, SettingError};
 use crate::clock::Clock;
 use crate::http::{BaseUrl, HttpClient, header_problem};
 use crate::limiter::ConversationLimiter;
 use crate::retry::RetryPolicy;
 use crate::secret::{Redactor, Secret, Variables};
 
-/// A way to reach an agent. Each member's configuration implements it; nothing else knows the members apart.
+/// A way to reach an agent, implemented by the configuration of each transport; nothing else tells them apart.
 pub trait Transport: Send + Sync {
     /// Its abilities as it is configured.
     fn abilities(&self) -> Vec<Ability>;
 
-    /// Everything in its configuration that can't work, each in a sentence that names its key. Contacts nobody.
+    /// The problems of its configuration, each in a sentence that names its key. It contacts nobody.
     fn check(&self) -> Vec<String>;
 
     /// The values of its configuration that may be secret, by their names.
@@ -36,12 +36,12 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// Where the agent runs that nobody starts by `target.start`.
+    /// Where an agent runs that is not started by `target.start`.
     fn hosting(&self) -> Hosting {
         Hosting::Elsewhere
     }
 
-    /// The models that it has, where it has no others.
+    /// The models that the agent has, where the list is fixed.
     fn models(&self) -> Option<&'static [&'static str]> {
         None
     }
@@ -51,12 +51,12 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// Where the agent is looked for that nobody starts; `None` where nobody knows before.
+    /// The address of an agent that is not started by `target.start`; `None` where it is not known beforehand.
     fn address(&self) -> Option<&str> {
         self.named_address()
     }
 
-    /// The key that says where the agent is, below `target.<key>`.
+    /// The key of the agent's address, below `target.<key>`.
     fn address_key(&self) -> &'static str {
         "baseUrl"
     }
@@ -71,12 +71,12 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// Where the job says by which name the agent is asked for.
+    /// The key of the name by which the agent is addressed.
     fn name_key(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether templates make up its requests, keys too.
+    /// Whether its requests are templates, API keys included.
     fn is_templated(&self) -> bool {
         false
     }
@@ -86,32 +86,32 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// Whether the agent is told who the user is.
-    fn tells_user(&self) -> bool {
+    /// Whether the user's name is sent to the agent.
+    fn sends_user(&self) -> bool {
         true
     }
 
-    /// The hint where function calls are to be reported, and are not.
+    /// The hint for a job that needs function calls, which the transport does not report.
     fn how_to_report_calls(&self) -> &'static str {
         "look at the graph, or at `evaluation.transcript` instead"
     }
 
-    /// The hint where the agent is to be told its model, and is not.
+    /// The hint for a job that names models, which the transport does not send.
     fn how_to_choose_model(&self) -> &'static str {
         "run the job once for each agent"
     }
 
-    /// The hint after this error, where it differs from that of other transports.
+    /// The hint for this error, where it differs from that of other transports.
     fn hint(&self, _error: &AgentError) -> Option<String> {
         None
     }
 
-    /// Why the program that it starts can't be started as things are now. `path` is the PATH.
+    /// Why the program that it starts can't be started now. `path` is the PATH.
     fn missing(&self, _folder: &Path, _path: Option<&str>) -> Option<Missing> {
         None
     }
 
-    /// The names of the variables that are to be passed on to the program that it starts.
+    /// The names of the variables that are passed on to the program that it starts.
     fn inherited_variables(&self) -> &[String] {
         &[]
     }
@@ -122,7 +122,7 @@ pub trait Transport: Send + Sync {
     }
 }
 
-/// Where an agent runs that nobody starts by `target.start`.
+/// Where an agent runs that is not started by `target.start`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hosting {
     /// Somewhere else: it must be running.
@@ -149,13 +149,13 @@ pub struct AgentContext {
     pub chatbot: String,
     /// The model that the agent is asked to use.
     pub model: String,
-    /// Where the agent listens that was started for the trial.
+    /// The address of the agent that was started for the trial.
     pub started_at: Option<String>,
-    /// `EVAL_JOB_AGENT_API_KEY`, for whoever names no key.
+    /// `EVAL_JOB_AGENT_API_KEY`, for transports without a key of their own.
     pub api_key: Option<Secret>,
     /// The job file's folder.
     pub folder: PathBuf,
-    /// eval-job's own environment, of which a program that is started gets a part.
+    /// eval-job's own environment, of which started programs get a part.
     pub variables: Variables,
     /// Clears texts of secrets.
     pub redactor: Redactor,
@@ -163,22 +163,22 @@ pub struct AgentContext {
     pub state_parts: Vec<&'static str>,
     /// Makes the requests.
     pub http: HttpClient,
-    /// How long one attempt at a message, or at any other call, may take.
+    /// The time limit of one attempt at a message, or at any other call.
     pub turn_limit: Duration,
     /// Draws jitter and the ids of sessions.
     pub rng_seed: u64,
     /// Measures latencies and dates `Retry-After`.
     pub clock: Clock,
-    /// How often and when a call is tried again.
+    /// The retries of a call.
     pub retry: RetryPolicy,
-    /// How often and when a thread is read whose reply was cut off.
+    /// The polls for a reply that was cut off.
     pub reading: RetryPolicy,
     /// The conversation's part of the limiter of all those that the agent holds.
     pub limiter: ConversationLimiter,
 }
 
 impl AgentContext {
-    /// A context with the usual retries, for whom nothing was started.
+    /// A context with the default retries, without a started agent.
     pub fn new(user: &str, chatbot: &str, model: &str, http: HttpClient, clock: Clock) -> AgentContext {
         AgentContext {
             user: user.to_owned(),
@@ -201,29 +201,24 @@ impl AgentContext {
     }
 }
 
-/// Reads an address below `target` and names its key where that fails.
-pub(super) fn base_url(key: &str, address: &str) -> Result<BaseUrl, String> {
-    BaseUrl::parse(address).map_err(|error| format!("target.{key}: {error}"))
+/// Reads the address under this key below `target`.
+pub(super) fn base_url(key: &str, address: &str) -> Result<BaseUrl, SettingError> {
+    BaseUrl::parse(address).map_err(|error| SettingError::new(format!("target.{key}"), error))
 }
 
-/// The error of a client that can't be made.
-pub(super) fn unusable(message: String) -> AgentError {
-    AgentError::new(AgentErrorKind::Unreachable, message)
-}
-
-/// The abilities that a configuration brings along.
+/// The abilities whose conditions hold.
 pub(super) fn abilities_where(abilities: &[(bool, Ability)]) -> Vec<Ability> {
     abilities.iter().filter(|(has, _)| *has).map(|(_, ability)| *ability).collect()
 }
 
-/// The headers that no request can have, each in a sentence.
+/// The problems of these headers, each in a sentence.
 pub(super) fn header_problems(key: &str, headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
     headers.iter().filter_map(move |(name, value)| {
         header_problem(name, value).map(|what| format!("target.{key}.headers: `{name}` {what}"))
     })
 }
 
-/// Whether an error says that TLS is spoken where it was not expected.
+/// Whether an error says that the server expects TLS.
 pub(super) fn is_of_tls(error: &AgentError) -> bool {
-    ["begins with https://", "HTTPS port", "HTTPS server"].iter().any(|words| error.message.contains(words))
+    ["begins with https://", "HTTPS port", "HTTPS server"].iter().any(|phrase| error.message.contains(phrase))
 }

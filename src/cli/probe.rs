@@ -103,7 +103,7 @@ fn about(target: &Target) -> Lines {
     };
     let abilities = |can: bool| {
         let all = Ability::ALL.into_iter().filter(|ability| target.transport.can(*ability) == can);
-        all.map(Ability::words).collect::<Vec<_>>()
+        all.map(Ability::as_phrase).collect::<Vec<_>>()
     };
     let can = [vec!["answer messages"], abilities(true)].concat().join(", ");
     let can_not = abilities(false);

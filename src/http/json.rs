@@ -1,28 +1,42 @@
-//! JSON as others write it: what Rust's reader refuses and RFC 8259 allows (half a surrogate pair, a number beyond all
-//! bounds), and Python's `NaN` and `Infinity`.
+//! Reads JSON that other programs write: also input that RFC 8259 allows and serde_json refuses (half a surrogate pair, a
+//! number out of range), and Python's `NaN` and `Infinity`.
 //!
-//! Invariant: what can be read strictly is read so; only what fails is mended and read again.
+//! Invariant: valid input is read as it is; only input that fails is repaired and read again.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-/// Reads JSON. Where that fails, half a surrogate pair becomes U+FFFD, and a number that no one can hold its own text, or
-/// null where a number is needed. The error is the one of the text as it is.
+/// Reads JSON. Where that fails, half a surrogate pair becomes U+FFFD, and a number out of range becomes its own text, or
+/// null where a number is needed.
+///
+/// # Errors
+/// That of the original text.
 pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str(text).or_else(|error| {
-        let again = |numbers| mended(text, numbers).and_then(|text| serde_json::from_str(&text).ok());
-        again(Numbers::AsText).or_else(|| again(Numbers::AsNull)).ok_or(error)
+        let again = |numbers| repaired(text, numbers).and_then(|text| serde_json::from_str(&text).ok());
+        again(NumberSubstitute::AsText).or_else(|| again(NumberSubstitute::AsNull)).ok_or(error)
     })
 }
 
-/// The substitute for a number that is too large for any type.
+/// The text of a chat message's content: a string, or the text parts of a list.
+pub(crate) fn chat_text(content: &Value) -> String {
+    let part = |part: &Value| part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(part).collect(),
+        _ => String::new(),
+    }
+}
+
+/// The substitute for a number out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum NumberSubstitute {
     AsText,
     AsNull,
 }
 
-/// The text without what can't be held; `None` where there is nothing of that kind.
-fn mended(text: &str, numbers: Numbers) -> Option<String> {
+/// The text with substitutes for the parts that can't be read; `None` where there are none.
+fn repaired(text: &str, numbers: NumberSubstitute) -> Option<String> {
     let bytes = text.as_bytes();
     let (mut out, mut at, mut copied, mut in_string) = (String::new(), 0, 0, false);
     let mut replace = |from: usize, to: usize, with: &str| {
@@ -49,8 +63,8 @@ fn mended(text: &str, numbers: Numbers) -> Option<String> {
                 let token = &rest[..length];
                 match numbers {
                     _ if !is_beyond_bounds(token) => {}
-                    Numbers::AsText => replace(at, at + length, &format!("\"{token}\"")),
-                    Numbers::AsNull => replace(at, at + length, "null"),
+                    NumberSubstitute::AsText => replace(at, at + length, &format!("\"{token}\"")),
+                    NumberSubstitute::AsNull => replace(at, at + length, "null"),
                 }
                 at += length;
                 continue;
@@ -65,7 +79,7 @@ fn mended(text: &str, numbers: Numbers) -> Option<String> {
     is_changed.then_some(out)
 }
 
-/// How long an escape is, and whether it is half a surrogate pair. Whole pairs are one.
+/// The length of an escape, and whether it is half a surrogate pair. A whole pair is one escape.
 fn escape(text: &str) -> (usize, bool) {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;

@@ -30,7 +30,7 @@ pub use exchange::{Call, KeyHeader};
 pub use extra::{Extra, header_problem};
 pub use fault::{HttpFault, HttpFaultKind};
 pub use iam::{IAM_URL, IamDenial, IamSettings, IamTokens};
-pub(crate) use json::read_json;
+pub(crate) use json::{chat_text, read_json};
 pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};

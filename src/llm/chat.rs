@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::structured::Structured;
 use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
 use crate::evidence::{Role, Usage};
+use crate::http::chat_text;
 
 /// The body of a request; the order of the fields is the order of the bytes.
 #[derive(Debug, Serialize)]
@@ -106,7 +107,7 @@ pub(super) fn text(body: &ReplyBody) -> Result<String, NoText> {
     if let Some(refusal) = body.text("/choices/0/message/refusal").filter(|refusal| !refusal.is_empty()) {
         return Err(NoText::Refused(refusal.to_owned()));
     }
-    let text = || body.get("/choices/0/message/content").map(text_of).unwrap_or_default();
+    let text = || body.get("/choices/0/message/content").map(chat_text).unwrap_or_default();
     match body.text("/choices/0/finish_reason") {
         Some("length") => Err(NoText::CutOff(text())),
         Some("content_filter") => Err(NoText::Filtered(String::new())),
@@ -120,16 +121,6 @@ pub(super) fn usage(body: &ReplyBody) -> Usage {
         cached_input_tokens: body.number("/usage/prompt_tokens_details/cached_tokens"),
         reasoning_tokens: body.number("/usage/completion_tokens_details/reasoning_tokens"),
         ..Usage::from_counts(body.number("/usage/prompt_tokens"), body.number("/usage/completion_tokens"))
-    }
-}
-
-/// A message's text: a string, or the text parts of a list.
-fn text_of(content: &Value) -> String {
-    let part = |part: &Value| part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(part).collect(),
-        _ => String::new(),
     }
 }
 

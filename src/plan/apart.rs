@@ -47,7 +47,7 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
                      shared, one conversation after the other",
                 );
             }
-            if job.statements().next().is_some() && !transport.tells_user() {
+            if job.statements().next().is_some() && !transport.sends_user() {
                 let key = transport.key();
                 let (what, help) = match transport.is_templated() {
                     true => (

@@ -96,7 +96,7 @@ pub(super) fn refusals(
     ];
     for (needed, ability, why, help) in needs {
         if needed && !job.target.transport.can(ability) {
-            refuse(format!("{why}, and target.{} can't {}", transport.key(), ability.words()), help);
+            refuse(format!("{why}, and target.{} can't {}", transport.key(), ability.as_phrase()), help);
         }
     }
     if let Some(known) = transport.models() {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::Engine;
-use super::resources::StartError;
 use super::trial_graph::TrialGraph;
-use crate::agent::managed::{GraphAccess, Lifeline, Listener, ManagedAgent, StartConfig, StartSettings};
+use crate::agent::managed::{GraphAccess, Lifeline, Listener, ManagedAgent, StartConfig, StartError, StartSettings};
 use crate::http::{BaseUrl, Url};
 use crate::job::Isolation;
 

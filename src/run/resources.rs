@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use super::RandomSource;
 use super::contamination::{Leak, LeakDetector, TOKEN};
 use super::trial_graph::TrialGraph;
-use crate::agent::managed::{Listener, ManagedAgent, ManagedAgents, StartSettings};
+use crate::agent::managed::{Listener, ManagedAgent, ManagedAgents, StartError, StartSettings};
 use crate::evidence::Evidence;
 use crate::graph::GraphError;
 use crate::graph::embedded::EmbeddedGraph;
@@ -48,11 +48,6 @@ enum SharedAgent {
     /// Nobody tries again.
     Failed(StartError),
 }
-
-/// The agent could not be started.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct StartError(String);
 
 impl RunResources {
     pub(super) fn new(random: Box<RandomSource>) -> RunResources {
@@ -113,7 +108,7 @@ impl RunResources {
         settings: &StartSettings,
         listener: &Listener,
     ) -> Result<Arc<ManagedAgent>, StartError> {
-        self.agents.start(settings, listener).await.map(Arc::new).map_err(StartError)
+        self.agents.start(settings, listener).await.map(Arc::new)
     }
 
     /// The run's one agent: started by the first trial, and again by the first one that finds it ended.

@@ -45,7 +45,7 @@ async fn a_conversation_by_templates() {
     assert!(matches!(&reply.events[0].kind, EventKind::FunctionCall(call) if call.function == "f"));
     assert_eq!(reply.events.len(), 1);
     let error = session.talk("Again").await.reply.unwrap_err();
-    assert!(error.message.contains("picks no words"), "{error}");
+    assert!(error.message.contains("picks no text"), "{error}");
     let received = server.received();
     assert_eq!(received[1].target, "/say/a%2F7");
     assert_eq!(received[1].body, r#"{"text":"Say \"hi\"\nplease","before":[],"turn":1}"#);

@@ -176,7 +176,7 @@ async fn silence_ends_at_the_time_limit() {
     let exchange = open(short(json_frames(&peer.url))).await.unwrap().talk("Hi").await;
     let error = exchange.reply.unwrap_err();
     assert_eq!(error.kind, Timeout, "empty words are where they should be");
-    assert!(error.message.ends_with("what came had empty words"), "{error}");
+    assert!(error.message.ends_with("what came had empty text"), "{error}");
 
     let mut waits = json_frames(&peer.url);
     waits["greeting"] = true.into();

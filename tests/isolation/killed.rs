@@ -128,7 +128,7 @@ fn what_is_to_start_an_agent_starts_none_when_nobody_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let launcher = |stdin: Stdio| {
         let mut command = eval_job(folder.path());
-        command.args(["start-an-agent-when-told", "touch", "started"]).stdin(stdin).status().unwrap()
+        command.args(["start-an-agent-on-signal", "touch", "started"]).stdin(stdin).status().unwrap()
     };
     let (gone, left) = UnixStream::pair().unwrap();
     drop(gone);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::wire::{Card, Progress, UserMessage, Version, parse_card, parse_result};
+use super::wire::{Card, RpcError, TaskProgress, UserMessage, Version, parse_card, parse_result};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{BEARER, Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
@@ -14,14 +14,14 @@ use crate::secret::Secret;
 /// The waits between looks at a task: the first and the longest.
 const POLL_WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// By which trpc-agent-go's server tells users apart (`server/a2a`, `WithUserIDHeader`).
+/// The header by which trpc-agent-go's server tells users apart (`server/a2a`, `WithUserIDHeader`).
 const USER_HEADER: &str = "X-User-ID";
 
 /// JSON-RPC's code for a task that is not there (A2A, "A2A-specific errors").
 const TASK_NOT_FOUND: i64 = -32001;
 
-/// The codes of a request that the agent does not take, which is what 4xx says elsewhere: JSON-RPC's four (it can't be read,
-/// is none, calls for what is not there, in a wrong way), and A2A's for what it does not support.
+/// The codes of refused requests, which are 4xx elsewhere: JSON-RPC's four (parse error, invalid request, method not found,
+/// invalid params), and A2A's for unsupported operations and content types.
 const REFUSALS: [i64; 6] = [-32700, -32600, -32601, -32602, -32004, -32005];
 
 const HINTS: Hints = hints!("a2a", "headers", "; the agent card points there: is its address right?");
@@ -32,19 +32,19 @@ const CARD: Hints = Hints { not_found: "; no agent card is there: check target.a
 #[derive(Clone)]
 pub(super) struct A2aWire {
     base: BaseUrl,
-    /// Whether replies are asked for piece by piece; `None` leaves it to the card.
+    /// Whether replies are streamed; `None` leaves it to the card.
     streaming: Option<bool>,
-    /// Told as `X-User-ID`: without it, trpc-agent-go's server forgets a conversation after each message.
+    /// Sent as `X-User-ID`: without it, trpc-agent-go's server forgets a conversation after each message.
     user: String,
     limit: Duration,
     card: Card,
-    /// Where the card says that the agent is.
+    /// The agent's address, from its card.
     url: Url,
     /// The agent's own name for the conversation; it comes with its first reply.
     context: Option<String>,
     /// The task that waits for the next message.
     task: Option<String>,
-    progress: Progress,
+    progress: TaskProgress,
     first_ms: Option<f64>,
     /// The task that is looked at, and the wait before the next look.
     polled: Option<(String, Duration)>,
@@ -61,7 +61,7 @@ impl A2aWire {
             card: Card::default(),
             context: None,
             task: None,
-            progress: Progress::default(),
+            progress: TaskProgress::default(),
             first_ms: None,
             polled: None,
         }
@@ -72,7 +72,7 @@ impl A2aWire {
         let request = |file: &str| Request::to(Method::GET, self.base.join([".well-known", file]), CARD);
         let read = |reply: &HttpReply| {
             let card: Value = reply.object()?;
-            parse_card(&card).map_err(|what| reported(reply, AgentErrorKind::BadReply, &what))
+            parse_card(&card).map_err(|error| reported(reply, AgentErrorKind::BadReply, &error.to_string()))
         };
         match caller.call(&request("agent-card.json"), read).await {
             Err(error) if error.kind == AgentErrorKind::NotFound => {
@@ -82,12 +82,14 @@ impl A2aWire {
         }
     }
 
-    /// Where the card says that the agent is; the key goes to no other host, and nowhere in the clear that TLS led to.
-    fn address(&self, card: &Card, has_secrets: bool) -> Result<Url, String> {
-        let named = BaseUrl::parse(&card.url).map_err(|what| format!("the agent card's address: {what}"))?;
+    /// The agent's address, from its card. The key goes to no other host, and is not sent in the clear where TLS was used.
+    fn address(&self, card: &Card, has_secrets: bool) -> Result<Url, AgentError> {
+        let bad_card = |what: String| AgentError::new(AgentErrorKind::BadReply, what);
+        let named =
+            BaseUrl::parse(&card.url).map_err(|error| bad_card(format!("the agent card's address: {error}")))?;
         let (mut url, own) = (Url::parse(card.url.trim()).unwrap_or_else(|_| named.join([])), self.base.join([]));
         if matches!(url.host_str(), Some("0.0.0.0" | "[::]")) {
-            // Where a server listens, and no address: the card was read from a host that is one.
+            // An address to listen on, not one to connect to: the host of the card is used instead.
             let _ = url.set_host(own.host_str());
         }
         if has_secrets && !is_same_origin(&url, &own) {
@@ -96,10 +98,10 @@ impl A2aWire {
                 () if url.host_str() != own.host_str() => format!("another host, {named}"),
                 () => format!("{named}, which is another scheme or port"),
             };
-            return Err(format!(
+            return Err(bad_card(format!(
                 "the agent card points to {why}, and key and headers are not sent there; if that is right, set \
                  target.a2a.baseUrl to it"
-            ));
+            )));
         }
         Ok(url)
     }
@@ -111,7 +113,7 @@ impl A2aWire {
     /// Polls the task of a message that is not answered yet.
     fn poll(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
         let Some(task) = self.progress.task_id.clone() else {
-            // A stream may have ended before it said anything.
+            // A stream may have ended before its first event.
             let kind = if self.streams() { AgentErrorKind::BadReply } else { AgentErrorKind::Unreadable };
             return Err(failure(kind, "the agent answered with neither a message nor a task".to_owned()));
         };
@@ -131,9 +133,7 @@ impl Wire for A2aWire {
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         self.card = self.card(caller).await?;
-        self.url = self
-            .address(&self.card, caller.has_secrets())
-            .map_err(|what| AgentError::new(AgentErrorKind::BadReply, what))?;
+        self.url = self.address(&self.card, caller.has_secrets())?;
         if self.streaming == Some(true) && !self.card.streaming {
             let what = "target.a2a.streaming is true, and the agent card says that the agent can't stream";
             return Err(AgentError::new(AgentErrorKind::BadReply, what));
@@ -141,7 +141,7 @@ impl Wire for A2aWire {
         Ok(format!("a2a-{}", caller.unique_session_id()))
     }
 
-    /// A card that points elsewhere says nothing about who is there.
+    /// The card shows that the agent is there, unless it points to another origin.
     fn is_met(&self) -> bool {
         self.url.origin() == self.base.join([]).origin()
     }
@@ -152,7 +152,7 @@ impl Wire for A2aWire {
 
     async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
         let mut headers = vec![("A2A-Version".to_owned(), Secret::new(self.card.version.header()))];
-        // What no header can carry is left out.
+        // A name that no header can carry is left out.
         if self.user.bytes().all(|byte| byte.is_ascii_graphic()) {
             headers.push((USER_HEADER.to_owned(), Secret::new(&self.user)));
         }
@@ -162,7 +162,7 @@ impl Wire for A2aWire {
         if let Some((task, _)) = &self.polled {
             return Ok(request.with_body(&version.task(task)));
         }
-        self.progress = Progress::default();
+        self.progress = TaskProgress::default();
         let message_id = format!("{}-{}", input.session_id, input.turn);
         let message = UserMessage {
             text: &input.message,
@@ -175,23 +175,20 @@ impl Wire for A2aWire {
     }
 
     fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
-        let result = parse_result(&event).map_err(|(code, words)| {
-            let Some(code) = code else { return reply.unreadable(&words).into() };
-            let (kind, what) = match code {
-                TASK_NOT_FOUND => (
-                    AgentErrorKind::NotFound,
-                    format!("the agent has forgotten the task in mid-conversation ({words})"),
-                ),
-                code => {
-                    let kind =
-                        if REFUSALS.contains(&code) { AgentErrorKind::Status(400) } else { AgentErrorKind::BadReply };
-                    (kind, format!("the agent reported error {code}: {words}"))
-                }
-            };
-            reported(reply, kind, &what)
+        let result = parse_result(&event).map_err(|error| match error {
+            RpcError::Malformed(what) => AttemptFailure::from(reply.unreadable(&what)),
+            RpcError::Reported { code: TASK_NOT_FOUND, message } => {
+                let what = format!("the agent has forgotten the task in mid-conversation ({message})");
+                reported(reply, AgentErrorKind::NotFound, &what)
+            }
+            RpcError::Reported { code, message } => {
+                let kind =
+                    if REFUSALS.contains(&code) { AgentErrorKind::Status(400) } else { AgentErrorKind::BadReply };
+                reported(reply, kind, &format!("the agent reported error {code}: {message}"))
+            }
         })?;
-        let has_words = self.progress.apply(result).map_err(|what| reply.unreadable(&what))?;
-        Ok(if has_words { EventOutcome::Text } else { EventOutcome::Nothing })
+        let has_text = self.progress.apply(result).map_err(|error| reply.unreadable(&error.to_string()))?;
+        Ok(if has_text { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
@@ -205,7 +202,7 @@ impl Wire for A2aWire {
         let progress = std::mem::take(&mut self.progress);
         self.context = progress.context_id.clone().or(self.context.take());
         self.task = progress.waiting_task();
-        let text = progress.reply().map_err(|what| failure(AgentErrorKind::BadReply, what))?;
+        let text = progress.reply().map_err(|error| failure(error.kind(), error.to_string()))?;
         let events = progress.events_beside(&text);
         Next::reply(Reply { events, first_token_ms: self.first_ms, ..received.timed_reply(text) })
     }
@@ -225,7 +222,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::http::HttpClient;
 
-    fn address(base_url: &str, card_url: &str, has_secrets: bool) -> Result<Url, String> {
+    fn address(base_url: &str, card_url: &str, has_secrets: bool) -> Result<Url, AgentError> {
         let base = BaseUrl::parse(base_url).unwrap();
         let card = serde_json::json!({"name": "a", "url": card_url, "protocolVersion": "0.3.0"});
         let context = AgentContext::new("", "", "", HttpClient::new(), Clock::system());
@@ -241,7 +238,7 @@ mod tests {
             ("http://agent.example/", "https://agent.example/"),
             ("http://agent.example/", "http://other.example/"),
         ] {
-            let error = address(base, card, true).unwrap_err();
+            let error = address(base, card, true).unwrap_err().message;
             assert!(error.contains("are not sent there"), "{base} {card}: {error}");
         }
         assert!(address("http://127.0.0.1:1/", "http://localhost:1/a2a", true).is_ok());
@@ -251,7 +248,7 @@ mod tests {
     #[test]
     fn a_key_that_went_over_tls_is_not_sent_in_the_clear() {
         let (https, http) = ("https://agent.example/a2a", "http://agent.example/a2a");
-        let error = address(https, http, true).unwrap_err();
+        let error = address(https, http, true).unwrap_err().message;
         assert!(error.contains("not encrypted") && error.contains("baseUrl"), "{error}");
         for (base, card, has_secrets) in
             [(https, http, false), (http, https, false), (http, http, true), (https, https, true)]

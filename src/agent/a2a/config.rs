@@ -1,4 +1,4 @@
-//! What the YAML says of an agent that speaks A2A.
+//! The settings of an agent that speaks A2A: `target.a2a`.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use super::calls::A2aWire;
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::transport::abilities_where;
-use crate::agent::{Ability, Agent};
+use crate::agent::{Ability, Agent, SettingError};
 use crate::http::BaseUrl;
 
 /// `target.a2a`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct A2aConfig {
-    /// Under which address the agent card is: `/.well-known/agent-card.json`, or the older `agent.json`.
+    /// The address of the agent card, without its path: `/.well-known/agent-card.json`, or the older `agent.json`.
     /// Default: http://localhost:9999
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Whether replies are asked for piece by piece. Default: where the agent card says that the agent can
+    /// Whether replies are streamed. Default: where the agent card says that the agent can
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streaming: Option<bool>,
     /// Headers that are sent with every request.
@@ -39,7 +39,7 @@ impl RestTransport for A2aConfig {
             base_url: self.base_url.as_deref(),
             api_key: self.api_key.as_ref(),
             headers: Some(&self.headers),
-            // Whoever marks function calls as ADK and trpc-agent-go do reports them.
+            // Agents that mark function calls as ADK and trpc-agent-go do report them.
             abilities: abilities_where(&[
                 (self.streaming != Some(false), Ability::Streams),
                 (true, Ability::ReportsTools),
@@ -48,7 +48,7 @@ impl RestTransport for A2aConfig {
         }
     }
 
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         Ok(HttpAgent::boxed(A2aWire::new(base, self.streaming, &caller.context), caller))
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::wire::{AdkEvent, is_foreign, parse_run, run_request, session_request, took_body_for_state};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
 use crate::text::is_blank;
@@ -66,7 +66,7 @@ impl AdkWire {
         AdkWire { server, base, app, user, state: Map::new(), streaming, has_answered: false, events: Vec::new() }
     }
 
-    /// The same, with sessions that begin in this state.
+    /// Sets the state that each session begins with.
     pub(super) fn with_state(self, state: Map<String, Value>) -> AdkWire {
         AdkWire { state, ..self }
     }
@@ -89,7 +89,7 @@ impl AdkWire {
         caller.call(&request, read).await
     }
 
-    /// That the server does not have the app, where it says which ones it has.
+    /// A message that the server does not have the app, where it lists the apps that it has.
     async fn unknown_app(&self, caller: &Caller) -> Option<String> {
         let request = Request::to(Method::GET, self.base.join(["list-apps"]), self.server.talking);
         let list = caller.document(&request).await.ok()?.json().ok()?;
@@ -158,12 +158,12 @@ impl Wire for AdkWire {
             let what = "what came is no run: its events hold neither content nor author";
             return Err(received.reply.misshapen(what).into());
         }
-        let run = parse_run(&self.events).map_err(|what| received.reported(&what))?;
+        let run = parse_run(&self.events).map_err(|error| received.reported(&error.to_string()))?;
         self.has_answered = true;
-        Next::reply(Reply { events: run.events, usage: run.usage, ..received.timed_reply(run.text) })
+        received.run_reply(run)
     }
 
-    /// A session that the agent has forgotten says so in its own words, and so does an app that it never knew.
+    /// Adds hints to the messages about a forgotten session and an unknown app.
     fn failed(&mut self, mut failure: AttemptFailure, _: Option<&HttpReply>) -> AttemptFailure {
         let error = &mut failure.error;
         if error.kind == AgentErrorKind::Status(400) && error.message.contains("agent not found") {
@@ -184,9 +184,7 @@ impl Wire for AdkWire {
             return error;
         }
         match self.unknown_app(caller).await {
-            Some(words) => {
-                AgentError { kind: AgentErrorKind::NotFound, message: format!("{}; {words}", error.message) }
-            }
+            Some(what) => AgentError { kind: AgentErrorKind::NotFound, message: format!("{}; {what}", error.message) },
             None => error,
         }
     }

@@ -1,4 +1,4 @@
-//! What the YAML says of an agent behind ADK's `api_server`.
+//! The settings of an agent behind ADK's `api_server`: `target.adk`.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::calls::{API_SERVER, AdkWire};
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::transport::abilities_where;
-use crate::agent::{Ability, Agent};
+use crate::agent::{Ability, Agent, SettingError};
 use crate::http::BaseUrl;
 
 /// `target.adk`.
@@ -26,7 +26,7 @@ pub struct AdkConfig {
     /// The state that each session begins with.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub state: Map<String, Value>,
-    /// Whether replies are asked for piece by piece (`/run_sse`), so that the time to their first words is known.
+    /// Whether replies are streamed (`/run_sse`), so that the time to the first token is known.
     #[serde(default)]
     pub streaming: bool,
     /// Headers that are sent with every request. Without `Authorization` among them, `EVAL_JOB_AGENT_API_KEY` is sent as
@@ -52,7 +52,7 @@ impl RestTransport for AdkConfig {
         }
     }
 
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         let wire = AdkWire::new(&API_SERVER, base, self.app.as_ref(), self.streaming, &caller.context);
         Ok(HttpAgent::boxed(wire.with_state(self.state.clone()), caller))
     }

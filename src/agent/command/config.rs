@@ -1,4 +1,4 @@
-//! What the YAML says of an agent that is talked to by a command's standard input and output.
+//! The settings of an agent behind a command's standard input and output: `target.command`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub struct CommandConfig {
     /// The program. With a slash in it, it is relative to the job file's folder; else it is looked for on the PATH.
     #[schemars(regex(pattern = r"\S"))]
     pub command: String,
-    /// What stands after the program; `{user}` and `{model}` are filled in.
+    /// The arguments; `{user}` and `{model}` are filled in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("writeOnly" = true))]
     pub args: Vec<String>,
@@ -30,25 +30,25 @@ pub struct CommandConfig {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("writeOnly" = true))]
     pub env: BTreeMap<String, String>,
-    /// The names of variables that it gets from eval-job's own environment or `.env`, as far as they are set there: its
+    /// The names of variables that it gets from eval-job's own environment or `.env` where they are set there, such as its
     /// model's key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub inherit_env: Vec<String>,
-    /// Where it runs, relative to the job file's folder. Default: that folder
+    /// Its working directory, relative to the job file's folder. Default: that folder
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// The line that ends each of its messages.
     #[serde(default = "CommandConfig::default_terminator")]
     #[schemars(regex(pattern = r"\S"))]
     pub terminator: String,
-    /// It speaks first.
+    /// Whether the agent speaks first.
     #[serde(default = "CommandConfig::default_greeting")]
     pub greeting: bool,
-    /// Each conversation begins with `reset`, and the agent is then asked to introduce itself.
+    /// Whether each conversation begins with `reset`, after which the agent is asked to introduce itself.
     #[serde(default)]
     pub reset_conversation: bool,
-    /// After each reply it is asked for its tokens: `**tokens**`.
+    /// Whether it is asked for its tokens after each reply: `**tokens**`.
     #[serde(default)]
     pub tokens: bool,
 }
@@ -70,8 +70,8 @@ impl CommandConfig {
 
 impl Transport for CommandConfig {
     fn abilities(&self) -> Vec<Ability> {
-        let tells_model = self.args.iter().any(|arg| arg.contains("{model}"));
-        abilities_where(&[(tells_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])
+        let sends_model = self.args.iter().any(|arg| arg.contains("{model}"));
+        abilities_where(&[(sends_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])
     }
 
     fn check(&self) -> Vec<String> {

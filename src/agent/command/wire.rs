@@ -1,23 +1,23 @@
-//! The protocol of lines: where a message begins and ends, and how tokens are reported.
+//! The line protocol: the beginning and end of a message, and reports of tokens.
 
 use crate::evidence::Usage;
 
 /// The prefix of a message.
 const PREFIX: &str = "agent:";
 
-/// A message, as its lines come.
+/// Assembles a message from its lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct MessageReader {
-    /// Lines before the first `agent:`; of an agent that never prints it they are the message.
+    /// Lines before the first `agent:`; they are the message where the agent never prints it.
     before: Vec<String>,
     lines: Vec<String>,
     has_begun: bool,
-    /// The latest numbers of tokens among the lines; they are no part of the message.
+    /// The latest report of tokens among the lines; it is no part of the message.
     pub(super) tokens: Option<Usage>,
 }
 
 impl MessageReader {
-    /// Takes in a line; the message, when it is its end.
+    /// Takes in a line. Returns the message when it is complete.
     pub(super) fn take(&mut self, line: &str, terminator: &str) -> Option<String> {
         let line = line.trim();
         if let Some(tokens) = tokens_of(line) {
@@ -27,7 +27,7 @@ impl MessageReader {
         if is_end_of_tokens(line) {
             return None;
         }
-        // At the end of a line only: within a text it may be the agent's own word.
+        // At the end of a line only: elsewhere it may be part of the text.
         let (line, is_end) = line.strip_suffix(terminator).map_or((line, false), |rest| (rest.trim_end(), true));
         match line.find(PREFIX).filter(|_| !self.has_begun) {
             Some(at) => {
@@ -45,7 +45,7 @@ impl MessageReader {
         }
     }
 
-    /// The message, as far as it has come.
+    /// The message so far.
     pub(super) fn so_far(&self) -> String {
         if self.has_begun { self.lines.join("\n") } else { self.before.join("\n") }
     }
@@ -89,11 +89,11 @@ pub(super) fn since(earlier: Usage, now: Usage) -> Usage {
     let less = |now: Option<u64>, earlier: Option<u64>| Some(now?.saturating_sub(earlier.unwrap_or(0)));
     let took_some = (now.input_tokens, now.output_tokens) != (earlier.input_tokens, earlier.output_tokens);
     Usage {
-        // Tokens are of a call, also where nobody counts the calls.
+        // Tokens imply a call, also where calls are not counted.
         calls: now.calls.saturating_sub(earlier.calls).max(u64::from(took_some)),
         input_tokens: less(now.input_tokens, earlier.input_tokens),
         output_tokens: less(now.output_tokens, earlier.output_tokens),
-        // Of the conversation so far: which turn it was is not told.
+        // The largest in the conversation so far: the report does not name the turn.
         largest_input_tokens: now.largest_input_tokens,
         largest_output_tokens: now.largest_output_tokens,
         largest_total_tokens: now.largest_total_tokens,

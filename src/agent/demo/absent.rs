@@ -1,4 +1,4 @@
-//! Stands for the demo agent in a build without the feature `demo`: its settings are read, and it can't be started.
+//! Replaces the demo agent in a build without the feature `demo`: its settings are read, and it can't be started.
 
 mod config;
 

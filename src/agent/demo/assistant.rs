@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::dialogue::{self, DialogueState};
-use super::reminders::{Action, UserData};
+use super::reminders::{ReminderAction, UserData};
 use super::storage;
 use crate::agent::embabel::wire::{MessageReply, WireMessage};
 use crate::clock::Clock;
@@ -34,7 +34,7 @@ impl DemoModel {
     }
 }
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) enum AssistantError {
     NoSuchSession(String),
@@ -44,12 +44,12 @@ pub(super) enum AssistantError {
 pub(super) struct Assistant {
     graph: Arc<dyn Graph>,
     clock: Clock,
-    sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
-    /// What the sloppy model claims to have written, by user.
+    sessions: Mutex<HashMap<String, Arc<Mutex<DemoSession>>>>,
+    /// The data that the sloppy model claims to have written, by user.
     claims: Mutex<HashMap<String, UserData>>,
 }
 
-struct Session {
+struct DemoSession {
     user: String,
     chatbot: String,
     dialogue: DialogueState,
@@ -66,7 +66,7 @@ impl Assistant {
     pub(super) async fn open(&self, user: String, chatbot: String) -> String {
         let mut sessions = self.sessions.lock().await;
         let id = format!("demo-{}-{}", self.clock.wall().timestamp_millis(), sessions.len() + 1);
-        let session = Session { user, chatbot, dialogue: DialogueState::default(), history: Vec::new() };
+        let session = DemoSession { user, chatbot, dialogue: DialogueState::default(), history: Vec::new() };
         sessions.insert(id.clone(), Arc::new(Mutex::new(session)));
         id
     }
@@ -104,7 +104,7 @@ impl Assistant {
         })
     }
 
-    /// What the graph holds of the session's user, whatever any model claims.
+    /// The data of the session's user in the graph, whatever a model claims.
     pub(super) async fn object_context(&self, id: &str) -> Result<ObjectContext, AssistantError> {
         let session = self.session(id).await?;
         let user = session.lock().await.user.clone();
@@ -112,7 +112,7 @@ impl Assistant {
         Ok(ObjectContext { context: json!(user), resources, functions: functions() })
     }
 
-    async fn session(&self, id: &str) -> Result<Arc<Mutex<Session>>, AssistantError> {
+    async fn session(&self, id: &str) -> Result<Arc<Mutex<DemoSession>>, AssistantError> {
         self.sessions.lock().await.get(id).cloned().ok_or_else(|| AssistantError::NoSuchSession(id.to_owned()))
     }
 
@@ -126,7 +126,7 @@ impl Assistant {
     }
 
     /// Carries the actions out and returns their events.
-    async fn carry_out(&self, id: &str, user: &str, actions: &[Action]) -> Result<Vec<Value>, AssistantError> {
+    async fn carry_out(&self, id: &str, user: &str, actions: &[ReminderAction]) -> Result<Vec<Value>, AssistantError> {
         let mut events = Vec::new();
         for action in actions {
             let call = ToolCall { function: action.function().to_owned(), args: action.arguments() };
@@ -144,7 +144,7 @@ impl Assistant {
         Ok(events)
     }
 
-    async fn claim(&self, user: &str, mut data: UserData, actions: &[Action]) {
+    async fn claim(&self, user: &str, mut data: UserData, actions: &[ReminderAction]) {
         actions.iter().for_each(|action| data.apply(action));
         self.claims.lock().await.insert(user.to_owned(), data);
     }
@@ -163,5 +163,5 @@ fn functions() -> Vec<Function> {
             input_type_schema: json!({"type": "object", "properties": properties}),
         }
     };
-    Action::FUNCTIONS.map(function).to_vec()
+    ReminderAction::FUNCTIONS.map(function).to_vec()
 }

@@ -1,4 +1,4 @@
-//! What the YAML says of the demo agent.
+//! The settings of the demo agent: `target.demo`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 use crate::agent::embabel::EmbabelConfig;
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, Transport};
 
-/// `target.demo`: the agent that eval-job brings along. It has nothing to set up.
+/// `target.demo`: the agent that is built into eval-job. It has no settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DemoConfig {}
 
 impl DemoConfig {
-    /// Why this build has none; `None` where it has.
+    /// The reason why this build has no demo agent; `None` where it has one.
     pub const ABSENT: Option<&'static str> = match cfg!(feature = "demo") {
         true => None,
         false => Some("this eval-job was built without the demo agent (the feature `demo`)"),
     };
 
-    /// The models that it offers. The first does what it says; the second only says it.
+    /// Its models. The first does what it says; the second only says it.
     pub const MODELS: [&'static str; 2] = ["demo-careful", "demo-sloppy"];
 }
 
@@ -51,7 +51,7 @@ impl Transport for DemoConfig {
         Hosting::InProcess
     }
 
-    /// The user's key is for the user's agent; this one needs none.
+    /// The user's key is for the user's agent and is not sent to this one.
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
         EmbabelConfig::default().connect(AgentContext { api_key: None, ..context })
     }

@@ -1,17 +1,17 @@
-//! One turn of the dialogue: what the agent says, what it does, and what it waits for. Pure.
+//! One turn of the dialogue, pure: the agent's text, its actions, and the request that waits for an answer.
 //!
-//! Whatever places a reminder in time needs the user's time zone. It is asked for once, and where nobody knows it UTC is
-//! assumed, in so many words.
+//! To place a reminder in time the agent needs the user's time zone. It asks once, and where the user does not know it assumes
+//! UTC and says so.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 
-use super::reminders::{Action, Reminder, UserData};
+use super::reminders::{Reminder, ReminderAction, UserData};
 use super::requests::{self, UserRequest};
 use super::time_zone;
 use super::when::Day;
 
-/// What a session keeps between two messages.
+/// The state of a session between two messages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct DialogueState {
     /// The request that waits for the user's time zone.
@@ -24,10 +24,10 @@ pub(super) struct DialogueState {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct DialogueReply {
     pub(super) text: String,
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<ReminderAction>,
 }
 
-/// Answers a message, knowing these data of the user.
+/// Answers a message, with the user's data.
 pub(super) fn answer(data: UserData, now: DateTime<Utc>, state: &mut DialogueState, message: &str) -> DialogueReply {
     let waiting = state.waiting.take();
     let mut turn = DialogueTurn { data, now, state, sentences: Vec::new(), actions: Vec::new() };
@@ -51,7 +51,7 @@ struct DialogueTurn<'a> {
     now: DateTime<Utc>,
     state: &'a mut DialogueState,
     sentences: Vec<String>,
-    actions: Vec<Action>,
+    actions: Vec<ReminderAction>,
 }
 
 impl DialogueTurn<'_> {
@@ -59,7 +59,7 @@ impl DialogueTurn<'_> {
         self.sentences.push(sentence.into());
     }
 
-    fn act(&mut self, action: Action) {
+    fn act(&mut self, action: ReminderAction) {
         self.data.apply(&action);
         self.actions.push(action);
     }
@@ -70,7 +70,7 @@ impl DialogueTurn<'_> {
             UserRequest::Cancel { description } => self.cancel(&description),
             UserRequest::List => self.list(),
             UserRequest::RememberTimeZone(zone) => {
-                self.act(Action::RememberTimeZone(zone));
+                self.act(ReminderAction::RememberTimeZone(zone));
                 self.say(format!("Thank you, I'll remember that your time zone is {}.", zone.name()));
             }
             UserRequest::Greeting => self.say("Hello! I look after your reminders. How can I help you?"),
@@ -99,12 +99,12 @@ impl DialogueTurn<'_> {
         }
     }
 
-    /// Goes on with what waited for the time zone; the message should name it.
+    /// Resumes the request that waited for the time zone, which the message should name.
     fn resume(&mut self, request: UserRequest, message: &str) {
         let zone = time_zone::find(&requests::words(message));
         match zone {
             Some(zone) => {
-                self.act(Action::RememberTimeZone(zone));
+                self.act(ReminderAction::RememberTimeZone(zone));
                 self.say("Thank you, I'll remember your time zone.");
             }
             None => {
@@ -122,7 +122,7 @@ impl DialogueTurn<'_> {
             UserRequest::Reschedule { description, when } => (*when, None, self.data.find(description).cloned()),
             _ => return,
         };
-        // What is not named anew stays as it was.
+        // Day and time that are not given stay as they were.
         if let Some(old) = before.as_ref().and_then(Reminder::moment).map(|old| old.with_timezone(&zone)) {
             when.day = when.day.or(Some(Day::Date(old.date_naive())));
             when.time = when.time.or(Some(old.time()));
@@ -136,13 +136,13 @@ impl DialogueTurn<'_> {
             Some(before) => {
                 self.say(format!("I've moved the reminder \"{}\" to {place}.{guess}", before.title));
                 let after = Reminder::new(before.title.clone(), moment);
-                self.act(Action::Reschedule { before, after });
+                self.act(ReminderAction::Reschedule { before, after });
             }
             None => {
                 let what = title.as_ref().map_or("a reminder".to_owned(), |title| format!("the reminder \"{title}\""));
                 self.say(format!("I've created {what} for {place}.{guess}"));
                 let title = title.unwrap_or_else(|| "Reminder".to_owned());
-                self.act(Action::Create(Reminder::new(title, moment)));
+                self.act(ReminderAction::Create(Reminder::new(title, moment)));
             }
         }
     }
@@ -151,7 +151,7 @@ impl DialogueTurn<'_> {
         match self.data.find(description).cloned() {
             Some(reminder) => {
                 self.say(format!("I've cancelled the reminder \"{}\".", reminder.title));
-                self.act(Action::Cancel(reminder));
+                self.act(ReminderAction::Cancel(reminder));
             }
             None => self.not_found(description),
         }
@@ -166,7 +166,7 @@ impl DialogueTurn<'_> {
             [only] => format!("You have 1 reminder: {only}."),
             [first @ .., last] => format!("You have {} reminders: {} and {last}.", lines.len(), first.join(", ")),
         });
-        self.act(Action::List { titles });
+        self.act(ReminderAction::List { titles });
     }
 
     fn describe(&self, reminder: &Reminder) -> String {

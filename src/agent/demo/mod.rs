@@ -1,8 +1,8 @@
-//! The agent that eval-job brings along: a small rule-based assistant for reminders. In: Embabel's protocol over HTTP on
-//! loopback, and a graph. Out: replies with their events, and what it wrote to the graph.
+//! The agent that is built into eval-job: a small rule-based assistant for reminders. In: Embabel's protocol over HTTP on
+//! loopback, and a graph. Out: replies with their events, and reminders in the graph.
 //!
-//! It is here to be evaluated. It needs something that nobody tells it (the user's time zone), asks for it once, and says
-//! plainly what it assumes when nobody knows. Its models: `demo-careful` does what it says; `demo-sloppy` says the same
+//! It is here to be evaluated. It needs a fact that it is not given (the user's time zone), asks for it once, and states its
+//! assumption when the user does not know. Its models: `demo-careful` does what it says; `demo-sloppy` says the same
 //! and does nothing, which only the graph and the object context show.
 //!
 //! Invariants: understanding and dialogue are pure (`requests`, `dialogue`, over the data of `reminders`); only `storage`
@@ -43,7 +43,7 @@ impl DemoAgent {
     /// Starts it on a free port of the loopback interface. It reads and writes this graph.
     ///
     /// # Errors
-    /// When no port can be had.
+    /// There is no free port.
     pub async fn start(graph: Arc<dyn Graph>, clock: Clock) -> io::Result<DemoAgent> {
         DemoAgent::start_on(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), graph, clock).await
     }
@@ -51,7 +51,7 @@ impl DemoAgent {
     /// Starts it on this address.
     ///
     /// # Errors
-    /// When the address can't be had.
+    /// The address is in use.
     pub async fn start_on(address: SocketAddr, graph: Arc<dyn Graph>, clock: Clock) -> io::Result<DemoAgent> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
@@ -68,7 +68,7 @@ impl DemoAgent {
         Ok(DemoAgent { address, stop: Some(stop), serving: Some(serving) })
     }
 
-    /// Where it listens: `http://127.0.0.1:PORT`.
+    /// Its address: `http://127.0.0.1:PORT`.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -1,10 +1,10 @@
-//! What the agent keeps of a user, and what it can do to it. Plain data.
+//! The agent's data about a user, and the actions on them. Plain data.
 
 use chrono::{DateTime, FixedOffset};
 use chrono_tz::Tz;
 use serde_json::{Value, json};
 
-/// What the agent keeps of one user.
+/// The agent's data about one user.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct UserData {
     pub(super) time_zone: Option<Tz>,
@@ -15,7 +15,7 @@ pub(super) struct UserData {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reminder {
     pub(super) title: String,
-    /// ISO 8601 with its offset, as it is written; empty where somebody else wrote a reminder without a moment.
+    /// ISO 8601 with an offset; empty for a reminder without a date that a job's setup created.
     pub(super) at: String,
     pub(super) time_zone: Option<Tz>,
 }
@@ -36,7 +36,7 @@ impl Reminder {
 
 /// A call of one of the agent's functions.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Action {
+pub(super) enum ReminderAction {
     Create(Reminder),
     Reschedule { before: Reminder, after: Reminder },
     Cancel(Reminder),
@@ -44,7 +44,7 @@ pub(super) enum Action {
     RememberTimeZone(Tz),
 }
 
-impl Action {
+impl ReminderAction {
     /// The functions: name, description and arguments.
     pub(super) const FUNCTIONS: [(&str, &str, &[&str]); 5] = [
         ("createReminder", "Creates a reminder", &["title", "at", "timeZone"]),
@@ -56,50 +56,50 @@ impl Action {
 
     pub(super) fn function(&self) -> &'static str {
         let index = match self {
-            Action::Create(_) => 0,
-            Action::Reschedule { .. } => 1,
-            Action::Cancel(_) => 2,
-            Action::List { .. } => 3,
-            Action::RememberTimeZone(_) => 4,
+            ReminderAction::Create(_) => 0,
+            ReminderAction::Reschedule { .. } => 1,
+            ReminderAction::Cancel(_) => 2,
+            ReminderAction::List { .. } => 3,
+            ReminderAction::RememberTimeZone(_) => 4,
         };
-        Action::FUNCTIONS[index].0
+        ReminderAction::FUNCTIONS[index].0
     }
 
     pub(super) fn arguments(&self) -> Value {
         match self {
-            Action::Create(reminder) | Action::Reschedule { after: reminder, .. } => reminder.to_json(),
-            Action::Cancel(reminder) => json!({"title": reminder.title}),
-            Action::List { .. } => json!({}),
-            Action::RememberTimeZone(zone) => json!({"timeZone": zone.name()}),
+            ReminderAction::Create(reminder) | ReminderAction::Reschedule { after: reminder, .. } => reminder.to_json(),
+            ReminderAction::Cancel(reminder) => json!({"title": reminder.title}),
+            ReminderAction::List { .. } => json!({}),
+            ReminderAction::RememberTimeZone(zone) => json!({"timeZone": zone.name()}),
         }
     }
 
-    /// What the function returns.
+    /// The function's result.
     pub(super) fn output(&self) -> Value {
         match self {
-            Action::List { titles } => json!(titles),
+            ReminderAction::List { titles } => json!(titles),
             _ => json!("ok"),
         }
     }
 }
 
 impl UserData {
-    pub(super) fn apply(&mut self, action: &Action) {
+    pub(super) fn apply(&mut self, action: &ReminderAction) {
         match action {
-            Action::Create(reminder) => self.reminders.push(reminder.clone()),
-            Action::Reschedule { before, after } => {
+            ReminderAction::Create(reminder) => self.reminders.push(reminder.clone()),
+            ReminderAction::Reschedule { before, after } => {
                 self.reminders
                     .iter_mut()
                     .filter(|reminder| *reminder == before)
                     .for_each(|found| *found = after.clone());
             }
-            Action::Cancel(gone) => self.reminders.retain(|reminder| reminder != gone),
-            Action::List { .. } => {}
-            Action::RememberTimeZone(zone) => self.time_zone = Some(*zone),
+            ReminderAction::Cancel(gone) => self.reminders.retain(|reminder| reminder != gone),
+            ReminderAction::List { .. } => {}
+            ReminderAction::RememberTimeZone(zone) => self.time_zone = Some(*zone),
         }
     }
 
-    /// The reminder whose title shares most words with the description; at least half of either must be shared.
+    /// The reminder with the most title words in common with the description; at least half of either must be in common.
     pub(super) fn find(&self, description: &str) -> Option<&Reminder> {
         let wanted = title_words(description);
         let mut best: Option<(usize, &Reminder)> = None;

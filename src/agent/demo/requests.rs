@@ -1,11 +1,11 @@
-//! What a user asks for, read out of a message. English, by keywords.
+//! Reads the requests in a user's message. English, by keywords.
 
 use chrono_tz::Tz;
 
 use super::time_zone;
 use super::when::{self, When};
 
-/// One thing that a user asks for or tells.
+/// One request, or piece of information, of a user.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum UserRequest {
     Create { title: Option<String>, when: When },
@@ -24,7 +24,7 @@ impl UserRequest {
     }
 }
 
-/// All that a message asks for, in order. Greetings and thanks count only where there is nothing else, and then the last.
+/// The requests of a message, in order. Greetings and thanks count only where there is nothing else, and then only the last.
 pub(super) fn read(message: &str) -> Vec<UserRequest> {
     let mut found: Vec<UserRequest> = sentences(message).iter().filter_map(|words| read_sentence(words)).collect();
     if found.iter().all(UserRequest::is_courtesy) {
@@ -88,9 +88,9 @@ fn read_sentence(words: &[&str]) -> Option<UserRequest> {
             _ => {}
         }
     }
-    let of_zone = has(&["timezone"]) || lower.windows(2).any(|pair| pair[0] == "time" && pair[1] == "zone");
+    let names_zone = has(&["timezone"]) || lower.windows(2).any(|pair| pair[0] == "time" && pair[1] == "zone");
     match lower.first()?.as_str() {
-        _ if of_zone => time_zone::find(words).map(UserRequest::RememberTimeZone),
+        _ if names_zone => time_zone::find(words).map(UserRequest::RememberTimeZone),
         _ if has(&["goodbye", "bye"]) => Some(UserRequest::Goodbye),
         "thanks" | "thank" => Some(UserRequest::Thanks),
         "hello" | "hi" | "hey" | "greetings" | "yo" | "good" => Some(UserRequest::Greeting),

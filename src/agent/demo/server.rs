@@ -1,4 +1,4 @@
-//! The three calls of Embabel's protocol, and errors in JSON for whatever else comes.
+//! The three calls of Embabel's protocol; other requests get errors in JSON.
 
 use std::sync::Arc;
 

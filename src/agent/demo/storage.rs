@@ -1,22 +1,22 @@
-//! How the data of a user lie in the graph:
+//! The data of a user in the graph:
 //!
 //! ```text
 //! (:User {id, timeZone})-[:HAS_REMINDER]->(:Reminder {title, at, timeZone})
 //! ```
 //!
-//! `at` is ISO 8601 with its offset. Nodes that somebody else wrote in this shape, a job's setup for one, are read like
-//! the agent's own.
+//! `at` is ISO 8601 with an offset. Nodes of this shape that others write, such as a job's setup, are read like the agent's
+//! own.
 
 use serde_json::Map;
 
-use super::reminders::{Action, Reminder, UserData};
+use super::reminders::{Reminder, ReminderAction, UserData};
 use crate::evidence::{ObjectContext, Resource};
 use crate::graph::{Graph, GraphError, Node, Parameters, Value};
 
 const USER: &str = "MATCH (u:User {id: $user}) RETURN u";
 const REMINDERS: &str = "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder) RETURN r ORDER BY r.at, r.title";
 
-/// What the graph holds of a user.
+/// Reads the data of a user.
 pub(super) async fn load(graph: &dyn Graph, user: &str) -> Result<UserData, GraphError> {
     let time_zone = nodes(graph, USER, user).await?.first().and_then(|node| text(node, "timeZone"));
     Ok(UserData {
@@ -47,20 +47,24 @@ fn resource(mut node: Node) -> Resource {
 }
 
 /// Carries out an action. Returns the statement that it took, if any.
-pub(super) async fn write(graph: &dyn Graph, user: &str, action: &Action) -> Result<Option<&'static str>, GraphError> {
+pub(super) async fn write(
+    graph: &dyn Graph,
+    user: &str,
+    action: &ReminderAction,
+) -> Result<Option<&'static str>, GraphError> {
     let Some((statement, mut parameters)) = statement(action) else { return Ok(None) };
     parameters.insert("user".to_owned(), Value::String(user.to_owned()));
     graph.write(statement, &parameters).await?;
     Ok(Some(statement))
 }
 
-fn statement(action: &Action) -> Option<(&'static str, Parameters)> {
+fn statement(action: &ReminderAction) -> Option<(&'static str, Parameters)> {
     Some(match action {
-        Action::Create(reminder) => (
+        ReminderAction::Create(reminder) => (
             "MERGE (u:User {id: $user}) CREATE (u)-[:HAS_REMINDER]->(:Reminder {title: $title, at: $at, timeZone: $timeZone})",
             reminder_parameters(reminder),
         ),
-        Action::Reschedule { before, after } => {
+        ReminderAction::Reschedule { before, after } => {
             let mut parameters = reminder_parameters(after);
             parameters.insert("before".to_owned(), Value::String(before.at.clone()));
             (
@@ -68,14 +72,14 @@ fn statement(action: &Action) -> Option<(&'static str, Parameters)> {
                 parameters,
             )
         }
-        Action::Cancel(reminder) => (
+        ReminderAction::Cancel(reminder) => (
             "MATCH (:User {id: $user})-[:HAS_REMINDER]->(r:Reminder {title: $title}) WHERE coalesce(toString(r.at), '') = $at DETACH DELETE r",
             parameters([("title", &reminder.title), ("at", &reminder.at)]),
         ),
-        Action::RememberTimeZone(zone) => {
+        ReminderAction::RememberTimeZone(zone) => {
             ("MERGE (u:User {id: $user}) SET u.timeZone = $timeZone", parameters([("timeZone", zone.name())]))
         }
-        Action::List { .. } => return None,
+        ReminderAction::List { .. } => return None,
     })
 }
 

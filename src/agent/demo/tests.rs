@@ -107,7 +107,7 @@ async fn the_sloppy_model_says_the_same_and_does_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_told_in_one_session_is_known_in_the_next() {
+async fn facts_of_one_session_are_known_in_the_next() {
     let client = Client::new().await;
     let earlier = client.open("ann").await;
     client
@@ -141,7 +141,7 @@ async fn bad_requests_have_clear_errors() {
     let message = |session: &str, role: &str, model: &str| {
         json!({"sessionId": session, "message": {"content": "Hi", "role": role}, "model": model}).to_string()
     };
-    for (path, body, status, words) in [
+    for (path, body, status, error) in [
         ("sessions", "{".to_owned(), 400, "can't be read"),
         ("sessions", r#"{"user": "ann"}"#.to_owned(), 400, "chatbot"),
         ("sessions", r#"{"user": "", "chatbot": "c"}"#.to_owned(), 400, "empty"),
@@ -153,13 +153,13 @@ async fn bad_requests_have_clear_errors() {
     ] {
         let (actual, reply) = client.put(path, &body).await;
         assert_eq!(actual, status, "{path} {body}: {reply}");
-        assert!(reply["error"].as_str().unwrap().contains(words), "{reply}");
+        assert!(reply["error"].as_str().unwrap().contains(error), "{reply}");
     }
     assert!(client.object_context("nowhere").await["error"].as_str().unwrap().contains("no session"));
 }
 
 #[tokio::test]
-async fn it_stops_when_it_is_told_to() {
+async fn stopping_ends_the_server() {
     let client = Client::new().await;
     let url = client.agent.base_url();
     client.agent.stop().await;

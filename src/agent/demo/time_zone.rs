@@ -1,4 +1,4 @@
-//! Finds a time zone in what a user says.
+//! Finds a time zone in a user's message.
 
 use chrono_tz::{TZ_VARIANTS, Tz};
 

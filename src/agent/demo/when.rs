@@ -1,4 +1,4 @@
-//! Reads days and times of day out of what a user says.
+//! Reads days and times of day in a user's message.
 
 use chrono::{DateTime, Datelike, Days, Duration, Month, NaiveDate, NaiveTime, TimeZone, Weekday};
 use chrono_tz::Tz;

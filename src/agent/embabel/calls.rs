@@ -54,7 +54,7 @@ fn request(method: Method, url: Url, hints: Hints) -> Request {
 }
 
 impl Wire for EmbabelWire {
-    /// Creates the knowledge context that the job names; one that is there already (409) is as good.
+    /// Creates the knowledge context that the job names; one that exists already (409) is used.
     async fn prepare_memory(&self, caller: &Caller) -> Result<(), AgentError> {
         let Some((config, base)) = &self.knowledge else { return Ok(()) };
         let url = base.join(["api", "v1", "graphs"]);
@@ -62,7 +62,7 @@ impl Wire for EmbabelWire {
         let is_for_agent = is_same_origin(&url, &self.chat.join([]));
         let key = config.api_key.as_ref().map(Secret::new).or(caller.api_key.clone().filter(|_| is_for_agent));
         let request = Request { own_key: Some(key), ..request(Method::PUT, url, KNOWLEDGE) };
-        match caller.call(&request.with_body(&KnowledgeRequest::of(config)), |_| Ok(())).await {
+        match caller.call(&request.with_body(&KnowledgeRequest::new(config)), |_| Ok(())).await {
             Err(error) if error.kind == AgentErrorKind::Status(409) => Ok(()),
             outcome => outcome,
         }

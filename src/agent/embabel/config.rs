@@ -1,4 +1,4 @@
-//! What the YAML says of an agent that speaks Embabel's protocol.
+//! The settings of an agent that speaks Embabel's protocol: `target.embabel`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::calls::EmbabelWire;
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::transport::base_url;
-use crate::agent::{Ability, Agent};
+use crate::agent::{Ability, Agent, SettingError};
 use crate::http::BaseUrl;
 
 /// `target.embabel`.
@@ -34,7 +34,7 @@ pub struct EmbabelConfig {
 pub struct KnowledgeConfig {
     /// The context's name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     #[serde(default)]
     pub description: String,
     /// The schema of the graph. Default: personal
@@ -60,20 +60,18 @@ impl EmbabelConfig {
     }
 
     /// The address of the chat: the agent's together with the path.
-    fn chat_url(&self, base: &BaseUrl) -> Result<BaseUrl, String> {
+    fn chat_url(&self, base: &BaseUrl) -> Result<BaseUrl, SettingError> {
         match self.path_problem() {
             Some(problem) => Err(problem),
             None => base_url("embabel.path", base.join(self.path().split('/')).as_str()),
         }
     }
 
-    fn path_problem(&self) -> Option<String> {
+    fn path_problem(&self) -> Option<SettingError> {
         let path = self.path();
         let unfit = path.contains(['?', '#', ' ']) || path.split('/').any(|segment| matches!(segment, "." | ".."));
-        unfit.then(|| {
-            "target.embabel.path: the path must be plain segments; write it like /api/v1/chat, without ?, #, spaces and dots"
-                .to_owned()
-        })
+        let problem = "the path must be plain segments; write it like /api/v1/chat, without ?, #, spaces and dots";
+        unfit.then(|| SettingError::new("target.embabel.path", problem))
     }
 }
 
@@ -81,8 +79,8 @@ impl KnowledgeConfig {
     /// The schema of a knowledge context that names none.
     pub const SCHEMA: &'static str = "personal";
 
-    /// Where the knowledge-graph service listens.
-    pub(super) fn address(&self) -> Result<BaseUrl, String> {
+    /// The address of the knowledge-graph service.
+    pub(super) fn address(&self) -> Result<BaseUrl, SettingError> {
         base_url("embabel.knowledge.baseUrl", self.base_url.as_deref().unwrap_or("http://localhost:8080"))
     }
 }
@@ -101,10 +99,10 @@ impl RestTransport for EmbabelConfig {
 
     fn own_problems(&self) -> Vec<String> {
         let knowledge = self.knowledge.as_ref().and_then(|knowledge| knowledge.address().err());
-        self.path_problem().into_iter().chain(knowledge).collect()
+        self.path_problem().into_iter().chain(knowledge).map(|error| error.to_string()).collect()
     }
 
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         let knowledge = self.knowledge.as_ref().map(|own| own.address().map(|address| (own.clone(), address)));
         let wire = EmbabelWire::new(self.chat_url(&base)?, knowledge.transpose()?, &caller.context);
         Ok(HttpAgent::boxed(wire, caller))

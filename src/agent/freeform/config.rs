@@ -1,16 +1,16 @@
-//! What the YAML says of any agent without a protocol of its own.
+//! Settings that the transports by templates and JSONPath share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a reply has the agent's tokens.
+/// The places of the agent's tokens in a reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UsageConfig {
-    /// Where the tokens of the agent's requests are, as JSONPath.
+    /// The place of the input tokens, as JSONPath.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// Where the tokens of its replies are, as JSONPath.
+    /// The place of the output tokens, as JSONPath.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
@@ -31,7 +31,7 @@ pub enum MethodConfig {
 }
 
 impl MethodConfig {
-    /// GET, where a request only looks.
+    /// The default of requests that only read.
     pub(in crate::agent) fn get() -> MethodConfig {
         MethodConfig::Get
     }

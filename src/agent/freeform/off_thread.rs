@@ -5,13 +5,21 @@ use std::time::Duration;
 /// The longest that the templates of a request, or the paths of a reply, may take.
 pub(super) const LIMIT: Duration = Duration::from_secs(5);
 
-/// Carries it out on a thread of its own, which nobody waits for longer than the limit.
+/// Why a computation has no result.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::agent) enum OffThreadError {
+    /// It takes longer than the limit.
+    #[error("it takes longer than {LIMIT:?}")]
+    TooSlow,
+    /// It panicked.
+    #[error("eval-job itself failed: {0}")]
+    Panicked(#[from] tokio::task::JoinError),
+}
+
+/// Runs a computation on a thread of its own, and waits for it no longer than the limit.
 pub(in crate::agent) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, String> {
-    match tokio::time::timeout(LIMIT, tokio::task::spawn_blocking(work)).await {
-        Ok(Ok(made)) => Ok(made),
-        Ok(Err(error)) => Err(format!("eval-job itself failed: {error}")),
-        Err(_) => Err(format!("it takes longer than {LIMIT:?}")),
-    }
+) -> Result<T, OffThreadError> {
+    let done = tokio::time::timeout(LIMIT, tokio::task::spawn_blocking(work)).await;
+    Ok(done.map_err(|_| OffThreadError::TooSlow)??)
 }

@@ -1,26 +1,31 @@
-//! JSONPaths of a job (RFC 9535): only such as take no longer than what they look through is long.
+//! JSONPaths of a job (RFC 9535): only those whose evaluation takes linear time.
 
 use serde_json_path::JsonPath;
 
-/// Reads a path; the error names its key.
-pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, String> {
+use crate::agent::SettingError;
+
+/// Reads a path.
+///
+/// # Errors
+/// It is no JSONPath, or one that can take more than linear time.
+pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, SettingError> {
     let path = JsonPath::parse(text)
-        .map_err(|_| format!("{key}: `{text}` is no JSONPath; write it like $.message.content"))?;
-    if goes_through_all_again(text) {
-        return Err(format!(
-            "{key}: `{text}` can take for ever on a long reply, since it goes through the whole of it once for each part \
-             of it; write at most one `..`, none in a filter, and in a filter nothing but names after `$`"
-        ));
+        .map_err(|_| SettingError::new(key, format!("`{text}` is no JSONPath; write it like $.message.content")))?;
+    if takes_more_than_linear_time(text) {
+        let problem = format!(
+            "`{text}` can take for ever on a long reply, since it goes through the whole of it once for each part of it; \
+             write at most one `..`, none in a filter, and in a filter nothing but names after `$`"
+        );
+        return Err(SettingError::new(key, problem));
     }
     Ok(path)
 }
 
-/// Whether a valid path may have to look at everything once for each part that it looks at: only what takes as long as
-/// the document is, but for a factor, is evaluated between two awaits.
-fn goes_through_all_again(path: &str) -> bool {
+/// Whether the evaluation of a valid path can take more than linear time in the size of the document.
+fn takes_more_than_linear_time(path: &str) -> bool {
     let (mut quote, mut escaped) = (None, false);
     let (mut descents, mut root) = (0, false);
-    // The brackets that are open: whether each is a filter's.
+    // For each open bracket: whether it is a filter's.
     let mut brackets: Vec<bool> = Vec::new();
     let mut before = ' ';
     for character in path.chars() {
@@ -78,7 +83,7 @@ mod tests {
             "$..[?count($..[?count($..*)>1])>1]",
             "$[?count($[0:]) > 1]",
         ] {
-            let problem = path("target.http.say.reply", path_text).unwrap_err();
+            let problem = path("target.http.say.reply", path_text).unwrap_err().to_string();
             assert!(problem.starts_with("target.http.say.reply: `") && problem.contains("for ever"), "{problem}");
         }
         for path_text in [

@@ -5,13 +5,14 @@ use serde_json_path::JsonPath;
 
 use super::UsageConfig;
 use super::path::path;
+use crate::agent::SettingError;
 use crate::agent::json::arguments_of;
 use crate::evidence::{Event, Usage};
 
 /// The paths of a reply.
 #[derive(Debug, Clone)]
 pub(in crate::agent) struct ReplyPaths {
-    words: Option<JsonPath>,
+    text: Option<JsonPath>,
     events: Option<JsonPath>,
     input: Option<JsonPath>,
     output: Option<JsonPath>,
@@ -23,48 +24,50 @@ pub(in crate::agent) struct PickedReply {
     pub(in crate::agent) text: String,
     pub(in crate::agent) events: Vec<Event>,
     pub(in crate::agent) usage: Option<Usage>,
-    /// Whether anything came, and nothing of it had, where the words should be, what can be words: not even an empty text.
-    /// Then the path of the words may be wrong.
+    /// Whether the path of the text has found nothing so far that can be text, not even an empty one: it may be wrong then.
+    /// `None` before anything came.
     pub(in crate::agent) is_missed: Option<bool>,
 }
 
 impl PickedReply {
-    /// Nodes where the words should be.
-    pub(in crate::agent) fn looked<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Value>) {
-        let has_found = nodes.into_iter().any(can_be_words) || self.is_missed == Some(false);
+    /// Notes the nodes that the path of the text has found in a document.
+    pub(in crate::agent) fn note_found<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Value>) {
+        let has_found = nodes.into_iter().any(can_be_text) || self.is_missed == Some(false);
         self.is_missed = Some(!has_found);
     }
 }
 
 impl ReplyPaths {
-    /// The paths of a job; the error names the key of the first that is none. `place` is the key above all of them, `words`
-    /// the one of the agent's words.
+    /// Reads the paths of a job. `parent` is the key above all of them; `text` is the key and the path of the agent's text.
+    ///
+    /// # Errors
+    /// The first path that can't be used.
     pub(in crate::agent) fn parse(
-        place: &str,
-        words: (&str, Option<&String>),
+        parent: &str,
+        text: (&str, Option<&String>),
         events: Option<&String>,
         usage: Option<&UsageConfig>,
-    ) -> Result<ReplyPaths, String> {
+    ) -> Result<ReplyPaths, SettingError> {
         let optional =
-            |key: &str, text: Option<&String>| text.map(|text| path(&format!("{place}.{key}"), text)).transpose();
+            |key: &str, text: Option<&String>| text.map(|text| path(&format!("{parent}.{key}"), text)).transpose();
         let UsageConfig { input, output } = usage.cloned().unwrap_or_default();
         Ok(ReplyPaths {
-            words: optional(words.0, words.1)?,
+            text: optional(text.0, text.1)?,
             events: optional("events", events)?,
             input: optional("usage.input", input.as_ref())?,
             output: optional("usage.output", output.as_ref())?,
         })
     }
 
-    /// Takes in a document, or an event of a stream. Returns whether words were in it.
+    /// Takes in a document, or an event of a stream. Returns whether it has text.
     pub(in crate::agent) fn take(&self, document: &Value, picked: &mut PickedReply) -> bool {
         let before = picked.text.len();
-        for node in self.words.iter().flat_map(|path| path.query(document).all()) {
+        for node in self.text.iter().flat_map(|path| path.query(document).all()) {
             picked.text.push_str(&text(node));
         }
-        // What says nothing has no place for words.
+        // A null has no place for text.
         if !document.is_null() {
-            picked.looked(self.words.iter().flat_map(|path| path.query(document).all()));
+            picked.note_found(self.text.iter().flat_map(|path| path.query(document).all()));
         }
         for node in self.events.iter().flat_map(|path| path.query(document).all()) {
             match node {
@@ -76,7 +79,7 @@ impl ReplyPaths {
         let number = |path: &Option<JsonPath>| path.as_ref()?.query(document).all().into_iter().find_map(Value::as_u64);
         let (input, output) = (number(&self.input), number(&self.output));
         if input.is_some() || output.is_some() {
-            // A reply that tells one of the two alone is one that is not told as a whole.
+            // Where only one of the two is reported, the usage stays incomplete.
             let known = picked.usage.unwrap_or_default();
             picked.usage = Some(Usage::from_counts(input.or(known.input_tokens), output.or(known.output_tokens)));
         }
@@ -84,7 +87,7 @@ impl ReplyPaths {
     }
 }
 
-/// The words of a node: texts as they are, those of lists put together, numbers as their digits.
+/// The text of a node: strings as they are, those of lists concatenated, numbers as their digits.
 pub(in crate::agent) fn text(node: &Value) -> String {
     match node {
         Value::String(text) => text.clone(),
@@ -94,21 +97,21 @@ pub(in crate::agent) fn text(node: &Value) -> String {
     }
 }
 
-/// Whether a place holds words, or would if there were any.
-fn can_be_words(node: &Value) -> bool {
+/// Whether a node is text, or can be in place of one.
+fn can_be_text(node: &Value) -> bool {
     match node {
         Value::String(_) | Value::Number(_) | Value::Null => true,
-        Value::Array(list) => list.is_empty() || list.iter().any(can_be_words),
+        Value::Array(list) => list.is_empty() || list.iter().any(can_be_text),
         Value::Bool(_) | Value::Object(_) => false,
     }
 }
 
-/// An event by its shape: a name with arguments is a call, an output a response; anything else is kept as it came.
+/// An event, by its shape: a name with arguments is a call, an output a response; anything else is kept as it came.
 fn event(node: &Value) -> Event {
-    // As a chat completion has its calls, and as Embabel's agents report theirs.
+    // The shape of calls in chat completions, and in the events of Embabel's agents.
     let request = node.get("request").filter(|request| request.get("function").is_some()).unwrap_or(node);
     let call = request.get("function").filter(|function| function.is_object()).unwrap_or(request);
-    let first = |of: &Value, keys: &[&str]| keys.iter().find_map(|key| of.get(key).cloned());
+    let first = |node: &Value, keys: &[&str]| keys.iter().find_map(|key| node.get(key).cloned());
     let keys = ["args", "arguments", "input", "parameters"];
     let args = first(call, &keys).or_else(|| first(request, &keys));
     if let (Some(Value::String(function)), Some(args)) = (first(call, &["name", "function", "tool"]), args) {
@@ -128,11 +131,11 @@ mod tests {
     use crate::evidence::{EventKind, ToolCall};
 
     #[test]
-    fn words_events_and_tokens_are_picked() {
+    fn text_events_and_tokens_are_picked() {
         let usage = serde_json::from_value(json!({"input": "$.tokens.in", "output": "$..out"})).unwrap();
-        let (words, events) = ("$.parts[*].text".to_owned(), "$.steps".to_owned());
+        let (text, events) = ("$.parts[*].text".to_owned(), "$.steps".to_owned());
         let mut picked = PickedReply::default();
-        let picks = ReplyPaths::parse("p", ("reply", Some(&words)), Some(&events), Some(&usage)).unwrap();
+        let picks = ReplyPaths::parse("p", ("reply", Some(&text)), Some(&events), Some(&usage)).unwrap();
         assert!(picks.take(
             &json!({"parts": [{"text": "Hel"}, {"text": "lo"}, {"image": 1}], "tokens": {"in": 3, "out": 4},
                     "steps": [{"name": "f", "args": {"a": 1}, "id": 5}, {"function": {"name": "g", "arguments": "{\"b\":2}"}},
@@ -176,7 +179,12 @@ mod tests {
         let config = |reply: &str, events: &str| {
             ReplyPaths::parse("target.http.say", ("reply", Some(&reply.to_owned())), Some(&events.to_owned()), None)
         };
-        assert!(config("message", "$").unwrap_err().starts_with("target.http.say.reply: `message` is no JSONPath"));
-        assert!(config("$.a", "$[").unwrap_err().starts_with("target.http.say.events: "));
+        assert!(
+            config("message", "$")
+                .unwrap_err()
+                .to_string()
+                .starts_with("target.http.say.reply: `message` is no JSONPath")
+        );
+        assert!(config("$.a", "$[").unwrap_err().to_string().starts_with("target.http.say.events: "));
     }
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::MethodConfig;
 use super::off_thread::off_thread;
 use super::template::{address, can_be_slow, can_be_slow_within, fill_all, headers_of, mentions, mentions_within};
-use crate::agent::AgentContext;
 use crate::agent::rest::TurnInput;
+use crate::agent::{AgentContext, SettingError};
 use crate::http::Url;
 use crate::secret::Secret;
 
@@ -30,11 +30,13 @@ pub(in crate::agent) struct FilledRequest {
 }
 
 impl RequestTemplate<'_> {
-    /// Fills everything in. The error says which part can't be and holds none of the values.
-    pub(in crate::agent) fn fill(&self, values: &Value) -> Result<FilledRequest, String> {
+    /// Fills in all parts.
+    ///
+    /// # Errors
+    /// The part that can't be filled in, without any of the values.
+    pub(in crate::agent) fn fill(&self, values: &Value) -> Result<FilledRequest, SettingError> {
         let example = "http://localhost:8080/chat/{{ sessionId }}";
-        let url =
-            address(self.url, values, &["http", "https"], example).map_err(|problem| format!("url: {problem}"))?;
+        let url = address(self.url, values, &["http", "https"], example)?;
         let headers = headers_of(self.headers, values)?;
         let body = match self.body {
             Value::Null => None,
@@ -49,45 +51,47 @@ impl RequestTemplate<'_> {
         Ok(FilledRequest { method, url, headers, body })
     }
 
-    /// The same during a run: whatever can take long has a thread of its own.
-    pub(in crate::agent) async fn fill_off_thread(&self, values: &Value) -> Result<FilledRequest, String> {
+    /// The same during a run: templates that can take long are rendered on a thread of their own.
+    pub(in crate::agent) async fn fill_off_thread(&self, values: &Value) -> Result<FilledRequest, SettingError> {
         let can_be_slow = can_be_slow(self.url) || self.headers.values().any(|value| can_be_slow(value));
         if !can_be_slow && !can_be_slow_within(self.body) {
             return self.fill(values);
         }
         let (method, url, headers, body) = (self.method, self.url.to_owned(), self.headers.clone(), self.body.clone());
         let values = values.clone();
-        off_thread(move || RequestTemplate { method, url: &url, headers: &headers, body: &body }.fill(&values)).await?
+        off_thread(move || RequestTemplate { method, url: &url, headers: &headers, body: &body }.fill(&values))
+            .await
+            .map_err(|error| SettingError::new("", error))?
     }
 
-    /// Whether a template of it looks at this value.
+    /// Whether a template of it uses this value.
     pub(in crate::agent) fn mentions(&self, name: &str) -> bool {
         mentions(self.url, name)
             || self.headers.values().any(|value| mentions(value, name))
             || mentions_within(self.body, name)
     }
 
-    /// Whether what is sent depends on what the user says.
-    pub(in crate::agent) fn tells_message(&self) -> bool {
-        tells_message(|values| {
+    /// Whether the request depends on the user's message.
+    pub(in crate::agent) fn depends_on_message(&self) -> bool {
+        depends_on_message(|values| {
             let FilledRequest { url, headers, body, .. } = self.fill(values).ok()?;
             let headers: Vec<_> = headers.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect();
             Some((url, headers, body))
         })
     }
 
-    /// Whether it can only be filled in where this value is there.
+    /// Whether it can't be filled in without this value.
     pub(in crate::agent) fn needs(&self, name: &str) -> bool {
         self.fill(&example_values()).is_ok() && self.fill(&example_values_without(name)).is_err()
     }
 
-    /// What is wrong with it, whatever the values.
-    pub(in crate::agent) fn problem(&self) -> Option<String> {
+    /// The part that can't be filled in, whatever the values.
+    pub(in crate::agent) fn problem(&self) -> Option<SettingError> {
         self.fill(&example_values()).err()
     }
 }
 
-/// Values of every name, to see whether templates can be filled in.
+/// An example of each value, to check whether templates can be filled in.
 pub(in crate::agent) fn example_values() -> Value {
     json!({
         "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
@@ -102,9 +106,9 @@ pub(in crate::agent) fn example_values_without(name: &str) -> Value {
     values
 }
 
-/// Whether what is sent depends on what the user says: two messages of one length make two different requests, in the first
+/// Whether a request depends on the user's message: two messages of one length make two different requests, in the first
 /// turn or in the second.
-pub(in crate::agent) fn tells_message<T: PartialEq>(filled: impl Fn(&Value) -> Option<T>) -> bool {
+pub(in crate::agent) fn depends_on_message<T: PartialEq>(filled: impl Fn(&Value) -> Option<T>) -> bool {
     let sent = |turn: u32, message: &str| {
         let mut values = example_values();
         values["turn"] = turn.into();
@@ -118,7 +122,7 @@ pub(in crate::agent) fn tells_message<T: PartialEq>(filled: impl Fn(&Value) -> O
 /// The values that are the same in all turns. It has no `Debug`: an address can hold a password.
 #[derive(Clone)]
 pub struct TemplateValues {
-    /// Where the agent that eval-job started listens.
+    /// The address of the agent that eval-job started.
     pub base_url: Option<String>,
     /// The user.
     pub user: String,

@@ -1,15 +1,16 @@
-//! An agent's state as an object context: a document in that shape, or one that paths pick from.
+//! An agent's state as an object context: a document in that shape, or one from which paths pick the parts.
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::path::path;
-use super::pick::text;
-use crate::evidence::{Function, ObjectContext, Resource};
+use super::resource::{function, items, mark_as_entity, resource};
+use crate::agent::SettingError;
+use crate::evidence::{ObjectContext, Resource};
 
-/// Where a state has what. Without a path, the key of the same name counts.
+/// The places of the parts of a state. Without a path it is the key of the same name.
 #[derive(Debug, Clone, Default)]
 pub(in crate::agent) struct StatePaths {
     context: Option<JsonPath>,
@@ -19,16 +20,22 @@ pub(in crate::agent) struct StatePaths {
 }
 
 impl StatePaths {
-    /// The paths of a job; the error names the key of the first that is none. `place` is the key above all of them.
-    pub(in crate::agent) fn parse(place: &str, paths: [(&str, Option<&String>); 4]) -> Result<StatePaths, String> {
-        let read = |(key, text): (&str, Option<&String>)| text.map(|text| path(&format!("{place}.{key}"), text));
+    /// Reads the paths of a job. `parent` is the key above all of them.
+    ///
+    /// # Errors
+    /// The first path that can't be used.
+    pub(in crate::agent) fn parse(
+        parent: &str,
+        paths: [(&str, Option<&String>); 4],
+    ) -> Result<StatePaths, SettingError> {
+        let read = |(key, text): (&str, Option<&String>)| text.map(|text| path(&format!("{parent}.{key}"), text));
         let [context, entities, resources, functions] = paths.map(|path| read(path).transpose());
         Ok(StatePaths { context: context?, entities: entities?, resources: resources?, functions: functions? })
     }
 
-    /// Which part that is looked at has never been found in the agent's state, in a sentence that names its key: then the job
-    /// may look in the wrong place, and what is not found says nothing of the agent. A list that is there and empty is found.
-    pub(in crate::agent) fn wanting(
+    /// The first part that assertions use and that was never found in the agent's state, in a sentence that names its key: the
+    /// job's path may be wrong then, which says nothing about the agent. An empty list counts as found.
+    pub(in crate::agent) fn missing(
         &self,
         body: &Value,
         looked_at: &[&str],
@@ -68,7 +75,7 @@ impl StatePaths {
         }
     }
 
-    /// The object context that a state is. A document without the shape of one is its `context`.
+    /// The object context of a state. A document without the shape of one is its `context`.
     pub(in crate::agent) fn object_context(&self, body: Value) -> ObjectContext {
         let list = |path: &Option<JsonPath>, key: &str| match path {
             Some(path) => items(path.query(&body).all()),
@@ -82,9 +89,9 @@ impl StatePaths {
         for mut entity in list(&self.entities, "entities").iter().filter_map(resource) {
             let place = places.get(&entity.id).filter(|_| !entity.id.is_empty());
             match place.and_then(|place| resources.get_mut(*place)) {
-                Some(known) => mark(known),
+                Some(known) => mark_as_entity(known),
                 None => {
-                    mark(&mut entity);
+                    mark_as_entity(&mut entity);
                     places.entry(entity.id.clone()).or_insert(resources.len());
                     resources.push(entity);
                 }
@@ -125,81 +132,6 @@ fn is_found(path: &JsonPath, body: &Value) -> bool {
     })
 }
 
-/// What was picked, item by item: a list that was picked is its items.
-fn items(nodes: Vec<&Value>) -> Vec<Value> {
-    let of = |node: &Value| match node {
-        Value::Array(list) => list.clone(),
-        one => vec![one.clone()],
-    };
-    nodes.into_iter().flat_map(of).collect()
-}
-
-/// An entity of the knowledge graph is known by its label.
-fn mark(resource: &mut Resource) {
-    if !resource.labels.iter().any(|label| label == ObjectContext::ENTITY_LABEL) {
-        resource.labels.push(ObjectContext::ENTITY_LABEL.to_owned());
-    }
-}
-
-/// A thing: an object, or its name alone. Fields that a resource doesn't have are properties of it.
-fn resource(item: &Value) -> Option<Resource> {
-    const OWN: [&str; 6] = ["id", "name", "description", "properties", "labels", "aliases"];
-    let fields = match item {
-        Value::String(name) => {
-            return Some(Resource {
-                id: name.clone(),
-                name: name.clone(),
-                description: name.clone(),
-                ..Resource::default()
-            });
-        }
-        Value::Object(fields) => fields,
-        _ => return None,
-    };
-    let word = |key: &str| fields.get(key).map(text).filter(|word| !word.is_empty());
-    let id = ["id", "elementId", "uuid"].iter().find_map(|key| word(key));
-    let name = ["name", "title"].iter().find_map(|key| word(key)).or_else(|| id.clone()).unwrap_or_default();
-    let mut properties = match fields.get("properties") {
-        Some(Value::Object(properties)) => properties.clone(),
-        _ => Map::new(),
-    };
-    for (key, value) in fields.iter().filter(|(key, _)| !OWN.contains(&key.as_str())) {
-        properties.entry(key.clone()).or_insert_with(|| value.clone());
-    }
-    Some(Resource {
-        id: id.unwrap_or_default(),
-        description: word("description").unwrap_or_else(|| name.clone()),
-        name,
-        properties,
-        labels: words(fields.get("labels")),
-        aliases: words(fields.get("aliases")),
-    })
-}
-
-fn words(list: Option<&Value>) -> Vec<String> {
-    let list = list.map(|list| items(vec![list])).unwrap_or_default();
-    list.iter().map(text).filter(|word| !word.is_empty()).collect()
-}
-
-/// A function: an object, one within `{"function": …}` as models are told of them, or its name alone.
-fn function(item: &Value) -> Option<Function> {
-    if let Value::String(name) = item {
-        return Some(Function { name: name.clone(), ..Function::default() });
-    }
-    let fields = item.get("function").filter(|function| function.is_object()).unwrap_or(item).as_object()?;
-    let word = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
-    let schema =
-        ["inputTypeSchema", "parameters", "inputSchema", "input_schema"].iter().find_map(|key| fields.get(*key));
-    Some(Function {
-        name: word("name")?,
-        description: word("description").unwrap_or_default(),
-        label: word("label"),
-        view: word("view"),
-        static_method: fields.get("staticMethod").and_then(Value::as_bool).unwrap_or_default(),
-        input_type_schema: schema.cloned().unwrap_or_default(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -229,17 +161,17 @@ mod tests {
             );
             let picks = picks.unwrap();
             for (body, is_found) in bodies.as_array().unwrap().iter().zip(wanted) {
-                let wanting = |looked_at: &[&str]| picks.wanting(body, looked_at, &mut BTreeSet::new());
-                assert_eq!(wanting(&["resources"]).is_none(), is_found, "{text} in {body}");
-                assert_eq!(wanting(&["context"]), None, "nobody looks at it");
+                let missing = |looked_at: &[&str]| picks.missing(body, looked_at, &mut BTreeSet::new());
+                assert_eq!(missing(&["resources"]).is_none(), is_found, "{text} in {body}");
+                assert_eq!(missing(&["context"]), None, "nobody looks at it");
             }
             // What was found once is gone by the agent's doing.
             let mut found = BTreeSet::from(["entities"]);
-            assert_eq!(picks.wanting(&json!({}), &["entities"], &mut found), None);
+            assert_eq!(picks.missing(&json!({}), &["entities"], &mut found), None);
         }
-        let without = |body, looked_at: &[&str]| StatePaths::default().wanting(&body, looked_at, &mut BTreeSet::new());
-        let words = without(json!({"mood": "good"}), &["context", "resources"]).unwrap();
-        assert!(words.contains("target.http.state.resources is a JSONPath"), "{words}");
+        let without = |body, looked_at: &[&str]| StatePaths::default().missing(&body, looked_at, &mut BTreeSet::new());
+        let problem = without(json!({"mood": "good"}), &["context", "resources"]).unwrap();
+        assert!(problem.contains("target.http.state.resources is a JSONPath"), "{problem}");
         assert_eq!(without(json!({"mood": "good"}), &["context"]), None);
         assert_eq!(without(json!({"entities": []}), &["resources"]), None);
     }
@@ -304,7 +236,7 @@ mod tests {
         assert_eq!((shown.context.clone(), entities(&shown)), (json!("calm"), vec!["Ann"]));
         assert_eq!((shown.resources.len(), shown.functions[0].name.as_str()), (2, "book"));
         let wrong = "people".to_owned();
-        let nothing = StatePaths::parse("target.http.state", [("entities", Some(&wrong)); 4]).unwrap_err();
+        let nothing = StatePaths::parse("target.http.state", [("entities", Some(&wrong)); 4]).unwrap_err().to_string();
         assert!(nothing.starts_with("target.http.state.entities: `people` is no JSONPath"), "{nothing}");
     }
 }

@@ -8,18 +8,28 @@ use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior
 use serde_json::Value;
 
 use super::off_thread::{LIMIT, off_thread};
+use crate::agent::SettingError;
 use crate::http::{Url, header_problem};
 use crate::secret::Secret;
 
-/// The names that templates may use.
+/// The names of the values that templates may use.
 pub(in crate::agent) const NAMES: [&str; 8] =
     ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl"];
 
-/// Steps that a template may take: well under a second.
+/// The steps that rendering a template may take: well under a second.
 const STEPS: u64 = 2_000_000;
 
 /// Fills in an address of one of these schemes; each value is percent-encoded but `baseUrl`, which is an address itself.
-pub(in crate::agent) fn address(text: &str, values: &Value, schemes: &[&str], example: &str) -> Result<Url, String> {
+///
+/// # Errors
+/// The problem of the key `url`.
+pub(in crate::agent) fn address(
+    text: &str,
+    values: &Value,
+    schemes: &[&str],
+    example: &str,
+) -> Result<Url, SettingError> {
+    let problem = |problem: String| SettingError::new("url", problem);
     let mut values = values.clone();
     let base = values.as_object_mut().and_then(|values| values.remove("baseUrl")).unwrap_or_default();
     let mut filling = Filling::from(Serde(&values));
@@ -27,46 +37,46 @@ pub(in crate::agent) fn address(text: &str, values: &Value, schemes: &[&str], ex
         let base = Filling::from_safe_string(base.to_owned());
         filling = minijinja::context! { baseUrl => base, ..filling };
     }
-    let url = environment(true).render_str(text, filling).map_err(|error| words(&error, text))?;
+    let url = environment(true).render_str(text, filling).map_err(|error| problem(explain(&error, text)))?;
     let url = Url::parse(url.trim()).ok().filter(|url| schemes.contains(&url.scheme()) && url.has_host());
-    url.ok_or_else(|| format!("that is no address; write it like {example}"))
+    url.ok_or_else(|| problem(format!("that is no address; write it like {example}")))
 }
 
 /// Fills in headers.
 pub(in crate::agent) fn headers_of(
     headers: &BTreeMap<String, String>,
     values: &Value,
-) -> Result<Vec<(String, Secret)>, String> {
+) -> Result<Vec<(String, Secret)>, SettingError> {
     let (plain, values) = (environment(false), Filling::from(Serde(values)));
     let fill = |(name, value): (&String, &String)| match plain.render_str(value, values.clone()) {
         Ok(value) => match header_problem(name, &value) {
             None => Ok((name.clone(), Secret::new(value))),
-            Some(what) => Err(format!("headers: `{name}` {what}")),
+            Some(what) => Err(SettingError::new("headers", format!("`{name}` {what}"))),
         },
-        Err(error) => Err(format!("headers.{name}: {}", words(&error, value))),
+        Err(error) => Err(SettingError::new(format!("headers.{name}"), explain(&error, value))),
     };
     headers.iter().map(fill).collect()
 }
 
-/// Fills in every text of a JSON value. The error begins with the place of the text: `key.items[0]`.
-pub(in crate::agent) fn fill_all(key: &str, body: &Value, values: &Value) -> Result<Value, String> {
+/// Fills in every text of a JSON value. The key of an error is the place of the text: `key.items[0]`.
+pub(in crate::agent) fn fill_all(key: &str, body: &Value, values: &Value) -> Result<Value, SettingError> {
     fill(&environment(false), key, body, &Filling::from(Serde(values)))
 }
 
-/// The same during a run: whatever can take long has a thread of its own.
+/// The same during a run: templates that can take long are rendered on a thread of their own.
 pub(in crate::agent) async fn fill_all_off_thread(
     key: &'static str,
     body: &Value,
     values: &Value,
-) -> Result<Value, String> {
+) -> Result<Value, SettingError> {
     if !can_be_slow_within(body) {
         return fill_all(key, body, values);
     }
     let (body, values) = (body.clone(), values.clone());
-    off_thread(move || fill_all(key, &body, &values)).await.map_err(|problem| format!("{key}: {problem}"))?
+    off_thread(move || fill_all(key, &body, &values)).await.map_err(|error| SettingError::new(key, error))?
 }
 
-/// Whether a template does more than to put values in their places.
+/// Whether a template does more than to insert values.
 pub(super) fn can_be_slow(template: &str) -> bool {
     template.contains("{%") || template.contains("{{") && template.contains(['(', '|', '*', '~'])
 }
@@ -80,7 +90,7 @@ pub(super) fn can_be_slow_within(body: &Value) -> bool {
     }
 }
 
-/// Whether a template looks at one of its values: the word may stand in a text as well.
+/// Whether a template uses one of its values, and not only has its name in a text.
 pub(in crate::agent) fn mentions(template: &str, name: &str) -> bool {
     let environment = environment(false);
     environment.template_from_str(template).is_ok_and(|template| template.undeclared_variables(false).contains(name))
@@ -122,10 +132,10 @@ fn percent_encoded(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Fill
     Ok(())
 }
 
-fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling) -> Result<Value, String> {
+fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling) -> Result<Value, SettingError> {
     Ok(match body {
         Value::String(text) => {
-            fill_text(environment, text, values).map_err(|error| format!("{key}: {}", words(&error, text)))?
+            fill_text(environment, text, values).map_err(|error| SettingError::new(key, explain(&error, text)))?
         }
         Value::Array(list) => {
             let items = list.iter().enumerate();
@@ -136,28 +146,28 @@ fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling
             let filled = map
                 .iter()
                 .map(|(name, value)| Ok((name.clone(), fill(environment, &format!("{key}.{name}"), value, values)?)));
-            Value::Object(filled.collect::<Result<_, String>>()?)
+            Value::Object(filled.collect::<Result<_, SettingError>>()?)
         }
         other => other.clone(),
     })
 }
 
 fn fill_text(environment: &Environment<'_>, text: &str, values: &Filling) -> Result<Value, Error> {
-    // As a template first: its errors know their places.
+    // As a template first: only its errors have a place.
     let rendered = environment.render_str(text, values.clone())?;
     let Some(name) = lone(text) else { return Ok(rendered.into()) };
     let value = environment.compile_expression(name)?.eval(values.clone())?;
     Ok(serde_json::to_value(value).unwrap_or_default())
 }
 
-/// The expression of a text that is nothing but one.
+/// The expression of a text that consists of nothing else.
 fn lone(text: &str) -> Option<&str> {
     let inner = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inner.contains("{{") && !inner.contains("}}") && !inner.contains("{%")).then_some(inner)
 }
 
-/// Where in a template an error is, and its kind. Its own words could quote the template, which may hold a key.
-fn words(error: &Error, template: &str) -> String {
+/// The place of an error in a template and its kind. minijinja's own message could quote the template, which may hold a key.
+fn explain(error: &Error, template: &str) -> String {
     use minijinja::ErrorKind::{OutOfFuel, SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
     let what = match error.kind() {
         UndefinedError => format!("a name in it is not known; templates may name {}", NAMES.join(", ")),
@@ -197,7 +207,7 @@ mod tests {
                "history": [{"role": "user", "content": "Hi"}], "turn": 2, "baseUrl": "http://127.0.0.1:9"})
     }
 
-    fn filled(url: &str, body: Value) -> Result<FilledRequest, String> {
+    fn filled(url: &str, body: Value) -> Result<FilledRequest, SettingError> {
         let headers = BTreeMap::from([("X-User".to_owned(), "is {{ user }}".to_owned())]);
         RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body: &body }
             .fill(&values("Say \"hi\"\n{{ x }}"))
@@ -222,8 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_filled_in_is_told_without_the_template() {
-        for (url, body, words) in [
+    fn errors_of_filling_in_do_not_show_the_template() {
+        for (url, body, expected) in [
             (
                 "http://h/{{ nope }}",
                 Value::Null,
@@ -242,8 +252,8 @@ mod tests {
                 "body: line 1, column",
             ),
         ] {
-            let problem = filled(url, body).err().unwrap();
-            assert!(problem.starts_with(words) && !problem.contains("s3cret"), "{url}: {problem}");
+            let problem = filled(url, body).err().unwrap().to_string();
+            assert!(problem.starts_with(expected) && !problem.contains("s3cret"), "{url}: {problem}");
         }
     }
 

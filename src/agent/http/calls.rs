@@ -9,15 +9,16 @@ use serde_json_path::JsonPath;
 use super::config::{HttpConfig, StreamConfig};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::freeform::{
-    FilledRequest, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread, path, text,
+    FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread,
+    path, text,
 };
 use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
-use crate::agent::{AgentContext, AgentError, AgentErrorKind};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, SettingError};
 use crate::evidence::ObjectContext;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
 use crate::text::is_blank;
 
-/// The longest reply that is looked through between two awaits, in bytes.
+/// The longest reply that is evaluated between two awaits, in bytes.
 const QUICK: usize = 64 * 1024;
 
 const HINTS: Hints = Hints {
@@ -31,27 +32,26 @@ const HINTS: Hints = Hints {
 pub(super) struct HttpWire {
     config: Arc<HttpConfig>,
     values: TemplateValues,
-    picks: Arc<ReplyPaths>,
-    state: Arc<StatePaths>,
+    paths: Arc<ReplyPaths>,
+    state_paths: Arc<StatePaths>,
     session_path: Option<Arc<JsonPath>>,
-    /// The parts of the agent's state that assertions look at, and those that were found in a reply.
+    /// The parts of the agent's state that assertions use, and those that were found in a reply.
     looked_at: Vec<&'static str>,
     found: BTreeSet<&'static str>,
     /// The conversation so far, as `{role, content}`.
     history: Vec<Value>,
     picked: PickedReply,
-    /// A document that is too long to be looked through at once.
+    /// A document that is too long to be evaluated at once.
     document: Option<Value>,
 }
 
 impl HttpWire {
-    /// The error names the path that is none.
-    pub(super) fn new(config: &HttpConfig, context: &AgentContext) -> Result<HttpWire, String> {
+    pub(super) fn new(config: &HttpConfig, context: &AgentContext) -> Result<HttpWire, SettingError> {
         let session_path = config.open.as_ref().map(|open| path("target.http.open.sessionId", &open.session_id));
         Ok(HttpWire {
             values: TemplateValues::from(context),
-            picks: Arc::new(config.say.picks()?),
-            state: Arc::new(config.state_picks()?),
+            paths: Arc::new(config.say.paths()?),
+            state_paths: Arc::new(config.state_paths()?),
             session_path: session_path.transpose()?.map(Arc::new),
             looked_at: context.state_parts.clone(),
             config: Arc::new(config.clone()),
@@ -69,9 +69,9 @@ impl HttpWire {
         input: &TurnInput,
     ) -> Result<Request, AttemptFailure> {
         let filled = template.fill_off_thread(&self.values.in_turn(input, &self.history)).await;
-        let FilledRequest { method, url, headers, body } = filled.map_err(|problem| HttpFault {
+        let FilledRequest { method, url, headers, body } = filled.map_err(|error| HttpFault {
             kind: HttpFaultKind::Unsendable,
-            message: format!("target.http.{key}.{problem}"),
+            message: error.below(&format!("target.http.{key}")).to_string(),
         })?;
         let request = Request { headers, ..Request::to(method, url, HINTS) };
         Ok(match body {
@@ -80,8 +80,8 @@ impl HttpWire {
         })
     }
 
-    /// The document that answers a request which is no message.
-    async fn look(
+    /// Makes a request that is not a message, and returns its document.
+    async fn fetch(
         &self,
         caller: &Caller,
         key: &str,
@@ -97,7 +97,7 @@ impl Wire for HttpWire {
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         let own = caller.session_id();
         let (Some(open), Some(path)) = (&self.config.open, &self.session_path) else { return Ok(own) };
-        let reply = self.look(caller, "open", open.template(), &TurnInput::default()).await?;
+        let reply = self.fetch(caller, "open", open.template(), &TurnInput::default()).await?;
         let id = path.query(&reply).all().first().map(|node| text(node)).filter(|id| !id.is_empty());
         id.ok_or_else(|| {
             let what = "target.http.open.sessionId: nothing, or no text, is there in the agent's reply";
@@ -106,7 +106,7 @@ impl Wire for HttpWire {
     }
 
     fn is_met(&self) -> bool {
-        self.config.opens_where_it_talks()
+        self.config.opens_at_message_host()
     }
 
     async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
@@ -124,7 +124,7 @@ impl Wire for HttpWire {
         json_of(reply)
     }
 
-    /// Of server-sent events, text that is no JSON too.
+    /// Server-sent events may be text that is not JSON, too.
     fn event(&self, data: &str, head: &HttpReply) -> Result<Value, HttpFault> {
         let looks_json = data.trim_start().starts_with(['{', '[']);
         match self.config.say.stream {
@@ -138,28 +138,28 @@ impl Wire for HttpWire {
             self.document = Some(event);
             return Ok(EventOutcome::Nothing);
         }
-        Ok(if self.picks.take(&event, &mut self.picked) { EventOutcome::Text } else { EventOutcome::Nothing })
+        Ok(if self.paths.take(&event, &mut self.picked) { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
     async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         let (reply, is_json) = (&received.reply, self.config.say.stream == StreamConfig::Json);
         if let Some(document) = self.document.take() {
-            let picks = Arc::clone(&self.picks);
+            let paths = Arc::clone(&self.paths);
             let taken = off_thread(move || {
                 let mut picked = PickedReply::default();
-                picks.take(&document, &mut picked);
+                paths.take(&document, &mut picked);
                 picked
             });
-            self.picked = taken.await.map_err(unpicked)?;
+            self.picked = taken.await.map_err(not_picked)?;
         }
         let PickedReply { text, events, usage, is_missed } = std::mem::take(&mut self.picked);
         if is_blank(&text) {
             let is_other = self.config.say.stream == StreamConfig::Sse && !reply.is_event_stream();
             let what = match (is_json, is_other) {
-                (true, _) => "target.http.say.reply picks no words out of the agent's reply",
-                (_, true) => "what came is no event stream: target.http.say.stream says how the words come",
-                (_, false) => "target.http.say.reply picks no words out of the agent's stream",
+                (true, _) => "target.http.say.reply picks no text out of the agent's reply",
+                (_, true) => "what came is no event stream: target.http.say.stream says how the reply comes",
+                (_, false) => "target.http.say.reply picks no text out of the agent's stream",
             };
             let is_missed = is_missed.unwrap_or(is_other);
             let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
@@ -169,7 +169,7 @@ impl Wire for HttpWire {
         self.history.push(json!({"role": "user", "content": input.message}));
         self.history.push(json!({"role": "assistant", "content": text}));
         let reply = received.timed_reply(text);
-        // A document has no first words.
+        // A document comes at once.
         let first_token_ms = reply.first_token_ms.filter(|_| !is_json);
         Next::reply(crate::agent::Reply { events, usage, first_token_ms, ..reply })
     }
@@ -182,33 +182,33 @@ impl Wire for HttpWire {
             ));
         };
         let input = TurnInput { message: String::new(), ..input.clone() };
-        let document = self.look(caller, "state", config.template(), &input).await?;
-        let (state, looked_at, mut found) = (Arc::clone(&self.state), self.looked_at.clone(), self.found.clone());
+        let document = self.fetch(caller, "state", config.template(), &input).await?;
+        let (paths, looked_at, mut found) = (Arc::clone(&self.state_paths), self.looked_at.clone(), self.found.clone());
         let picked = off_thread(move || {
-            let wanting = state.wanting(&document, &looked_at, &mut found);
-            (found, wanting.map_or_else(|| Ok(state.object_context(document)), Err))
+            let missing = paths.missing(&document, &looked_at, &mut found);
+            (found, missing.map_or_else(|| Ok(paths.object_context(document)), Err))
         });
-        let unread = |problem| {
+        let not_picked = |error: OffThreadError| {
             let what = "target.http.state: what its JSONPaths mean can't be picked out of the agent's reply";
-            not_found(format!("{what}: {problem}"))
+            not_found(format!("{what}: {error}"))
         };
-        let (found, context) = picked.await.map_err(unread)?;
+        let (found, context) = picked.await.map_err(not_picked)?;
         self.found = found;
         context.map_err(not_found)
     }
 }
 
-/// A reply that has come and can't be read for the job's own doing, in whichever turn.
-fn unpicked(problem: String) -> HttpFault {
+/// The fault of the job's own paths, in whichever turn.
+fn not_picked(error: OffThreadError) -> HttpFault {
     let what = "target.http.say: what its JSONPaths mean can't be picked out of the agent's reply";
-    HttpFault { kind: HttpFaultKind::Unsendable, message: format!("{what}: {problem}") }
+    HttpFault { kind: HttpFaultKind::Unsendable, message: format!("{what}: {error}") }
 }
 
 /// A reply that may be any JSON.
 fn json_of(reply: &HttpReply) -> Result<Value, HttpFault> {
     match str::from_utf8(&reply.body).map(read_json) {
         Ok(Ok(value)) if !reply.is_page() => Ok(value),
-        // It has words for each way in which a body can't be read.
+        // It explains in which way the body can't be read.
         _ => reply.object(),
     }
 }
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn paths_that_do_not_end_are_the_jobs_doing() {
-        let failure = AttemptFailure::from(unpicked("it takes longer than 5s".to_owned()));
+        let failure = AttemptFailure::from(not_picked(OffThreadError::TooSlow));
         assert_eq!(failure.error.kind, AgentErrorKind::Unsendable);
     }
 }

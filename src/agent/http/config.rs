@@ -1,4 +1,4 @@
-//! What the YAML says of an agent with a REST interface of its own.
+//! The settings of an agent with a REST interface of its own: `target.http`.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::agent::freeform::{MethodConfig, ReplyPaths, RequestTemplate, StatePat
 
 use super::calls::HttpWire;
 use crate::agent::rest::{Caller, HttpAgent};
-use crate::agent::transport::{abilities_where, is_of_tls, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
+use crate::agent::transport::{abilities_where, is_of_tls};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, SettingError, Transport};
 
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
 /// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is started).
@@ -21,15 +21,15 @@ pub struct HttpConfig {
     /// The request that opens a conversation. Without it, `sessionId` is one that eval-job makes up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenConfig>,
-    /// The request that says something.
+    /// The request that sends a message.
     pub say: SayConfig,
-    /// The request that shows the agent's state.
+    /// The request that reads the agent's state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateConfig>,
 }
 
-// serde can't refuse unknown keys in what is flattened, and the loader's words for them are worth more: so a request's four
-// keys are fields of each kind of request.
+// serde can't refuse unknown keys in flattened structs, which the loader must report: so a request's four keys are fields of
+// each kind of request.
 macro_rules! request_config {
     ($(#[$doc:meta])* $name:ident, $method:literal, { $($own:tt)* }) => {
         $(#[$doc])*
@@ -70,23 +70,23 @@ request_config! {
 request_config! {
     /// `target.http.say`.
     SayConfig, "MethodConfig::default", {
-        /// Where the reply, or each event of a stream, has the agent's words, as JSONPath; several are put together.
+        /// The place of the agent's text in the reply, or in each event of a stream, as JSONPath; several are concatenated.
         pub reply: String,
-        /// Where it has what the agent reports about its work, as JSONPath.
+        /// The place of the events that the agent reports, as JSONPath.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub events: Option<String>,
-        /// Where it has the agent's tokens.
+        /// The places of the agent's tokens.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub usage: Option<UsageConfig>,
-        /// How the reply comes.
+        /// The form of the reply.
         #[serde(default)]
         pub stream: StreamConfig,
     }
 }
 
 request_config! {
-    /// `target.http.state`: its reply is what expressions see as `objectContext`: a document in that shape, or any that the
-    /// paths below are picked from.
+    /// `target.http.state`: its reply is `objectContext` in expressions: a document in that shape, or any document from which
+    /// the paths below pick the parts.
     StateConfig, "MethodConfig::get", {
         /// Where the reply has what becomes `objectContext.context`, as JSONPath. Default: its `context` where it has the
         /// shape of an object context, else all of it
@@ -105,52 +105,52 @@ request_config! {
     }
 }
 
-/// How a reply comes.
+/// The form of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StreamConfig {
-    /// As one JSON document.
+    /// One JSON document.
     #[default]
     Json,
-    /// As server-sent events, each with JSON or text.
+    /// Server-sent events, each with JSON or text.
     Sse,
-    /// As lines of JSON.
+    /// Lines of JSON.
     Ndjson,
 }
 
 impl HttpConfig {
-    /// Its requests, each with the key under which it stands.
+    /// Its requests, each with its key.
     pub(super) fn templates(&self) -> impl Iterator<Item = (&'static str, RequestTemplate<'_>)> {
         let open = self.open.iter().map(|open| ("open", open.template()));
         let state = self.state.iter().map(|state| ("state", state.template()));
         open.chain([("say", self.say.template())]).chain(state)
     }
 
-    /// Whether sessions are opened at the host and port that messages go to: else who answers there says nothing of
-    /// who is here.
-    pub(super) fn opens_where_it_talks(&self) -> bool {
+    /// Whether sessions are opened at the host and port to which messages are sent: only then an open session shows that the
+    /// agent is there.
+    pub(super) fn opens_at_message_host(&self) -> bool {
         // `http:`, nothing, host and port; what templates fill in is the same in both.
         let origin = |url: &str| url.split('/').take(3).collect::<Vec<_>>().join("/");
         self.open.as_ref().is_some_and(|open| origin(&open.url) == origin(&self.say.url))
     }
 
-    /// The paths of the agent's state; the error names the key of the first that is none.
-    pub(super) fn state_picks(&self) -> Result<StatePaths, String> {
+    /// The paths of the agent's state.
+    pub(super) fn state_paths(&self) -> Result<StatePaths, SettingError> {
         let Some(state) = &self.state else { return Ok(StatePaths::default()) };
         let StateConfig { context, entities, resources, functions, .. } = state;
         let paths = [("context", context), ("entities", entities), ("resources", resources), ("functions", functions)];
         StatePaths::parse("target.http.state", paths.map(|(key, path)| (key, path.as_ref())))
     }
 
-    /// Whether a template tells the agent this value.
-    fn tells(&self, name: &str) -> bool {
+    /// Whether a template sends this value to the agent.
+    fn sends(&self, name: &str) -> bool {
         self.templates().any(|(key, template)| key != "state" && template.mentions(name))
     }
 }
 
 impl SayConfig {
-    /// The paths of a reply; the error names the key of the first that is none.
-    pub(super) fn picks(&self) -> Result<ReplyPaths, String> {
+    /// The paths of a reply.
+    pub(super) fn paths(&self) -> Result<ReplyPaths, SettingError> {
         ReplyPaths::parse("target.http.say", ("reply", Some(&self.reply)), self.events.as_ref(), self.usage.as_ref())
     }
 }
@@ -158,7 +158,7 @@ impl SayConfig {
 impl Transport for HttpConfig {
     fn abilities(&self) -> Vec<Ability> {
         abilities_where(&[
-            (self.tells("model"), Ability::ChoosesModel),
+            (self.sends("model"), Ability::ChoosesModel),
             (self.state.is_some(), Ability::ShowsState),
             (self.say.stream != StreamConfig::Json, Ability::Streams),
             (self.say.events.is_some(), Ability::ReportsTools),
@@ -167,20 +167,21 @@ impl Transport for HttpConfig {
     }
 
     fn check(&self) -> Vec<String> {
-        let mut problems: Vec<String> = self.say.picks().err().into_iter().collect();
+        let mut problems: Vec<String> = self.say.paths().err().iter().map(ToString::to_string).collect();
         for (key, template) in self.templates() {
-            problems.extend(template.problem().map(|problem| format!("target.http.{key}.{problem}")));
+            problems.extend(template.problem().map(|error| error.below(&format!("target.http.{key}")).to_string()));
         }
-        if !self.say.template().tells_message() && problems.is_empty() {
+        if !self.say.template().depends_on_message() && problems.is_empty() {
             problems.push(
                 "target.http.say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user"
                     .to_owned(),
             );
         }
         if let Some(open) = &self.open {
-            problems.extend(path("target.http.open.sessionId", &open.session_id).err());
+            let path = path("target.http.open.sessionId", &open.session_id);
+            problems.extend(path.err().map(|error| error.to_string()));
         }
-        problems.extend(self.state_picks().err());
+        problems.extend(self.state_paths().err().map(|error| error.to_string()));
         problems
     }
 
@@ -214,8 +215,8 @@ impl Transport for HttpConfig {
         })
     }
 
-    fn tells_user(&self) -> bool {
-        self.tells("user")
+    fn sends_user(&self) -> bool {
+        self.sends("user")
     }
 
     fn how_to_report_calls(&self) -> &'static str {
@@ -231,7 +232,7 @@ impl Transport for HttpConfig {
         let is_page = error.message.contains("text/html") || error.message.contains("web page");
         match error.kind {
             AgentErrorKind::Unreadable if !is_page => Some(
-                "target.http.say.reply, which says where the words are, and target.http.say.stream, which says how they come"
+                "target.http.say.reply, which says where the text is, and target.http.say.stream, which says how it comes"
                     .to_owned(),
             ),
             AgentErrorKind::Status(400..=404 | 406..500) if !is_of_tls(error) => {
@@ -242,7 +243,7 @@ impl Transport for HttpConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        let wire = HttpWire::new(self, &context).map_err(unusable)?;
+        let wire = HttpWire::new(self, &context)?;
         Ok(HttpAgent::boxed(wire, Caller::without_key(context)))
     }
 }

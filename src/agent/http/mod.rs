@@ -1,7 +1,9 @@
 //! Any agent with a REST interface, by templates for requests and JSONPath for replies.
 //!
-//! Invariants: what is filled in stays in its place, whatever it holds; header values count as secrets; a reply's events
-//! are carried and never interpreted beyond their shape.
+//! In: user messages. Out: the text, events and tokens that the job's paths pick from the replies, and the agent's state.
+//!
+//! Invariants: a value that is filled in can't break out of its place; header values count as secrets; events are
+//! distinguished by their shape and not interpreted further.
 
 mod calls;
 mod config;

@@ -1,4 +1,4 @@
-//! What the YAML says of an agent that eval-job starts.
+//! The settings of an agent that eval-job starts: `target.start`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct StartConfig {
     /// The program. With a slash in it, it is relative to the job file's folder; else it is looked for on the PATH.
     #[schemars(regex(pattern = r"\S"))]
     pub command: String,
-    /// What stands after the program.
+    /// The arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("writeOnly" = true))]
     pub args: Vec<String>,
@@ -24,18 +24,18 @@ pub struct StartConfig {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("writeOnly" = true))]
     pub env: BTreeMap<String, String>,
-    /// The names of variables that it gets from eval-job's own environment or `.env`, as far as they are set there: its
+    /// The names of variables that it gets from eval-job's own environment or `.env` where they are set there, such as its
     /// model's key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub inherit_env: Vec<String>,
-    /// Where it runs, relative to the job file's folder. Default: that folder
+    /// Its working directory, relative to the job file's folder. Default: that folder
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// When it counts as ready. Default: when its port takes connections
+    /// The sign that it is ready. Default: its port takes connections
     #[serde(default)]
     pub ready: ReadyConfig,
-    /// How it is asked to end.
+    /// How it is stopped.
     #[serde(default)]
     pub stop: StopConfig,
 }
@@ -106,12 +106,12 @@ pub enum SignalConfig {
 }
 
 impl StartConfig {
-    /// Why the agent can't be started as things are now.
+    /// Why the agent can't be started now.
     pub fn missing(&self, folder: &std::path::Path, path: Option<&str>) -> Option<Missing> {
         self.program().missing(folder, path)
     }
 
-    /// The variables that are to be passed on and that are not set.
+    /// The variables to pass on that are not set.
     pub fn unset(&self, variables: &Variables) -> Vec<&str> {
         self.program().unset(variables)
     }
@@ -122,21 +122,21 @@ impl StartConfig {
     }
 }
 
-/// Why this is no pattern for [`ReadyConfig::log`]; `None` if it is one.
+/// The error of an invalid pattern for [`ReadyConfig::log`].
 pub fn pattern_problem(pattern: &str) -> Option<String> {
     let error = regex::Regex::new(pattern).err()?;
-    let words = error.to_string();
-    let last = words.lines().last().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
+    let message = error.to_string();
+    let last = message.lines().last().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
     Some(format!("this is no regular expression: {last}"))
 }
 
-/// Why nobody can be asked there for [`ReadyConfig::http`]; `None` where one can.
+/// The error of an invalid address for [`ReadyConfig::http`].
 pub fn address_problem(http: &str) -> Option<String> {
     let problem = crate::http::BaseUrl::parse(http).err().filter(|_| !http.starts_with('/'))?;
     Some(format!("{problem}, or only its path, like /health"))
 }
 
-/// The problems of the configuration, each in a sentence that names its key. Touches nothing.
+/// The problems of the configuration, each in a sentence that names its key.
 pub fn check(config: &StartConfig) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some(problem) = config.ready.http.as_deref().and_then(address_problem) {

@@ -1,4 +1,4 @@
-//! A started agent, as the rest of the program holds it, and the task that keeps its processes.
+//! A started agent, and the task that owns its processes.
 
 use std::io;
 use std::net::UdpSocket;
@@ -14,20 +14,20 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::StopConfig;
-use crate::agent::group::{Group, Started};
 use crate::agent::output::{Listener, Output};
+use crate::agent::process_group::{ProcessGroup, Started};
 
-/// How long output is waited for that somebody outside of the group still holds open.
+/// The time limit for output that a process outside of the group still holds open.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Between two looks at whether the group is gone.
+/// The pause between two checks whether the group is gone.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The port that an agent is given.
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) number: u16,
-    /// Keeps others from being given the same, as long as the agent may need it.
+    /// Reserves the port for as long as the agent may need it.
     pub(super) claim: Option<UdpSocket>,
 }
 
@@ -43,21 +43,21 @@ pub struct ManagedAgent {
     keeper: JoinHandle<()>,
 }
 
-/// Tells when a started agent's process has ended.
+/// Notifies when a started agent's process has ended.
 #[derive(Debug, Clone)]
 pub struct Lifeline(watch::Receiver<Option<String>>);
 
 impl Lifeline {
-    /// Waits for its end; the words say how: `exit status 1`.
+    /// Waits for its end and returns its status: `exit status 1`.
     pub async fn ended(&mut self) -> String {
         match self.0.wait_for(Option::is_some).await {
             Ok(how) => how.clone().unwrap_or_default(),
-            // Its keeper is gone, and the process with it.
+            // The task that owned it is gone, and the process with it.
             Err(_) => "killed".to_owned(),
         }
     }
 
-    /// How it ended, if it has.
+    /// Its status, if it has ended.
     pub fn has_ended(&self) -> Option<String> {
         let how = self.0.borrow().clone();
         how.or_else(|| self.0.has_changed().is_err().then(|| "killed".to_owned()))
@@ -72,7 +72,7 @@ impl ManagedAgent {
         output: Arc<Output>,
         keepers: &TaskTracker,
     ) -> io::Result<ManagedAgent> {
-        let Started { mut child, group, .. } = Group::spawn(command, false).await?;
+        let Started { mut child, group, .. } = ProcessGroup::spawn(command, false).await?;
         let (ended, lifeline) = watch::channel(None);
         let stop = CancellationToken::new();
         let draining = keepers.spawn(drain(output.clone(), child.stdout.take(), child.stderr.take()));
@@ -81,7 +81,7 @@ impl ManagedAgent {
         let Port { number: port, claim } = port;
         let keeper = keepers.spawn(async move {
             keep(child, group, asked, config, ended).await;
-            // Whoever else has the pipes has left the group and is not ours any more.
+            // Another process that holds the pipes has left the group.
             let abort = draining.abort_handle();
             if timeout(DRAIN, draining).await.is_err() {
                 abort.abort();
@@ -92,7 +92,7 @@ impl ManagedAgent {
         Ok(ManagedAgent { port, lifeline: Lifeline(lifeline), output, drained, stop: stop.drop_guard(), keeper })
     }
 
-    /// Where it listens unless the job says otherwise: `http://127.0.0.1:PORT`.
+    /// Its address, unless the job names another one: `http://127.0.0.1:PORT`.
     pub fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -102,7 +102,7 @@ impl ManagedAgent {
         self.port
     }
 
-    /// Tells when its process has ended.
+    /// Notifies when its process has ended.
     pub fn lifeline(&self) -> Lifeline {
         self.lifeline.clone()
     }
@@ -112,7 +112,7 @@ impl ManagedAgent {
         self.output.add_listener(listener);
     }
 
-    /// Where its process has ended: waits until its output was read to the end.
+    /// Waits until its output was read to the end, if its process has ended.
     pub async fn wait_for_output(&self) {
         if self.lifeline.has_ended().is_some() {
             self.drained.cancelled().await;
@@ -123,7 +123,7 @@ impl ManagedAgent {
         &self.output
     }
 
-    /// Asks it to end and waits until nothing of it is left and its output was read to the end.
+    /// Asks it to end and waits until all its processes have ended and its output was read to the end.
     pub async fn stop(self) {
         drop(self.stop);
         // It fails only when the runtime itself ends, and then the group is killed.
@@ -131,7 +131,7 @@ impl ManagedAgent {
     }
 }
 
-/// Takes both streams to their ends.
+/// Reads both streams to their ends.
 async fn drain(output: Arc<Output>, stdout: Option<ChildStdout>, stderr: Option<ChildStderr>) {
     let stdout = async {
         if let Some(stream) = stdout {
@@ -146,10 +146,10 @@ async fn drain(output: Arc<Output>, stdout: Option<ChildStdout>, stderr: Option<
     tokio::join!(stdout, stderr);
 }
 
-/// Keeps a process until it ends or is to be ended, and then sees to the rest of its group.
+/// Waits until a process ends or is to be stopped, and then ends the rest of its group.
 async fn keep(
     mut child: Child,
-    mut group: Group,
+    mut group: ProcessGroup,
     stop: CancellationToken,
     config: StopConfig,
     ended: watch::Sender<Option<String>>,
@@ -158,15 +158,15 @@ async fn keep(
         status = child.wait() => status,
         () = stop.cancelled() => {
             group.signal(config.signal);
-            let patience = Duration::from_secs_f64(config.within);
-            let politely = async {
+            let limit = Duration::from_secs_f64(config.within);
+            let ending = async {
                 let status = child.wait().await;
                 while !group.is_gone() {
                     sleep(PAUSE).await;
                 }
                 status
             };
-            match timeout(patience, politely).await {
+            match timeout(limit, ending).await {
                 Ok(status) => status,
                 Err(_) => {
                     group.kill();
@@ -178,10 +178,10 @@ async fn keep(
     // Children that were left behind.
     group.kill();
     drop(group);
-    ended.send_replace(Some(status.map_or_else(|error| error.to_string(), words)));
+    ended.send_replace(Some(status.map_or_else(|error| error.to_string(), describe)));
 }
 
-fn words(status: ExitStatus) -> String {
+fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return format!("killed by signal {signal}");

@@ -6,18 +6,19 @@ use regex::bytes::Regex;
 use tokio::process::Command;
 
 use super::StartConfig;
+use crate::agent::program::NoFolder;
 use crate::secret::{Redactor, Secret, Variables};
 
-/// How an agent is started, with everything filled in.
+/// All that is needed to start an agent.
 #[derive(Debug, Clone)]
 pub struct StartSettings {
     /// The job's settings.
     pub config: StartConfig,
     /// The job file's folder.
     pub folder: PathBuf,
-    /// The port at which it must listen; `None` for a free one.
+    /// The port on which it must listen; `None` for a free one.
     pub port: Option<u16>,
-    /// The graph that it is given.
+    /// The access to its graph.
     pub graph: Option<GraphAccess>,
     /// eval-job's own environment, of which it gets a part.
     pub variables: Variables,
@@ -25,7 +26,7 @@ pub struct StartSettings {
     pub redactor: Redactor,
 }
 
-/// How an agent gets to its graph.
+/// The access to a graph, for an agent in a process of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphAccess {
     /// `NEO_URI`.
@@ -39,26 +40,25 @@ pub struct GraphAccess {
 }
 
 impl StartSettings {
-    /// The command, with its place and its environment.
-    pub(super) fn command(&self, port: u16) -> Result<Command, String> {
-        let mut command =
-            self.config.program().command(&self.folder, &self.variables).map_err(|error| error.to_string())?;
+    /// The command, with its folder and its environment.
+    pub(super) fn command(&self, port: u16) -> Result<Command, NoFolder> {
+        let mut command = self.config.program().command(&self.folder, &self.variables)?;
         command.env("PORT", port.to_string());
         if let Some(graph) = &self.graph {
             command.env("NEO_URI", &graph.uri).env("NEO_USERNAME", &graph.username);
             command.env("NEO_PASSWORD", graph.password.expose());
             match &graph.database {
                 Some(database) => command.env("NEO_DATABASE", database),
-                // One that happens to be set here is not the one that the assertions look at.
+                // One that happens to be set here is not the one that the assertions query.
                 None => command.env_remove("NEO_DATABASE"),
             };
         }
         Ok(command)
     }
 
-    /// The pattern that its output is searched for.
-    pub(super) fn pattern(&self) -> Result<Option<Regex>, String> {
-        self.config.ready.log.as_deref().map(Regex::new).transpose().map_err(|error| error.to_string())
+    /// The pattern of the output that says that it is ready.
+    pub(super) fn pattern(&self) -> Result<Option<Regex>, regex::Error> {
+        self.config.ready.log.as_deref().map(Regex::new).transpose()
     }
 
     /// Adds the secrets of the agent's environment to the redactor: the graph's password, and values with a secret's name.

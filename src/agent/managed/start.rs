@@ -12,21 +12,21 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::process::{ManagedAgent, Port};
-use super::{ReadyConfig, StartSettings};
+use super::{ReadyConfig, StartError, StartSettings};
 use crate::agent::output::{Listener, Output};
 use crate::descriptors;
 use crate::http::{Call, HttpClient, HttpFaultKind, Method, Url};
 
-/// How often an agent is started again when somebody else took its port.
+/// The most times that an agent is started when another program takes its port.
 const TRIES: usize = 3;
 
-/// How long one look at whether it is ready may take.
-const LOOK: Duration = Duration::from_secs(2);
+/// The time limit of one readiness probe.
+const PROBE_LIMIT: Duration = Duration::from_secs(2);
 
-/// Between two looks.
+/// The pause between two probes.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// How many of its last lines are shown when it can't be started.
+/// The number of its last lines that an error shows.
 const LAST_LINES: usize = 12;
 
 /// All agents that a run starts.
@@ -40,9 +40,9 @@ pub struct ManagedAgents {
 
 /// Why an agent is not ready.
 enum NotReady {
-    /// Its process has ended, with these words about how.
+    /// Its process has ended with this status.
     Ended(String),
-    /// It took too long; whether the last look failed for want of a file descriptor of our own.
+    /// It took too long; `no_descriptor` where the last probe failed for want of a file descriptor of our own.
     TooSlow { no_descriptor: bool },
 }
 
@@ -50,16 +50,15 @@ impl ManagedAgents {
     /// Starts an agent and waits until it is ready. `listener` collects its output.
     ///
     /// # Errors
-    /// A sentence that says why it can't be used, with the last lines that it printed.
-    pub async fn start(&self, settings: &StartSettings, listener: &Listener) -> Result<ManagedAgent, String> {
+    /// The agent can't be used.
+    pub async fn start(&self, settings: &StartSettings, listener: &Listener) -> Result<ManagedAgent, StartError> {
         let mut tries = 1;
         loop {
             let port = match settings.port {
-                Some(port) => Port { number: untaken(port).await?, claim: None },
-                None => self.free_port().map_err(|error| match descriptors::is_exhausted(&error) {
-                    true => no_descriptor("no free port was found for the agent"),
-                    false => format!("no free port was found for the agent: {error}"),
-                })?,
+                // What listens there already would be taken for the agent.
+                Some(port) if connects(port).await => return Err(StartError::PortTaken(port)),
+                Some(port) => Port { number: port, claim: None },
+                None => self.free_port().map_err(|error| StartError::no_free_port(&error))?,
             };
             let number = port.number;
             let own = Listener::default();
@@ -73,97 +72,94 @@ impl ManagedAgents {
                 Err(not_ready) => not_ready,
             };
             agent.stop().await;
-            let words = own.last_lines(LAST_LINES);
-            let said = words
-                .as_deref()
-                .map_or("; it printed nothing".to_owned(), |words| format!("; its output ends with:\n{words}"));
+            let output = own.last_lines(LAST_LINES);
             match not_ready {
-                NotReady::Ended(_) if tries < TRIES && settings.port.is_none() && is_port_taken(words.as_deref()) => {
+                NotReady::Ended(_) if tries < TRIES && settings.port.is_none() && is_port_taken(output.as_deref()) => {
                     tries += 1
                 }
-                NotReady::Ended(how) => {
-                    return Err(format!("the agent's process ended ({how}) before it was ready{said}"));
-                }
+                NotReady::Ended(status) => return Err(StartError::Ended { status, output }),
                 NotReady::TooSlow { no_descriptor: true } => {
-                    return Err(no_descriptor("nobody could look whether the agent is ready"));
+                    return Err(StartError::NoDescriptor("nobody could look whether the agent is ready"));
                 }
                 NotReady::TooSlow { no_descriptor: false } => {
-                    let within = settings.config.ready.within;
+                    let seconds = settings.config.ready.within.to_string();
                     let what = waited_for(&settings.config.ready, number);
-                    return Err(format!(
-                        "the agent was not ready within {within} s (target.start.ready.within): {what}{said}"
-                    ));
+                    return Err(StartError::NotReady { seconds, what, output });
                 }
             }
         }
     }
 
-    /// Waits until nothing is left of any agent. Those that are in use are not asked to end.
+    /// Waits until all agents have ended. It does not ask those in use to end.
     pub async fn all_ended(&self) {
         self.keepers.close();
         self.keepers.wait().await;
     }
 
-    async fn spawn(&self, settings: &StartSettings, port: Port, output: Arc<Output>) -> Result<ManagedAgent, String> {
+    async fn spawn(
+        &self,
+        settings: &StartSettings,
+        port: Port,
+        output: Arc<Output>,
+    ) -> Result<ManagedAgent, StartError> {
         let mut command = settings.command(port.number)?;
         ManagedAgent::spawn(&mut command, port, &settings.config.stop, output, &self.keepers)
             .await
-            .map_err(|error| unstartable(&settings.config.command, &error))
+            .map_err(|error| StartError::not_started(&settings.config.command, &error))
     }
 
     async fn until_ready(&self, settings: &StartSettings, agent: &mut ManagedAgent) -> Result<(), NotReady> {
         let mut lifeline = agent.lifeline();
         let within = Duration::from_secs_f64(settings.config.ready.within);
-        let lacked = AtomicBool::new(false);
+        let no_descriptor = AtomicBool::new(false);
         tokio::select! {
             biased;
             how = lifeline.ended() => Err(NotReady::Ended(how)),
-            () = self.ready(&settings.config.ready, agent, &lacked) => match lifeline.has_ended() {
-                // Then somebody else is ready at its port.
+            () = self.ready(&settings.config.ready, agent, &no_descriptor) => match lifeline.has_ended() {
+                // Then another program is ready at its port.
                 Some(how) => Err(NotReady::Ended(how)),
                 None => Ok(()),
             },
-            () = sleep(within) => Err(NotReady::TooSlow { no_descriptor: lacked.load(Ordering::Relaxed) }),
+            () = sleep(within) => Err(NotReady::TooSlow { no_descriptor: no_descriptor.load(Ordering::Relaxed) }),
         }
     }
 
-    /// `lacked` is set where the last probe failed for want of a file descriptor.
-    async fn ready(&self, config: &ReadyConfig, agent: &ManagedAgent, lacked: &AtomicBool) {
+    /// `no_descriptor` is set where the last probe failed for want of a file descriptor.
+    async fn ready(&self, config: &ReadyConfig, agent: &ManagedAgent, no_descriptor: &AtomicBool) {
         if config.log.is_some() {
             return agent.output().pattern_seen().await;
         }
         let address = config.http.as_ref().map(|http| health_address(http, agent.port()));
         loop {
-            let seen = match &address {
+            let result = match &address {
                 Some(address) => self.answers(address).await,
-                None => look(agent.port()).await,
+                None => probe(agent.port()).await,
             };
-            if seen == Seen::Ready {
+            if result == ProbeResult::Ready {
                 return;
             }
-            lacked.store(seen == Seen::Nothing, Ordering::Relaxed);
+            no_descriptor.store(result == ProbeResult::NoDescriptor, Ordering::Relaxed);
             sleep(PAUSE).await;
         }
     }
 
-    async fn answers(&self, address: &str) -> Seen {
-        let Ok(url) = Url::parse(address) else { return Seen::NotReady };
-        let call = Call { method: Method::GET, url, key: None, body: None, time_limit: LOOK, body_cap: 1 << 20 };
+    async fn answers(&self, address: &str) -> ProbeResult {
+        let Ok(url) = Url::parse(address) else { return ProbeResult::NotReady };
+        let call = Call { method: Method::GET, url, key: None, body: None, time_limit: PROBE_LIMIT, body_cap: 1 << 20 };
         match self.http.exchange(call).await {
-            Ok(reply) if reply.is_success() => Seen::Ready,
-            Err(fault) if fault.kind == HttpFaultKind::NoDescriptor => Seen::Nothing,
-            _ => Seen::NotReady,
+            Ok(reply) if reply.is_success() => ProbeResult::Ready,
+            Err(fault) if fault.kind == HttpFaultKind::NoDescriptor => ProbeResult::NoDescriptor,
+            _ => ProbeResult::NotReady,
         }
     }
 
-    /// A port on which nothing listens now, and which no other agent of this run was given.
+    /// A port on which nothing listens now, and which no other agent of this run has.
     fn free_port(&self) -> io::Result<Port> {
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let number = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-            // Until the agent listens there, any other eval-job on this machine could be given the same port, and would
-            // then talk with the wrong agent. A claim of the same number for datagrams is in nobody's way, can be had
-            // once, and goes with this process.
+            // Until the agent listens there, another eval-job on this machine could get the same port and talk to the wrong
+            // agent. Binding the same number for datagrams reserves it until this process ends.
             match UdpSocket::bind((Ipv4Addr::LOCALHOST, number)) {
                 Ok(claim) if ports.insert(number) => return Ok(Port { number, claim: Some(claim) }),
                 Err(error) if descriptors::is_exhausted(&error) => return Err(error),
@@ -173,54 +169,38 @@ impl ManagedAgents {
     }
 }
 
-/// The port, unless somebody listens there: that one would be taken for the agent.
-async fn untaken(port: u16) -> Result<u16, String> {
-    if connects(port).await {
-        return Err(format!(
-            "something listens at 127.0.0.1:{port} already, where the agent is to be started: end it, or leave the port \
-             out (target.start.ready.port, target.embabel.baseUrl), so that each agent is given a free one"
-        ));
-    }
-    Ok(port)
-}
-
 async fn connects(port: u16) -> bool {
-    look(port).await == Seen::Ready
+    probe(port).await == ProbeResult::Ready
 }
 
 /// The result of a readiness probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum ProbeResult {
     Ready,
     NotReady,
-    /// Nothing could be seen, for want of a file descriptor of our own.
-    Nothing,
+    /// The probe failed for want of a file descriptor of our own.
+    NoDescriptor,
 }
 
-async fn look(port: u16) -> Seen {
-    match timeout(LOOK, TcpStream::connect((Ipv4Addr::LOCALHOST, port))).await {
-        Ok(Ok(_)) => Seen::Ready,
-        Ok(Err(error)) if descriptors::is_exhausted(&error) => Seen::Nothing,
-        _ => Seen::NotReady,
+async fn probe(port: u16) -> ProbeResult {
+    match timeout(PROBE_LIMIT, TcpStream::connect((Ipv4Addr::LOCALHOST, port))).await {
+        Ok(Ok(_)) => ProbeResult::Ready,
+        Ok(Err(error)) if descriptors::is_exhausted(&error) => ProbeResult::NoDescriptor,
+        _ => ProbeResult::NotReady,
     }
-}
-
-/// The error of something that failed for want of a file descriptor, with a hint.
-fn no_descriptor(what: &str) -> String {
-    format!("{what}: {}; try {}", descriptors::NONE_LEFT, descriptors::HINT)
 }
 
 fn health_address(http: &str, port: u16) -> String {
     if http.starts_with('/') { format!("http://127.0.0.1:{port}{http}") } else { http.to_owned() }
 }
 
-/// Whether the output says that somebody else has the port.
+/// Whether the output says that another program has the port.
 fn is_port_taken(output: Option<&str>) -> bool {
-    let words = output.unwrap_or_default().to_lowercase();
+    let output = output.unwrap_or_default().to_lowercase();
     ["address already in use", "address in use", "eaddrinuse", "address is already in use"]
         .iter()
-        .any(|phrase| words.contains(phrase))
-        || words.contains("port") && words.contains("already in use")
+        .any(|phrase| output.contains(phrase))
+        || output.contains("port") && output.contains("already in use")
 }
 
 fn waited_for(ready: &ReadyConfig, port: u16) -> String {
@@ -231,45 +211,30 @@ fn waited_for(ready: &ReadyConfig, port: u16) -> String {
     }
 }
 
-fn unstartable(command: &str, error: &io::Error) -> String {
-    match error.kind() {
-        _ if descriptors::is_exhausted(error) => no_descriptor("the agent could not be started"),
-        io::ErrorKind::NotFound => format!(
-            "the agent could not be started: there is no program `{command}`; target.start.command is looked for on the \
-             PATH, or relative to the job file's folder if it has a slash"
-        ),
-        io::ErrorKind::PermissionDenied => format!(
-            "the agent could not be started: `{command}` may not be executed; try chmod +x, or name what runs it: \
-             {{command: python3, args: [{command}]}}"
-        ),
-        _ => format!("the agent could not be started: `{command}`: {error}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_taken_port_is_known_by_its_words() {
-        for words in
+        for output in
             ["OSError: [Errno 98] Address already in use", "Error: listen EADDRINUSE: …", "Port 8081 is already in use"]
         {
-            assert!(is_port_taken(Some(words)), "{words}");
+            assert!(is_port_taken(Some(output)), "{output}");
         }
         assert!(!is_port_taken(Some("the address book is in use")) && !is_port_taken(None));
     }
 
     #[cfg(unix)]
     #[test]
-    fn what_lacked_a_file_descriptor_is_not_the_agents_doing() {
-        let words = unstartable("agent", &io::Error::from_raw_os_error(24));
+    fn a_missing_file_descriptor_is_not_the_agents_failure() {
+        let error = StartError::not_started("agent", &io::Error::from_raw_os_error(24)).to_string();
         assert!(
-            words.contains("eval-job had no file descriptor left; try fewer conversations at once (-j)"),
-            "{words}"
+            error.contains("eval-job had no file descriptor left; try fewer conversations at once (-j)"),
+            "{error}"
         );
-        let words = unstartable("agent", &io::Error::from_raw_os_error(2));
-        assert!(words.contains("there is no program `agent`"), "{words}");
+        let error = StartError::not_started("agent", &io::Error::from_raw_os_error(2)).to_string();
+        assert!(error.contains("there is no program `agent`"), "{error}");
     }
 
     #[test]

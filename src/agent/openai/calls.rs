@@ -1,4 +1,4 @@
-//! The rounds of a conversation. The client keeps the history, and a message that failed leaves nothing in it.
+//! The rounds of a conversation. The client keeps the history; a failed message leaves nothing in it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use super::wire::{ChatFeatures, Completion, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
 use crate::agent::rest::{EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
-use crate::agent::tools::{ModelCall, Rounds};
+use crate::agent::tools::{RequestedCall, Rounds};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
 
@@ -21,10 +21,10 @@ pub(super) struct OpenAiWire {
     config: Arc<OpenAiConfig>,
     model: String,
     base: BaseUrl,
-    /// What the endpoint has refused once is not sent again, in no conversation.
+    /// The features that the endpoint has not refused, for all conversations.
     features: Arc<Mutex<ChatFeatures>>,
     history: Vec<Value>,
-    /// How much of the history is of messages that were answered.
+    /// The length of the history up to the last answered message.
     settled: usize,
     rounds: Rounds,
     completion: Completion,
@@ -79,7 +79,7 @@ impl Wire for OpenAiWire {
         Ok(if self.completion.take(&event) { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
-    /// Asks until the model has no more calls.
+    /// Answers the model's calls until it makes none.
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         received.broken()?;
         let completion = std::mem::take(&mut self.completion);
@@ -91,18 +91,17 @@ impl Wire for OpenAiWire {
             return self.rounds.finish();
         }
         self.history.push(message);
-        let answer =
-            |(call, content): (ModelCall, String)| json!({"role": "tool", "tool_call_id": call.id, "content": content});
+        let answer = |(call, content): (RequestedCall, String)| json!({"role": "tool", "tool_call_id": call.id, "content": content});
         self.history.extend(answers.into_iter().map(answer));
         Ok(Next::Send)
     }
 
-    /// A part that was refused and can be left out or said otherwise is so at once: three of them, each once.
+    /// A refused feature that can be left out or renamed is, at once: three of them, each once.
     fn failed(&mut self, failure: AttemptFailure, refusal: Option<&HttpReply>) -> AttemptFailure {
         if let Some(reply) = refusal.filter(|reply| matches!(reply.status, 400 | 422)) {
-            let words = String::from_utf8_lossy(&reply.body);
+            let refusal = String::from_utf8_lossy(&reply.body);
             let mut features = self.features.lock().unwrap_or_else(PoisonError::into_inner);
-            if features.leave_out(&self.config, &words) {
+            if features.leave_out(&self.config, &refusal) {
                 return AttemptFailure { retry: Retry::AtOnce, ..failure };
             }
         }

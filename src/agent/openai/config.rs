@@ -1,4 +1,4 @@
-//! What the YAML says of a bare model as the agent under test.
+//! The settings of a bare model as the agent under test: `target.openai`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::agent::tools::{ToolConfig, tool_problems};
 
 use super::calls::OpenAiWire;
-use crate::agent::Agent;
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::tools::bare_model;
+use crate::agent::{Agent, SettingError};
 use crate::http::BaseUrl;
 
 /// `target.openai`: a model behind any endpoint that speaks OpenAI's chat completions. `--model` names it.
@@ -33,7 +33,7 @@ pub struct OpenAiConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000_000))]
     pub max_tokens: Option<u32>,
-    /// Whether replies are asked for piece by piece; with `false`, the time to the first words is not known. Default: true
+    /// Whether replies are streamed; with `false`, the time to the first token is not known. Default: true
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streaming: Option<bool>,
     /// The functions that the model may call.
@@ -42,7 +42,7 @@ pub struct OpenAiConfig {
 }
 
 impl OpenAiConfig {
-    /// Whether replies are asked for piece by piece.
+    /// Whether replies are streamed.
     pub fn streams(&self) -> bool {
         self.streaming.unwrap_or(true)
     }
@@ -61,7 +61,7 @@ impl RestTransport for OpenAiConfig {
         tool_problems("target.openai.tools", &self.tools)
     }
 
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         let wire = OpenAiWire::new(self, base, caller.context.model.clone());
         Ok(HttpAgent::boxed(wire, caller))
     }

@@ -1,7 +1,9 @@
 //! A bare model as the agent under test: chat completions of any endpoint that speaks them, with functions whose results
-//! the job foretells.
+//! the job defines.
 //!
-//! Invariants: the client keeps the history, and a turn that failed leaves nothing in it; no function is ever really
+//! In: user messages. Out: replies with the model's calls, their mocked results and tokens.
+//!
+//! Invariants: the client keeps the history, and a failed turn leaves nothing in it; no function is ever really
 //! called; the rounds of one turn are bounded.
 
 mod calls;

@@ -1,20 +1,21 @@
-//! Chat completions: our conversation → their JSON; their JSON, whole or in pieces → words, calls and tokens. Shapes as in
+//! Chat completions: our conversation → their JSON; their JSON, whole or in pieces → text, calls and tokens. Shapes as in
 //! OpenAI's API reference, "Create chat completion" and "The chat completion chunk object"; reading tolerates what other
 //! endpoints leave out or add.
 
 use serde_json::{Map, Value, json};
 
 use super::OpenAiConfig;
-use crate::agent::tools::{EndpointError, ModelCall, Round, ToolConfig, named_status};
+use crate::agent::tools::{EndpointError, RequestedCall, Round, ToolConfig, named_status};
 use crate::evidence::{Event, Usage};
+use crate::http::chat_text;
 use crate::text::is_blank;
 
-/// What a request may hold, by what the endpoint has refused.
+/// The optional features of a request: those that the endpoint has not refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChatFeatures {
-    /// Whether tokens are asked for: `stream_options`.
+    /// Whether the usage is requested: `stream_options`.
     pub(super) usage: bool,
-    /// Whether the bound of tokens is called `max_completion_tokens`.
+    /// Whether the limit of tokens is sent as `max_completion_tokens`.
     pub(super) completion_tokens: bool,
     /// Whether the temperature is sent.
     pub(super) temperature: bool,
@@ -27,14 +28,14 @@ impl Default for ChatFeatures {
 }
 
 impl ChatFeatures {
-    /// Whether a refusal names something that was sent and can be left out or said otherwise; from now on it is.
-    pub(super) fn leave_out(&mut self, config: &OpenAiConfig, words: &str) -> bool {
+    /// Leaves out or renames the feature that a refusal names. Returns whether there is one.
+    pub(super) fn leave_out(&mut self, config: &OpenAiConfig, refusal: &str) -> bool {
         let before = *self;
-        if self.usage && words.contains("stream_options") {
+        if self.usage && refusal.contains("stream_options") {
             self.usage = false;
-        } else if config.max_tokens.is_some() && !self.completion_tokens && words.contains("max_completion_tokens") {
+        } else if config.max_tokens.is_some() && !self.completion_tokens && refusal.contains("max_completion_tokens") {
             self.completion_tokens = true;
-        } else if config.temperature.is_some() && self.temperature && words.contains("temperature") {
+        } else if config.temperature.is_some() && self.temperature && refusal.contains("temperature") {
             self.temperature = false;
         }
         *self != before
@@ -70,26 +71,26 @@ fn tool(tool: &ToolConfig) -> Value {
     json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": parameters}})
 }
 
-/// A completion, as far as it has come.
+/// A completion, as far as it was received.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Completion {
     pub(super) text: String,
     pub(super) refusal: String,
-    pub(super) calls: Vec<ModelCall>,
+    pub(super) calls: Vec<RequestedCall>,
     pub(super) finish_reason: Option<String>,
-    /// What was said before an agent behind the endpoint called functions of its own.
+    /// The texts before calls that an agent behind the endpoint made itself.
     pub(super) earlier: Vec<String>,
     pub(super) usage: Option<Usage>,
-    /// What the endpoint says instead of a reply.
+    /// The error that the endpoint sent instead of a reply.
     pub(super) error: Option<Value>,
-    /// Whether something came, and none of it was of a completion.
+    /// Whether nothing that came was part of a completion; `None` before anything came.
     pub(super) is_other: Option<bool>,
-    /// The number by which the endpoint tells each call's pieces.
+    /// The index that the endpoint gives to the pieces of each call.
     indexes: Vec<Option<u64>>,
 }
 
 impl Completion {
-    /// Takes in a chunk, or a whole completion. Returns whether words for the user were in it.
+    /// Takes in a chunk, or a whole completion. Returns whether it has text for the user.
     pub(super) fn take(&mut self, piece: &Value) -> bool {
         if let Some(error) = piece.get("error").filter(|error| !error.is_null()) {
             self.error = Some(error.clone());
@@ -108,30 +109,30 @@ impl Completion {
         }
         let delta = choice.get("delta").filter(|delta| delta.is_object()).or_else(|| choice.get("message"));
         let Some(delta) = delta else { return false };
-        let (words, refusal) = (text_of(&delta["content"]), text_of(&delta["refusal"]));
-        if has_called && !words.is_empty() && !self.text.is_empty() {
-            // No model goes on after its calls; an agent that hides them does.
+        let (text, refusal) = (chat_text(&delta["content"]), chat_text(&delta["refusal"]));
+        if has_called && !text.is_empty() && !self.text.is_empty() {
+            // No model continues after its calls; an agent that hides them does.
             self.earlier.push(std::mem::take(&mut self.text));
             self.finish_reason = None;
         }
-        self.text.push_str(&words);
+        self.text.push_str(&text);
         self.refusal.push_str(&refusal);
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             self.take_call(call);
         }
-        !words.is_empty() || !refusal.is_empty()
+        !text.is_empty() || !refusal.is_empty()
     }
 
     fn take_call(&mut self, piece: &Value) {
         let (index, id) = (piece["index"].as_u64(), piece["id"].as_str().unwrap_or_default());
         let known = match index {
             Some(_) => self.indexes.iter().position(|known| *known == index),
-            // Without a number a new id is a new call, and none goes on with the last one.
+            // Without an index, a new id is a new call, and no id continues the last one.
             None if id.is_empty() => self.calls.len().checked_sub(1),
             None => self.calls.iter().position(|call| call.id == id),
         };
         let at = known.unwrap_or_else(|| {
-            self.calls.push(ModelCall::default());
+            self.calls.push(RequestedCall::default());
             self.indexes.push(index);
             self.calls.len() - 1
         });
@@ -157,7 +158,7 @@ impl Completion {
         if is_blank(&self.text) { &self.refusal } else { &self.text }
     }
 
-    /// It as a round of a turn; `is_over` where the stream said so.
+    /// The completion as a round of a turn; `is_over` where the stream's end was received.
     pub(super) fn into_round(self, is_over: bool) -> Round {
         let earlier = self.earlier.iter().map(|text| Event::other(json!({"intermediate": text.trim()})));
         let cut = self.finish_reason.as_deref().filter(|reason| matches!(*reason, "length" | "content_filter"));
@@ -175,7 +176,7 @@ impl Completion {
                 Some("length") => Some("the reply hit the bound of tokens before its first word; raise maxTokens"),
                 _ => None,
             },
-            // It would come again, and be paid for again.
+            // The next attempt would give the same, and cost again.
             may_differ: false,
             calls: self.calls,
         }
@@ -183,7 +184,7 @@ impl Completion {
 
     /// The message that goes into the history before the results of its calls.
     pub(super) fn message(&self) -> Value {
-        let calls: Vec<Value> = self.calls.iter().map(ModelCall::to_json).collect();
+        let calls: Vec<Value> = self.calls.iter().map(RequestedCall::to_json).collect();
         let content = if self.text.is_empty() { Value::Null } else { self.text.clone().into() };
         json!({"role": "assistant", "content": content, "tool_calls": calls})
     }
@@ -198,17 +199,7 @@ fn parse_usage(usage: &Value) -> Usage {
     }
 }
 
-/// A text: a string, or the text parts of a list.
-fn text_of(content: &Value) -> String {
-    let part = |part: &Value| part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(part).collect(),
-        _ => String::new(),
-    }
-}
-
-/// An error; without a status of its own it is the endpoint's.
+/// Reads an error; without a status of its own it is a failure of the endpoint.
 fn parse_error(error: &Value) -> EndpointError {
     let message = error.as_str().or_else(|| error.get("message")?.as_str());
     let message = message.map_or_else(|| error.to_string(), str::to_owned);

@@ -1,12 +1,12 @@
-//! The rounds of a conversation. The endpoint keeps what was said; what a message goes on from only moves on when it has
-//! its reply.
+//! The rounds of a conversation. The endpoint keeps the conversation; the previous response of the next message is only
+//! updated when a message has its reply.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::ResponsesConfig;
-use super::wire::{Before, Response, message, request, returned, tells_of_loss};
+use super::wire::{Response, ResponseContext, message, request, returned, says_context_is_lost};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
 use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
@@ -26,11 +26,11 @@ pub(super) struct ResponsesWire {
     config: Arc<ResponsesConfig>,
     model: String,
     base: BaseUrl,
-    /// What is told before the first message, until the endpoint keeps it.
+    /// The messages of an earlier conversation, which are sent with the first message.
     earlier: Vec<Value>,
-    /// What the next message goes on from, and what the next round of this one does.
-    before: Before,
-    round_before: Before,
+    /// The context that the next message continues, and the one that the next round of this message does.
+    context: ResponseContext,
+    round_context: ResponseContext,
     input: Vec<Value>,
     rounds: Rounds,
     response: Response,
@@ -43,8 +43,8 @@ impl ResponsesWire {
             model,
             base,
             earlier: Vec::new(),
-            before: Before::Nothing,
-            round_before: Before::Nothing,
+            context: ResponseContext::New,
+            round_context: ResponseContext::New,
             input: Vec::new(),
             rounds: Rounds::default(),
             response: Response::default(),
@@ -71,7 +71,7 @@ impl Wire for ResponsesWire {
             id.map(str::to_owned).ok_or_else(|| reply.unreadable("the reply holds no conversation id").into())
         };
         let id = caller.call(&request, read).await?;
-        self.before = Before::Conversation(id.clone());
+        self.context = ResponseContext::Conversation(id.clone());
         Ok(id)
     }
 
@@ -81,13 +81,13 @@ impl Wire for ResponsesWire {
 
     fn begin(&mut self, input: &TurnInput) {
         self.input = self.earlier.iter().cloned().chain([message(&input.message)]).collect();
-        self.round_before = self.before.clone();
+        self.round_context = self.context.clone();
         self.rounds = Rounds::default();
     }
 
     async fn send(&mut self, _: &TurnInput) -> Result<Request, AttemptFailure> {
         self.response = Response::default();
-        let body = request(&self.config, &self.model, &self.round_before, &self.input);
+        let body = request(&self.config, &self.model, &self.round_context, &self.input);
         let request = Request::to(Method::POST, self.base.join(["responses"]), Hints::default());
         Ok(request.with_body(&body).in_form(Form::EventsOrDocument, None))
     }
@@ -101,11 +101,11 @@ impl Wire for ResponsesWire {
         let response = std::mem::take(&mut self.response);
         let id = response.id.clone();
         let answers = self.rounds.add(response.into_round(received.is_document), received, &self.config.tools)?;
-        if !matches!(self.round_before, Before::Conversation(_)) {
-            self.round_before = Before::Response(id);
+        if !matches!(self.round_context, ResponseContext::Conversation(_)) {
+            self.round_context = ResponseContext::Response(id);
         }
         if answers.is_empty() {
-            self.before = self.round_before.clone();
+            self.context = self.round_context.clone();
             self.earlier.clear();
             return self.rounds.finish();
         }
@@ -115,12 +115,12 @@ impl Wire for ResponsesWire {
 
     fn failed(&mut self, failure: AttemptFailure, _: Option<&HttpReply>) -> AttemptFailure {
         let AttemptFailure { error, .. } = &failure;
-        let is_loss = matches!(error.kind, AgentErrorKind::NotFound | AgentErrorKind::Status(400))
-            && tells_of_loss(&error.message);
-        if self.round_before == Before::Nothing || !is_loss {
+        let is_lost = matches!(error.kind, AgentErrorKind::NotFound | AgentErrorKind::Status(400))
+            && says_context_is_lost(&error.message);
+        if self.round_context == ResponseContext::New || !is_lost {
             return HINTS.on(failure);
         }
-        // Nothing can be said in it any more.
+        // The conversation can't be continued.
         let message = format!(
             "the endpoint has forgotten the session in mid-conversation (did it expire, or does the endpoint store no \
              responses?): {}",

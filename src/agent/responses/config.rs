@@ -1,4 +1,4 @@
-//! What the YAML says of a model behind OpenAI's Responses API.
+//! The settings of a model behind OpenAI's Responses API: `target.responses`.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::agent::tools::{ToolConfig, tool_problems};
 
 use super::calls::ResponsesWire;
-use crate::agent::Agent;
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::tools::bare_model;
+use crate::agent::{Agent, SettingError};
 use crate::http::BaseUrl;
 
 /// `target.responses`: a model behind any endpoint that speaks OpenAI's Responses API and keeps the conversation. `--model`
@@ -32,8 +32,8 @@ pub struct ResponsesConfig {
     /// The system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Each conversation is made as one at the endpoint (`/conversations`), to which responses are then added. Otherwise
-    /// each response names the one before it.
+    /// Each conversation is created at the endpoint (`/conversations`), which adds the responses to it. Otherwise each
+    /// request names the previous response.
     #[serde(default)]
     pub conversation: bool,
     /// The temperature. Without it, the endpoint's own.
@@ -47,7 +47,7 @@ pub struct ResponsesConfig {
     /// How much a reasoning model thinks. Without it, the model's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<EffortConfig>,
-    /// Whether replies are asked for piece by piece; with `false`, the time to the first words is not known. Default: true
+    /// Whether replies are streamed; with `false`, the time to the first token is not known. Default: true
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streaming: Option<bool>,
     /// The functions that the model may call, and what they return. None is ever really called.
@@ -74,7 +74,7 @@ pub enum EffortConfig {
 }
 
 impl ResponsesConfig {
-    /// Whether replies are asked for piece by piece.
+    /// Whether replies are streamed.
     pub fn streams(&self) -> bool {
         self.streaming.unwrap_or(true)
     }
@@ -94,7 +94,7 @@ impl RestTransport for ResponsesConfig {
         tool_problems("target.responses.tools", &self.tools)
     }
 
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         let wire = ResponsesWire::new(self, base, caller.context.model.clone());
         Ok(HttpAgent::boxed(wire, caller))
     }

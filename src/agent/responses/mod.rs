@@ -1,6 +1,8 @@
 //! A bare model behind OpenAI's Responses API, which keeps the conversation itself.
 //!
-//! Invariants: a turn goes on from the last response of the last turn that succeeded, so that a failed one leaves nothing
+//! In: user messages. Out: replies with calls, the work of hosted tools as events, and tokens.
+//!
+//! Invariants: a turn continues from the last response of the last successful turn, so that a failed one leaves nothing
 //! behind (but in a `conversation`, which only grows); no function of the job is ever really called; the rounds of one
 //! turn are bounded.
 

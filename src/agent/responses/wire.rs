@@ -1,4 +1,4 @@
-//! The Responses API: what is said → their JSON; their JSON, whole or as events → words, calls, events and tokens. Shapes as
+//! The Responses API: messages → their JSON; their JSON, whole or as events → text, calls, events and tokens. Shapes as
 //! in OpenAI's API reference, "Create a model response", "The response object" and "Streaming events"; reading tolerates
 //! what other endpoints leave out or add.
 
@@ -8,14 +8,15 @@ use serde_json::{Map, Value, json};
 
 use super::ResponsesConfig;
 use crate::agent::rest::EventOutcome;
-use crate::agent::tools::{EndpointError, ModelCall, Round, ToolConfig, named_status};
+use crate::agent::tools::{EndpointError, RequestedCall, Round, ToolConfig, named_status};
 use crate::evidence::{Event, Usage};
 use crate::text::is_blank;
 
-/// What a response goes on from; the endpoint keeps it.
+/// The context that a request continues; the endpoint keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Before {
-    Nothing,
+pub(super) enum ResponseContext {
+    /// None: a new conversation.
+    New,
     /// The response with this id.
     Response(String),
     /// The conversation with this id.
@@ -23,22 +24,22 @@ pub(super) enum Before {
 }
 
 /// The body of `POST /responses`.
-pub(super) fn request(config: &ResponsesConfig, model: &str, before: &Before, input: &[Value]) -> Value {
+pub(super) fn request(config: &ResponsesConfig, model: &str, context: &ResponseContext, input: &[Value]) -> Value {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     put("model", model.into());
     put("input", input.into());
-    // Neither these nor the functions are carried over from the response before.
+    // Neither these nor the functions are carried over from the previous response.
     if let Some(instructions) = &config.instructions {
         put("instructions", instructions.as_str().into());
     }
     if !config.tools.is_empty() {
         put("tools", config.tools.iter().map(tool).collect());
     }
-    match before {
-        Before::Nothing => {}
-        Before::Response(id) => drop(put("previous_response_id", id.as_str().into())),
-        Before::Conversation(id) => drop(put("conversation", id.as_str().into())),
+    match context {
+        ResponseContext::New => {}
+        ResponseContext::Response(id) => drop(put("previous_response_id", id.as_str().into())),
+        ResponseContext::Conversation(id) => drop(put("conversation", id.as_str().into())),
     }
     if let Some(temperature) = config.temperature {
         put("temperature", temperature.into());
@@ -60,17 +61,17 @@ fn tool(tool: &ToolConfig) -> Value {
            "strict": false})
 }
 
-/// What the user says.
+/// A message of the user.
 pub(super) fn message(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
 
-/// What a call returned.
-pub(super) fn returned(call: &ModelCall, output: &str) -> Value {
+/// The output of a call.
+pub(super) fn returned(call: &RequestedCall, output: &str) -> Value {
     json!({"type": "function_call_output", "call_id": call.id, "output": output})
 }
 
-/// A response, as far as it has come.
+/// A response, as far as it was received.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Response {
     pub(super) id: String,
@@ -79,9 +80,9 @@ pub(super) struct Response {
     pub(super) usage: Option<Usage>,
     /// Why it is incomplete: `max_output_tokens`, `content_filter`.
     pub(super) incomplete: Option<String>,
-    /// What the endpoint says instead of a response.
+    /// The error that the endpoint sent instead of a response.
     pub(super) error: Option<Value>,
-    /// Whether something came, and none of it was of a response.
+    /// Whether nothing that came was part of a response; `None` before anything came.
     pub(super) is_other: Option<bool>,
     items: Vec<Value>,
     streamed: String,
@@ -90,17 +91,17 @@ pub(super) struct Response {
 impl Response {
     /// Takes in an event of the stream, or a whole response.
     pub(super) fn take(&mut self, piece: &Value) -> EventOutcome {
-        let words = |key: &str| piece.get(key).and_then(Value::as_str).unwrap_or_default();
+        let text = |key: &str| piece.get(key).and_then(Value::as_str).unwrap_or_default();
         let is_known =
-            words("type").starts_with("response.") || piece.get("error").is_some() || piece["output"].is_array();
-        self.is_other = Some(!is_known && words("type") != "error" && self.is_other != Some(false));
-        match words("type") {
+            text("type").starts_with("response.") || piece.get("error").is_some() || piece["output"].is_array();
+        self.is_other = Some(!is_known && text("type") != "error" && self.is_other != Some(false));
+        match text("type") {
             "response.output_text.delta" | "response.refusal.delta" => {
-                self.streamed.push_str(words("delta"));
-                return if words("delta").is_empty() { EventOutcome::Nothing } else { EventOutcome::Text };
+                self.streamed.push_str(text("delta"));
+                return if text("delta").is_empty() { EventOutcome::Nothing } else { EventOutcome::Text };
             }
             "response.output_item.done" => self.items.extend(piece.get("item").cloned()),
-            // Its words are less than those of the `response.failed` that may follow.
+            // Its message says less than that of the `response.failed` that may follow.
             "error" => self.error = Some(piece.get("error").filter(|error| error.is_object()).unwrap_or(piece).clone()),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.end(piece.get("response").unwrap_or(&Value::Null));
@@ -138,20 +139,20 @@ impl Response {
             .or_else(|| is_incomplete.then(|| "for a reason that it does not tell".to_owned()));
     }
 
-    /// Its messages, or its refusal, or what had come of them.
+    /// Its messages, or its refusal, or the part of them that was received.
     pub(super) fn text(&self) -> String {
         let messages: Vec<String> = self.items.iter().map(item::message_text).filter(|text| !is_blank(text)).collect();
         if messages.is_empty() { self.streamed.clone() } else { messages.join("\n\n") }
     }
 
-    /// It as a round of a turn; a document is whole.
+    /// The response as a round of a turn; a document is always whole.
     pub(super) fn into_round(self, is_document: bool) -> Round {
         // Beside its text: hosted tools, and whatever else is no message and no call of the job's functions.
         let cut = self.incomplete.as_ref().map(|reason| Event::other(json!({"incomplete": reason})));
         Round {
             text: self.text(),
             events: self.items.iter().flat_map(item::events).chain(cut).collect(),
-            // A call that was cut off is none.
+            // A call may have been cut off.
             calls: self.items.iter().filter(|_| self.incomplete.is_none()).filter_map(item::called).collect(),
             usage: self.usage,
             error: self.error.as_ref().map(parse_error),
@@ -183,23 +184,23 @@ fn parse_error(error: &Value) -> EndpointError {
     let message = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
     let code = error.get("code").and_then(Value::as_str).map(str::to_owned);
     let names =
-        |word: &str| ["code", "type"].iter().any(|key| error[*key].as_str().is_some_and(|it| it.contains(word)));
+        |part: &str| ["code", "type"].iter().any(|key| error[*key].as_str().is_some_and(|it| it.contains(part)));
     let status = named_status(error).unwrap_or(match () {
         () if names("rate_limit") => 429,
         () if names("not_found") => 404,
         () if names("server_error") || names("timeout") => 500,
-        // Of the input: a prompt, an image, a parameter.
+        // An error in the input: a prompt, an image, a parameter.
         () if names("invalid") || names("image") || names("unsupported") => 400,
         () => 500,
     });
     EndpointError { message, code, status }
 }
 
-/// Whether these are an endpoint's words for a response or a conversation that it no longer has.
-pub(super) fn tells_of_loss(words: &str) -> bool {
-    let words = words.to_ascii_lowercase();
-    let names_it = ["previous response", "previous_response", "conversation"].iter().any(|name| words.contains(name));
-    words.contains("previous_response_not_found") || (names_it && words.contains("not found"))
+/// Whether an endpoint's message says that it no longer has a response or a conversation.
+pub(super) fn says_context_is_lost(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    let names_it = ["previous response", "previous_response", "conversation"].iter().any(|name| message.contains(name));
+    message.contains("previous_response_not_found") || (names_it && message.contains("not found"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How requests get to an agent: with its key, with the user's own headers, and again where that is worth it.
+//! Sends requests to an agent, with its key and the user's own headers, and with retries.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,13 +19,13 @@ pub struct Caller {
     pub(in crate::agent) api_key: Option<Secret>,
     /// Where the key is exchanged for tokens.
     tokens: Option<IamTokens>,
-    /// How many calls there were: each draws its own jitter.
+    /// The number of calls so far: each draws its own jitter.
     calls: AtomicU64,
     sessions: AtomicU64,
 }
 
 impl Caller {
-    /// With the job's own headers, and its key or that of the environment.
+    /// A caller with the job's own headers, and its key or that of the environment.
     pub(in crate::agent) fn new(
         context: AgentContext,
         headers: Option<&BTreeMap<String, String>>,
@@ -36,28 +36,28 @@ impl Caller {
         Caller { headers, api_key, ..Caller::without_key(context) }
     }
 
-    /// For an agent without a protocol: keys are where its templates say, and nowhere else.
+    /// A caller for an agent without a protocol: keys are sent only where its templates place them.
     pub(in crate::agent) fn without_key(context: AgentContext) -> Caller {
         let (calls, sessions) = (AtomicU64::new(0), AtomicU64::new(0));
         Caller { context, headers: Vec::new(), api_key: None, tokens: None, calls, sessions }
     }
 
-    /// The same, with a key that is exchanged for tokens.
+    /// Sets the service that exchanges the key for tokens.
     pub(in crate::agent) fn with_tokens(self, tokens: Option<IamTokens>) -> Caller {
         Caller { tokens, ..self }
     }
 
-    /// Whether anything is sent that is for the agent alone.
+    /// Whether a key or headers are sent, which are for the agent alone.
     pub(in crate::agent) fn has_secrets(&self) -> bool {
         self.api_key.is_some() || !self.headers.is_empty()
     }
 
-    /// An id for a conversation to which the agent gives none, the same in the same run of the same job.
+    /// An id for a conversation to which the agent gives none, the same for the same seed.
     pub(in crate::agent) fn session_id(&self) -> String {
         own_session_id(self.context.rng_seed, self.sessions.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The same that no other run has, whatever its `--rng-seed`.
+    /// An id that no other run has, whatever its `--rng-seed`.
     pub(in crate::agent) fn unique_session_id(&self) -> String {
         let now = self.context.clock.wall().timestamp_micros().cast_unsigned();
         let nth = self.sessions.fetch_add(1, Ordering::Relaxed);
@@ -70,7 +70,7 @@ impl Caller {
         Retries::new(&self.context, nth_call, attempts)
     }
 
-    /// A request that is no message, to the end of the retries; its reply is one document.
+    /// Makes a request that is not a message, with retries; its reply is one document.
     pub(in crate::agent) async fn call<T>(
         &self,
         request: &Request,
@@ -81,7 +81,7 @@ impl Caller {
         self.retries(&mut Attempts::default()).run(attempt).await
     }
 
-    /// The same once.
+    /// Makes a request once.
     pub(in crate::agent) async fn document(&self, request: &Request) -> Result<HttpReply, AttemptFailure> {
         match self.open(request).await? {
             Opened::Refused(reply) => Err(request.hints.on(AttemptFailure::from_reply(&reply, self.context.clock))),
@@ -89,8 +89,7 @@ impl Caller {
         }
     }
 
-    /// Sends a request once; what comes back is read while it comes, or is a refusal. A token that is refused is asked for
-    /// again once.
+    /// Sends a request once and returns the reply, to be streamed, or its refusal. A token that is refused is renewed once.
     pub(super) async fn open(&self, request: &Request) -> Result<Opened, AttemptFailure> {
         let own = match &request.own_key {
             Some(own) => own.clone(),
@@ -108,7 +107,7 @@ impl Caller {
     async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Opened, AttemptFailure> {
         let (name, before) = request.key_header;
         let headers = [request.headers.as_slice(), &self.headers].concat();
-        // A header that the user names is the user's own.
+        // A header of the user's own replaces ours.
         let is_named = headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let key = key.filter(|key| !is_named && !key.expose().is_empty());
         let call = Call {
@@ -124,7 +123,7 @@ impl Caller {
         opened.map_err(|fault| request.hints.on_fault(fault))
     }
 
-    /// The key that goes along: the job's, or a token for it.
+    /// The key to send: the job's, or a token for it.
     async fn key(&self, refused: Option<&Secret>, request: &Request) -> Result<Option<Secret>, AttemptFailure> {
         let Some(tokens) = &self.tokens else { return Ok(self.api_key.clone()) };
         let mut attempts = Attempts::default();
@@ -150,7 +149,7 @@ impl Caller {
             }
             IamDenial::Refused(reply) => request.hints.on(AttemptFailure::from_reply(&reply, self.context.clock)),
         };
-        // No message has left yet.
+        // No message was sent yet.
         AttemptFailure { maybe_received: false, ..failure }
     }
 }

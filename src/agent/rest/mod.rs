@@ -1,5 +1,7 @@
-//! Conversations over HTTP: one session, one caller and one reader for every transport whose requests and replies a
-//! [`Wire`] can tell.
+//! Conversations over HTTP: one session, one caller and one reader for every transport with a [`Wire`], which makes the
+//! requests and reads the replies.
+//!
+//! In: the requests of a wire. Out: the bytes and events of their replies, timed; failed attempts, retried and recorded.
 //!
 //! Invariants: a message that may have arrived is only sent again with that being recorded; what the agent itself reports
 //! as its failure is never tried again; the time of a reply is that of the successful attempt alone.

@@ -1,8 +1,8 @@
-//! A reply that is read while it comes, event by event, and timed.
+//! Reads a reply while it comes, event by event, and times it.
 
-use super::{Form, Wire};
+use super::{Form, Next, Wire};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::{AgentErrorKind, Reply};
+use crate::agent::{AgentErrorKind, AgentRun, Reply};
 use crate::http::{BODY_CAP, EventSplitter, HttpFault, HttpFaultKind, HttpReply, HttpStream};
 
 /// The outcome of an event.
@@ -23,34 +23,39 @@ pub(in crate::agent) struct Received {
     pub(in crate::agent) is_document: bool,
     /// Whether anything came.
     pub(in crate::agent) has_begun: bool,
-    /// Whether the stream said that it is over.
+    /// Whether the stream's end was received.
     pub(in crate::agent) is_over: bool,
-    /// Why it broke off.
+    /// The fault that ended it early.
     pub(in crate::agent) fault: Option<HttpFault>,
-    /// To the first words, where they came alone.
+    /// The time to the first text, where it came before the rest.
     pub(in crate::agent) first_ms: Option<f64>,
-    /// To the last byte that was read.
+    /// The time to the last byte that was read.
     pub(in crate::agent) last_ms: f64,
-    /// Since the message was sent, the replies that came before this one included.
+    /// The time since the message was sent, with the replies before this one.
     pub(in crate::agent) turn_ms: f64,
 }
 
 impl Received {
-    /// Why it broke off, if it did.
+    /// Fails where the reply broke off.
     pub(in crate::agent) fn broken(&self) -> Result<(), AttemptFailure> {
         self.fault.clone().map_or(Ok(()), |fault| Err(fault.into()))
     }
 
-    /// A reply of these words, in the time that it took.
+    /// A reply with this text and the measured times.
     pub(in crate::agent) fn timed_reply(&self, text: String) -> Reply {
         let (latency_ms, first_token_ms) = (self.last_ms, self.first_ms);
         Reply { text, events: Vec::new(), latency_ms, first_token_ms, usage: None }
     }
 
+    /// The reply of a run, with the measured times.
+    pub(in crate::agent) fn run_reply(&self, run: AgentRun) -> Result<Next, AttemptFailure> {
+        Next::reply(Reply { events: run.events, usage: run.usage, ..self.timed_reply(run.text) })
+    }
+
     /// A failure that the agent itself reports, or a reply without content: never retried.
     pub(in crate::agent) fn reported(&self, what: &str) -> AttemptFailure {
-        let words = self.reply.quote(what);
-        let message = format!("{}: {}", self.reply.place, words.trim_matches('"'));
+        let quoted = self.reply.quote(what);
+        let message = format!("{}: {}", self.reply.place, quoted.trim_matches('"'));
         AttemptFailure::reported(AgentErrorKind::BadReply, message)
     }
 
@@ -61,8 +66,11 @@ impl Received {
         self.is_over |= took == EventOutcome::End;
     }
 
-    /// Reads a reply to its end, to the event that is it, or to where it breaks. The wire is fed with each event as it is
-    /// complete; the error is the wire's.
+    /// Reads a reply to its end, to its last event, or to where it breaks off. The wire is fed with each event as soon as it
+    /// is complete.
+    ///
+    /// # Errors
+    /// Those of the wire.
     pub(super) async fn read<W: Wire>(
         stream: HttpStream,
         form: Form,
@@ -120,7 +128,7 @@ impl Received {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
                 Err(fault) => {
-                    // Bytes that can't be read have come all the same.
+                    // Bytes that can't be read were received too.
                     self.has_begun |= fault.kind == HttpFaultKind::Useless;
                     self.fault = Some(fault);
                     return Ok(());

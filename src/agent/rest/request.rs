@@ -1,4 +1,4 @@
-//! Requests, the same at every attempt.
+//! Requests to an agent, the same at every attempt.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::agent::attempts::AttemptFailure;
 use crate::http::{HttpFault, HttpFaultKind, Method, Url};
 use crate::secret::Secret;
 
-/// A request and how its reply comes.
+/// A request, and the form of its reply.
 #[derive(Clone)]
 pub(in crate::agent) struct Request {
     pub(in crate::agent) method: Method,
@@ -26,27 +26,27 @@ pub(in crate::agent) struct Request {
     pub(in crate::agent) hints: Hints,
 }
 
-/// How a reply comes.
+/// The form of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::agent) enum Form {
-    /// As one JSON document.
+    /// One JSON document.
     Document,
-    /// As server-sent events.
+    /// Server-sent events.
     Events,
-    /// As server-sent events where its content type says so, else as one JSON document.
+    /// Server-sent events where the content type says so, else one JSON document.
     EventsOrDocument,
-    /// As one JSON document a line.
+    /// One JSON document per line.
     Lines,
 }
 
 /// Hints for requests that fail; empty where there is none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::agent) struct Hints {
-    /// Nobody listens.
+    /// For a refused connection.
     pub(in crate::agent) unreachable: &'static str,
-    /// 401 or 403.
+    /// For 401 and 403.
     pub(in crate::agent) unauthorized: &'static str,
-    /// 404.
+    /// For 404.
     pub(in crate::agent) not_found: &'static str,
 }
 
@@ -87,27 +87,27 @@ impl Request {
         }
     }
 
-    /// The same with a body.
+    /// Sets the body.
     pub(in crate::agent) fn with_body(self, body: &impl Serialize) -> Request {
-        // No body of ours has a map with other keys than strings, the one thing that could fail.
+        // It could fail only for a map with other keys than strings, which no body has.
         Request { body: serde_json::to_vec(body).ok(), ..self }
     }
 
-    /// The same whose reply comes in another form.
+    /// Sets the form of the reply.
     pub(in crate::agent) fn in_form(self, form: Form, accept: Option<&'static str>) -> Request {
         Request { form, accept, ..self }
     }
 }
 
 impl Hints {
-    /// A fault as a failure with a hint.
+    /// Turns a fault into a failure, with a hint.
     pub(super) fn on_fault(&self, fault: HttpFault) -> AttemptFailure {
         let is_refused = matches!(fault.kind, HttpFaultKind::Unsendable | HttpFaultKind::Untrusted);
         let failure = AttemptFailure::from(fault);
         if is_refused { failure } else { self.on(failure) }
     }
 
-    /// A failure with a hint.
+    /// Adds a hint to a failure.
     pub(in crate::agent) fn on(&self, mut failure: AttemptFailure) -> AttemptFailure {
         failure.error.message.push_str(match failure.error.kind {
             AgentErrorKind::Unreachable => self.unreachable,

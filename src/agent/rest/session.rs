@@ -44,7 +44,7 @@ impl<W: Wire> Agent for HttpAgent<W> {
     }
 }
 
-/// One conversation with such an agent.
+/// One conversation with an [`HttpAgent`].
 struct HttpSession<W> {
     wire: W,
     caller: Arc<Caller>,
@@ -76,10 +76,10 @@ impl<W: Wire> Session for HttpSession<W> {
     }
 }
 
-/// Since when a message is only polled for.
+/// The polling for a reply to a message that was sent.
 #[derive(Clone, Copy)]
 struct Polling {
-    /// Milliseconds from the message to the first look.
+    /// Milliseconds from the message to the first poll.
     before_ms: f64,
     since: Stopwatch,
 }
@@ -99,8 +99,8 @@ impl<W: Wire> HttpSession<W> {
             let (next, last_ms) = match polling {
                 None => self.exchange(attempts, None).await?,
                 Some(_) => {
-                    let looked = self.exchange(&mut Attempts::default(), polling).await;
-                    looked.inspect_err(|error| {
+                    let polled = self.exchange(&mut Attempts::default(), polling).await;
+                    polled.inspect_err(|error| {
                         // Where the reply broke off, the attempt is recorded already.
                         if attempts.failures[recorded..].is_empty() {
                             attempts.failed(error, true, None);
@@ -122,7 +122,7 @@ impl<W: Wire> HttpSession<W> {
         }
     }
 
-    /// A request of the message, to the end of the retries; and the milliseconds to its reply's last byte.
+    /// Makes one request of the message, with retries. Returns the next step and the milliseconds to the reply's last byte.
     async fn exchange(&mut self, attempts: &mut Attempts, polling: Option<Polling>) -> Result<(Next, f64), AgentError> {
         let caller = Arc::clone(&self.caller);
         let mut retries = caller.retries(attempts);
@@ -149,7 +149,7 @@ impl<W: Wire> HttpSession<W> {
         }
     }
 
-    /// One attempt; where the agent refused a part that can be left out, at once again without it.
+    /// Makes one attempt, repeated at once without the parts that the agent refuses and that can be left out.
     async fn once(&mut self, polling: Option<Polling>) -> Result<(Next, f64), AttemptFailure> {
         loop {
             match self.send(polling).await {

@@ -1,13 +1,13 @@
-//! The settings that transports over HTTP share: one base URL, a key, headers.
+//! The settings that transports over HTTP share: base URL, key, headers.
 
 use std::collections::BTreeMap;
 
 use super::Caller;
 use crate::agent::transport::{base_url, header_problems};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, SettingError, Transport};
 use crate::http::BaseUrl;
 
-/// A transport over HTTP whose agent has one base URL. Whatever follows from that is the same for all of them.
+/// A transport over HTTP to an agent with one base URL; it implements [`Transport`] for all of them.
 pub trait RestTransport: Send + Sync {
     /// Its settings as they were read.
     fn settings(&self) -> RestSettings<'_>;
@@ -17,8 +17,11 @@ pub trait RestTransport: Send + Sync {
         Vec::new()
     }
 
-    /// A client for the agent at this base URL. The error names the setting that can't work.
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String>;
+    /// A client for the agent at this base URL.
+    ///
+    /// # Errors
+    /// The setting that can't work.
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError>;
 }
 
 /// The settings of a [`RestTransport`], and the facts that follow from them.
@@ -39,14 +42,14 @@ pub struct RestSettings<'a> {
     pub abilities: Vec<Ability>,
     /// The model where `--model` names none.
     pub default_model: &'static str,
-    /// Where the job says by which name the agent is asked for.
+    /// The key of the name by which the agent is addressed.
     pub name_key: Option<&'static str>,
-    /// Whether the agent is told who the user is.
-    pub tells_user: bool,
+    /// Whether the user's name is sent to the agent.
+    pub sends_user: bool,
 }
 
 impl RestSettings<'_> {
-    /// Settings in which the job says nothing.
+    /// The settings of an empty configuration.
     pub(in crate::agent) fn new(key: &'static str, default_url: &'static str) -> RestSettings<'static> {
         RestSettings {
             key,
@@ -58,12 +61,12 @@ impl RestSettings<'_> {
             abilities: Vec::new(),
             default_model: "own",
             name_key: None,
-            tells_user: true,
+            sends_user: true,
         }
     }
 
-    /// Reads a base URL; the error names its key.
-    fn base_url(&self, address: &str) -> Result<BaseUrl, String> {
+    /// Reads a base URL.
+    fn base_url(&self, address: &str) -> Result<BaseUrl, SettingError> {
         base_url(&format!("{}.baseUrl", self.key), address)
     }
 }
@@ -77,6 +80,7 @@ impl<T: RestTransport> Transport for T {
         let settings = self.settings();
         let address = settings.base_url(settings.base_url.unwrap_or(settings.default_url)).err();
         let headers = settings.headers.into_iter().flat_map(|headers| header_problems(settings.key, headers));
+        let address = address.map(|error| error.to_string());
         address.into_iter().chain(self.own_problems()).chain(headers).collect()
     }
 
@@ -103,17 +107,16 @@ impl<T: RestTransport> Transport for T {
         self.settings().name_key
     }
 
-    fn tells_user(&self) -> bool {
-        self.settings().tells_user
+    fn sends_user(&self) -> bool {
+        self.settings().sends_user
     }
 
-    /// At the job's address, at that of the agent that was started, or at the usual one.
+    /// Connects to the job's address, to that of the agent that was started, or to the default one.
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
         let settings = self.settings();
         let started_at = context.started_at.as_ref().map(|address| format!("{address}{}", settings.started_path));
         let address = settings.base_url.or(started_at.as_deref()).unwrap_or(settings.default_url);
-        let base = settings.base_url(address);
-        let agent = base.and_then(|base| self.agent(base, Caller::new(context, settings.headers, settings.api_key)));
-        agent.map_err(|message| AgentError::new(AgentErrorKind::Unreachable, message))
+        let base = settings.base_url(address)?;
+        Ok(self.agent(base, Caller::new(context, settings.headers, settings.api_key))?)
     }
 }

@@ -1,4 +1,4 @@
-//! The part in which transports over HTTP differ: their requests, and how their replies are read.
+//! The interface of transports over HTTP: their requests, and how their replies are read.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::agent::{AgentError, AgentErrorKind, Reply};
 use crate::evidence::{Message, ObjectContext};
 use crate::http::{HttpFault, HttpReply};
 
-/// One conversation's requests and replies. It is made once for an agent and cloned for each conversation.
+/// The requests and replies of one conversation. It is made once for an agent and cloned for each conversation.
 pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
-    /// That there is no state to show, where there is none.
+    /// The error message where the agent shows no state.
     const NO_STATE: &'static str = "the agent has no state to show";
 
-    /// Whether a conversation can go on after an earlier one, which is taken in here.
+    /// Takes in an earlier conversation. Returns whether the transport can continue one.
     fn take_history(&mut self, _history: &[Message]) -> bool {
         false
     }
@@ -30,7 +30,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         async { Ok(caller.session_id()) }
     }
 
-    /// Whether the agent was there when the conversation was opened.
+    /// Whether opening the conversation has shown that the agent is there.
     fn is_met(&self) -> bool {
         true
     }
@@ -41,12 +41,12 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     /// The next request of the turn. The reply of an earlier attempt is dropped.
     fn send(&mut self, input: &TurnInput) -> impl Future<Output = Result<Request, AttemptFailure>> + Send;
 
-    /// A reply that came whole, as JSON.
+    /// Reads a reply that is one document, as JSON.
     fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
         reply.object()
     }
 
-    /// An event of a stream, as JSON.
+    /// Reads an event of a stream, as JSON.
     fn event(&self, data: &str, head: &HttpReply) -> Result<Value, HttpFault> {
         head.event_json(data)
     }
@@ -54,19 +54,19 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     /// Takes in an event, or the document.
     fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<EventOutcome, AttemptFailure>;
 
-    /// Ends a request, once its reply has come to its end.
+    /// Decides on the next step, once a reply was read to its end.
     fn finish(
         &mut self,
         input: &TurnInput,
         received: &Received,
     ) -> impl Future<Output = Result<Next, AttemptFailure>> + Send;
 
-    /// Interprets a failed attempt; `refusal` is the reply, where its status was no success.
+    /// Interprets a failed attempt; `refusal` is the reply, where its status was not a success.
     fn failed(&mut self, failure: AttemptFailure, _refusal: Option<&HttpReply>) -> AttemptFailure {
         failure
     }
 
-    /// Adds to the error of a message that failed whatever else can be found out.
+    /// Adds the result of further checks to the error of a failed message.
     fn diagnose(&self, _caller: &Caller, error: AgentError) -> impl Future<Output = AgentError> + Send {
         async { error }
     }
@@ -98,8 +98,8 @@ pub(in crate::agent) enum Next {
     Reply(Box<Reply>),
     /// Another request of the same message, which can fail like the first.
     Send,
-    /// After this long, a request that polls for the reply. Polling changes nothing, so its failures are no doubt
-    /// about the message.
+    /// After this long, a request that polls for the reply. Polling changes nothing, so its failures leave no doubt about
+    /// the message.
     Poll(Duration),
 }
 

@@ -1,4 +1,4 @@
-//! What the YAML says of a function that a bare model may call.
+//! The settings of a function that a bare model may call.
 
 use std::collections::BTreeSet;
 
@@ -10,26 +10,26 @@ use crate::agent::Ability;
 use crate::agent::rest::RestSettings;
 use crate::agent::transport::abilities_where;
 
-/// A function that the model may call, and what it returns. Nothing is ever really called.
+/// A function that the model may call, and its results. Nothing is ever really called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolConfig {
     /// Its name.
     #[schemars(regex(pattern = r"\S"))]
     pub name: String,
-    /// What the model is told that it does.
+    /// Its description for the model.
     #[serde(default)]
     pub description: String,
     /// Its parameters, as JSON Schema. Without them it takes none.
     #[serde(default)]
     pub parameters: Value,
-    /// What it returns: a value; or a list of `{when: {argument: value}, returns: value}`, of which the first counts whose
-    /// `when` agrees with the arguments (without `when`: always).
+    /// Its result: a value; or a list of `{when: {argument: value}, returns: value}`, of which the first with a `when`
+    /// that matches the arguments counts (without `when`: always).
     #[serde(default)]
     pub returns: Value,
 }
 
-/// Everything in a list of functions that can't work, each in a sentence that names its key. Touches nothing.
+/// The problems of a list of functions, each in a sentence that names its key.
 pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<String> {
     let (mut problems, mut names) = (Vec::new(), BTreeSet::new());
     for tool in tools {
@@ -52,7 +52,7 @@ pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<String> {
     problems
 }
 
-/// A bare model behind an API of OpenAI's, as far as the job says nothing else.
+/// The default settings of a bare model behind an API of OpenAI's.
 pub(in crate::agent) fn bare_model(key: &'static str, streams: bool) -> RestSettings<'static> {
     RestSettings {
         started_path: "/v1",
@@ -65,13 +65,13 @@ pub(in crate::agent) fn bare_model(key: &'static str, streams: bool) -> RestSett
         ]),
         default_model: "gpt-4.1-mini",
         name_key: Some("another model (--model)"),
-        tells_user: false,
+        sends_user: false,
         ..RestSettings::new(key, "https://api.openai.com/v1")
     }
 }
 
 impl ToolConfig {
-    /// Its parameters as JSON Schema, where it takes none too.
+    /// Its parameters as JSON Schema, also where it takes none.
     pub(in crate::agent) fn schema(&self) -> Value {
         match &self.parameters {
             Value::Null => serde_json::json!({"type": "object", "properties": {}}),

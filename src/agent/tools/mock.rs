@@ -1,4 +1,4 @@
-//! The mocked results of the job's functions: pure, so that the same call always gets the same result.
+//! The mocked results of the job's functions: the same call always gets the same result.
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ fn mocks(returns: &Value) -> Option<Vec<&Map<String, Value>>> {
     list.iter().map(|entry| entry.as_object().filter(|map| is_mock(map))).collect()
 }
 
-/// Whether every argument that is named has the value that is named; 1 equals 1.0.
+/// Whether the arguments have these values; 1 equals 1.0.
 fn agrees(when: Option<&Value>, args: &Value) -> bool {
     let Some(Value::Object(when)) = when else { return when.is_none_or(Value::is_null) };
     when.iter().all(|(name, wanted)| args.get(name).is_some_and(|given| equal(wanted, given)))

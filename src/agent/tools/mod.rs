@@ -1,4 +1,6 @@
-//! Functions with results from the job, for the members that are bare models.
+//! Functions with results from the job, for the transports to bare models.
+//!
+//! In: the rounds of one turn. Out: the results of the model's calls, and the turn's reply.
 //!
 //! Invariants: no function is ever really called; the rounds of one turn are bounded; times and tokens of a turn are those
 //! of all its rounds together.
@@ -9,4 +11,4 @@ mod rounds;
 
 pub(super) use config::bare_model;
 pub use config::{ToolConfig, tool_problems};
-pub(super) use rounds::{EndpointError, ModelCall, Round, Rounds, named_status};
+pub(super) use rounds::{EndpointError, RequestedCall, Round, Rounds, named_status};

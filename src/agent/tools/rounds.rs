@@ -11,26 +11,26 @@ use crate::evidence::{Event, EventKind, Usage};
 use crate::http::{HttpReply, read_json};
 use crate::text::is_blank;
 
-/// In how many rounds of one turn the model may call functions.
+/// The most rounds of one turn in which the model may call functions.
 const ROUNDS: usize = 10;
 
 /// A call of a function, as the model wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::agent) struct ModelCall {
+pub(in crate::agent) struct RequestedCall {
     pub(in crate::agent) id: String,
     pub(in crate::agent) name: String,
     /// JSON in a string, which may be broken.
     pub(in crate::agent) arguments: String,
 }
 
-impl ModelCall {
-    /// As a chat completion has it.
+impl RequestedCall {
+    /// The call in the shape of chat completions.
     pub(in crate::agent) fn to_json(&self) -> Value {
         let function = json!({"name": self.name, "arguments": self.arguments});
         json!({"id": self.id, "type": "function", "function": function})
     }
 
-    /// The arguments as JSON; text that is none stays text, and none at all are an empty mapping.
+    /// The arguments as JSON: an empty mapping where there are none, and a text where they are not JSON.
     pub(in crate::agent) fn args(&self) -> Value {
         if self.arguments.trim().is_empty() {
             return json!({});
@@ -43,13 +43,13 @@ impl ModelCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::agent) struct EndpointError {
     pub(in crate::agent) message: String,
-    /// Its code, where it is a name.
+    /// Its code, where that is a name.
     pub(in crate::agent) code: Option<String>,
     /// The status that it stands for.
     pub(in crate::agent) status: u16,
 }
 
-/// The status that an error names as its code or as such.
+/// The HTTP status that an error has as its code or its status.
 pub(in crate::agent) fn named_status(error: &Value) -> Option<u16> {
     let code = error.get("code").or_else(|| error.get("status"))?;
     let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
@@ -61,7 +61,7 @@ pub(in crate::agent) fn named_status(error: &Value) -> Option<u16> {
 pub(in crate::agent) struct Round {
     pub(in crate::agent) text: String,
     pub(in crate::agent) events: Vec<Event>,
-    pub(in crate::agent) calls: Vec<ModelCall>,
+    pub(in crate::agent) calls: Vec<RequestedCall>,
     pub(in crate::agent) usage: Option<Usage>,
     pub(in crate::agent) error: Option<EndpointError>,
     /// The part that is missing at its end, where the stream broke off.
@@ -75,7 +75,7 @@ pub(in crate::agent) struct Round {
 }
 
 impl Round {
-    /// Whether it can be used, or why not.
+    /// Fails where the round has neither text nor calls.
     fn check(&self, reply: &HttpReply) -> Result<(), AttemptFailure> {
         if let (Some(what), None, None) = (self.unended, &self.error, self.foreign) {
             return Err(reply.malformed(&format!("the stream ended in the middle: {what}")).into());
@@ -97,7 +97,7 @@ impl Round {
     }
 }
 
-/// A turn, as far as it has come.
+/// The rounds of a turn so far.
 #[derive(Clone, Default)]
 pub(in crate::agent) struct Rounds {
     reply: Reply,
@@ -106,14 +106,14 @@ pub(in crate::agent) struct Rounds {
 }
 
 impl Rounds {
-    /// Adds a round to the turn. Returns its calls with their results; none, and the reply is complete. Times and tokens are
-    /// those of all rounds together.
+    /// Adds a round to the turn. Returns its calls with their results; without any, the reply is complete. Times and tokens
+    /// are those of all rounds together.
     pub(in crate::agent) fn add(
         &mut self,
         round: Round,
         received: &Received,
         tools: &[ToolConfig],
-    ) -> Result<Vec<(ModelCall, String)>, AttemptFailure> {
+    ) -> Result<Vec<(RequestedCall, String)>, AttemptFailure> {
         round.check(&received.reply)?;
         let reply = &mut self.reply;
         if let (None, Some(first_ms)) = (reply.first_token_ms, received.first_ms) {
@@ -141,8 +141,8 @@ impl Rounds {
         Next::reply(std::mem::take(&mut self.reply))
     }
 
-    /// A call with its result, as the model reads it; both become events.
-    fn answer(&mut self, tools: &[ToolConfig], call: ModelCall) -> (ModelCall, String) {
+    /// Answers a call. Returns it with its result for the model; both become events.
+    fn answer(&mut self, tools: &[ToolConfig], call: RequestedCall) -> (RequestedCall, String) {
         let args = call.args();
         let output = returned(tools, &call.name, &args);
         let answer = output.as_str().map_or_else(|| output.to_string(), str::to_owned);

@@ -8,7 +8,7 @@ use super::TrpcConfig;
 use super::wire::{RunReply, parse_run, run_request};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{Caller, EventOutcome, Hints, Next, Received, Request, TurnInput, Wire, hints};
-use crate::agent::{AgentContext, AgentError, Reply};
+use crate::agent::{AgentContext, AgentError, WireError};
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method};
 
 const HINTS: Hints = hints!(
@@ -38,8 +38,8 @@ impl TrpcWire {
 impl Wire for TrpcWire {
     const NO_STATE: &'static str = "trpc-agent-go's servers have no way to show an agent's state";
 
-    /// The server makes a session of whatever id it has not seen: ours is the time's too, so that a run with the same
-    /// `--rng-seed` does not go on with an earlier one's.
+    /// The server opens a session for any id that it has not seen: ours depends on the time too, so that a run with the same
+    /// `--rng-seed` does not continue an earlier one's session.
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         Ok(caller.unique_session_id())
     }
@@ -64,8 +64,8 @@ impl Wire for TrpcWire {
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
-        let run = self.reply.take().map_or_else(|| Err("the reply is empty".to_owned()), |reply| parse_run(&reply));
-        let run = run.map_err(|what| received.reported(&what))?;
-        Next::reply(Reply { events: run.events, usage: run.usage, ..received.timed_reply(run.text) })
+        let empty = || WireError::Failed("the reply is empty".to_owned());
+        let run = self.reply.take().ok_or_else(empty).and_then(|reply| parse_run(&reply));
+        received.run_reply(run.map_err(|error| received.reported(&error.to_string()))?)
     }
 }

@@ -1,4 +1,4 @@
-//! What the YAML says of an agent made with trpc-agent-go.
+//! The settings of an agent made with trpc-agent-go: `target.trpc`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::calls::TrpcWire;
 use crate::agent::adk::{AdkWire, TRPC_DEBUG};
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::transport::abilities_where;
-use crate::agent::{Ability, Agent};
+use crate::agent::{Ability, Agent, SettingError};
 use crate::http::BaseUrl;
 
 /// `target.trpc`.
@@ -30,8 +30,7 @@ pub struct TrpcConfig {
     /// State that each run begins with (`runOptions.runtimeState`). Only the agent server takes it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub runtime_state: Map<String, Value>,
-    /// Whether replies are asked for piece by piece, so that the time to their first words is known. Only the debug server
-    /// can.
+    /// Whether replies are streamed, so that the time to the first token is known. Only the debug server can.
     #[serde(default)]
     pub streaming: bool,
     /// The key, sent as `Authorization: Bearer`. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
@@ -85,7 +84,7 @@ impl RestTransport for TrpcConfig {
         vec![problem.to_owned()]
     }
 
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         Ok(match self.server {
             ServerConfig::Agent => HttpAgent::boxed(TrpcWire::new(base, self, &caller.context), caller),
             ServerConfig::Debug => {
@@ -106,7 +105,7 @@ mod tests {
     #[test]
     fn what_a_server_cant_do_is_named_with_its_key() {
         let config = |json: Value| serde_json::from_value::<TrpcConfig>(json).unwrap();
-        for (json, words) in [
+        for (json, start) in [
             (json!({}), None),
             (json!({"server": "debug", "streaming": true}), None),
             (json!({"runtimeState": {"city": "Rome"}}), None),
@@ -115,8 +114,8 @@ mod tests {
             (json!({"server": "debug", "runtimeState": {"a": 1}}), Some("target.trpc.runtimeState: the debug server")),
         ] {
             let problems = config(json.clone()).check();
-            assert_eq!(problems.len(), usize::from(words.is_some()), "{json}: {problems:?}");
-            assert!(problems.iter().all(|problem| problem.starts_with(words.unwrap_or_default())), "{problems:?}");
+            assert_eq!(problems.len(), usize::from(start.is_some()), "{json}: {problems:?}");
+            assert!(problems.iter().all(|problem| problem.starts_with(start.unwrap_or_default())), "{problems:?}");
         }
     }
 }

@@ -1,13 +1,12 @@
-//! Started agents are ended also when this process is killed (`kill -9`, out of memory), by a process of its
-//! own.
+//! A watchdog process that ends started agents when this process is killed (`kill -9`, out of memory).
 //!
-//! It is this same program, started with the first agent. It reads from a pipe which process groups are alive; when the
-//! pipe ends and some are, nobody else is left to end them. A group that has ended is told as ended, so that no other one
-//! that is given its number is meant. It holds neither the terminal nor any pipe but that one, has a process group of its
-//! own, and goes by another name, so that what kills this process does not kill it too.
+//! It is this same program, started with the first agent. It reads the live process groups from a pipe; when the pipe is closed
+//! while groups are alive, it ends them. Groups that have ended are reported too, since their numbers can be reused. It holds
+//! neither the terminal nor any other pipe, has a process group of its own, and another name, so that what kills this process
+//! does not kill it too.
 //!
-//! What has left its group (a daemon, `setsid`) is found by a variable of its environment, on Linux: whatever was started is
-//! marked by it. So the watchdog has the last look also where all ended as it should.
+//! On Linux, processes that have left their group (a daemon, `setsid`) are found by a variable in their environment, with which
+//! every started process is marked. So the watchdog also searches for them where all groups have ended.
 
 #[cfg(unix)]
 mod process;
@@ -33,36 +32,36 @@ pub fn is_watchdog(arguments: &[OsString]) -> bool {
     matches!(arguments, [_, only] if only == ARGUMENT)
 }
 
-/// Without process groups there is nothing to watch over.
+/// Does nothing without process groups.
 #[cfg(not(unix))]
 pub fn watch() {}
 
-/// Is called where the watchdog can't be started.
+/// Called with a message where the watchdog can't be started.
 pub type Note = dyn Fn(&str) + Send + Sync;
 
-/// The variable by which that is known which this process started, and all that they started.
+/// The variable that marks the processes that this one started, directly or indirectly.
 const MARK: &str = "EVAL_JOB_STARTED_BY";
 
-/// The mark's value, another one for each process; none where there is no /proc to find it in.
+/// The mark's value, unique to this process; `None` where there is no /proc to search.
 static OWN_MARK: OnceLock<Option<String>> = OnceLock::new();
 
-/// What to put into the environment of whatever is started.
+/// The variable for the environment of a process that is started.
 pub(super) fn mark() -> Option<(&'static str, &'static str)> {
     PROGRAM.get()?;
     let unique = || fs::read_to_string("/proc/sys/kernel/random/uuid").ok().map(|id| id.trim().to_owned());
     OWN_MARK.get_or_init(unique).as_deref().map(|own| (MARK, own))
 }
 
-/// This program and who hears of failures, where there is to be a watchdog.
+/// The path of this program and the callback for failures, if there is to be a watchdog.
 static PROGRAM: OnceLock<(PathBuf, Box<Note>)> = OnceLock::new();
 
-/// From now on started agents are watched over, and `note` hears where that fails. Only a program that calls [`watch`]
-/// where [`is_watchdog`] may ask for it, and [`crate::agent::launch`] where [`crate::agent::is_launcher`].
+/// Enables the watchdog; `note` is called where it can't be started. Only for a program that calls [`watch`] where
+/// [`is_watchdog`], and [`crate::agent::launch`] where [`crate::agent::is_launcher`].
 pub(super) fn enable(note: Box<Note>) {
     if !cfg!(unix) {
         return;
     }
-    // What is started by this path is this program even where its file was replaced meanwhile.
+    // This path starts this program even if its file was replaced meanwhile.
     let own = PathBuf::from("/proc/self/exe");
     let found = if own.exists() { Ok(own) } else { std::env::current_exe() };
     match found {
@@ -73,7 +72,7 @@ pub(super) fn enable(note: Box<Note>) {
     }
 }
 
-/// This program, where started agents are watched over.
+/// The path of this program, if the watchdog is enabled.
 pub(super) fn program() -> Option<&'static Path> {
     PROGRAM.get().map(|(program, _)| program.as_path())
 }
@@ -85,7 +84,7 @@ fn unwatched(error: &io::Error) -> String {
     )
 }
 
-/// The way to the watchdog: started with the first group. Where it can't be started nobody watches, and that is told once.
+/// The connection to the watchdog, which is started with the first group. A failure to start it is reported once.
 #[derive(Debug, Default)]
 pub(super) struct Watchdog {
     child: Option<Child>,
@@ -97,8 +96,8 @@ impl Watchdog {
         Watchdog { child: None, has_warned: false }
     }
 
-    /// Starts it where it does not run yet, so that it is there before the next group is.
-    pub(super) fn wake(&mut self, groups: &BTreeSet<u32>) {
+    /// Starts it, unless it runs already: it must run before the next group is started.
+    pub(super) fn ensure_started(&mut self, groups: &BTreeSet<u32>) {
         let Some((program, note)) = PROGRAM.get().filter(|_| self.child.is_none()) else { return };
         let mut command = Command::new(program);
         #[cfg(unix)]
@@ -123,21 +122,21 @@ impl Watchdog {
         }
     }
 
-    /// A group was started.
+    /// Reports that a group was started.
     pub(super) fn add(&mut self, group: u32, groups: &BTreeSet<u32>) {
         if self.send('+', group).is_err() {
-            // Somebody has killed it: the next one is told of all.
+            // It was killed: the next one gets all groups.
             self.end();
-            self.wake(groups);
+            self.ensure_started(groups);
         }
     }
 
-    /// Nothing of a group is left.
+    /// Reports that a group has ended.
     pub(super) fn remove(&mut self, group: u32) {
         let _ = self.send('-', group);
     }
 
-    /// Ends it, with whatever it still watches over.
+    /// Ends it, and the groups that are still alive.
     pub(super) fn end(&mut self) {
         if let Some(mut child) = self.child.take() {
             drop(child.stdin.take());

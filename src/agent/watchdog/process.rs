@@ -1,4 +1,4 @@
-//! The process that is the watchdog.
+//! The watchdog's own process.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,18 +12,18 @@ use rustix::process::{
 
 use super::MARK;
 
-/// How long groups may take to end when they are asked to; then they are killed.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time that groups may take to end after SIGTERM; then they are killed.
+const GRACE: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// So often what is marked is looked for to be killed: it may have started more meanwhile.
-const LOOKS: usize = 5;
+/// The number of searches for marked processes to kill: they may have started more meanwhile.
+const SEARCHES: usize = 5;
 
-/// Is the watchdog: returns when it has nothing more to do.
+/// Runs as the watchdog, until it has nothing more to do.
 pub fn watch() {
     let (mut groups, mut mark): (HashSet<Pid>, Option<String>) = (HashSet::new(), None);
-    // A line that is cut off is not taken for a shorter number.
+    // A line that is cut off must not be taken for a shorter number.
     for line in io::stdin().lock().split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line).into_owned();
         let number = |text: &str| text.parse().ok().filter(|number| *number > 1).and_then(Pid::from_raw);
@@ -44,7 +44,7 @@ pub fn watch() {
     for other in &others {
         let _ = kill_process(*other, Signal::TERM);
     }
-    let (mut left, mut any) = (PATIENCE, !groups.is_empty() || !others.is_empty());
+    let (mut left, mut any) = (GRACE, !groups.is_empty() || !others.is_empty());
     while any && !left.is_zero() {
         sleep(PAUSE);
         left = left.saturating_sub(PAUSE);
@@ -55,7 +55,7 @@ pub fn watch() {
     for group in groups {
         let _ = kill_process_group(group, Signal::KILL);
     }
-    for _ in 0..LOOKS {
+    for _ in 0..SEARCHES {
         let rest = marked();
         if rest.is_empty() {
             return;

@@ -1,10 +1,10 @@
-//! A conversation by chat completions (v2). A transcript is kept in any case: a lost thread is made again from it.
+//! A conversation by chat completions (v2). The transcript is always kept: a lost thread is restored from it.
 
 use serde_json::{Value, json};
 
 use super::ThreadsConfig;
-use super::instance::{HINTS, Instance, reported};
-use super::wire::completions::{Beside, Turn, request};
+use super::instance::{HINTS, Instance, reported, reported_failure};
+use super::wire::completions::{Beside, CompletionTurn, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
 use crate::agent::{AgentError, Reply};
@@ -14,12 +14,12 @@ use crate::secret::Secret;
 /// The value that asks the server for a thread.
 const NEW: &str = "new";
 
-/// Who keeps the conversation.
+/// The side that keeps the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Thread {
-    /// We: each message carries all of it.
+    /// The client: each message carries all of it.
     Ours,
-    /// The server shall: the next message carries all of it, for the first time or again.
+    /// The server, from the next message on, which carries all of it.
     Overrides,
     /// The server, in this thread.
     Kept(String),
@@ -31,7 +31,7 @@ pub(super) struct CompletionsWire {
     instance: Instance,
     thread: Thread,
     history: Vec<Value>,
-    turn: Turn,
+    turn: CompletionTurn,
 }
 
 impl CompletionsWire {
@@ -40,7 +40,7 @@ impl CompletionsWire {
             ThreadsConfig::Client => Thread::Ours,
             ThreadsConfig::Server => Thread::Overrides,
         };
-        let (history, turn) = (Vec::new(), Turn::default());
+        let (history, turn) = (Vec::new(), CompletionTurn::default());
         CompletionsWire { instance, thread, history, turn }
     }
 }
@@ -53,10 +53,10 @@ impl Wire for CompletionsWire {
     }
 
     async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
-        self.turn = Turn::default();
+        self.turn = CompletionTurn::default();
         let (instance, config) = (&self.instance, &self.instance.config);
         let header = |name: &str, value: &str| (name.to_owned(), Secret::new(value));
-        // There at all, it asks for what is live: the draft is asked for by its absence.
+        // Without this header the draft answers.
         let mut headers: Vec<(String, Secret)> =
             config.published().map(|environment| header("x-ibm-environment-id", environment)).into_iter().collect();
         let earlier = match &self.thread {
@@ -70,8 +70,8 @@ impl Wire for CompletionsWire {
                 &[]
             }
         };
-        let messages: Vec<Value> = earlier.iter().cloned().chain([of_user(input)]).collect();
-        // Our own thread is called like the conversation.
+        let messages: Vec<Value> = earlier.iter().cloned().chain([user_message(input)]).collect();
+        // A thread of ours has the conversation's id.
         let own_thread = (self.thread == Thread::Ours).then_some(input.session_id.as_str());
         let beside = Beside {
             context: &config.context,
@@ -97,9 +97,8 @@ impl Wire for CompletionsWire {
 
     async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let (turn, head) = (std::mem::take(&mut self.turn), &received.reply);
-        if let Some(words) = &turn.failure {
-            let words = head.quote(words);
-            return Err(reported(head, &format!("the agent reported a failure: {}", words.trim_matches('"'))));
+        if let Some(failure) = &turn.failure {
+            return Err(reported_failure(head, failure));
         }
         let Some(completed) = turn.completed() else {
             let ended = || match turn.is_other {
@@ -117,16 +116,16 @@ impl Wire for CompletionsWire {
             return Err(reported(head, "the turn ended without a message"));
         }
         if self.thread == Thread::Overrides {
-            // A server that keeps none says `new` again: then all conversations would share that one.
+            // A server that keeps none returns `new`: all conversations would share that thread.
             self.thread = completed.thread.map_or(Thread::Ours, Thread::Kept);
         }
-        self.history.push(of_user(input));
+        self.history.push(user_message(input));
         self.history.extend(completed.history);
         let text = completed.content.text();
         Next::reply(Reply { events: completed.content.events, usage: completed.usage, ..received.timed_reply(text) })
     }
 
-    /// A thread that is lost is made again; a deployment that keeps none gets the conversation with each message.
+    /// A lost thread is restored from the transcript; a deployment without threads gets the conversation with each message.
     fn failed(&mut self, failure: AttemptFailure, refusal: Option<&HttpReply>) -> AttemptFailure {
         let Some(reply) = refusal else { return failure };
         if !String::from_utf8_lossy(&reply.body).to_lowercase().contains("thread") {
@@ -144,6 +143,6 @@ impl Wire for CompletionsWire {
     }
 }
 
-fn of_user(input: &TurnInput) -> Value {
+fn user_message(input: &TurnInput) -> Value {
     json!({"role": "user", "content": input.message})
 }

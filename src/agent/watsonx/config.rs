@@ -1,4 +1,4 @@
-//! What the YAML says of an agent in watsonx Orchestrate.
+//! The settings of an agent in watsonx Orchestrate: `target.watsonx`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::runs::RunsWire;
 use super::wire::is_uuid;
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::transport::base_url;
-use crate::agent::{Ability, Agent, AgentContext};
+use crate::agent::{Ability, Agent, AgentContext, SettingError};
 use crate::http::{BaseUrl, IAM_URL, IamSettings, IamTokens};
 
 /// `target.watsonx`.
@@ -22,11 +22,11 @@ pub struct WatsonxConfig {
     /// The instance: of a SaaS, the service URL with `/instances/…`. Default: http://localhost:4321, the developer edition
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Which runtime API: runs, or chat completions.
+    /// The runtime API: runs, or chat completions.
     #[serde(default)]
     pub api: ApiConfig,
-    /// Whose paths: the SaaS, or the developer edition and Cloud Pak for Data. Default: by the address, `developer` on this
-    /// machine
+    /// The edition, which decides the paths: the SaaS, or the developer edition and Cloud Pak for Data. Default: by the
+    /// address, `developer` on this machine
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edition: Option<EditionConfig>,
     /// The agent's name. Default: the target's chatbot
@@ -37,7 +37,7 @@ pub struct WatsonxConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub environment: Option<String>,
-    /// Who keeps the conversation. Only for `api: v2`: with runs it is always the server.
+    /// The side that keeps the conversation. Only for `api: v2`: with runs it is always the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<ThreadsConfig>,
     /// Sent with each message as `context`.
@@ -49,14 +49,14 @@ pub struct WatsonxConfig {
     /// Sent with each message as `additional_parameters`. Only for `api: v2`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub additional_parameters: Map<String, Value>,
-    /// What the key is.
+    /// The kind of the key.
     #[serde(default)]
     pub auth: AuthConfig,
     /// The key. `EVAL_JOB_AGENT_API_KEY` is used where this is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("writeOnly" = true))]
     pub api_key: Option<String>,
-    /// Where `auth: iam` exchanges the key. Default: https://iam.cloud.ibm.com
+    /// The address of the token service of `auth: iam`. Default: https://iam.cloud.ibm.com
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iam_url: Option<String>,
     /// Headers that are sent with every request.
@@ -93,7 +93,7 @@ pub enum ThreadsConfig {
     /// Each message carries the whole conversation.
     #[default]
     Client,
-    /// The server keeps it (`X-IBM-THREAD-ID`); where it can't, each message carries it after all.
+    /// The server keeps it (`X-IBM-THREAD-ID`); where it can't, each message carries the whole conversation.
     Server,
 }
 
@@ -114,13 +114,13 @@ impl WatsonxConfig {
         self.environment.as_deref().map(str::trim).filter(|environment| *environment != "draft")
     }
 
-    /// The token service, as it is reached.
-    fn iam_address(&self) -> Result<BaseUrl, String> {
+    /// The address of the token service.
+    fn iam_address(&self) -> Result<BaseUrl, SettingError> {
         base_url("watsonx.iamUrl", self.iam_url.as_deref().unwrap_or(IAM_URL))
     }
 
-    /// Sends requests with the key, or with tokens for it.
-    fn with_tokens(&self, caller: Caller) -> Result<Caller, String> {
+    /// Makes the caller exchange its key for tokens, where the job says so.
+    fn with_tokens(&self, caller: Caller) -> Result<Caller, SettingError> {
         let AgentContext { http, clock, turn_limit: time_limit, .. } = caller.context.clone();
         let url = self.iam_address()?;
         let key = caller.api_key.clone().filter(|_| self.auth == AuthConfig::Iam);
@@ -143,7 +143,7 @@ impl RestTransport for WatsonxConfig {
     }
 
     fn own_problems(&self) -> Vec<String> {
-        let mut problems: Vec<String> = self.iam_address().err().into_iter().collect();
+        let mut problems: Vec<String> = self.iam_address().err().iter().map(ToString::to_string).collect();
         if self.auth == AuthConfig::Bearer && self.iam_url.is_some() {
             problems.push("target.watsonx.iamUrl: keys are exchanged only with `auth: iam`".to_owned());
         }
@@ -166,7 +166,7 @@ impl RestTransport for WatsonxConfig {
         problems
     }
 
-    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, String> {
+    fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         let (instance, caller) = (Instance::new(self, base, &caller.context), self.with_tokens(caller)?);
         Ok(match self.api {
             ApiConfig::V1 => HttpAgent::boxed(RunsWire::new(instance, &caller.context), caller),

@@ -7,7 +7,7 @@ use crate::agent::rest::{Caller, Hints, Request};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::http::{BaseUrl, HttpReply, Method, Url};
 
-/// How many names of other agents an error lists.
+/// The number of names of other agents that an error lists.
 const NAMES: usize = 20;
 
 /// Hints, but for 404.
@@ -66,7 +66,7 @@ impl Instance {
         })
     }
 
-    /// Whose paths the address has, unless the job says so. As IBM's own evaluation framework tells them apart.
+    /// The edition, unless the job sets it: by the address, as in IBM's own evaluation framework.
     fn edition(&self) -> EditionConfig {
         let by_address = if self.base.is_loopback() { EditionConfig::Developer } else { EditionConfig::Saas };
         self.config.edition.unwrap_or(by_address)
@@ -82,6 +82,12 @@ fn shown(names: &[String]) -> String {
 /// A failure of the agent's own, at this call.
 pub(super) fn reported(reply: &HttpReply, what: &str) -> AttemptFailure {
     AttemptFailure::reported(AgentErrorKind::BadReply, format!("{}: {what}", reply.place))
+}
+
+/// A failure that the agent reports with this message.
+pub(super) fn reported_failure(reply: &HttpReply, message: &str) -> AttemptFailure {
+    let quoted = reply.quote(message);
+    reported(reply, &format!("the agent reported a failure: {}", quoted.trim_matches('"')))
 }
 
 #[cfg(test)]

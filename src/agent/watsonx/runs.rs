@@ -1,4 +1,4 @@
-//! A conversation by runs (v1): the server keeps the thread. A reply that breaks off is read from the thread; a message is
+//! A conversation by runs (v1): the server keeps the thread. A reply that was cut off is read from the thread; a message is
 //! never sent again.
 
 use std::collections::VecDeque;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::instance::{HINTS, Instance, reported};
+use super::instance::{HINTS, Instance, reported, reported_failure};
 use super::wire::TurnContent;
-use super::wire::runs::{Run, find_answer, request};
+use super::wire::runs::{PartialRun, find_answer, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, Reply};
@@ -21,11 +21,11 @@ pub(super) struct RunsWire {
     /// The waits between polls of a thread, where a reply was cut off.
     waits: Vec<Duration>,
     thread: Option<String>,
-    run: Run,
+    run: PartialRun,
     cut_off: Option<CutOff>,
 }
 
-/// A reply that broke off.
+/// A reply that was cut off.
 #[derive(Clone)]
 struct CutOff {
     error: AgentError,
@@ -37,10 +37,10 @@ impl RunsWire {
     pub(super) fn new(instance: Instance, context: &AgentContext) -> RunsWire {
         let mut delays = context.reading.delays(context.rng_seed);
         let waits = std::iter::from_fn(|| delays.next(None)).collect();
-        RunsWire { instance, waits, thread: None, run: Run::default(), cut_off: None }
+        RunsWire { instance, waits, thread: None, run: PartialRun::default(), cut_off: None }
     }
 
-    /// The message has arrived in the thread, and the reply broke off there: the thread is read as often as the policy says.
+    /// Turns to polling the thread for the reply: the message has arrived there, and the reply was cut off.
     fn poll(&mut self, mut failure: AttemptFailure) -> AttemptFailure {
         let mut cut =
             CutOff { error: failure.error.clone(), waits: self.waits.iter().copied().collect(), messages: Value::Null };
@@ -59,7 +59,7 @@ impl RunsWire {
     fn polled(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
         let Some(cut) = &mut self.cut_off else { return Ok(Next::Send) };
         if let Some(content) = find_answer(&cut.messages, input.turn, &input.message) {
-            // The thread does not say when the answer was there: this is when it was seen.
+            // The thread does not tell the time of the answer: this is the time of the poll.
             return reply(received, content);
         }
         match cut.waits.pop_front() {
@@ -90,7 +90,7 @@ impl Wire for RunsWire {
             let not_found = "; is target.watsonx.edition right?";
             return Ok(Request::to(Method::GET, url, Hints { not_found, ..HINTS }));
         }
-        self.run = Run::in_thread(self.thread.clone());
+        self.run = PartialRun::in_thread(self.thread.clone());
         let mut url = self.instance.base.join(["v1", "orchestrate", "runs"]);
         url.query_pairs_mut().append_pair("stream", "true");
         let not_found = match self.thread {
@@ -124,9 +124,8 @@ impl Wire for RunsWire {
         }
         let (run, head) = (std::mem::take(&mut self.run), &received.reply);
         self.thread.clone_from(&run.thread);
-        if let Some(words) = &run.failure {
-            let words = head.quote(words);
-            return Err(reported(head, &format!("the agent reported a failure: {}", words.trim_matches('"'))));
+        if let Some(failure) = &run.failure {
+            return Err(reported_failure(head, failure));
         }
         let fault = match received.fault.clone() {
             None if run.is_over || !run.content.is_silent() => None,
@@ -134,7 +133,7 @@ impl Wire for RunsWire {
                 Some(head.misshapen("what came is no run: no line of the stream holds an `event`"))
             }
             None => Some(head.malformed("the stream ended in the middle of the run")),
-            // What broke after the run's end takes nothing away.
+            // A fault after the run's end does not matter.
             fault => fault.filter(|_| !run.is_over),
         };
         if let Some(fault) = fault {

@@ -1,4 +1,4 @@
-//! What the YAML says of an agent behind a WebSocket.
+//! The settings of an agent behind a WebSocket: `target.websocket`.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::wire::FrameReader;
 use crate::agent::freeform::{
-    UsageConfig, address, example_values, example_values_without, fill_all, headers_of, mentions, mentions_within,
-    tells_message,
+    UsageConfig, address, depends_on_message, example_values, example_values_without, fill_all, headers_of, mentions,
+    mentions_within,
 };
 
 use super::WebSocketAgent;
-use crate::agent::transport::{abilities_where, is_of_tls, unusable};
-use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Transport};
+use crate::agent::transport::{abilities_where, is_of_tls};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, SettingError, Transport};
 
 /// `target.websocket`: any agent that is talked to by frames of text. Every text of the address, a header or a message is a
 /// template over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is
@@ -31,44 +31,44 @@ pub struct WebSocketConfig {
     /// The subprotocols that are offered, the preferred one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subprotocols: Vec<String>,
-    /// What is sent first, a frame each: JSON, or a text as it is.
+    /// The messages that are sent first, a frame each: JSON, or a text as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<Value>,
-    /// Where a frame that comes before the first message has the session's id, as JSONPath; it is waited for. Without it,
-    /// `sessionId` is one that eval-job makes up.
+    /// The place of the session's id in a frame that the agent sends before the first message, as JSONPath. Without it,
+    /// eval-job makes up `sessionId`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The agent speaks first.
     #[serde(default)]
     pub greeting: bool,
-    /// What is sent to say something: JSON, or a text as it is.
+    /// The frame that sends a message: JSON, or a text as it is.
     #[serde(default = "WebSocketConfig::default_say")]
     pub say: Value,
-    /// What of its frames is what. Without it, each is a reply.
+    /// The places of the reply's parts in the agent's frames. Without it, each frame is a reply.
     #[serde(default)]
     pub reply: ReplyConfig,
 }
 
-/// `target.websocket.reply`: the frames are JSON as soon as one of these is there.
+/// `target.websocket.reply`: with any of these, the frames are JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReplyConfig {
-    /// Where a frame has a piece of the agent's words, as JSONPath.
+    /// The place of a piece of the agent's text, as JSONPath.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta: Option<String>,
-    /// Where a frame has the words of the whole reply, as JSONPath; they stand in for the pieces.
+    /// The place of the text of the whole reply, as JSONPath; it replaces the pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Where a frame has what the agent reports about its work, as JSONPath.
+    /// The place of the events that the agent reports, as JSONPath.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<String>,
-    /// Where a frame has the agent's tokens.
+    /// The places of the agent's tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageConfig>,
-    /// Where a frame has the agent's words about a failure of its own, as JSONPath; it ends the reply.
+    /// The place of the agent's error message, as JSONPath; it ends the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// By what the last frame of a reply is known. Without it, the first frame with words is the last.
+    /// The mark of a reply's last frame. Without it, the first frame with text is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<DoneConfig>,
 }
@@ -77,15 +77,15 @@ pub struct ReplyConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DoneConfig {
-    /// What must be there, as JSONPath.
+    /// The place of the mark, as JSONPath.
     pub path: String,
-    /// What it must be. Without it, anything will do.
+    /// The value that it must have. Without it, any value will do.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub equals: Value,
 }
 
 impl WebSocketConfig {
-    /// What an address can begin with.
+    /// The schemes of its address.
     pub(super) const SCHEMES: [&'static str; 4] = ["ws", "wss", "http", "https"];
     pub(super) const EXAMPLE: &'static str = "ws://localhost:8080/chat";
 
@@ -93,8 +93,8 @@ impl WebSocketConfig {
         "{{ message }}".into()
     }
 
-    /// Whether a template tells the agent this value.
-    fn tells(&self, name: &str) -> bool {
+    /// Whether a template sends this value to the agent.
+    fn sends(&self, name: &str) -> bool {
         let in_messages = self.open.iter().chain([&self.say]).any(|message| mentions_within(message, name));
         in_messages || mentions(&self.url, name) || self.headers.values().any(|value| mentions(value, name))
     }
@@ -109,23 +109,22 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
         !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"(),/:;<=>?@[\\]{}".contains(&it))
     };
     let subprotocols = config.subprotocols.iter().filter(|text| !is_token(text));
-    let problems = url.err().map(|problem| format!("url: {problem}")).into_iter();
-    let problems = problems
-        .chain(headers_of(&config.headers, values).err())
-        .chain(subprotocols.map(|text| format!("subprotocols: `{text}` can't be one: only letters, digits and - . _")))
-        .chain(messages);
-    let is_mute = !tells_message(|values| fill_all("say", &config.say, values).ok());
-    let mute = "say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user";
-    let problems: Vec<String> = problems.collect();
-    let mute = (is_mute && problems.is_empty()).then(|| mute.to_owned());
-    let problems = problems.into_iter().chain(mute);
-    problems.map(|problem| format!("target.websocket.{problem}")).chain(FrameReader::new(config).err()).collect()
+    let not_a_token = |text| format!("`{text}` can't be one: only letters, digits and - . _");
+    let subprotocols = subprotocols.map(|text| SettingError::new("subprotocols", not_a_token(text)));
+    let problems = url.err().into_iter().chain(headers_of(&config.headers, values).err()).chain(subprotocols);
+    let mut problems: Vec<SettingError> = problems.chain(messages).collect();
+    if problems.is_empty() && !depends_on_message(|values| fill_all("say", &config.say, values).ok()) {
+        let problem = "nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user";
+        problems.push(SettingError::new("say", problem));
+    }
+    let problems = problems.into_iter().map(|error| error.below("target.websocket"));
+    problems.chain(FrameReader::new(config).err()).map(|error| error.to_string()).collect()
 }
 
 impl Transport for WebSocketConfig {
     fn abilities(&self) -> Vec<Ability> {
         abilities_where(&[
-            (self.tells("model"), Ability::ChoosesModel),
+            (self.sends("model"), Ability::ChoosesModel),
             (self.reply.delta.is_some(), Ability::Streams),
             (self.reply.events.is_some(), Ability::ReportsTools),
             (self.reply.usage.is_some(), Ability::ReportsUsage),
@@ -167,8 +166,8 @@ impl Transport for WebSocketConfig {
         needs.then_some("target.websocket")
     }
 
-    fn tells_user(&self) -> bool {
-        self.tells("user")
+    fn sends_user(&self) -> bool {
+        self.sends("user")
     }
 
     fn how_to_report_calls(&self) -> &'static str {
@@ -196,7 +195,7 @@ impl Transport for WebSocketConfig {
                 )
             }
             AgentErrorKind::Unreadable if !names("text/html") && !names("web page") => Some(
-                "target.websocket.reply, which says where the words are (delta, text) and what ends them (done); or \
+                "target.websocket.reply, which says where the text is (delta, text) and what ends it (done); or \
                  target.websocket.say"
                     .to_owned(),
             ),
@@ -208,6 +207,6 @@ impl Transport for WebSocketConfig {
     }
 
     fn connect(&self, context: AgentContext) -> Result<Box<dyn Agent>, AgentError> {
-        Ok(Box::new(WebSocketAgent::new(self.clone(), context).map_err(unusable)?))
+        Ok(Box::new(WebSocketAgent::new(self.clone(), context)?))
     }
 }

@@ -1,10 +1,13 @@
 //! Any agent behind a WebSocket: templates for the frames that are sent, JSONPath for those that come.
 //!
-//! Invariants: a conversation has a connection of its own, and is over with it; nothing is ever sent twice; whatever comes after
-//! a reply's end belongs to the next one.
+//! In: user messages. Out: replies with events and tokens, read from the agent's frames.
+//!
+//! Invariants: a conversation has a connection of its own and ends with it; nothing is ever sent twice; frames after a reply's
+//! end belong to the next reply.
 
 mod client;
 mod config;
+mod session;
 mod wire;
 
 use client::WebSocketAgent;

@@ -1,14 +1,15 @@
-//! Frames → text, events and tokens, and which of them is a reply's last.
+//! Reads frames: text, events and tokens, and which frame is a reply's last.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::config::WebSocketConfig;
+use crate::agent::SettingError;
 use crate::agent::freeform::{PickedReply, ReplyPaths, path, text};
 use crate::agent::rest::EventOutcome;
 use crate::http::read_json;
 
-/// How frames are read.
+/// Reads the frames of a connection.
 #[derive(Debug, Clone)]
 pub(super) struct FrameReader {
     /// `None` where each frame is plain text and a reply.
@@ -18,7 +19,7 @@ pub(super) struct FrameReader {
 
 #[derive(Debug, Clone)]
 struct JsonPaths {
-    picks: ReplyPaths,
+    reply: ReplyPaths,
     whole: Option<JsonPath>,
     error: Option<JsonPath>,
     done: Option<(JsonPath, Value)>,
@@ -30,13 +31,25 @@ pub(super) struct PartialReply {
     pub(super) picked: PickedReply,
     /// The failure that the agent reports.
     pub(super) error: Option<String>,
-    /// How many frames came.
+    /// The number of frames so far.
     pub(super) frames: usize,
 }
 
+/// Why a frame can't be read; the message completes "a frame …".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum FrameError {
+    #[error("stops in the middle of its JSON")]
+    CutOff,
+    #[error("is not JSON")]
+    NotJson,
+}
+
 impl FrameReader {
-    /// The paths of a job; the error names the key of the first that is none.
-    pub(super) fn new(config: &WebSocketConfig) -> Result<FrameReader, String> {
+    /// Reads the paths of a job.
+    ///
+    /// # Errors
+    /// The first path that can't be used, or that there is none for the text.
+    pub(super) fn new(config: &WebSocketConfig) -> Result<FrameReader, SettingError> {
         const PLACE: &str = "target.websocket.reply";
         let reply = &config.reply;
         let optional = |key: &str, text: Option<&String>| text.map(|text| path(key, text)).transpose();
@@ -46,7 +59,7 @@ impl FrameReader {
             .as_ref()
             .map(|done| path(&format!("{PLACE}.done.path"), &done.path).map(|path| (path, done.equals.clone())));
         let json = JsonPaths {
-            picks: ReplyPaths::parse(
+            reply: ReplyPaths::parse(
                 PLACE,
                 ("delta", reply.delta.as_ref()),
                 reply.events.as_ref(),
@@ -57,13 +70,13 @@ impl FrameReader {
             done: done.transpose()?,
         };
         if is_json && reply.delta.is_none() && reply.text.is_none() {
-            return Err(format!("{PLACE}: say where the agent's words are: delta, or text"));
+            return Err(SettingError::new(PLACE, "say where the agent's text is: delta, or text"));
         }
         let session_id = optional("target.websocket.sessionId", config.session_id.as_ref())?;
         Ok(FrameReader { json: is_json.then_some(json), session_id })
     }
 
-    /// Whether a session's id is to be waited for.
+    /// Whether the agent sends a session's id before the first message.
     pub(super) fn wants_session_id(&self) -> bool {
         self.session_id.is_some()
     }
@@ -75,15 +88,14 @@ impl FrameReader {
         Some(id).filter(|id| !id.is_empty())
     }
 
-    /// Takes in a frame. The error says that it is no JSON.
-    pub(super) fn take(&self, frame: &str, partial: &mut PartialReply) -> Result<EventOutcome, String> {
+    /// Takes in a frame.
+    pub(super) fn take(&self, frame: &str, partial: &mut PartialReply) -> Result<EventOutcome, FrameError> {
         let Some(json) = &self.json else {
             partial.picked.text.push_str(frame);
             return Ok(EventOutcome::End);
         };
-        let frame: Value = read_json(frame).map_err(|error| {
-            if error.is_eof() { "stops in the middle of its JSON" } else { "is not JSON" }.to_owned()
-        })?;
+        let frame: Value =
+            read_json(frame).map_err(|error| if error.is_eof() { FrameError::CutOff } else { FrameError::NotJson })?;
         Ok(json.take(&frame, partial))
     }
 }
@@ -92,21 +104,21 @@ impl JsonPaths {
     fn take(&self, frame: &Value, partial: &mut PartialReply) -> EventOutcome {
         let found = |path: &Option<JsonPath>| {
             let nodes: Vec<String> = path.iter().flat_map(|path| path.query(frame).all()).map(text).collect();
-            Some(nodes.concat()).filter(|words| !words.is_empty())
+            Some(nodes.concat()).filter(|text| !text.is_empty())
         };
-        let mut has_words = self.picks.take(frame, &mut partial.picked);
-        partial.picked.looked(self.whole.iter().flat_map(|path| path.query(frame).all()));
-        if let Some(words) = found(&self.whole) {
-            partial.picked.text = words;
-            has_words = true;
+        let mut has_text = self.reply.take(frame, &mut partial.picked);
+        partial.picked.note_found(self.whole.iter().flat_map(|path| path.query(frame).all()));
+        if let Some(text) = found(&self.whole) {
+            partial.picked.text = text;
+            has_text = true;
         }
         partial.error = found(&self.error).or(partial.error.take());
         let is_last = match &self.done {
             Some((path, Value::Null)) => !path.query(frame).is_empty(),
             Some((path, wanted)) => path.query(frame).all().contains(&wanted),
-            None => has_words,
+            None => has_text,
         };
-        match (is_last || partial.error.is_some(), has_words) {
+        match (is_last || partial.error.is_some(), has_text) {
             (true, _) => EventOutcome::End,
             (false, true) => EventOutcome::Text,
             (false, false) => EventOutcome::Nothing,
@@ -120,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    fn reader(reply: Value) -> Result<FrameReader, String> {
+    fn reader(reply: Value) -> Result<FrameReader, SettingError> {
         FrameReader::new(
             &serde_json::from_value(json!({"url": "ws://h", "sessionId": "$.id", "reply": reply})).unwrap(),
         )
@@ -183,19 +195,19 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_read_is_told() {
+    fn unreadable_frames_and_paths_are_errors() {
         let json = reader(json!({"delta": "$.d"})).unwrap();
-        for (frame, words) in [("nope", "is not JSON"), ("{\"d\":", "stops in the middle of its JSON")] {
-            assert_eq!(json.take(frame, &mut PartialReply::default()), Err(words.to_owned()));
+        for (frame, error) in [("nope", FrameError::NotJson), ("{\"d\":", FrameError::CutOff)] {
+            assert_eq!(json.take(frame, &mut PartialReply::default()), Err(error));
         }
         assert_eq!(json.session_id(r#"{"id": 7}"#).as_deref(), Some("7"));
         assert_eq!((json.session_id("nope"), json.session_id(r#"{"id": ""}"#)), (None, None));
-        for (reply, words) in [
-            (json!({"events": "$.e"}), "target.websocket.reply: say where the agent's words are"),
+        for (reply, start) in [
+            (json!({"events": "$.e"}), "target.websocket.reply: say where the agent's text is"),
             (json!({"delta": "d"}), "target.websocket.reply.delta: `d` is no JSONPath"),
             (json!({"text": "$.t", "done": {"path": "end"}}), "target.websocket.reply.done.path: `end` is no JSONPath"),
         ] {
-            assert!(reader(reply).unwrap_err().starts_with(words));
+            assert!(reader(reply).unwrap_err().to_string().starts_with(start));
         }
     }
 }

@@ -1,18 +1,18 @@
-//! A2A's JSON ↔ ours, pure. 1.0 is ProtoJSON (`{"task": …}`, `TASK_STATE_COMPLETED`, `ROLE_USER`), 0.3 tells kinds apart
-//! by `kind` (`{"kind": "task", …}`, `completed`, `user`); both are read by the same eyes.
+//! A2A's JSON ↔ our types, pure. 1.0 is ProtoJSON (`{"task": …}`, `TASK_STATE_COMPLETED`, `ROLE_USER`), 0.3 has a field
+//! `kind` (`{"kind": "task", …}`, `completed`, `user`); one reader takes both.
 
 mod card;
 mod part;
 mod progress;
 
 pub use card::{Card, parse_card};
-pub use progress::Progress;
+pub use progress::TaskProgress;
 
 use serde_json::{Value, json};
 
 use crate::agent::json::Fields;
 
-/// A version of the protocol, as far as the two differ.
+/// A version of the protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Version {
     /// 0.3 and what came before.
@@ -23,7 +23,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The version of a card's interface; one that says none is new enough to list interfaces.
+    /// The version of a card's interface; one without a version is 1.0, the first that lists interfaces.
     pub fn parse(text: &str) -> Version {
         if text.starts_with("0.") { Version::V0_3 } else { Version::V1 }
     }
@@ -61,7 +61,7 @@ impl Version {
         rpc(method, message_id, json!({"message": message, "configuration": configuration}))
     }
 
-    /// The request that looks at a task.
+    /// The request that polls a task.
     pub fn task(self, id: &str) -> Value {
         let method = match self {
             Version::V0_3 => "tasks/get",
@@ -78,24 +78,44 @@ fn rpc(method: &str, id: &str, params: Value) -> Value {
 /// A message to send.
 #[derive(Debug, Clone, Copy)]
 pub struct UserMessage<'a> {
-    /// The words.
+    /// The text.
     pub text: &'a str,
-    /// Its id, the same at every try.
+    /// Its id, the same at every attempt.
     pub message_id: &'a str,
     /// The conversation, once the agent has named it.
     pub context_id: Option<&'a str>,
-    /// The task that waits for these words.
+    /// The task that waits for this message.
     pub task_id: Option<&'a str>,
 }
 
-/// The result of a JSON-RPC reply; the error is the code and the words of its error, or that it is none.
-pub fn parse_result(reply: &Value) -> Result<&Value, (Option<i64>, String)> {
+/// Why a JSON-RPC reply has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RpcError {
+    /// The agent reports an error.
+    Reported {
+        /// Its code.
+        code: i64,
+        /// Its message, or the whole error where it has none.
+        message: String,
+    },
+    /// It is no JSON-RPC: the reason, in a sentence, or an error without a code.
+    Malformed(String),
+}
+
+/// The result of a JSON-RPC reply.
+///
+/// # Errors
+/// The reply reports an error, or is no JSON-RPC.
+pub fn parse_result(reply: &Value) -> Result<&Value, RpcError> {
     if let Some(error) = reply.get("error").filter(|error| !error.is_null()) {
-        let code = error.get("code").and_then(Value::as_i64);
-        let words = error.text("message").map_or_else(|| error.to_string(), str::to_owned);
-        return Err((code, words));
+        let message = error.text("message").map_or_else(|| error.to_string(), str::to_owned);
+        return Err(match error.get("code").and_then(Value::as_i64) {
+            Some(code) => RpcError::Reported { code, message },
+            None => RpcError::Malformed(message),
+        });
     }
-    reply.get("result").ok_or_else(|| (None, "the reply is no JSON-RPC: it has neither result nor error".to_owned()))
+    let malformed = || RpcError::Malformed("the reply is no JSON-RPC: it has neither result nor error".to_owned());
+    reply.get("result").ok_or_else(malformed)
 }
 
 #[cfg(test)]

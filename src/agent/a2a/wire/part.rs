@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::agent::json::{Fields, arguments_of, json_within};
 use crate::evidence::Event;
 
-/// The words of a part: data as JSON, a file as its name or address. Thoughts and reports are none.
+/// The text of a part: data as JSON, a file as its name or address. Thoughts and reported calls have none.
 pub(super) fn text(part: &Value) -> Option<String> {
     if is_thought(part) || kind(part).is_some() {
         return None;
     }
-    if let Some(words) = part.get("text").and_then(Value::as_str) {
-        return Some(words.to_owned());
+    if let Some(text) = part.get("text").and_then(Value::as_str) {
+        return Some(text.to_owned());
     }
     if let Some(data) = part.get("data") {
         return Some(data.to_string());

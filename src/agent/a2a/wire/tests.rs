@@ -5,8 +5,8 @@ use super::progress::text_of;
 use super::*;
 use crate::evidence::{EventKind, ToolCall};
 
-fn fold(results: &[Value]) -> Progress {
-    let mut progress = Progress::default();
+fn fold(results: &[Value]) -> TaskProgress {
+    let mut progress = TaskProgress::default();
     for result in results {
         progress.apply(result).unwrap();
     }
@@ -86,11 +86,11 @@ fn a_stream_of_updates_is_one_reply() {
 
 #[test]
 fn each_way_a_task_rests_has_its_reply() {
-    let task = |state: &str, said: &str, result: &str| {
-        let words = |text: &str| json!([{"text": text}]);
-        fold(&[json!({"id": "t", "contextId": "c", "status": {"state": state, "message": {"parts": words(said)}},
-            "artifacts": [{"artifactId": "a", "parts": words(result)}],
-            "history": [{"role": "ROLE_AGENT", "parts": words("before")}, {"role": "ROLE_USER", "parts": words("x")}]})])
+    let task = |state: &str, message: &str, result: &str| {
+        let parts = |text: &str| json!([{"text": text}]);
+        fold(&[json!({"id": "t", "contextId": "c", "status": {"state": state, "message": {"parts": parts(message)}},
+            "artifacts": [{"artifactId": "a", "parts": parts(result)}],
+            "history": [{"role": "ROLE_AGENT", "parts": parts("before")}, {"role": "ROLE_USER", "parts": parts("x")}]})])
     };
     assert_eq!(task("TASK_STATE_COMPLETED", "Done.", "Result").reply().unwrap(), "Done.\n\nResult");
     assert_eq!(task("completed", "Same", "Same").reply().unwrap(), "Same");
@@ -98,9 +98,12 @@ fn each_way_a_task_rests_has_its_reply() {
     assert_eq!(task("rejected", "I won't.", "").reply().unwrap(), "I won't.");
     let asks = task("TASK_STATE_INPUT_REQUIRED", "Which?", "");
     assert_eq!((asks.reply().unwrap().as_str(), asks.waiting_task().as_deref()), ("Which?", Some("t")));
-    assert_eq!(task("failed", "no disk", "").reply().unwrap_err(), "the agent's task ended as failed: no disk");
     assert_eq!(
-        task("TASK_STATE_AUTH_REQUIRED", "", "").reply().unwrap_err(),
+        task("failed", "no disk", "").reply().unwrap_err().to_string(),
+        "the agent's task ended as failed: no disk"
+    );
+    assert_eq!(
+        task("TASK_STATE_AUTH_REQUIRED", "", "").reply().unwrap_err().to_string(),
         "the agent's task ended as auth-required"
     );
     assert!(!task("TASK_STATE_WORKING", "", "").rests());
@@ -123,7 +126,7 @@ fn every_part_becomes_text() {
 }
 
 #[test]
-fn a_card_says_where_and_how() {
+fn a_card_has_address_version_and_streaming() {
     let new = json!({"name": "x", "supportedInterfaces": [
         {"url": "http://h/grpc", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
         {"url": "http://h/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
@@ -140,30 +143,33 @@ fn a_card_says_where_and_how() {
     assert_eq!(parse_card(&old).unwrap(), card);
     let other = json!({"url": "http://h/g", "preferredTransport": "GRPC", "additionalInterfaces": [
         {"transport": "HTTP+JSON", "url": "http://h/rest"}]});
-    assert_eq!(parse_card(&other).unwrap_err(), "the agent card offers no JSON-RPC, only GRPC, HTTP+JSON");
-    assert_eq!(parse_card(&json!({})).unwrap_err(), "the agent card names no address");
+    assert_eq!(parse_card(&other).unwrap_err().to_string(), "the agent card offers no JSON-RPC, only GRPC, HTTP+JSON");
+    assert_eq!(parse_card(&json!({})).unwrap_err().to_string(), "the agent card names no address");
 }
 
 #[test]
-fn an_error_is_told_with_its_code() {
+fn an_error_keeps_its_code() {
     let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}});
-    assert_eq!(parse_result(&error).unwrap_err(), (Some(-32001), "Task not found".to_owned()));
-    assert_eq!(parse_result(&json!({"jsonrpc": "2.0"})).unwrap_err().0, None);
+    assert_eq!(
+        parse_result(&error).unwrap_err(),
+        RpcError::Reported { code: -32001, message: "Task not found".to_owned() }
+    );
+    assert!(matches!(parse_result(&json!({"jsonrpc": "2.0"})), Err(RpcError::Malformed(_))));
     assert_eq!(parse_result(&json!({"result": {"a": 1}})).unwrap(), &json!({"a": 1}));
-    assert!(Progress::default().apply(&json!({"kind": "other"})).is_err());
+    assert!(TaskProgress::default().apply(&json!({"kind": "other"})).is_err());
 }
 
-/// Written by hand from what trpc-agent-go's A2A server of August 2026 sent (commit 0e352fdd), whose model thought aloud and
-/// called a function; and what google-adk 2.13.0 makes of the same parts (`adk_` alone).
+/// Written by hand from what trpc-agent-go's A2A server of August 2026 sent (commit 0e352fdd) for a model with thoughts and a
+/// function call; and what google-adk 2.13.0 makes of the same parts (`adk_` alone).
 #[test]
-fn marked_parts_are_calls_results_and_thoughts_and_no_words() {
+fn marked_parts_are_calls_results_and_thoughts_and_no_text() {
     let mark = |kind: &str| json!({"adk_type": kind, "type": kind});
     let call = json!({"kind": "data", "data": {"args": "{\"thing\":\"tea\"}", "id": "c1", "name": "note", "type": "function"},
                       "metadata": mark("function_call")});
     let result = json!({"kind": "data", "data": {"id": "c1", "name": "note", "response": "{\"count\":2}"},
                         "metadata": mark("function_response")});
     let thought = json!({"kind": "text", "text": "I think.", "metadata": {"adk_thought": true, "thought": true}});
-    let say = |words: &str| json!({"kind": "text", "text": words});
+    let say = |text: &str| json!({"kind": "text", "text": text});
     let message = |id: &str, parts: Value, object: &str| json!({"kind": "message", "messageId": id, "role": "agent", "parts": parts, "metadata": {"object_type": object}});
     let (piece, whole) = ("chat.completion.chunk", "chat.completion");
     let task = json!({"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"},
@@ -223,16 +229,16 @@ fn marked_parts_are_calls_results_and_thoughts_and_no_words() {
 }
 
 #[test]
-fn words_behind_the_calls_of_the_same_message_are_the_reply() {
+fn text_after_the_calls_of_the_same_message_is_the_reply() {
     let call = json!({"kind": "data", "data": {"id": "c", "name": "f", "args": {}}, "metadata": {"adk_type": "function_call"}});
     let result =
         json!({"kind": "data", "data": {"id": "c", "response": 1}, "metadata": {"adk_type": "function_response"}});
-    let text = |words: &str| json!({"kind": "text", "text": words});
+    let text = |text: &str| json!({"kind": "text", "text": text});
     let thought = json!({"kind": "text", "text": "hm", "metadata": {"adk_thought": true}});
     for (parts, before) in [
         (json!([thought, call, result, text("Done.")]), None),
         (json!([text("One moment."), call, result, text("Done.")]), Some("One moment.")),
-        // Nothing comes after it: a report below the words.
+        // The call is reported after the text.
         (json!([text("Done."), call, result]), Some("Done.")),
     ] {
         let message = json!({"kind": "message", "role": "agent", "messageId": "m", "parts": parts});
@@ -243,18 +249,22 @@ fn words_behind_the_calls_of_the_same_message_are_the_reply() {
         for updates in [vec![message], vec![task], vec![update, end]] {
             let progress = fold(&updates);
             assert_eq!(progress.reply().unwrap(), "Done.", "{updates:?}");
-            let said = before.map(|words| json!({"intermediate": words}));
-            let told = progress.events.iter().find_map(|event| match &event.kind {
+            let expected = before.map(|text| json!({"intermediate": text}));
+            let intermediate = progress.events.iter().find_map(|event| match &event.kind {
                 EventKind::Other { data } => Some(data.clone()),
                 _ => None,
             });
-            assert_eq!((told, progress.events.len()), (said, 2 + usize::from(before.is_some())), "{updates:?}");
+            assert_eq!(
+                (intermediate, progress.events.len()),
+                (expected, 2 + usize::from(before.is_some())),
+                "{updates:?}"
+            );
         }
     }
 }
 
 #[test]
-fn a_task_that_goes_on_tells_no_earlier_calls() {
+fn a_continued_task_does_not_report_earlier_calls() {
     let call = |id: &str| json!({"data": {"id": id, "name": id}, "metadata": {"adk_type": "function_call"}});
     let says = |role: &str, id: &str, part: Value| json!({"role": role, "messageId": id, "parts": [part]});
     let history = json!([
@@ -273,7 +283,7 @@ fn a_task_that_goes_on_tells_no_earlier_calls() {
 #[test]
 fn json_of_another_shape_is_no_message() {
     for message in [json!("hi"), json!({"text": "hi"})] {
-        assert!(Progress::default().apply(&json!({ "message": message })).is_err());
+        assert!(TaskProgress::default().apply(&json!({ "message": message })).is_err());
     }
-    assert_eq!(Progress::default().apply(&json!({"message": {"role": "ROLE_AGENT"}})), Ok(false));
+    assert_eq!(TaskProgress::default().apply(&json!({"message": {"role": "ROLE_AGENT"}})), Ok(false));
 }

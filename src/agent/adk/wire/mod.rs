@@ -4,15 +4,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::agent::json::arguments_of;
+use crate::agent::{AgentRun, WireError};
 use crate::evidence::{Event, EventKind, Usage};
 use crate::text::is_blank;
 
-/// One event of a run, as far as it is looked at.
+/// One event of a run: the fields that are used.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdkEvent {
     author: Option<String>,
-    content: Option<Content>,
+    content: Option<AdkContent>,
     partial: Option<bool>,
     actions: Option<Actions>,
     long_running_tool_ids: Option<Vec<Value>>,
@@ -21,18 +22,18 @@ pub struct AdkEvent {
     usage_metadata: Option<UsageMetadata>,
     /// An error of the server itself, in a stream.
     error: Option<Value>,
-    /// What kind of event it is, by trpc-agent-go alone.
+    /// The kind of event; only trpc-agent-go sets it.
     object: Option<String>,
     /// Why the model stopped.
     finish_reason: Option<Value>,
-    /// All of it, as it came.
+    /// The whole event, as it came.
     #[serde(skip)]
     raw: Value,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Content {
+struct AdkContent {
     parts: Option<Vec<Map<String, Value>>>,
 }
 
@@ -69,13 +70,16 @@ impl UsageMetadata {
 }
 
 impl AdkEvent {
-    /// Reads an event; the error says what can't be read.
+    /// Reads an event.
+    ///
+    /// # Errors
+    /// It is of another shape.
     pub fn read(raw: Value) -> Result<AdkEvent, serde_json::Error> {
         let event = AdkEvent::deserialize(&raw)?;
         Ok(AdkEvent { raw, ..event })
     }
 
-    /// The event as it came, with this one of its parts alone: the others are kept with their own events.
+    /// The event as it came, with only this one of its parts: the others are kept with their own events.
     fn raw_with(&self, part: &Map<String, Value>) -> Value {
         let mut raw = self.raw.clone();
         if let Some(parts) = raw.pointer_mut("/content/parts") {
@@ -84,7 +88,7 @@ impl AdkEvent {
         raw
     }
 
-    /// Why the model stopped, where it was not done.
+    /// The reason why the model stopped before it was done.
     fn cut(&self) -> Option<&str> {
         let reason = self.finish_reason.as_ref()?.as_str()?;
         (!matches!(reason, "STOP" | "FINISH_REASON_UNSPECIFIED" | "stop" | "tool_calls" | "")).then_some(reason)
@@ -102,7 +106,7 @@ impl AdkEvent {
         self.has("functionCall") || self.has("functionResponse")
     }
 
-    /// trpc-agent-go's word that the run is over, which says the last words again.
+    /// trpc-agent-go's last event of a run, which repeats the final text.
     fn is_completion(&self) -> bool {
         self.object.as_deref() == Some("runner.completion")
     }
@@ -129,7 +133,7 @@ impl AdkEvent {
         self.skips_summary() || self.waits_for_a_tool() || !(self.is_of_a_tool() || self.is_partial() || ends_in_code())
     }
 
-    /// The words for the user: all texts that are no thoughts.
+    /// The text for the user: all texts but thoughts.
     pub fn text(&self) -> String {
         let is_thought = |part: &Map<String, Value>| part.get("thought") == Some(&Value::Bool(true));
         let texts = self.parts().iter().filter(|part| !is_thought(part));
@@ -150,27 +154,19 @@ impl AdkEvent {
 const KEYS: [&str; 8] =
     ["content", "author", "actions", "error", "errorCode", "invocationId", "object", "usageMetadata"];
 
-/// Whether something came, and none of it is an event of a run.
+/// Whether there are events, and none of them is one of a run.
 pub fn is_foreign(events: &[AdkEvent]) -> bool {
     let is_known = |event: &AdkEvent| KEYS.iter().any(|key| event.raw.get(key).is_some());
     !events.is_empty() && !events.iter().any(is_known)
 }
 
-/// The result of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// The final response.
-    pub text: String,
-    /// Function calls, their results, and texts before the final response, in order.
-    pub events: Vec<Event>,
-    /// The tokens of all requests to models that the run made; `None` where none was reported.
-    pub usage: Option<Usage>,
-}
-
-/// Reads the events of one run; the error is the failure that the agent reports, or says that there is no response.
-pub fn parse_run(events: &[AdkEvent]) -> Result<Run, String> {
+/// Reads the events of one run.
+///
+/// # Errors
+/// The agent reports a failure, or there is no final response.
+pub fn parse_run(events: &[AdkEvent]) -> Result<AgentRun, WireError> {
     if let Some(error) = events.iter().find(|event| event.error.is_some()).and_then(AdkEvent::failure) {
-        return Err(format!("the agent reported a failure: {error}"));
+        return Err(WireError::Failed(format!("the agent reported a failure: {error}")));
     }
     let whole: Vec<&AdkEvent> = events.iter().filter(|event| !event.is_partial() && !event.is_of_user()).collect();
     let says_something =
@@ -181,8 +177,8 @@ pub fn parse_run(events: &[AdkEvent]) -> Result<Run, String> {
     let usage = metadata.map(UsageMetadata::usage).reduce(Usage::plus).filter(|_| last.is_some());
     let mut ours = Vec::new();
     for (index, event) in whole.iter().enumerate() {
-        let is_said_again = last.is_some_and(|last| whole[last].is_completion() && whole[last].text() == event.text());
-        events_of(event, Some(index) == last || is_said_again, &mut ours);
+        let is_repeated = last.is_some_and(|last| whole[last].is_completion() && whole[last].text() == event.text());
+        events_of(event, Some(index) == last || is_repeated, &mut ours);
     }
     let text = match last.map(|index| whole[index]) {
         Some(event) => text_of(event)?,
@@ -190,41 +186,42 @@ pub fn parse_run(events: &[AdkEvent]) -> Result<Run, String> {
         // result is no part of them.
         None => {
             let from = events.iter().rposition(AdkEvent::is_of_a_tool).map_or(0, |last| last + 1);
-            let words: String = events[from..].iter().filter(|event| event.is_partial()).map(AdkEvent::text).collect();
-            if is_blank(&words) {
-                return Err("the run ended without a final response".to_owned());
+            let text: String = events[from..].iter().filter(|event| event.is_partial()).map(AdkEvent::text).collect();
+            if is_blank(&text) {
+                return Err(WireError::Failed("the run ended without a final response".to_owned()));
             }
-            words
+            text
         }
     };
-    Ok(Run { text, events: ours, usage })
+    Ok(AgentRun { text, events: ours, usage })
 }
 
-fn text_of(event: &AdkEvent) -> Result<String, String> {
-    let words = event.text();
-    if !is_blank(&words) {
-        return Ok(words);
+fn text_of(event: &AdkEvent) -> Result<String, WireError> {
+    let text = event.text();
+    if !is_blank(&text) {
+        return Ok(text);
     }
     if let Some(failure) = event.failure() {
-        return Err(format!("the agent reported a failure: {failure}"));
+        return Err(WireError::Failed(format!("the agent reported a failure: {failure}")));
     }
     if event.waits_for_a_tool() {
-        return Err("the agent waits for a long-running tool, which nobody here can answer for".to_owned());
+        let what = "the agent waits for a long-running tool, which nobody here can answer for";
+        return Err(WireError::Failed(what.to_owned()));
     }
     let shown = event.parts().iter().filter_map(|part| part.get("functionResponse")?.get("response"));
     let shown: Vec<String> = shown.map(ToString::to_string).collect();
     if event.skips_summary() && !shown.is_empty() {
         return Ok(shown.join("\n"));
     }
-    Err("the agent's final response is empty".to_owned())
+    Err(WireError::Failed("the agent's final response is empty".to_owned()))
 }
 
 fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
     let other = |data: Value| Event::with_raw(EventKind::Other { data }, event.raw.clone());
-    let words = event.text();
-    if !is_response && !is_blank(&words) {
+    let text = event.text();
+    if !is_response && !is_blank(&text) {
         let is_text = |part: &&Map<String, Value>| part.contains_key("text");
-        let kind = EventKind::Other { data: json!({"intermediate": words, "author": event.author}) };
+        let kind = EventKind::Other { data: json!({"intermediate": text, "author": event.author}) };
         let raw = event.parts().iter().find(is_text).map_or_else(|| event.raw.clone(), |part| event.raw_with(part));
         ours.push(Event::with_raw(kind, raw));
     }
@@ -259,7 +256,7 @@ fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
     }
 }
 
-/// The body that opens a session; `None` where there is nothing to say.
+/// The body that opens a session; `None` without a state. `is_old` is for servers that take the body for the state.
 pub fn session_request(state: &Map<String, Value>, is_old: bool) -> Option<Value> {
     match (state.is_empty(), is_old) {
         (true, _) => None,

@@ -9,15 +9,15 @@ fn read(event: Value) -> AdkEvent {
     AdkEvent::read(event).unwrap()
 }
 
-fn kinds(run: &Run) -> Vec<EventKind> {
+fn kinds(run: &AgentRun) -> Vec<EventKind> {
     run.events.iter().map(|event| event.kind.clone()).collect()
 }
 
-fn list(text: &str) -> Result<Run, String> {
+fn list(text: &str) -> Result<AgentRun, WireError> {
     parse_run(&serde_json::from_str::<Vec<Value>>(text).unwrap().into_iter().map(read).collect::<Vec<_>>())
 }
 
-fn stream(text: &str) -> Result<Run, String> {
+fn stream(text: &str) -> Result<AgentRun, WireError> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     parse_run(&data.map(|data| read(serde_json::from_str(data).unwrap())).collect::<Vec<_>>())
 }
@@ -28,15 +28,15 @@ fn usage(calls: u64) -> Option<Usage> {
 }
 
 #[test]
-fn plain_words_are_the_reply() {
+fn plain_text_is_the_reply() {
     let run = list(include_str!("../../../../tests/fixtures/adk/run-words.json")).unwrap();
-    assert_eq!(run, Run { text: "You said: Hello".to_owned(), events: vec![], usage: usage(1) });
+    assert_eq!(run, AgentRun { text: "You said: Hello".to_owned(), events: vec![], usage: usage(1) });
     let run = stream(include_str!("../../../../tests/fixtures/adk/sse-words.txt")).unwrap();
-    assert_eq!(run, Run { text: "You said: Hello there".to_owned(), events: vec![], usage: usage(1) });
+    assert_eq!(run, AgentRun { text: "You said: Hello there".to_owned(), events: vec![], usage: usage(1) });
 }
 
 #[test]
-fn calls_results_and_earlier_words_are_events() {
+fn calls_results_and_earlier_texts_are_events() {
     for (run, thing, count) in [
         (list(include_str!("../../../../tests/fixtures/adk/run-tool.json")), "milk", 1),
         (stream(include_str!("../../../../tests/fixtures/adk/sse-tool.txt")), "tea", 2),
@@ -57,33 +57,33 @@ fn calls_results_and_earlier_words_are_events() {
 
 #[test]
 fn what_the_agent_reports_as_its_failure_is_one() {
-    for (run, words) in [
+    for (run, failure) in [
         (list(include_str!("../../../../tests/fixtures/adk/run-refused.json")), "SAFETY: blocked by a filter"),
         (
             stream(include_str!("../../../../tests/fixtures/adk/sse-broken.txt")),
             "RuntimeError: the model is out of order",
         ),
     ] {
-        assert_eq!(run.unwrap_err(), format!("the agent reported a failure: {words}"));
+        assert_eq!(run.unwrap_err().to_string(), format!("the agent reported a failure: {failure}"));
     }
 }
 
 /// Cases of `Event.is_final_response` that the recorded agent has not.
 #[test]
 fn the_last_final_response_wins() {
-    let words = |author: &str, text: &str| json!({"author": author, "content": {"parts": [{"text": text}]}});
+    let message = |author: &str, text: &str| json!({"author": author, "content": {"parts": [{"text": text}]}});
     for (events, expected) in [
-        (json!([words("a", "first"), words("b", "second")]), Ok("second")),
-        (json!([words("a", "said"), {"author": "a", "actions": {"artifactDelta": {"f": 1}}}]), Ok("said")),
-        (json!([words("user", "only the user")]), Err("without a final response")),
+        (json!([message("a", "first"), message("b", "second")]), Ok("second")),
+        (json!([message("a", "draft"), {"author": "a", "actions": {"artifactDelta": {"f": 1}}}]), Ok("draft")),
+        (json!([message("user", "only the user")]), Err("without a final response")),
         (json!([]), Err("without a final response")),
-        (json!([words("a", " ")]), Err("is empty")),
+        (json!([message("a", " ")]), Err("is empty")),
         (
             json!([{"author": "a", "content": {"parts": [{"text": "hm", "thought": true}, {"text": "Yes."}]}}]),
             Ok("Yes."),
         ),
         (
-            json!([words("a", "before"), {"author": "a", "longRunningToolIds": ["t"], "content": {"parts": [
+            json!([message("a", "before"), {"author": "a", "longRunningToolIds": ["t"], "content": {"parts": [
                 {"functionCall": {"name": "approve", "id": "t"}}]}}]),
             Err("long-running tool"),
         ),
@@ -93,7 +93,7 @@ fn the_last_final_response_wins() {
             Ok(r#"{"result":7}"#),
         ),
         (
-            json!([words("a", "done"), {"author": "a", "content": {"parts": [
+            json!([message("a", "done"), {"author": "a", "content": {"parts": [
                 {"codeExecutionResult": {"outcome": "OK"}}]}}]),
             Ok("done"),
         ),
@@ -107,16 +107,16 @@ fn the_last_final_response_wins() {
         let run = list(&events.to_string());
         match expected {
             Ok(text) => assert_eq!(run.unwrap().text, text, "{events}"),
-            Err(part) => assert!(run.as_ref().unwrap_err().contains(part), "{events}: {run:?}"),
+            Err(part) => assert!(run.as_ref().unwrap_err().to_string().contains(part), "{events}: {run:?}"),
         }
     }
-    let run = list(&json!([words("a", "first"), words("b", "second")]).to_string()).unwrap();
+    let run = list(&json!([message("a", "first"), message("b", "second")]).to_string()).unwrap();
     assert_eq!(kinds(&run), [EventKind::Other { data: json!({"intermediate": "first", "author": "a"}) }]);
     assert_eq!(run.usage, None);
 }
 
 #[test]
-fn an_older_server_is_told_by_what_it_took_for_the_state() {
+fn an_older_server_is_recognised_by_the_body_that_it_took_for_the_state() {
     let state = json!({"city": "Rome"}).as_object().unwrap().clone();
     let recorded: Value = serde_json::from_str(include_str!("../../../../tests/fixtures/adk/session.json")).unwrap();
     assert!(!took_body_for_state(&recorded, &state));

@@ -4,12 +4,12 @@ use super::*;
 
 /// A conversation on Friday, 20 November 2026, 12:00 UTC.
 #[derive(Default)]
-struct Conversation {
+struct TestDialogue {
     data: UserData,
     state: DialogueState,
 }
 
-impl Conversation {
+impl TestDialogue {
     fn say(&mut self, message: &str) -> String {
         let now = Utc.with_ymd_and_hms(2026, 11, 20, 12, 0, 0).unwrap();
         let reply = answer(self.data.clone(), now, &mut self.state, message);
@@ -22,7 +22,7 @@ const ASK: &str = "Please create a reminder to feed the cat for tomorrow at 9am.
 
 #[test]
 fn the_time_zone_is_asked_for_once_and_kept() {
-    let mut talk = Conversation::default();
+    let mut talk = TestDialogue::default();
     assert_eq!(talk.say(ASK), "Sure. Which time zone are you in?");
     assert_eq!(
         talk.say("My timezone is Asia/Tokyo."),
@@ -36,7 +36,7 @@ fn the_time_zone_is_asked_for_once_and_kept() {
 
 #[test]
 fn an_unknown_time_zone_is_assumed_in_so_many_words() {
-    let mut talk = Conversation::default();
+    let mut talk = TestDialogue::default();
     talk.say(ASK);
     let reply = talk.say("I'm afraid I don't know that. Please go on as best you can.");
     assert!(
@@ -49,7 +49,7 @@ fn an_unknown_time_zone_is_assumed_in_so_many_words() {
 
 #[test]
 fn an_answer_may_hold_another_request() {
-    let mut talk = Conversation::default();
+    let mut talk = TestDialogue::default();
     talk.say(ASK);
     let reply = talk.say("No idea. Which reminders do I have?");
     assert!(reply.contains("assuming UTC") && reply.contains("You have 1 reminder: \"Feed the cat\""), "{reply}");
@@ -57,7 +57,7 @@ fn an_answer_may_hold_another_request() {
 
 #[test]
 fn what_is_not_named_anew_stays_as_it_was() {
-    let mut talk = Conversation::default();
+    let mut talk = TestDialogue::default();
     talk.say("My time zone is UTC. Remind me to feed the cat on 7 March 2031 at 8:30.");
     let moved = "I've moved the reminder \"Feed the cat\" to Saturday 8 March 2031 at 8:30 (UTC).";
     assert_eq!(talk.say("Move the cat to 8 March 2031."), moved);
@@ -69,7 +69,7 @@ fn what_is_not_named_anew_stays_as_it_was() {
 
 #[test]
 fn what_can_not_be_done_is_owned_up_to() {
-    let mut talk = Conversation::default();
+    let mut talk = TestDialogue::default();
     assert_eq!(talk.say("Cancel the dog."), "I'm sorry, I can't find a reminder for \"the dog\".");
     assert_eq!(talk.say("Move the dog to Friday."), "I'm sorry, I can't find a reminder for \"the dog\".");
     assert!(talk.say("What is the meaning of it all?").starts_with("I'm sorry, I didn't understand that."));

@@ -17,10 +17,10 @@ fn reminders_are_found_by_some_of_their_words() {
 #[test]
 fn actions_change_the_data() {
     let mut data = UserData::default();
-    data.apply(&Action::Create(reminder("a")));
-    data.apply(&Action::Reschedule { before: reminder("a"), after: reminder("b") });
-    data.apply(&Action::RememberTimeZone(Tz::UTC));
+    data.apply(&ReminderAction::Create(reminder("a")));
+    data.apply(&ReminderAction::Reschedule { before: reminder("a"), after: reminder("b") });
+    data.apply(&ReminderAction::RememberTimeZone(Tz::UTC));
     assert_eq!((data.reminders[0].title.as_str(), data.time_zone), ("b", Some(Tz::UTC)));
-    data.apply(&Action::Cancel(reminder("b")));
+    data.apply(&ReminderAction::Cancel(reminder("b")));
     assert!(data.reminders.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Events, which nothing but their shape tells apart.
+//! Reads events, which differ only in their shape.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ pub fn parse_event(data: Value) -> Event {
 
 fn read(data: &Value) -> Option<EventKind> {
     let fields = data.as_object()?;
-    // The most telling shape first: `content` is the field that another kind would most likely have as well.
+    // The most specific shape first: `content` is the field that other kinds are most likely to have as well.
     system_prompt(fields)
         .or_else(|| function_call(fields))
         .or_else(|| fields.get("output").map(|output| EventKind::FunctionResponse { output: output.clone() }))

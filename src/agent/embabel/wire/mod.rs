@@ -18,9 +18,9 @@ use crate::evidence::{Event, Role};
 /// The body of `PUT …/sessions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRequest {
-    /// Who talks.
+    /// The user.
     pub user: String,
-    /// With which of the server's chatbots.
+    /// The chatbot, one of the server's.
     pub chatbot: String,
 }
 
@@ -58,7 +58,7 @@ impl MessageRequest {
 /// One message, in requests, replies and histories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireMessage {
-    /// The words.
+    /// The text.
     #[serde(default, deserialize_with = "or_default")]
     pub content: String,
     /// `user`, `assistant`, `system` or `tool`.
@@ -79,10 +79,10 @@ pub struct MessageReply {
     /// Its answer.
     #[serde(default, deserialize_with = "or_default")]
     pub message: WireMessage,
-    /// The conversation so far. Nothing relies on it: the turns have it.
+    /// The conversation so far. It is not used: the turns have it.
     #[serde(default, deserialize_with = "or_default")]
     pub history: Vec<WireMessage>,
-    /// The events, told apart by shape.
+    /// The events, distinguished by their shape.
     #[serde(default, deserialize_with = "or_default")]
     pub events: Vec<Value>,
 }
@@ -100,7 +100,7 @@ impl MessageReply {
 pub struct KnowledgeRequest {
     /// The context's name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: String,
     /// The schema of the graph.
     pub schema_name: String,
@@ -110,7 +110,7 @@ pub struct KnowledgeRequest {
 
 impl KnowledgeRequest {
     /// The request, with the protocol's defaults filled in.
-    pub fn of(config: &KnowledgeConfig) -> KnowledgeRequest {
+    pub fn new(config: &KnowledgeConfig) -> KnowledgeRequest {
         KnowledgeRequest {
             name: config.name.clone(),
             description: config.description.clone(),
@@ -151,15 +151,15 @@ mod tests {
         );
         let knowledge = KnowledgeConfig {
             name: "memory".to_owned(),
-            description: "what was said".to_owned(),
+            description: "earlier conversations".to_owned(),
             schema_name: None,
             id: None,
             base_url: None,
             api_key: None,
         };
         assert_eq!(
-            serde_json::to_string(&KnowledgeRequest::of(&knowledge)).unwrap(),
-            r#"{"name":"memory","description":"what was said","schemaName":"personal","id":"memory"}"#
+            serde_json::to_string(&KnowledgeRequest::new(&knowledge)).unwrap(),
+            r#"{"name":"memory","description":"earlier conversations","schemaName":"personal","id":"memory"}"#
         );
     }
 

@@ -1,11 +1,14 @@
-//! The object context, read with all the protocol's defaults. Written it is [`ObjectContext`] itself.
+//! Reads an object context, with all the protocol's defaults. It is written as [`ObjectContext`] itself.
 
 use serde_json::{Map, Value};
 
 use super::text_or_number;
 use crate::evidence::ObjectContext;
 
-/// Reads an object context; the error says what can't be read.
+/// Reads an object context.
+///
+/// # Errors
+/// It is of another shape.
 pub fn parse_object_context(mut body: Value) -> Result<ObjectContext, serde_json::Error> {
     body.as_object_mut().into_iter().for_each(drop_nulls);
     for resource in items(&mut body, "resources") {

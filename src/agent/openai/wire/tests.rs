@@ -23,9 +23,9 @@ fn the_published_stream_is_read() {
         r#"{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}"#,
     ];
     let mut completion = Completion::default();
-    let words: Vec<bool> =
+    let has_text: Vec<bool> =
         stream.iter().map(|piece| completion.take(&serde_json::from_str::<Value>(piece).unwrap())).collect();
-    assert_eq!(words, [false, true, false]);
+    assert_eq!(has_text, [false, true, false]);
     assert_eq!((completion.text.as_str(), completion.finish_reason.as_deref()), ("Hello", Some("stop")));
     assert_eq!((completion.usage, completion.calls), (None, vec![]));
 }
@@ -57,7 +57,7 @@ fn the_published_call_is_read_whole_and_in_pieces() {
 }
 
 #[test]
-fn calls_side_by_side_are_told_apart_with_and_without_numbers() {
+fn parallel_calls_are_kept_apart_with_and_without_indexes() {
     let call = |index: Option<u64>, id: &str, name: &str, arguments: Value| {
         let mut call = json!({"id": id, "function": {"name": name, "arguments": arguments}});
         if let Some(index) = index {
@@ -77,12 +77,12 @@ fn calls_side_by_side_are_told_apart_with_and_without_numbers() {
         let read: Vec<(&str, Value)> = calls.iter().map(|call| (call.name.as_str(), call.args())).collect();
         assert_eq!(read, [("f", json!({"x": 1})), ("g", json!({}))]);
     }
-    assert_eq!(ModelCall { arguments: "{broken".to_owned(), ..ModelCall::default() }.args(), json!("{broken"));
+    assert_eq!(RequestedCall { arguments: "{broken".to_owned(), ..RequestedCall::default() }.args(), json!("{broken"));
 }
 
 #[test]
 fn an_error_in_the_stream_is_an_error() {
-    for (error, words, status) in [
+    for (error, message, status) in [
         (json!({"error": {"message": "Overloaded.", "code": 503}}), "Overloaded.", Some(503)),
         (json!({"error": {"message": "Slow down.", "code": "429"}}), "Slow down.", Some(429)),
         (json!({"error": {"message": "No.", "code": "server_error"}}), "No.", None),
@@ -90,7 +90,7 @@ fn an_error_in_the_stream_is_an_error() {
     ] {
         let completion = read(&[delta(json!({"content": "He"})), error]);
         let error = completion.into_round(false).error.unwrap();
-        assert_eq!((error.message.as_str(), error.status), (words, status.unwrap_or(500)));
+        assert_eq!((error.message.as_str(), error.status), (message, status.unwrap_or(500)));
     }
 }
 
@@ -154,13 +154,13 @@ fn a_reply_that_was_cut_off_says_so() {
 
 /// As trpc-agent-go's OpenAI server streams a run with a function of the agent's own (seen with commit 0e352fdd).
 #[test]
-fn words_before_calls_that_an_agent_hides_are_an_event() {
-    let piece = |words: Value, reason: Value| {
-        json!({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant", "content": words},
+fn text_before_calls_that_an_agent_hides_is_an_event() {
+    let piece = |text: Value, reason: Value| {
+        json!({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant", "content": text},
                "finish_reason": reason}]})
     };
     let mut completion = Completion::default();
-    for (words, reason) in [
+    for (text, reason) in [
         (Value::Null, Value::Null),
         (json!("One "), Value::Null),
         (json!("moment. "), Value::Null),
@@ -170,7 +170,7 @@ fn words_before_calls_that_an_agent_hides_are_an_event() {
         (json!("tea."), Value::Null),
         (Value::Null, json!("stop")),
     ] {
-        completion.take(&piece(words, reason));
+        completion.take(&piece(text, reason));
     }
     assert_eq!(completion.text, "Noted: tea.");
     assert_eq!(completion.into_round(true).events, [Event::other(json!({"intermediate": "One moment."}))]);

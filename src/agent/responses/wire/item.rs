@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::json::{Fields, arguments_of};
-use crate::agent::tools::ModelCall;
+use crate::agent::tools::RequestedCall;
 use crate::evidence::{Event, EventKind};
 
 fn kind(item: &Value) -> &str {
@@ -14,7 +14,7 @@ fn text<'a>(item: &'a Value, key: &str) -> &'a str {
     item.text(key).unwrap_or_default()
 }
 
-/// A message's words: texts, or its refusal.
+/// A message's text, or its refusal.
 pub(super) fn message_text(item: &Value) -> String {
     if kind(item) != "message" {
         return String::new();
@@ -24,15 +24,15 @@ pub(super) fn message_text(item: &Value) -> String {
 }
 
 /// A call of one of the job's functions.
-pub(super) fn called(item: &Value) -> Option<ModelCall> {
-    (kind(item) == "function_call").then(|| ModelCall {
+pub(super) fn called(item: &Value) -> Option<RequestedCall> {
+    (kind(item) == "function_call").then(|| RequestedCall {
         id: text(item, "call_id").to_owned(),
         name: text(item, "name").to_owned(),
         arguments: text(item, "arguments").to_owned(),
     })
 }
 
-/// What it reports of work that the endpoint itself did.
+/// The events of an item: the work that the endpoint itself did.
 pub(super) fn events(item: &Value) -> Vec<Event> {
     match kind(item) {
         // Calls of the job's functions become events when they are answered.

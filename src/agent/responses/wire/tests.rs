@@ -4,7 +4,7 @@
 use super::*;
 use crate::evidence::EventKind;
 
-/// What `scripts/model-types` serialised from the types of the `openai` Python package, or validated by them.
+/// Fixtures that `scripts/model-types` serialised from the types of the `openai` Python package, or validated by them.
 macro_rules! recorded {
     ($name:literal) => {
         serde_json::from_str::<Value>(include_str!(concat!("../../../../tests/fixtures/responses/", $name, ".json")))
@@ -27,10 +27,10 @@ fn a_request_holds_what_the_job_says_and_what_it_goes_on_from() {
     let tools = json!([{"name": "get_current_weather", "description": "d", "parameters": {"type": "object"}}]);
     let all = config(json!({"instructions": "Be brief.", "temperature": 0.5, "maxTokens": 9, "reasoningEffort": "low",
                             "tools": tools}));
-    let sent = request(&all, "gpt-4.1", &Before::Response("resp_1".to_owned()), &[message("Hi")]);
+    let sent = request(&all, "gpt-4.1", &ResponseContext::Response("resp_1".to_owned()), &[message("Hi")]);
     assert_eq!(sent, recorded!("request-turn"));
-    let call = ModelCall { id: "call_1".to_owned(), ..ModelCall::default() };
-    let conversation = Before::Conversation("conv_1".to_owned());
+    let call = RequestedCall { id: "call_1".to_owned(), ..RequestedCall::default() };
+    let conversation = ResponseContext::Conversation("conv_1".to_owned());
     let sent = request(&config(json!({})), "m", &conversation, &[returned(&call, "{\"eur\":5}")]);
     assert_eq!(sent, recorded!("request-result"));
 }
@@ -84,7 +84,7 @@ fn a_streamed_response_is_read() {
 }
 
 #[test]
-fn calls_and_hosted_tools_are_told_apart() {
+fn calls_and_hosted_tools_are_kept_apart() {
     let (response, _) = taken(&[json!({"id": "resp_67ca", "object": "response", "status": "completed", "output": [
         {"type": "reasoning", "id": "rs_1", "summary": []},
         {"type": "web_search_call", "id": "ws_67cc", "status": "completed",
@@ -97,7 +97,7 @@ fn calls_and_hosted_tools_are_told_apart() {
         {"type": "function_call", "id": "fc_67ca", "call_id": "call_unLAR8MvFNptuiZK6K6HCy5k",
          "name": "get_current_weather", "arguments": "{\"location\":\"Boston, MA\",\"unit\":\"celsius\"}"},
     ]})]);
-    assert_eq!(response.usage, None, "what is not told is unknown");
+    assert_eq!(response.usage, None, "usage that is not reported is unknown");
     let response = response.into_round(true);
     let [call] = &response.calls[..] else { panic!() };
     assert_eq!((call.id.as_str(), call.name.as_str()), ("call_unLAR8MvFNptuiZK6K6HCy5k", "get_current_weather"));
@@ -169,19 +169,19 @@ fn errors_stand_for_a_status() {
         let (response, _) = taken(&pieces);
         assert_eq!(response.into_round(true).error.unwrap().status, status, "{pieces:?}");
     }
-    for words in [
+    for message in [
         "Previous response with id 'resp_1' not found.",
         "Conversation with id 'conv_1' not found.",
         "previous_response_not_found",
     ] {
-        assert!(tells_of_loss(words), "{words}");
+        assert!(says_context_is_lost(message), "{message}");
     }
-    assert!(!tells_of_loss("The model `m` was not found"));
+    assert!(!says_context_is_lost("The model `m` was not found"));
 }
 
 #[test]
 fn a_response_may_be_asked_for_in_one_piece() {
     let config: ResponsesConfig = serde_json::from_value(json!({"streaming": false})).unwrap();
-    assert_eq!(request(&config, "m", &Before::Nothing, &[])["stream"], false);
-    assert_eq!(request(&ResponsesConfig::default(), "m", &Before::Nothing, &[])["stream"], true);
+    assert_eq!(request(&config, "m", &ResponseContext::New, &[])["stream"], false);
+    assert_eq!(request(&ResponsesConfig::default(), "m", &ResponseContext::New, &[])["stream"], true);
 }

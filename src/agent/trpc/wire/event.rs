@@ -20,7 +20,7 @@ pub(super) struct RunEvent {
     usage: Option<TokenUsage>,
     done: bool,
     pub(super) is_partial: bool,
-    /// All of it, as it came.
+    /// The whole event, as it came.
     #[serde(skip)]
     raw: Value,
 }
@@ -28,30 +28,30 @@ pub(super) struct RunEvent {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct Choice {
-    message: Message,
+    message: RunMessage,
     finish_reason: Option<String>,
 }
 
 /// `model.Message`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Message {
+pub(super) struct RunMessage {
     pub(super) role: String,
     content: String,
     content_parts: Option<Vec<Value>>,
     tool_id: String,
-    tool_calls: Option<Vec<Call>>,
+    tool_calls: Option<Vec<RunCall>>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Call {
-    function: Function,
+struct RunCall {
+    function: RunFunction,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Function {
+struct RunFunction {
     name: String,
     arguments: Value,
 }
@@ -91,7 +91,7 @@ impl RunEvent {
         }
     }
 
-    /// The runner's word that the run is over. Newer ones say the final response again with it.
+    /// Whether it is the runner's last event, which in newer versions repeats the final response.
     pub(super) fn is_completion(&self) -> bool {
         self.done && self.object == "runner.completion"
     }
@@ -102,13 +102,13 @@ impl RunEvent {
         !self.is_partial && !calls && self.done && self.messages().next().is_some()
     }
 
-    pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
+    pub(super) fn messages(&self) -> impl Iterator<Item = &RunMessage> {
         self.choices.iter().flatten().map(|choice| &choice.message)
     }
 
-    /// The words of its first choice: the others are alternatives.
+    /// The text of its first choice: the others are alternatives.
     pub(super) fn text(&self) -> String {
-        self.messages().next().map(Message::text).unwrap_or_default()
+        self.messages().next().map(RunMessage::text).unwrap_or_default()
     }
 
     /// The tokens of the request behind it. A completion sums up those that were counted before.
@@ -122,8 +122,8 @@ impl RunEvent {
     }
 }
 
-impl Message {
-    /// Whether the agent speaks to the user.
+impl RunMessage {
+    /// Whether it is a message of the agent to the user.
     pub(super) fn is_answer(&self) -> bool {
         self.role == "assistant" && self.calls().is_empty()
     }
@@ -137,17 +137,17 @@ impl Message {
 
     /// Adds its events beside the final response, in order; `raw` is the event that it came with.
     pub(super) fn push_events(&self, author: &str, is_response: bool, raw: &Value, ours: &mut Vec<Event>) {
-        let words = self.text();
+        let text = self.text();
         if !self.tool_id.is_empty() {
-            ours.push(Event::response(json_within(words.into()), raw.clone()));
+            ours.push(Event::response(json_within(text.into()), raw.clone()));
             return;
         }
-        if !is_response && !is_blank(&words) {
+        if !is_response && !is_blank(&text) {
             let author = (!author.is_empty()).then_some(author);
-            let kind = EventKind::Other { data: json!({"intermediate": words, "author": author}) };
+            let kind = EventKind::Other { data: json!({"intermediate": text, "author": author}) };
             ours.push(Event::with_raw(kind, raw.clone()));
         }
-        for (index, Function { name, arguments }) in self.calls().iter().map(|call| &call.function).enumerate() {
+        for (index, RunFunction { name, arguments }) in self.calls().iter().map(|call| &call.function).enumerate() {
             let mut raw = raw.clone();
             for place in ["/choices/0/message/tool_calls", "/tool_calls"] {
                 if let Some(calls) = raw.pointer_mut(place).and_then(Value::as_array_mut) {
@@ -159,7 +159,7 @@ impl Message {
         }
     }
 
-    fn calls(&self) -> &[Call] {
+    fn calls(&self) -> &[RunCall] {
         self.tool_calls.as_deref().unwrap_or_default()
     }
 }

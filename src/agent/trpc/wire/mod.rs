@@ -5,11 +5,12 @@ mod event;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use self::event::{Message, RunEvent};
+use self::event::{RunEvent, RunMessage};
+use crate::agent::{AgentRun, WireError};
 use crate::evidence::{Event, Usage};
 use crate::text::is_blank;
 
-/// The reply of `POST …/runs`, as far as it is looked at.
+/// The reply of `POST …/runs`: the fields that are used.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReply {
@@ -17,20 +18,9 @@ pub struct RunReply {
     #[serde(default, deserialize_with = "event::read_all")]
     events: Option<Vec<RunEvent>>,
     #[serde(default)]
-    messages: Option<Vec<Message>>,
+    messages: Option<Vec<RunMessage>>,
     #[serde(default)]
     error_message: String,
-}
-
-/// The result of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// The final response.
-    pub text: String,
-    /// Function calls, their results, and texts before the final response, in order.
-    pub events: Vec<Event>,
-    /// The tokens of all requests to models that the run made; `None` where none was reported.
-    pub usage: Option<Usage>,
 }
 
 /// The body of `POST …/runs`. The server refuses keys that it does not know, so none is sent that need not be.
@@ -45,11 +35,14 @@ pub fn run_request(user: &str, session: &str, message: &str, runtime_state: &Map
     body
 }
 
-/// Reads a run; the error is the failure that the agent reports, or says that there is no response.
-pub fn parse_run(reply: &RunReply) -> Result<Run, String> {
-    let failed = |words: &str| match words.trim() {
-        "" => format!("the agent reported that the run is {}", reply.status),
-        words => format!("the agent reported a failure: {words}"),
+/// Reads a run.
+///
+/// # Errors
+/// The agent reports a failure, or there is no final response.
+pub fn parse_run(reply: &RunReply) -> Result<AgentRun, WireError> {
+    let failed = |message: &str| match message.trim() {
+        "" => WireError::Failed(format!("the agent reported that the run is {}", reply.status)),
+        message => WireError::Failed(format!("the agent reported a failure: {message}")),
     };
     if reply.status != "completed" {
         return Err(failed(&reply.error_message));
@@ -57,28 +50,28 @@ pub fn parse_run(reply: &RunReply) -> Result<Run, String> {
     let all = reply.events.as_deref().unwrap_or_default();
     let whole: Vec<&RunEvent> = all.iter().filter(|event| !event.is_partial).collect();
     let usage = whole.iter().filter_map(|event| event.usage()).reduce(Usage::plus);
-    let told = of_events(&whole).or_else(|| of_messages(reply.messages.as_deref().unwrap_or_default()));
-    let Some((text, mut events)) = told else {
+    let found = from_events(&whole).or_else(|| from_messages(reply.messages.as_deref().unwrap_or_default()));
+    let Some((text, mut events)) = found else {
         return Err(match reply.error_message.trim() {
-            "" => "the run ended without a final response".to_owned(),
-            words => failed(words),
+            "" => WireError::Failed("the run ended without a final response".to_owned()),
+            message => failed(message),
         });
     };
-    // A run that was stopped on purpose has completed, and says by whose word.
+    // A run that was stopped on purpose has completed, with the reason as its error message.
     if !reply.error_message.trim().is_empty() {
         events.push(Event::other(json!({"error": reply.error_message})));
     }
-    Ok(Run { text, events, usage })
+    Ok(AgentRun { text, events, usage })
 }
 
 /// The final response and the events before it, by the events.
-fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
-    let has_words = |event: &RunEvent| !is_blank(&event.text());
-    let completion = whole.iter().rposition(|event| event.is_completion() && has_words(event));
-    let last = whole.iter().rposition(|event| !event.is_completion() && event.is_final() && has_words(event));
+fn from_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
+    let has_text = |event: &RunEvent| !is_blank(&event.text());
+    let completion = whole.iter().rposition(|event| event.is_completion() && has_text(event));
+    let last = whole.iter().rposition(|event| !event.is_completion() && event.is_final() && has_text(event));
     let text = whole[completion.or(last)?].text();
     let mut ours = Vec::new();
-    // A completion repeats what others have said.
+    // A completion repeats the text of other events.
     for (index, event) in whole.iter().enumerate().filter(|(_, event)| !event.is_completion()) {
         let is_response = Some(index) == last && event.text() == text;
         event.push_events(is_response, &mut ours);
@@ -86,8 +79,8 @@ fn of_events(whole: &[&RunEvent]) -> Option<(String, Vec<Event>)> {
     Some((text, ours))
 }
 
-/// The same by the messages, which the server has put together of pieces where an agent sends nothing whole.
-fn of_messages(messages: &[Message]) -> Option<(String, Vec<Event>)> {
+/// The final response and the events before it, by the messages, which the server assembles where an agent sends only pieces.
+fn from_messages(messages: &[RunMessage]) -> Option<(String, Vec<Event>)> {
     let from = messages.iter().rposition(|message| message.role == "user").map_or(0, |user| user + 1);
     let answers = &messages[from..];
     let last = answers.iter().rposition(|message| message.is_answer() && !is_blank(&message.text()))?;

@@ -7,11 +7,11 @@ use serde_json::json;
 use super::*;
 use crate::evidence::{EventKind, ToolCall};
 
-fn kinds(run: &Run) -> Vec<EventKind> {
+fn kinds(run: &AgentRun) -> Vec<EventKind> {
     run.events.iter().map(|event| event.kind.clone()).collect()
 }
 
-fn run(reply: Value) -> Result<Run, String> {
+fn run(reply: Value) -> Result<AgentRun, WireError> {
     parse_run(&serde_json::from_value(reply).unwrap())
 }
 
@@ -86,10 +86,10 @@ fn calls_results_and_earlier_words_are_events() {
 
 #[test]
 fn the_completion_wins_over_the_last_final_response() {
-    let said = |author: &str, object: &str, words: &str| {
-        event(author, object, json!({"role": "assistant", "content": words}), json!({}))
+    let message = |author: &str, object: &str, text: &str| {
+        event(author, object, json!({"role": "assistant", "content": text}), json!({}))
     };
-    let events = json!([said("a", "chat.completion", "draft"), said("app", "runner.completion", "final")]);
+    let events = json!([message("a", "chat.completion", "draft"), message("app", "runner.completion", "final")]);
     let run = run(json!({"status": "completed", "events": events})).unwrap();
     assert_eq!(run.text, "final");
     assert_eq!(kinds(&run), [EventKind::Other { data: json!({"intermediate": "draft", "author": "a"}) }]);
@@ -122,15 +122,15 @@ fn an_agent_that_sends_only_pieces_is_read_by_its_messages() {
 #[test]
 fn what_the_agent_reports_as_its_failure_is_one() {
     let input = json!([{"role": "user", "content": "match_001"}]);
-    for (status, words, expected) in [
+    for (status, message, expected) in [
         ("failed", "agent failed", "the agent reported a failure: agent failed"),
         ("incomplete", "context canceled", "the agent reported a failure: context canceled"),
         ("failed", "", "the agent reported that the run is failed"),
         ("completed", "stop requested", "the agent reported a failure: stop requested"),
         ("completed", "", "the run ended without a final response"),
     ] {
-        let error = run(json!({"status": status, "errorMessage": words, "messages": input})).unwrap_err();
-        assert_eq!(error, expected);
+        let error = run(json!({"status": status, "errorMessage": message, "messages": input})).unwrap_err();
+        assert_eq!(error.to_string(), expected);
     }
     let mut events = with_a_tool();
     events.push(event("app", "runner.completion", json!({}), json!({"choices": null, "error": {"message": "stop"}})));

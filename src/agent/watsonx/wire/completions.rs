@@ -9,7 +9,7 @@ use crate::agent::json::Fields;
 use crate::evidence::{Event, Usage};
 use crate::text::is_blank;
 
-/// The parts of a request beside its messages.
+/// The further parts of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Beside<'a> {
     /// `context`.
@@ -20,7 +20,7 @@ pub struct Beside<'a> {
     pub additional_parameters: &'a Map<String, Value>,
 }
 
-/// The body of `POST …/chat/completions`. A thread of ours is named in it, one of the server's in a header.
+/// The body of `POST …/chat/completions`. It names a thread of ours; one of the server's is named in a header.
 pub fn request(messages: &[Value], own_thread: Option<&str>, beside: Beside<'_>) -> Value {
     let mut body = json!({"stream": true, "messages": messages});
     if let Some(thread) = own_thread {
@@ -39,17 +39,17 @@ pub fn request(messages: &[Value], own_thread: Option<&str>, beside: Beside<'_>)
 
 /// A turn, as far as its frames have come.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Turn {
+pub struct CompletionTurn {
     completed: Option<Value>,
     steps: Vec<Value>,
     /// The failure that the agent reports.
     pub failure: Option<String>,
-    /// Whether something came, and none of it was a frame.
+    /// Whether nothing that came was a frame; `None` before anything came.
     pub is_other: Option<bool>,
 }
 
-impl Turn {
-    /// Takes one frame; whether it brought words.
+impl CompletionTurn {
+    /// Takes in a frame. Returns whether it has text.
     pub fn take(&mut self, frame: &Value) -> bool {
         self.is_other = Some(frame.get("object").is_none() && self.is_other != Some(false));
         match frame["object"].as_str().unwrap_or_default() {
@@ -69,9 +69,9 @@ impl Turn {
                 true
             }
             "error" => {
-                let words = frame.pointer("/choices/0/delta/content").or_else(|| frame.pointer("/error/message"));
-                let words = words.and_then(Value::as_str).unwrap_or("it gives no detail");
-                self.failure = Some(words.to_owned());
+                let message = frame.pointer("/choices/0/delta/content").or_else(|| frame.pointer("/error/message"));
+                let message = message.and_then(Value::as_str).unwrap_or("it gives no detail");
+                self.failure = Some(message.to_owned());
                 false
             }
             _ => false,
@@ -89,7 +89,7 @@ impl Turn {
         content.take_content(&message["content"]);
         let choice = &frame["choices"][0]["message"];
         if content.is_silent() {
-            content.say(choice["content"].as_str().unwrap_or_default());
+            content.push_text(choice["content"].as_str().unwrap_or_default());
         }
         if let Some(reason @ ("length" | "content_filter")) = frame["choices"][0]["finish_reason"].as_str() {
             content.events.push(Event::other(json!({"finish_reason": reason, "incomplete": reason})));
@@ -111,16 +111,16 @@ impl Turn {
 pub struct Completed {
     /// Its text and events.
     pub content: TurnContent,
-    /// The server's thread; a server that keeps none says `new` again.
+    /// The server's thread; `None` where it keeps none.
     pub thread: Option<String>,
     /// The messages of the turn in the history that is sent with the next.
     pub history: Vec<Value>,
-    /// Its tokens, where it tells them.
+    /// Its tokens, where they are reported.
     pub usage: Option<Usage>,
 }
 
-/// A turn's steps stand before the agent's own message, calls as an assistant's and results as a tool's; a result
-/// without its call would be refused.
+/// The messages of a turn: its steps, calls as an assistant's and results as a tool's, and then the agent's own message. A
+/// result without its call is left out, since it would be refused.
 fn history(message: &Value, reasoning: &str) -> Vec<Value> {
     let (mut history, mut called) = (Vec::new(), BTreeSet::new());
     for step in message.list("step_details") {

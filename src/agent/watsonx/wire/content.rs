@@ -1,9 +1,9 @@
-//! An assistant's message as text: widgets as a person would read them aloud.
+//! The text of an assistant's message, widgets included.
 
 use crate::text::is_blank;
 use serde_json::Value;
 
-/// The words of a content item; empty where it has none.
+/// The text of a content item; empty where it has none.
 pub(super) fn text(item: &Value) -> String {
     let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !is_blank(text));
     match kind(item) {
@@ -11,7 +11,7 @@ pub(super) fn text(item: &Value) -> String {
         _ => {
             let mut lines: Vec<String> = Vec::new();
             for line in [text("title"), text("description"), text("text")].into_iter().flatten() {
-                if !lines.iter().any(|told| told == line) {
+                if !lines.iter().any(|known| known == line) {
                     lines.push(line.to_owned());
                 }
             }
@@ -21,7 +21,7 @@ pub(super) fn text(item: &Value) -> String {
     }
 }
 
-/// Whether an item is more than its words: then it is kept as an event too.
+/// Whether an item is more than text, so that it is kept as an event too.
 pub(super) fn has_more_than_text(item: &Value) -> bool {
     kind(item) != "text"
 }

@@ -12,8 +12,8 @@ use crate::agent::json::Fields;
 
 pub use turn_content::TurnContent;
 
-/// The id of the agent of this name, or of this id, in the reply of `GET /v1/orchestrate/agents`; else the names that
-/// there are. `None` where the reply is no list.
+/// The id of the agent with this name, or this id, in the reply of `GET /v1/orchestrate/agents`; else the names of all
+/// agents. `None` where the reply is no list.
 pub fn agent_id(agents: &Value, name: &str) -> Option<Result<String, Vec<String>>> {
     let agents = agents.as_array()?;
     let found = |key: &str| agents.iter().find(|agent| agent.text(key).unwrap_or_default() == name);

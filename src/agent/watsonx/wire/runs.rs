@@ -20,27 +20,27 @@ pub fn request(agent_id: &str, thread: Option<&str>, message: &str, context: &Ma
 
 /// A run, as far as its events have come.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Run {
+pub struct PartialRun {
     /// The thread, once it is known.
     pub thread: Option<String>,
     /// Its text and events.
     pub content: TurnContent,
-    /// The run says that it has ended.
+    /// Whether the run has ended.
     pub is_over: bool,
     /// The failure that the run reports.
     pub failure: Option<String>,
-    /// Whether something came, and none of it was an event of a run.
+    /// Whether nothing that came was an event of a run; `None` before anything came.
     pub is_other: Option<bool>,
     pieces: String,
 }
 
-impl Run {
-    /// A run of which nothing has come, in the thread that is known.
-    pub fn in_thread(thread: Option<String>) -> Run {
-        Run { thread, ..Run::default() }
+impl PartialRun {
+    /// A run before its first event, in this thread.
+    pub fn in_thread(thread: Option<String>) -> PartialRun {
+        PartialRun { thread, ..PartialRun::default() }
     }
 
-    /// Takes one event; whether it brought words.
+    /// Takes in an event. Returns whether it has text.
     pub fn take(&mut self, event: &Value) -> bool {
         let (name, data) = (event.text("event").unwrap_or_default(), &event["data"]);
         let is_known = ["event", "error", "detail"].iter().any(|key| event.get(key).is_some());
@@ -50,12 +50,12 @@ impl Run {
         }
         match name {
             "run.completed" | "done" => self.is_over = true,
-            "run.failed" | "run.cancelled" | "error" => self.failure = Some(complaint(data)),
-            "" if !event["error"].is_null() || !event["detail"].is_null() => self.failure = Some(complaint(event)),
+            "run.failed" | "run.cancelled" | "error" => self.failure = Some(error_message(data)),
+            "" if !event["error"].is_null() || !event["detail"].is_null() => self.failure = Some(error_message(event)),
             _ => {}
         }
         self.content.take_steps(data["delta"].list("step_details"));
-        let words = |content: &Value| {
+        let text = |content: &Value| {
             let mut taken = TurnContent::default();
             taken.take_content(content);
             taken.text()
@@ -66,11 +66,11 @@ impl Run {
                 self.pieces.push_str(&piece);
                 !is_blank(&piece)
             }
-            // A message without a role says that one has begun.
+            // A message without a role only announces that one begins.
             "message.created" if data["message"]["role"] == "assistant" => {
                 let content = &data["message"]["content"];
                 self.content.take_content(content);
-                !is_blank(&words(content))
+                !is_blank(&text(content))
             }
             _ => false,
         }
@@ -80,22 +80,22 @@ impl Run {
     pub fn finish(mut self) -> TurnContent {
         if self.content.is_silent() {
             let pieces = std::mem::take(&mut self.pieces);
-            self.content.say(&pieces);
+            self.content.push_text(&pieces);
         }
         self.content
     }
 }
 
-/// The answer to our last message among a thread's messages; `None` while there is none. `turn` is how many
-/// messages of ours there must be.
-pub fn find_answer(messages: &Value, said: u32, message: &str) -> Option<TurnContent> {
+/// The answer to our last message among a thread's messages; `None` while there is none. `turn` is the number of messages of
+/// ours that there must be.
+pub fn find_answer(messages: &Value, turn: u32, message: &str) -> Option<TurnContent> {
     let messages = messages.as_array()?;
     let is_ours = |entry: &Value| entry["role"] == "user";
     let last = messages.iter().rposition(is_ours)?;
-    let mut words = TurnContent::default();
-    words.take_content(&messages[last]["content"]);
-    // Else it is the answer to an earlier message that stands there.
-    if words.text().trim() != message.trim() || messages.iter().filter(|entry| is_ours(entry)).count() < said as usize {
+    let mut sent = TurnContent::default();
+    sent.take_content(&messages[last]["content"]);
+    // Otherwise the answer is one to an earlier message.
+    if sent.text().trim() != message.trim() || messages.iter().filter(|entry| is_ours(entry)).count() < turn as usize {
         return None;
     }
     let mut content = TurnContent::default();
@@ -116,8 +116,8 @@ fn pieces(content: &Value) -> String {
     }
 }
 
-fn complaint(data: &Value) -> String {
+fn error_message(data: &Value) -> String {
     let place = ["/error/message", "/last_error/message", "/error", "/last_error", "/message", "/detail"];
-    let words = place.iter().find_map(|place| data.pointer(place)?.as_str());
-    words.map_or_else(|| data.to_string(), str::to_owned)
+    let message = place.iter().find_map(|place| data.pointer(place)?.as_str());
+    message.map_or_else(|| data.to_string(), str::to_owned)
 }

@@ -3,13 +3,13 @@
 
 use serde_json::json;
 
-use super::completions::{Beside, Turn};
-use super::runs::{Run, find_answer};
+use super::completions::{Beside, CompletionTurn};
+use super::runs::{PartialRun, find_answer};
 use super::*;
 use crate::evidence::{Event, EventKind, ToolCall};
 
-fn run(events: &[Value]) -> Run {
-    let mut run = Run::default();
+fn run(events: &[Value]) -> PartialRun {
+    let mut run = PartialRun::default();
     for event in events {
         run.take(event);
     }
@@ -80,7 +80,7 @@ fn a_run_tells_calls_results_and_messages_in_order() {
 }
 
 #[test]
-fn words_in_pieces_count_where_no_message_was_whole() {
+fn pieces_count_where_no_message_was_whole() {
     let piece =
         |text: &str| event("message.delta", json!({"delta": {"content": [{"response_type": "text", "text": text}]}}));
     let run = run(&[piece("Hel"), piece("lo"), event("done", json!({}))]);
@@ -89,12 +89,12 @@ fn words_in_pieces_count_where_no_message_was_whole() {
 
 #[test]
 fn what_a_run_reports_as_its_failure_is_one() {
-    for (event, words) in [
+    for (event, failure) in [
         (event("run.failed", json!({"last_error": {"message": "no model"}})), "no model"),
         (event("error", json!({"message": "busy"})), "busy"),
         (json!({"detail": "Not authenticated"}), "Not authenticated"),
     ] {
-        assert_eq!(run(&[event]).failure.as_deref(), Some(words));
+        assert_eq!(run(&[event]).failure.as_deref(), Some(failure));
     }
 }
 
@@ -132,7 +132,7 @@ fn a_thread_tells_the_answer_to_our_own_last_message_only() {
         kinds(&content.events),
         [call("note", json!({"thing": "tea"})), EventKind::FunctionResponse { output: json!("ok") }]
     );
-    assert_eq!(find_answer(&json!(earlier), 2, "yes"), None, "the same words, said before");
+    assert_eq!(find_answer(&json!(earlier), 2, "yes"), None, "the same text in an earlier message");
     assert_eq!(find_answer(&json!(earlier), 1, "no"), None);
     assert_eq!(find_answer(&json!([text("user", "yes")]), 1, "yes"), None);
     assert_eq!(find_answer(&json!({}), 1, "yes"), None);
@@ -152,8 +152,8 @@ fn completed_frame() -> Value {
 }
 
 #[test]
-fn a_completed_turn_tells_all_and_how_it_is_told_again() {
-    let mut turn = Turn::default();
+fn a_completed_turn_has_its_events_and_its_history() {
+    let mut turn = CompletionTurn::default();
     assert!(!turn.take(&json!({"object": "thread.run.step.delta"})));
     assert!(turn.completed().is_none());
     assert!(turn.take(&json!({"object": "thread.message.delta", "choices": [{"delta": {"content": "You"}}]})));
@@ -176,11 +176,11 @@ fn a_completed_turn_tells_all_and_how_it_is_told_again() {
 }
 
 #[test]
-fn a_picker_without_words_is_told_by_its_choice_and_an_error_frame_is_a_failure() {
+fn a_picker_without_text_shows_its_choices_and_an_error_frame_is_a_failure() {
     let mut frame = completed_frame();
     frame["data"]["message"]["content"] = json!([{"response_type": "date"}]);
     frame["thread_id"] = "new".into();
-    let mut turn = Turn::default();
+    let mut turn = CompletionTurn::default();
     turn.take(&frame);
     let completed = turn.completed().unwrap();
     assert_eq!(completed.content.text(), "You have 12 days.");
@@ -221,7 +221,7 @@ fn an_agent_is_found_by_name_or_id_and_others_are_named() {
 
 #[test]
 fn json_of_another_shape_is_neither_a_run_nor_a_turn() {
-    let mut turn = Turn::default();
+    let mut turn = CompletionTurn::default();
     turn.take(&json!({"answer": "hi"}));
     assert_eq!((run(&[json!({"answer": "hi"})]).is_other, turn.is_other), (Some(true), Some(true)));
     turn.take(&completed_frame());

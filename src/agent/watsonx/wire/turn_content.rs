@@ -29,23 +29,23 @@ impl TurnContent {
         self.texts.is_empty()
     }
 
-    /// Adds text that stands in for a message.
-    pub fn say(&mut self, words: &str) {
-        if !is_blank(words) {
-            self.texts.push(words.to_owned());
+    /// Adds a message's text, unless it is blank.
+    pub fn push_text(&mut self, text: &str) {
+        if !is_blank(text) {
+            self.texts.push(text.to_owned());
         }
     }
 
     /// Takes a message's content: a list of items, or a bare text.
     pub fn take_content(&mut self, content: &Value) {
         if let Some(text) = content.as_str() {
-            return self.say(text);
+            return self.push_text(text);
         }
         for item in content.as_array().into_iter().flatten() {
             if content::has_more_than_text(item) {
                 self.events.push(Event::other(item.clone()));
             }
-            self.say(&content::text(item));
+            self.push_text(&content::text(item));
         }
     }
 
@@ -55,7 +55,7 @@ impl TurnContent {
             match step.text("type").unwrap_or_default() {
                 "tool_calls" => step.list("tool_calls").iter().for_each(|call| self.take_call(call)),
                 "tool_call" => self.take_call(step),
-                // The answer of a collaborator, which is no tool's: noise for whoever counts results.
+                // The answer of a collaborating agent is not a tool's result.
                 "tool_response" if step.text("name").is_some_and(|name| name.ends_with("_agent")) => {
                     self.events.push(Event::other(json!({"routing": step})));
                 }

@@ -1,4 +1,4 @@
-//! The process group of a started agent: nothing of it outlives its owner, nor this process where that can be helped.
+//! The process group of a started agent. It does not outlive its owner, nor this process where that can be helped.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,27 +15,28 @@ use super::managed::SignalConfig;
 use super::watchdog::{self, Note, Watchdog};
 use crate::descriptors;
 
-/// The groups that are alive.
-struct Live {
+/// The live process groups.
+struct LiveGroups {
     groups: BTreeSet<u32>,
     closed: bool,
     watchdog: Watchdog,
 }
 
-static LIVE: Mutex<Live> = Mutex::new(Live { groups: BTreeSet::new(), closed: false, watchdog: Watchdog::none() });
+static LIVE: Mutex<LiveGroups> =
+    Mutex::new(LiveGroups { groups: BTreeSet::new(), closed: false, watchdog: Watchdog::none() });
 
-fn live() -> MutexGuard<'static, Live> {
+fn live() -> MutexGuard<'static, LiveGroups> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets a process of its own end whatever is started from now on when this one is killed; `note` tells where nobody can.
-/// Only for a program that is [`super::watch`] where [`super::is_watchdog`] says so, and [`super::launch`] where
-/// [`super::is_launcher`] does.
+/// Starts a watchdog process with the first group; it ends the groups when this process is killed. `note` is called where
+/// that fails. Only for a program that calls [`super::watch`] where [`super::is_watchdog`], and [`super::launch`] where
+/// [`super::is_launcher`].
 pub fn watch_over_groups(note: Box<Note>) {
     watchdog::enable(note);
 }
 
-/// Ends the process that watches over the groups, when all of them have ended.
+/// Ends the watchdog, when all groups have ended.
 pub fn stop_watching() {
     let mut live = live();
     if live.groups.is_empty() {
@@ -43,17 +44,17 @@ pub fn stop_watching() {
     }
 }
 
-/// Whether anything is left of an agent that was started.
+/// Whether a started agent has processes left.
 pub fn any_group_is_left() -> bool {
-    // Whoever holds it is starting one.
+    // The lock is held while one is being started.
     LIVE.try_lock().map_or(true, |live| !live.groups.is_empty())
 }
 
-/// Kills every group that is alive and lets no other be started: for the moment before this process exits at once. One
-/// that is just being started is waited for, but not longer than this.
-pub fn kill_all_groups(patience: Duration) {
+/// Kills every live group and prevents new ones: for the moment before this process exits at once. A group that is just being
+/// started is waited for, at most this long.
+pub fn kill_all_groups(limit: Duration) {
     const PAUSE: Duration = Duration::from_millis(5);
-    let mut left = patience;
+    let mut left = limit;
     let mut live = loop {
         match LIVE.try_lock() {
             Ok(live) => break live,
@@ -69,9 +70,9 @@ pub fn kill_all_groups(patience: Duration) {
     live.groups.iter().for_each(|group| system::kill(*group));
 }
 
-/// A process with all that it starts. Whatever is left of it is killed when this is dropped.
+/// A process and all that it starts. What is left of it is killed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct ProcessGroup {
     id: u32,
     gone: bool,
 }
@@ -80,40 +81,39 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) child: Child,
-    pub(super) group: Group,
-    /// Where it was to have one; otherwise it reads nothing.
+    pub(super) group: ProcessGroup,
+    /// Its standard input, where one was asked for.
     pub(super) input: Option<ChildStdin>,
 }
 
-impl Group {
-    /// Starts a command as the leader of a group of its own. Where groups are watched over it begins only when the watchdog
-    /// knows of it.
+impl ProcessGroup {
+    /// Starts a command as the leader of a group of its own. With a watchdog, it begins only when the watchdog knows the group.
     pub(super) async fn spawn(command: &mut Command, has_input: bool) -> io::Result<Started> {
         #[cfg(unix)]
         if let Some(program) = watchdog::program() {
             let mut launch = Launch::new(program, command, has_input)?;
             let (mut child, group) = {
                 let (command, waiting) = launch.parts();
-                Group::lead(command, || waiting.start())?
+                ProcessGroup::lead(command, || waiting.start())?
             };
             let input = launch.input(&mut child).await?;
             return Ok(Started { child, group, input });
         }
         command.stdin(if has_input { Stdio::piped() } else { Stdio::null() });
-        let (mut child, group) = Group::lead(command, || {})?;
+        let (mut child, group) = ProcessGroup::lead(command, || {})?;
         Ok(Started { input: child.stdin.take(), child, group })
     }
 
-    /// Starts the leader; `begin` is called once the watchdog knows of it.
-    fn lead(command: &mut Command, begin: impl FnOnce()) -> io::Result<(Child, Group)> {
+    /// Starts the leader; `begin` is called once the watchdog knows the group.
+    fn lead(command: &mut Command, begin: impl FnOnce()) -> io::Result<(Child, ProcessGroup)> {
         system::prepare(command);
         // With the lock held: a group is either in the list or was never started.
         let mut live = live();
         if live.closed {
             return Err(io::Error::other("eval-job is about to end"));
         }
-        let Live { groups, watchdog, .. } = &mut *live;
-        watchdog.wake(groups);
+        let LiveGroups { groups, watchdog, .. } = &mut *live;
+        watchdog.ensure_started(groups);
         command.envs(watchdog::mark());
         let child = command.spawn()?;
         let id = child.id().ok_or_else(|| io::Error::other("the process has no id"))?;
@@ -121,15 +121,15 @@ impl Group {
         watchdog.add(id, groups);
         descriptors::give_back(id);
         begin();
-        Ok((child, Group { id, gone: false }))
+        Ok((child, ProcessGroup { id, gone: false }))
     }
 
-    /// Asks all of it to end.
+    /// Sends a signal to the whole group.
     pub(super) fn signal(&self, signal: SignalConfig) {
         system::signal(self.id, signal);
     }
 
-    /// Whether nothing of it is left. Only to be asked when its leader has been waited for.
+    /// Whether no process of it is left. Call it only after its leader was waited for.
     pub(super) fn is_gone(&mut self) -> bool {
         if !self.gone && !system::exists(self.id) {
             self.leave();
@@ -137,14 +137,14 @@ impl Group {
         self.gone
     }
 
-    /// Kills all of it.
+    /// Kills the whole group.
     pub(super) fn kill(&self) {
         if !self.gone {
             system::kill(self.id);
         }
     }
 
-    /// Its number may be another one's from now on.
+    /// Forgets the group: its number may be reused from now on.
     fn leave(&mut self) {
         self.gone = true;
         let mut live = live();
@@ -153,7 +153,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if !self.gone {
             system::kill(self.id);
@@ -197,7 +197,7 @@ mod system {
 
     fn send(group: u32, signal: Signal) {
         if let Some(pid) = pid(group) {
-            // It fails when nothing of the group is left, which is what is wanted.
+            // It fails when no process of the group is left, which is no error.
             let _ = kill_process_group(pid, signal);
         }
     }
@@ -232,10 +232,10 @@ mod tests {
     use super::*;
 
     /// A shell with a child, and a pipe that ends when both are gone.
-    async fn family() -> (Child, Group) {
+    async fn family() -> (Child, ProcessGroup) {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' TERM HUP; sleep 600 & echo up; wait"]).stdout(Stdio::piped());
-        let Started { mut child, group, .. } = Group::spawn(&mut command, false).await.unwrap();
+        let Started { mut child, group, .. } = ProcessGroup::spawn(&mut command, false).await.unwrap();
         let mut up = [0; 3];
         child.stdout.as_mut().unwrap().read_exact(&mut up).await.unwrap();
         (child, group)

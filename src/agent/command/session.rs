@@ -1,0 +1,256 @@
+//! A conversation with a process of its own. Nothing is ever sent twice: a line that was written is a message.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::client::CommandSettings;
+use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of};
+use crate::agent::output::Listener;
+use crate::agent::process_group::ProcessGroup;
+use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session};
+use crate::evidence::Usage;
+use crate::http::{BODY_CAP, excerpt};
+use crate::secret::Secret;
+use crate::text::is_blank;
+
+/// The time that the exit status and the last output of an ending process are waited for.
+const EXIT_LIMIT: Duration = Duration::from_secs(1);
+
+/// The message after a `reset`, so that the agent opens the conversation again.
+const INTRODUCE: &str = "Please introduce yourself and tell me how you can help.";
+
+/// A conversation with a process. What is left of its process group is killed when this is dropped.
+pub(super) struct CommandSession {
+    settings: Arc<CommandSettings>,
+    id: String,
+    child: Child,
+    _group: ProcessGroup,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    /// The output on standard error, and the task that reads it.
+    errors: Listener,
+    drain: JoinHandle<()>,
+    greeting_is_due: bool,
+    /// Whether it has sent a message.
+    has_spoken: bool,
+    asks_tokens: bool,
+    /// The tokens of earlier turns.
+    counted: Usage,
+}
+
+#[async_trait]
+impl Session for CommandSession {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn has_shown_itself(&self) -> bool {
+        self.has_spoken
+    }
+
+    fn no_state(&self) -> &'static str {
+        "a command has no state to show"
+    }
+
+    async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
+        if !std::mem::take(&mut self.greeting_is_due) {
+            return Ok(None);
+        }
+        let mut reply = self.message(None).await?;
+        if self.settings.config.reset_conversation {
+            self.message(Some("reset")).await?;
+            reply = self.message(Some(INTRODUCE)).await?;
+        }
+        Ok(Some(reply))
+    }
+
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
+        let began = self.settings.context.clock.start();
+        let reply = match self.greeting().await {
+            Ok(_) => self.turn(message).await,
+            Err(error) => Err(error),
+        };
+        reply.inspect_err(|error| attempts.failed(error, true, Some(began.elapsed_ms())))
+    }
+}
+
+impl CommandSession {
+    pub(super) fn new(
+        settings: Arc<CommandSettings>,
+        id: String,
+        (child, group): (Child, ProcessGroup),
+        (stdin, stdout): (ChildStdin, ChildStdout),
+        (errors, drain): (Listener, JoinHandle<()>),
+    ) -> CommandSession {
+        CommandSession {
+            greeting_is_due: settings.config.greeting,
+            has_spoken: false,
+            asks_tokens: settings.config.tokens,
+            settings,
+            id,
+            child,
+            _group: group,
+            stdin,
+            stdout: BufReader::new(stdout),
+            errors,
+            drain,
+            counted: Usage::default(),
+        }
+    }
+
+    async fn turn(&mut self, message: &str) -> Result<Reply, AgentError> {
+        let line = one_line(message);
+        if line.is_empty() {
+            return Err(self.malformed("the user's message is blank, and a blank line gets no reply"));
+        }
+        let mut reply = self.message(Some(&line)).await?;
+        if is_blank(&reply.text) {
+            return Err(self.malformed("the agent's message is empty"));
+        }
+        if self.asks_tokens {
+            let asked = timeout(self.settings.context.turn_limit, self.tokens()).await;
+            match asked.ok().flatten() {
+                Some(now) => {
+                    reply.usage = Some(since(self.counted, now));
+                    self.counted = now;
+                }
+                // It does not support the request; asked again, it would be one message behind from then on.
+                None => self.asks_tokens = false,
+            }
+        }
+        Ok(reply)
+    }
+
+    /// Sends a line, if there is one, and reads one message.
+    async fn message(&mut self, line: Option<&str>) -> Result<Reply, AgentError> {
+        let limit = self.settings.context.turn_limit;
+        let mut reader = MessageReader::default();
+        let outcome = timeout(limit, self.exchange(line, &mut reader)).await;
+        match outcome {
+            Ok(reply) => reply,
+            Err(_) => {
+                let so_far = reader.so_far();
+                let what = if so_far.is_empty() {
+                    "nothing had come".to_owned()
+                } else {
+                    format!("without its terminator had come: {}", self.quoted(&so_far))
+                };
+                let hint = match (line, so_far.is_empty()) {
+                    (None, _) => "; if it waits for the user to speak first: target.command.greeting: false",
+                    (Some(_), false) => "; target.command.terminator is what it must end its message with",
+                    (Some(_), true) if !self.has_spoken => {
+                        "; is target.command.command, with its args, the agent? Does it flush what it prints, as python3 -u does?"
+                    }
+                    (Some(_), true) => "",
+                };
+                let mut error = self.malformed(&format!("no complete message within {limit:?}; {what}{hint}"));
+                // The job may name another terminator than the one that the agent prints.
+                let is_unterminated = !so_far.is_empty();
+                error.kind = if is_unterminated { AgentErrorKind::Unreadable } else { AgentErrorKind::Timeout };
+                Err(error)
+            }
+        }
+    }
+
+    async fn exchange(&mut self, line: Option<&str>, reader: &mut MessageReader) -> Result<Reply, AgentError> {
+        if let Some(line) = line
+            && let Err(error) = self.write(line).await
+        {
+            return Err(self.ended_error(&format!("it does not take any more input ({error})"), reader).await);
+        }
+        let sent = self.settings.context.clock.start();
+        let terminator = self.settings.config.terminator.clone();
+        let mut read = 0;
+        loop {
+            let Some(line) = self.line().await? else {
+                let what =
+                    if self.has_spoken { "it ended in mid-conversation" } else { "it ended before its first message" };
+                return Err(self.ended_error(what, reader).await);
+            };
+            read += line.len();
+            if read > BODY_CAP {
+                return Err(self.malformed("the agent's message is longer than 8 MiB; reading stopped there"));
+            }
+            if let Some(text) = reader.take(&String::from_utf8_lossy(&line), &terminator) {
+                let latency_ms = sent.elapsed_ms();
+                self.has_spoken = true;
+                return Ok(Reply { text, events: Vec::new(), latency_ms, first_token_ms: None, usage: None });
+            }
+        }
+    }
+
+    async fn write(&mut self, line: &str) -> std::io::Result<()> {
+        self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
+        self.stdin.flush().await
+    }
+
+    /// Reads a line of at most [`BODY_CAP`] bytes and one; `None` at the end.
+    async fn line(&mut self) -> Result<Option<Vec<u8>>, AgentError> {
+        let mut line = Vec::new();
+        let mut bounded = (&mut self.stdout).take(BODY_CAP as u64 + 1);
+        let outcome = bounded.read_until(b'\n', &mut line).await;
+        outcome.map_err(|error| self.malformed(&format!("its output can't be read ({error})")))?;
+        Ok((!line.is_empty()).then_some(line))
+    }
+
+    async fn tokens(&mut self) -> Option<Usage> {
+        self.write("**tokens**").await.ok()?;
+        let mut latest = None;
+        loop {
+            let line = self.line().await.ok()??;
+            let line = String::from_utf8_lossy(&line);
+            latest = tokens_of(&line).or(latest);
+            if is_end_of_tokens(&line) {
+                return latest;
+            }
+        }
+    }
+
+    /// The error of a process that has ended, or is about to.
+    async fn ended_error(&mut self, what: &str, reader: &MessageReader) -> AgentError {
+        let status = timeout(EXIT_LIMIT, self.child.wait()).await;
+        let how = match &status {
+            Ok(Ok(status)) => format!(" ({status})"),
+            _ => String::new(),
+        };
+        if !self.drain.is_finished() {
+            // More may still be on its way; a grandchild may hold the pipe for ever.
+            let _ = timeout(EXIT_LIMIT, &mut self.drain).await;
+        }
+        let last = self.errors.last_lines(1);
+        let last = last.map(|line| format!("; its last output was: {}", self.quoted(&line))).unwrap_or_default();
+        let so_far = reader.so_far();
+        let status = status.ok().and_then(Result::ok);
+        let kind = match status.and_then(|status| status.code()) {
+            // A shell's status for a program that it does not find, or may not start.
+            Some(126 | 127) => AgentErrorKind::NotFound,
+            // It succeeded, and its message has no terminator.
+            Some(0) if !so_far.is_empty() => AgentErrorKind::Unreadable,
+            _ => AgentErrorKind::Timeout,
+        };
+        let unterminated = match kind {
+            AgentErrorKind::Unreadable => {
+                format!("; without its terminator had come: {}", self.quoted(&so_far))
+            }
+            _ => String::new(),
+        };
+        AgentError { kind, ..self.malformed(&format!("{what}{how}{unterminated}{last}")) }
+    }
+
+    fn malformed(&self, what: &str) -> AgentError {
+        AgentError::new(AgentErrorKind::BadReply, format!("the command `{}`: {what}", self.settings.config.command))
+    }
+
+    /// Its output in a form that can be shown: without the values of its environment.
+    fn quoted(&self, output: &str) -> String {
+        let long = self.settings.config.env.values().filter(|value| value.len() >= 6);
+        let values: Vec<Secret> = long.map(Secret::new).collect();
+        excerpt(&self.settings.context.redactor.redact(output), &values)
+    }
+}
