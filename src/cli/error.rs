@@ -1,4 +1,4 @@
-//! The one voice in which errors are told: where, what, and what to try.
+//! The messages of all errors: where, what, and what to try.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::args::DEFAULT_JOB;
+use super::job_files::is_yaml;
 use crate::graph::GraphError;
 use crate::job::{Problems, render_problems};
 use crate::plan::Refusal;
-use crate::report::{Ink, plain};
+use crate::report::{Ink, one_line, plain};
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
 
@@ -44,7 +45,6 @@ impl FileArgument {
         if self.kind != JOB_FILE {
             return None;
         }
-        let is_yaml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "yml" || ending == "yaml");
         let files = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
         let first = files.filter(|path| is_yaml(path) && path.is_file()).min()?;
         Some(format!("{} {}", self.before, first.display()))
@@ -88,6 +88,12 @@ pub(super) enum CliError {
     InvalidEnvFile { path: PathBuf, line: usize, what: &'static str },
     /// A file of prices can't be understood.
     InvalidPrices { path: PathBuf, what: String },
+    /// A folder has no job in it, or a pattern means no file.
+    NoJobs { path: PathBuf, is_folder: bool, argument: FileArgument },
+    /// No case is what `--tag`, `--filter` and `--limit` say.
+    NothingSelected { words: String, help: String },
+    /// The run has no such case.
+    NoSuchCase { case: String, near: Option<String>, known: Vec<String> },
     /// There is no folder where `--prompts` says.
     NoPrompts(PathBuf),
     /// Job files have problems.
@@ -98,7 +104,7 @@ pub(super) enum CliError {
     NotReady { file: String, failures: Vec<PreflightFailure> },
     /// `-o` names a format that there is not.
     UnknownFormat(PathBuf),
-    /// `-o` names one file for the records of several jobs.
+    /// `-o` names one file for several runs that are graded again.
     SharedOutput(usize),
     /// A file can't be written, and what to try if that is known.
     Unwritable { path: PathBuf, source: io::Error, help: Option<String> },
@@ -132,6 +138,9 @@ impl CliError {
     pub(super) fn exit_status(&self) -> u8 {
         match self {
             CliError::Unreadable { .. }
+            | CliError::NoJobs { .. }
+            | CliError::NothingSelected { .. }
+            | CliError::NoSuchCase { .. }
             | CliError::NoPrompts(_)
             | CliError::InvalidPrices { .. }
             | CliError::UnreadableEnvFile { .. }
@@ -202,6 +211,26 @@ impl CliError {
                     plain(what)
                 )
             }
+            CliError::NoJobs { path, is_folder: true, argument } => {
+                let path = plain(&path.display().to_string());
+                format!(
+                    "{error} there is no job in {path}: no .yml or .yaml file with a `target`\n  try: eval-job init {path}, which writes one; or {argument}"
+                )
+            }
+            CliError::NoJobs { path, is_folder: false, argument } => {
+                let path = plain(&path.display().to_string());
+                format!("{error} no file matches {path}\n  try: {argument}, or a folder")
+            }
+            CliError::NothingSelected { words, help } => {
+                format!("{error} no case is meant by {}\n  try: {}", plain(words), plain(help))
+            }
+            CliError::NoSuchCase { case, near, known } => {
+                let help = match near {
+                    Some(near) => format!("--case {near}"),
+                    None => format!("one of {}", one_line(&known.join(", "), 300)),
+                };
+                format!("{error} the run has no case `{}`\n  try: {}", plain(case), plain(&help))
+            }
             CliError::NoPrompts(path) => {
                 let path = plain(&path.display().to_string());
                 format!(
@@ -235,11 +264,11 @@ impl CliError {
                 failures.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             CliError::UnknownFormat(path) => format!(
-                "{error} {}: the ending tells no format\n  try: a name that ends in .json, or in tokens.json for what the models took",
+                "{error} {}: the ending tells no format\n  try: a name that ends in .json, or in tokens.json for the tokens that the models took",
                 plain(&path.display().to_string())
             ),
             CliError::SharedOutput(jobs) => format!(
-                "{error} --output would hold the record of the last of {jobs} jobs only\n  try: one job at a time, or no --output: every run is kept in the runs folder"
+                "{error} --output would hold the record of the last of {jobs} runs only\n  try: one run at a time, or no --output: every verdict is kept in the runs folder"
             ),
             CliError::Unwritable { path, source, help } => {
                 let help = help.as_ref().map_or_else(String::new, |help| format!("\n  try: {}", plain(help)));

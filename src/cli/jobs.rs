@@ -18,6 +18,8 @@ pub(super) struct Loaded {
     pub(super) job: Job,
     /// The templates.
     pub(super) templates: Templates,
+    /// Which of its cases are left, where not all of them are.
+    pub(super) selection: Option<String>,
 }
 
 /// Reads all of these files, or tells the problems of all of them; `argument` is how they are named on the command line.
@@ -39,7 +41,10 @@ pub(super) fn load(
         redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
         let templates = PromptFiles::for_job(path, prompts);
         match job::load(&file, &text, &templates) {
-            Ok(job) => loaded.push(Loaded { file, job, templates: templates.into_templates() }),
+            Ok(job) => {
+                let templates = templates.into_templates();
+                loaded.push(Loaded { file, job, templates, selection: None });
+            }
             Err(problems) => invalid.push(problems),
         }
     }

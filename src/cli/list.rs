@@ -1,21 +1,56 @@
 //! `eval-job list`
 
-use super::args::RunsArgs;
+use serde::Serialize;
+
+use super::args::ListArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
+use crate::record::ListedRun;
 use crate::report;
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
 
+/// How many lines are written at once.
+const AT_ONCE: usize = 200;
+
 /// Shows the runs that are kept, oldest first.
-pub(super) fn list(args: &RunsArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    let runs = RunsFolder::at(&args.runs_dir);
+pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let runs = RunsFolder::at(&args.runs.runs_dir);
+    let (mut lines, mut count) = (String::new(), 0_usize);
     for run in runs.runs()? {
-        match run {
-            Ok(run) => printer.data(&format!("{}\n", report::listing(&run, context.stdout_ink)))?,
-            Err(error) => printer.note(&format!("note: {error}")),
+        let run = match run {
+            Ok(run) => run,
+            Err(error) => {
+                printer.note(&format!("note: {error}"));
+                continue;
+            }
+        };
+        match args.json {
+            true => lines += &format!("{}{}", if count == 0 { "[\n" } else { ",\n" }, json(&run)?),
+            false => lines += &format!("{}\n", report::listing(&run, context.stdout_ink, context.width)),
+        }
+        count += 1;
+        if count.is_multiple_of(AT_ONCE) {
+            printer.data(&std::mem::take(&mut lines))?;
         }
     }
+    if args.json {
+        lines += if count == 0 { "[]\n" } else { "\n]\n" };
+    }
+    printer.data(&lines)?;
     Ok(0)
+}
+
+/// A run on one line.
+fn json(run: &ListedRun) -> Result<String, CliError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        #[serde(flatten)]
+        run: &'a ListedRun,
+        exit_status: u8,
+    }
+    let line = Line { run, exit_status: run.verdict.exit_status() };
+    serde_json::to_string(&line).map_err(|error| CliError::Internal(error.to_string()))
 }

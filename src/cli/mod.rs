@@ -1,27 +1,31 @@
 //! The command line: one file per subcommand.
 //!
 //! Invariants: the environment and the terminal are read in `context` alone; `printer` alone writes to stdout and
-//! stderr; every error is data until `error` words it.
+//! stderr; the text of every error is made in `error`.
 
 mod args;
 mod certificates;
 mod context;
 mod demo_agent;
+mod ended;
 mod env_file;
 mod error;
 mod grade;
 mod graph;
 mod init;
+mod job_files;
 mod jobs;
 mod panics;
 mod planning;
 mod list;
+mod outputs;
 mod printer;
 mod probe;
 mod progress;
 mod prompts;
 mod run;
 mod schema;
+mod selection;
 mod show;
 mod signals;
 mod validate;

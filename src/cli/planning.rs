@@ -1,16 +1,19 @@
-//! From job files to plans, for whoever runs them and for whoever only checks them: what one refuses, the other refuses.
+//! From job files to plans, the same for `run` and `validate`.
 
 use std::path::{Path, PathBuf};
 
 use super::args::PlanArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument, RefusedJob};
+use super::job_files::{JobFiles, job_files};
 use super::jobs::{self, Loaded};
+use super::selection::{self, Selected};
 use crate::grade;
 use crate::job::{Case, Job, RunLimits};
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
+use crate::report::count;
 use crate::run;
 
 /// A job that can work, as far as anyone can know.
@@ -19,30 +22,56 @@ pub(super) struct Planned {
     pub(super) file: String,
     /// Its templates.
     pub(super) templates: Templates,
+    /// Which of its cases are left, where not all of them are.
+    pub(super) selection: Option<String>,
     /// The plan.
     pub(super) plan: Plan,
 }
 
-/// Reads and plans all of these files.
+/// All jobs that can work.
+pub(super) struct PlannedJobs {
+    /// The jobs, in the order of the arguments.
+    pub(super) jobs: Vec<Planned>,
+    /// Files and jobs that are left out, for the user.
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads and plans the jobs of these files, folders and patterns.
 ///
 /// # Errors
 /// Everything that can't work, of all files.
 pub(super) fn plan_all(
-    files: &[PathBuf],
+    typed: &[PathBuf],
     argument: FileArgument,
     args: &PlanArgs,
     context: &Context,
-) -> Result<Vec<Planned>, CliError> {
+) -> Result<PlannedJobs, CliError> {
     let prices = prices(args.files.prices.as_deref())?;
+    let JobFiles { files, left_out } = job_files(typed, argument)?;
+    let loaded = jobs::load(&files, argument, args.files.prompts.as_deref(), context.redactor())?;
+    let Selected { jobs, note } = selection::select(&args.selection, loaded)?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
-    for loaded in jobs::load(files, argument, args.files.prompts.as_deref(), context.redactor())? {
+    for loaded in jobs {
         let file = loaded.file.clone();
         match plan(args, context, &prices, loaded) {
             Ok(plan) => planned.push(plan),
             Err(refusals) => refused.push(RefusedJob { file, refusals }),
         }
     }
-    if refused.is_empty() { Ok(planned) } else { Err(CliError::Refused(refused)) }
+    if !refused.is_empty() {
+        return Err(CliError::Refused(refused));
+    }
+    Ok(PlannedJobs { jobs: planned, notes: no_jobs(&left_out).into_iter().chain(note).collect() })
+}
+
+/// That files of folders are no jobs; a few by name.
+fn no_jobs(left_out: &[PathBuf]) -> Option<String> {
+    const NAMED: usize = 3;
+    let names: Vec<String> = left_out.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+    let more = left_out.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let files = count(left_out.len(), "YAML file");
+    (!names.is_empty()).then(|| format!("{files} left out: no `target`, so no job: {}{more}", names.join(", ")))
 }
 
 fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, Vec<Refusal>> {
@@ -59,7 +88,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
         },
     };
     let surroundings = Environment { prices: prices.clone(), ..surroundings(context) };
-    let Loaded { file, job, templates } = loaded;
+    let Loaded { file, job, templates, selection } = loaded;
     let plan = Plan::new(job, wanted, surroundings)?;
     let unusable: Vec<Refusal> = plan.job.cases.iter().flat_map(|case| unusable(&plan.job, case, context)).collect();
     if !unusable.is_empty() {
@@ -69,7 +98,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
         let help = "correct it in the job file or in the environment".to_owned();
         vec![Refusal { what: error.to_string(), help }]
     })?;
-    Ok(Planned { file, templates, plan })
+    Ok(Planned { file, templates, selection, plan })
 }
 
 /// The assertions of a case that can't tell whether anything holds, tried where there is nothing to look at.

@@ -38,7 +38,7 @@ pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>)
 }
 
 fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &Arc<Printer>)) -> Result<u8, CliError> {
-    let Loaded { file, mut job, templates } = loaded;
+    let Loaded { file, mut job, templates, .. } = loaded;
     // One hello is nothing that a run's limits were meant for.
     (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);
     // No model of ours is asked, so none needs a key.

@@ -1,7 +1,6 @@
 //! `eval-job run FILE…`
 
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt;
@@ -10,55 +9,155 @@ use futures_util::future::BoxFuture;
 use super::args::RunArgs;
 use super::certificates;
 use super::context::Context;
+use super::ended::{self, EndedRun, Shown, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
+use super::outputs::{OutputFile, StoredPrompts, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::Progress;
-use super::show::{Outputs, StoredPrompts, check_outputs};
-use super::signals::{Kept, Signals};
+use super::signals::Signals;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
-use crate::record::{Entry, Overview, RunSummary, Verdict};
+use crate::record::{Entry, Provenance, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::{self, DescriptorLimit, Durability, Engine, RunDeps};
 use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder};
-use crate::store::{Store, StoreError, StoredRun};
+use crate::store::{Store, StoredRun};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
 pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    check_outputs(&args.output)?;
-    if args.files.len() > 1 && !args.output.is_empty() {
-        return Err(CliError::SharedOutput(args.files.len()));
-    }
+    let outputs = check_outputs(&args.output)?;
     certificates::warn(context, printer);
     let runtime = runtime()?;
     let plans = {
         let _inside = runtime.enter();
         plan_all(&args.files, FileArgument::job("eval-job run"), &args.plan, context)?
     };
+    plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
-    let worst = runtime.block_on(run_all(args, context, printer, plans, &signals));
+    let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
+    let worst = runtime.block_on(jobs.run_all(plans.jobs));
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     Ok(worst?.exit_status())
 }
 
-async fn run_all(
-    args: &RunArgs,
-    context: &Context,
-    printer: &Arc<Printer>,
-    plans: Vec<Planned>,
-    signals: &Signals,
-) -> Result<Verdict, CliError> {
-    let mut worst = Verdict::Passed;
-    for planned in plans {
-        let verdict = run_one(args, context, printer, planned, signals).await?;
-        worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
-        if verdict == Verdict::Interrupted {
-            break;
+/// The jobs of one command.
+struct Jobs<'a> {
+    args: &'a RunArgs,
+    context: &'a Context,
+    printer: &'a Arc<Printer>,
+    signals: Signals,
+    outputs: Vec<OutputFile>,
+    /// How many there are.
+    planned: usize,
+    /// The runs of those that are over.
+    ended: Vec<EndedRun>,
+}
+
+impl Jobs<'_> {
+    /// Runs them, up to an interruption, and returns the verdict that says most.
+    async fn run_all(&mut self, jobs: Vec<Planned>) -> Result<Verdict, CliError> {
+        let shown = Shown { args: self.args, context: self.context, printer: self.printer, is_only: self.planned == 1 };
+        let (mut failure, mut troubles) = (None, Vec::new());
+        for planned in jobs {
+            // The last report waits for the files of `-o`: whoever reads it may be slow.
+            if let Some(ended) = self.ended.last_mut() {
+                troubles.extend(shown.report(ended)?);
+            }
+            match self.run_one(planned).await {
+                Ok(ended) => self.ended.push(ended),
+                Err(error) => failure = Some(error),
+            }
+            if failure.is_some() || self.ended.last().is_some_and(|run| run.verdict() == Verdict::Interrupted) {
+                break;
+            }
         }
+        let written = ended::write(&self.outputs, &self.ended);
+        if let Some(ended) = self.ended.last_mut() {
+            troubles.extend(shown.report(ended)?);
+        }
+        if self.planned > 1 {
+            shown.all(&self.ended, self.planned)?;
+        }
+        troubles.extend(written.err().map(|error| shown.with_command(error, &self.ended)));
+        let worst = self.ended.iter().map(EndedRun::verdict).max_by_key(|verdict| verdict.exit_status());
+        let worst = worst.unwrap_or(Verdict::Passed);
+        if failure.is_none() && worst == Verdict::Passed {
+            failure = troubles.pop();
+        }
+        // What the runs came to says more.
+        troubles.iter().for_each(|trouble| self.printer.error(trouble));
+        failure.map_or(Ok(worst), Err)
     }
-    Ok(worst)
+
+    /// Runs one job and reads back what is kept of it.
+    async fn run_one(&self, planned: Planned) -> Result<EndedRun, CliError> {
+        let Jobs { args, context, printer, signals, outputs, .. } = self;
+        let (args, context, printer) = (*args, *context, *printer);
+        let Planned { file, templates, selection, plan } = planned;
+        for warning in &plan.warnings {
+            printer.note(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
+        }
+        let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
+        let wanted = held_by_agent(args.max_concurrency, &plan, printer);
+        let limit = run::descriptor_limit(&plan, usize::from(wanted));
+        if let Some(limit) = limit {
+            limited(limit, &file, wanted, printer)?;
+        }
+        let shown = context.stderr_is_tty || args.verbose;
+        let on_wait = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
+        let mut chance = fastrand::Rng::with_seed(Context::chance());
+        let runs = RunsFolder::at(&args.runs.runs_dir);
+        let created = runs.create(&plan.job.name, context.clock.wall(), &mut chance);
+        let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
+
+        let path = folder.display().to_string();
+        let earlier = self.ended.iter().map(|run| run.id.clone());
+        signals.kept_at(kept_at_once((earlier.collect(), &id), &path, (args, outputs), context));
+        let keeper = Arc::new(Keeper {
+            journal: journal.with_redactor(context.redactor().clone()),
+            progress: Mutex::new(Progress::new(context, args.verbose, args.no_progress)),
+            lines: Mutex::default(),
+            showing: Mutex::default(),
+            printer: printer.clone(),
+        });
+        let deps = RunDeps {
+            id: id.clone(),
+            templates,
+            credentials: context.credentials.clone(),
+            clock: context.clock,
+            rng_seed,
+            random: Box::new(Context::chance),
+            on_wait,
+            max_concurrency: limit.map_or(usize::from(wanted), |limit| limit.most as usize),
+            sink: keeper.clone(),
+        };
+        let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
+        let provenance = Provenance { selection, ..engine.provenance(&file) };
+        let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
+        let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
+        let finished = if found.failures.is_empty() {
+            if let (false, false) = (args.no_progress, found.ready.is_empty()) {
+                printer.note(&format!("ready    {}", found.ready.join(" · ")));
+            }
+            run::run(engine, provenance, lanes, signals.interrupt.clone()).await.map(drop)
+        } else {
+            // Told once, in full; the record says it of every conversation.
+            printer.error(&CliError::NotReady { file, failures: found.failures.clone() });
+            keeper.progress().mute();
+            run::refuse(engine, provenance, &found.failures).await
+        };
+        finished.map_err(|source| CliError::Journal { folder: folder.clone(), source })?;
+
+        // The journal is the truth: nothing of the conversations was held in memory while they went on.
+        let mut stored = JournalFile::from_journal(&folder, &keeper.journal);
+        let mut gathered = Gathered::default();
+        let overview = stored.read(|group, trial| gathered.add(group, trial))?;
+        let summary_written = stored.write_summary(&overview.summary);
+        let prompts = StoredPrompts::of(&stored);
+        Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written })
+    }
 }
 
 /// The asynchronous runtime, started only by the subcommands that need it.
@@ -67,140 +166,6 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
         .enable_all()
         .build()
         .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))
-}
-
-async fn run_one(
-    args: &RunArgs,
-    context: &Context,
-    printer: &Arc<Printer>,
-    planned: Planned,
-    signals: &Signals,
-) -> Result<Verdict, CliError> {
-    let Planned { file, templates, plan } = planned;
-    for warning in &plan.warnings {
-        printer.note(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
-    }
-    let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
-    let wanted = held_by_agent(args.max_concurrency, &plan, printer);
-    let limit = run::descriptor_limit(&plan, usize::from(wanted));
-    if let Some(limit) = limit {
-        limited(limit, &file, wanted, printer)?;
-    }
-    let shown = context.stderr_is_tty || args.verbose;
-    let on_wait = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
-    let mut chance = fastrand::Rng::with_seed(Context::chance());
-    let runs = RunsFolder::at(&args.runs.runs_dir);
-    let created = runs.create(&plan.job.name, context.clock.wall(), &mut chance);
-    let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
-
-    let path = folder.display().to_string();
-    signals.kept_at(kept_at_once(&id, &path, args, context));
-    let keeper = Arc::new(Keeper {
-        journal: journal.with_redactor(context.redactor().clone()),
-        progress: Mutex::new(Progress::new(context, args.verbose, args.no_progress)),
-        lines: Mutex::default(),
-        showing: Mutex::default(),
-        printer: printer.clone(),
-    });
-    let deps = RunDeps {
-        id: id.clone(),
-        templates,
-        credentials: context.credentials.clone(),
-        clock: context.clock,
-        rng_seed,
-        random: Box::new(Context::chance),
-        on_wait,
-        max_concurrency: limit.map_or(usize::from(wanted), |limit| limit.most as usize),
-        sink: keeper.clone(),
-    };
-    let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
-    let provenance = engine.provenance(&file);
-    let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
-    let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
-    let finished = if found.failures.is_empty() {
-        if let (false, false) = (args.no_progress, found.ready.is_empty()) {
-            printer.note(&format!("ready    {}", found.ready.join(" · ")));
-        }
-        run::run(engine, provenance, lanes, signals.interrupt.clone()).await.map(drop)
-    } else {
-        // Told once, in full; the record says it of every conversation.
-        printer.error(&CliError::NotReady { file, failures: found.failures.clone() });
-        keeper.progress().mute();
-        run::refuse(engine, provenance, &found.failures).await
-    };
-    finished.map_err(|source| CliError::Journal { folder: folder.clone(), source })?;
-
-    // The journal is the truth: nothing of the conversations was held in memory while they went on.
-    let mut stored = JournalFile::from_journal(&folder, &keeper.journal);
-    let mut gathered = Gathered::default();
-    let overview = stored.read(|group, trial| gathered.add(group, trial))?;
-    let kept = stored.write_summary(&overview.summary);
-    let prompts = StoredPrompts::of(&stored);
-    let written = Outputs { run: &stored, prompts: &prompts, overview: &overview }.write(&args.output);
-    let verdict = overview.summary.verdict;
-    if verdict != Verdict::Interrupted {
-        if context.stderr_is_tty && !args.no_progress {
-            // Where both streams meet on one screen, a blank line parts the progress from the report.
-            printer.note("");
-        }
-        printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose)))?;
-    }
-    match kept {
-        Ok(()) => printer.note(&kept_words(&overview, args, &path)),
-        // What was shown is whole, and whoever moved the folder has the journal.
-        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            let what = match stored.is_deleted() {
-                true => {
-                    "it was deleted while the run went on. The report is whole, and it is all that is left of the run"
-                }
-                false => {
-                    "it was moved while the run went on. The report is whole; summary.json was not written, and the \
-                     journal is where the folder is now"
-                }
-            };
-            printer.note(&format!("note: {path} is not there any more: {what}"));
-        }
-        Err(error) if verdict == Verdict::Passed => return Err(error.into()),
-        // What the run came to says more.
-        Err(error) => printer.error(&error.into()),
-    }
-    match written {
-        Ok(()) => Ok(verdict),
-        Err(error) => {
-            let error = error.written_by(|path| show_command(&id, args, &[path]));
-            if verdict == Verdict::Passed {
-                return Err(error);
-            }
-            // What the run came to says more.
-            printer.error(&error);
-            Ok(verdict)
-        }
-    }
-}
-
-/// What whoever ends this process at once is told, and how the files of `-o` are written then: from the journal.
-fn kept_at_once(id: &str, path: &str, args: &RunArgs, context: &Context) -> Kept {
-    let show = show_words(id, "show what there is", args);
-    let words = format!("ended at once: what was finished is kept in {path}\n{show}");
-    let outputs: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
-    let written = match outputs.is_empty() {
-        true => Default::default(),
-        false => {
-            let command = show_words(id, "they are written by", args);
-            let flags: String = outputs.iter().map(|path| format!(" -o {path}")).collect();
-            let names = outputs.join(", ");
-            [format!("\nwritten from what is kept: {names}"), format!("\nnot written: {names}; {command}{flags}")]
-        }
-    };
-    let (id, runs, outputs) = (id.to_owned(), args.runs.runs_dir.clone(), args.output.clone());
-    let redactor = context.redactor().clone();
-    let write = move || {
-        let mut run = RunsFolder::at(&runs).open(Some(&id)).ok()?.with_redactor(redactor.clone());
-        let overview = run.read(|_, _| {}).ok()?;
-        let prompts = StoredPrompts::of(&run);
-        Outputs { run: &run, prompts: &prompts, overview: &overview }.write_at_once(&outputs).ok()
-    };
-    Kept { words, write: Arc::new(write), written }
 }
 
 /// Tells that fewer conversations are held at once than were asked for, or refuses where not even one can be.
@@ -292,27 +257,4 @@ impl run::Sink for Keeper {
         };
         kept.boxed()
     }
-}
-
-fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
-    let RunSummary { id, verdict, .. } = &overview.summary;
-    match verdict {
-        Verdict::Interrupted => {
-            let turns = report::count(overview.turns, "finished turn");
-            format!("interrupted: {turns} kept in {folder}\n{}", show_words(id, "show what there is", args))
-        }
-        _ => format!("kept in {folder}\n{}", show_words(id, "show it again", args)),
-    }
-}
-
-fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
-    format!("{why}: {}", show_command(id, args, &[]))
-}
-
-/// What shows a run again, and writes it to these files.
-fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> String {
-    let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
-    let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
-    let outputs: String = outputs.iter().map(|path| format!(" -o {}", path.display())).collect();
-    format!("eval-job show {id}{runs_dir}{outputs}")
 }

@@ -1,25 +1,21 @@
 //! `eval-job show [ID]`
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 
 use super::args::ShowArgs;
 use super::context::Context;
-use super::error::{CliError, file_in_place_of, is_mistake};
+use super::error::CliError;
+use super::outputs::{self, Output, StoredPrompts, check_outputs};
 use super::printer::Printer;
-use crate::grade;
-use crate::job::Job;
-use crate::plan::Refusal;
-use crate::prompt::Templates;
 use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::report::{self, Gathered};
 use crate::store::folder::{JournalFile, RunsFolder};
-use crate::store::{Store, StoredRun};
+use crate::store::{Store, StoreError, StoredRun};
+use crate::text::nearest;
 
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
 pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    check_outputs(&args.output)?;
+    let files = check_outputs(&args.output)?;
     // A run may have been kept before keys were cleared from it.
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());
@@ -28,132 +24,120 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
     }
+    let cases = args.case.as_deref().map(|case| cases(case, &overview)).transpose()?;
     let prompts = StoredPrompts::of(&run);
-    if args.verbose {
-        for trial in run.trials() {
-            let trial = prompts.filled_in(trial?);
-            printer.data(&report::conversation(&overview, &trial, context.stdout_ink))?;
-            printer.data(&report::judging(&trial, context.stdout_ink))?;
+    let shown = Shown { args, context, printer, run: &run, overview: &overview, prompts: &prompts, cases };
+    match (args.json, args.turns) {
+        (true, _) => shown.json()?,
+        (false, true) => shown.turns()?,
+        (false, false) => {
+            shown.conversations()?;
+            if shown.cases.is_none() {
+                printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose)))?;
+            }
         }
     }
-    printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose)))?;
-    Outputs { run: &run, prompts: &prompts, overview: &overview }.write(&args.output)?;
+    outputs::write(&files, &[Output { run: &run, prompts: &prompts, overview: &overview }])?;
     Ok(overview.summary.verdict.exit_status())
 }
 
-/// Fills in the prompts of the judge's questions, which a journal does not hold: they are rendered again from its job, its
-/// templates and its conversations.
-pub(super) struct StoredPrompts {
-    job: Option<Job>,
-    templates: Templates,
+/// The cases that are meant: the one with this id, else all whose ids have it in them.
+fn cases(typed: &str, run: &Overview) -> Result<Vec<String>, CliError> {
+    let mut known: Vec<&str> = run.groups.iter().map(|group| group.case.as_str()).collect();
+    known.dedup();
+    if known.contains(&typed) {
+        return Ok(vec![typed.to_owned()]);
+    }
+    let lower = typed.to_lowercase();
+    let meant: Vec<String> =
+        known.iter().filter(|id| id.to_lowercase().contains(&lower)).map(|id| (*id).to_owned()).collect();
+    if meant.is_empty() {
+        let near = nearest(typed, known.iter().copied()).map(str::to_owned);
+        let known = known.into_iter().map(str::to_owned).collect();
+        return Err(CliError::NoSuchCase { case: typed.to_owned(), near, known });
+    }
+    Ok(meant)
 }
 
-impl StoredPrompts {
-    /// Those of a run that was read.
-    pub(super) fn of(run: &JournalFile) -> StoredPrompts {
-        let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
-        StoredPrompts { job, templates: Templates::from_sources(run.templates.clone()) }
+/// A run that is shown.
+struct Shown<'a> {
+    args: &'a ShowArgs,
+    context: &'a Context,
+    printer: &'a Printer,
+    run: &'a JournalFile,
+    overview: &'a Overview,
+    prompts: &'a StoredPrompts,
+    /// Only these; all without any.
+    cases: Option<Vec<String>>,
+}
+
+impl Shown<'_> {
+    fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
+        let is_meant = |trial: &TrialRecord| self.cases.as_ref().is_none_or(|cases| cases.contains(&trial.trial.case));
+        self.run.trials().filter(move |trial| trial.as_ref().map_or(true, is_meant))
     }
 
-    /// The trial with them; one that can't be rendered to the byte as it was asked is left out.
-    pub(super) fn filled_in(&self, mut trial: TrialRecord) -> TrialRecord {
-        let case = self.job.as_ref().and_then(|job| job.cases.iter().find(|case| case.id == trial.trial.case));
-        if let (Some(job), Some(case), Some(evidence)) = (&self.job, case, &trial.evidence) {
-            grade::fill_in_prompts(job, case, evidence, &self.templates, &mut trial.questions);
-        }
-        trial
+    /// The record, or that of some conversations.
+    fn json(&self) -> Result<(), CliError> {
+        let trials = self.trials().map(|trial| trial.map(|trial| self.prompts.filled_in(trial)));
+        let out = JsonLines { printer: self.printer, lines: Vec::new() };
+        write_document(&self.overview.summary, trials, out).map_err(|error| match error {
+            DocumentError::Read(error) => CliError::Store(error),
+            DocumentError::Write(error) => CliError::Stdout(error),
+        })
     }
-}
 
-/// Refuses endings that tell no format and files that can't be written, before anything else happens.
-pub(super) fn check_outputs(outputs: &[PathBuf]) -> Result<(), CliError> {
-    for path in outputs {
-        if path.extension().is_none_or(|ending| ending != "json") {
-            return Err(CliError::UnknownFormat(path.clone()));
-        }
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-            let (what, help) = match file_in_place_of(folder) {
-                Some(file) => (format!("{} is a file, not a folder", file.display()), String::new()),
-                None => {
-                    let folder = folder.display();
-                    (format!("there is no folder {folder}"), format!("mkdir -p {folder}, or "))
-                }
-            };
-            return Err(unwritable(path, &what, &help));
-        }
-        check_writable(path).map_err(|error| match error.kind() {
-            io::ErrorKind::IsADirectory => unwritable(path, "it is a folder", ""),
-            _ if is_mistake(&error) => unwritable(path, &error.to_string(), ""),
-            _ => CliError::Unwritable { path: path.clone(), source: error, help: None },
-        })?;
-    }
-    Ok(())
-}
-
-fn unwritable(path: &Path, what: &str, help: &str) -> CliError {
-    CliError::Unprepared(Refusal {
-        what: format!("{} can't be written: {what}", path.display()),
-        help: format!("{help}another path with -o PATH"),
-    })
-}
-
-/// Whether a file can be written, without a change to it: one that is there keeps what it holds, and none is left behind. A
-/// pipe or a device is opened once only, when there is something to write.
-fn check_writable(path: &Path) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        Ok(there) if there.is_file() => File::options().append(true).open(path).map(drop),
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            File::options().append(true).create(true).open(path)?;
-            // Of a link that led nowhere the link is kept.
-            fs::remove_file(fs::canonicalize(path)?)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// What the files of `-o` are written from.
-pub(super) struct Outputs<'a, R> {
-    pub(super) run: &'a R,
-    pub(super) prompts: &'a StoredPrompts,
-    pub(super) overview: &'a Overview,
-}
-
-impl<R: StoredRun> Outputs<'_, R> {
-    /// Writes the run to each of these files.
-    pub(super) fn write(&self, paths: &[PathBuf]) -> Result<(), CliError> {
-        for path in paths {
-            let unwritable = |source| CliError::Unwritable { path: path.clone(), source, help: None };
-            self.write_one(path, BufWriter::new(File::create(path).map_err(unwritable)?))?;
+    /// Each conversation turn by turn.
+    fn turns(&self) -> Result<(), CliError> {
+        for trial in self.trials() {
+            let page = report::turns(self.overview, &trial?, self.context.stdout_ink, self.context.width);
+            self.printer.data(&page)?;
         }
         Ok(())
     }
 
-    /// The same for a process that may end meanwhile: a file that was there before is replaced by a whole one, or not at all.
-    pub(super) fn write_at_once(&self, paths: &[PathBuf]) -> Result<(), CliError> {
-        for path in paths {
-            let mut text = Vec::new();
-            self.write_one(path, &mut text)?;
-            let unwritable = |source| CliError::Unwritable { path: path.clone(), source, help: None };
-            fs::write(path, text).map_err(unwritable)?;
+    /// Each conversation word for word, with what the judge was asked; of a case also what they are worth.
+    fn conversations(&self) -> Result<(), CliError> {
+        if !self.args.verbose && self.cases.is_none() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn write_one(&self, path: &Path, out: impl Write) -> Result<(), CliError> {
-        let is_tokens = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tokens.json"));
-        let trials = self.run.trials();
-        let written = match is_tokens {
-            true => report::write_token_file(self.overview, trials, out),
-            false => {
-                let trials = trials.map(|trial| trial.map(|trial| self.prompts.filled_in(trial)));
-                write_document(&self.overview.summary, trials, out)
+        let ink = self.context.stdout_ink;
+        for trial in self.trials() {
+            let trial = self.prompts.filled_in(trial?);
+            self.printer.data(&report::conversation(self.overview, &trial, ink))?;
+            if self.args.verbose {
+                self.printer.data(&report::judging(&trial, ink))?;
             }
-        };
-        written.map_err(|error| match error {
-            DocumentError::Read(error) => error.into(),
-            DocumentError::Write(source) => CliError::Unwritable { path: path.to_path_buf(), source, help: None },
+            if self.cases.is_some() {
+                self.printer.data(&report::scores(&trial, self.context.screen(true)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Prints a JSON document while it is made, some lines at a time.
+struct JsonLines<'a> {
+    printer: &'a Printer,
+    lines: Vec<u8>,
+}
+
+impl Write for JsonLines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const AT_ONCE: usize = 1 << 16;
+        self.lines.extend_from_slice(bytes);
+        if self.lines.len() > AT_ONCE && bytes.ends_with(b"\n") {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let lines = std::mem::take(&mut self.lines);
+        let printed = self.printer.data(&report::terminal_json(&String::from_utf8_lossy(&lines)));
+        printed.map_err(|error| match error {
+            CliError::Stdout(source) => source,
+            other => io::Error::other(format!("{other:?}")),
         })
     }
 }

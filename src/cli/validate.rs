@@ -28,14 +28,18 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
         let _inside = runtime.enter();
         plan_all(&args.files, FileArgument::job("eval-job validate"), &args.plan, context)?
     };
+    plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
     // Without a look at anything there is nothing to end in order.
     let interrupt = match args.live {
         true => Signals::listen(printer.clone())?.interrupt,
         false => CancellationToken::new(),
     };
-    for planned in plans {
+    for planned in plans.jobs {
         let job = &planned.plan.job;
-        printer.data(&format!("{}: valid · {} · {}\n", plain(&planned.file), plain(&job.name), contents(job),))?;
+        printer.data(&format!("{}: valid · {} · {}\n", plain(&planned.file), plain(&job.name), contents(job)))?;
+        if let Some(selection) = &planned.selection {
+            printer.data(&format!("{}: selected · {}\n", plain(&planned.file), plain(selection)))?;
+        }
         for warning in &planned.plan.warnings {
             printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(warning)))?;
         }
@@ -64,7 +68,7 @@ async fn live(
     printer: &Printer,
     interrupt: &CancellationToken,
 ) -> Result<u8, CliError> {
-    let Planned { file, templates, plan } = planned;
+    let Planned { file, templates, plan, .. } = planned;
     let deps = RunDeps {
         id: "validate".to_owned(),
         templates,

@@ -28,7 +28,7 @@ pub use group::{DimensionTally, Tally, TrialGroup};
 pub use overview::Overview;
 pub use provenance::{PromptDigest, Provenance};
 pub use spending::{Spender, Spending, Stage, total};
-pub use summary::RunSummary;
+pub use summary::{ListedFigure, ListedProvenance, ListedRun, RunSummary};
 pub use trial::TrialRecord;
 pub use vacuous::{AssertionKey, Doubts};
 pub use verdict::Verdict;

@@ -17,6 +17,9 @@ pub struct Provenance {
     pub job: String,
     /// Where the job was read from.
     pub job_file: String,
+    /// Which of its cases were held, where not all of them were: how many, and by which flags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<String>,
     /// SHA-256 of the job file's text, in hex.
     pub job_digest: String,
     /// The templates that were used.

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{FORMAT_VERSION, ModelFigure, Provenance, Verdict};
+use crate::score::Component;
 
 /// The summary of a run, without its conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,5 +35,73 @@ impl RunSummary {
     /// Whether this version of eval-job can read it.
     pub fn is_readable(&self) -> bool {
         self.version <= FORMAT_VERSION
+    }
+}
+
+/// A run in a list of runs: the parts of its summary that tell it apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedRun {
+    /// The format's version.
+    pub version: u32,
+    /// The run's id.
+    pub id: String,
+    /// When it started.
+    pub started_at: DateTime<Utc>,
+    /// When it ended; `None` for one that goes on or was killed.
+    pub finished_at: Option<DateTime<Utc>>,
+    /// What it all means.
+    pub verdict: Verdict,
+    /// What it was made of.
+    pub provenance: ListedProvenance,
+    /// Each model's figure; none for a run that has not ended.
+    pub figures: Vec<ListedFigure>,
+}
+
+/// The parts of a run's provenance that tell it apart.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ListedProvenance {
+    /// The job's name.
+    pub job: String,
+    /// Where the job was read from.
+    pub job_file: String,
+    /// Which of its cases were held, where not all of them were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<String>,
+    /// The models that the agent was asked to use.
+    pub models: Vec<String>,
+}
+
+/// A model's figure, without those of its cases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedFigure {
+    /// The agent's model.
+    pub model: String,
+    /// The mean of its cases' figures; missing if one of them has none.
+    pub figure: Component,
+}
+
+impl ListedRun {
+    /// Whether this version of eval-job can read it.
+    pub fn is_readable(&self) -> bool {
+        self.version <= FORMAT_VERSION
+    }
+}
+
+impl From<&RunSummary> for ListedRun {
+    fn from(run: &RunSummary) -> ListedRun {
+        let Provenance { job, job_file, selection, models, .. } = run.provenance.clone();
+        let figure = |it: &ModelFigure| ListedFigure { model: it.model.clone(), figure: it.figure.clone() };
+        ListedRun {
+            version: run.version,
+            id: run.id.clone(),
+            started_at: run.started_at,
+            finished_at: run.finished_at,
+            verdict: run.verdict,
+            provenance: ListedProvenance { job, job_file, selection, models },
+            figures: run.figures.iter().map(figure).collect(),
+        }
     }
 }

@@ -12,11 +12,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     if trial.evidence.is_none() && trial.agent_output.is_none() {
         return page;
     }
-    let (names, id) = (TrialNames::of_run(run), &trial.trial);
-    let case = if names.tell_cases() { format!("{} · ", plain(&id.case)) } else { String::new() };
-    let repeat = if names.are_grouped() { format!(" · {}", id.repeat) } else { String::new() };
-    let title = format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.label());
-    let _ = writeln!(page, "{}", ink.bold(&title));
+    let _ = writeln!(page, "{}", ink.bold(&title(run, trial)));
     let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
         Some(Observed::Seen(changes)) => changes.as_slice(),
         _ => &[],
@@ -60,6 +56,14 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     }
     page.push('\n');
     page
+}
+
+/// The title of a trial above its conversation.
+pub(super) fn title(run: &Overview, trial: &TrialRecord) -> String {
+    let (names, id) = (TrialNames::of_run(run), &trial.trial);
+    let case = if names.tell_cases() { format!("{} · ", plain(&id.case)) } else { String::new() };
+    let repeat = if names.are_grouped() { format!(" · {}", id.repeat) } else { String::new() };
+    format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.label())
 }
 
 /// The judge's questions about a trial and its replies, in full; empty where no judge was asked.

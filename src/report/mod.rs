@@ -3,21 +3,30 @@
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
 mod conversation;
+mod format;
 mod gathered;
 mod ink;
+mod jobs;
+mod listing;
 mod numbers;
 mod plain;
+mod scores;
 mod screen;
 mod terminal;
 mod token_file;
 mod trial_names;
+mod turns;
 
 pub use conversation::{change, conversation, event, excuse, judging};
+pub use format::{Format, Trials, WrittenRun, terminal_json};
 pub use gathered::Gathered;
 pub use ink::{Ink, Paint};
+pub use jobs::{job_line, jobs};
+pub use listing::listing;
 pub use numbers::{count, decimals, duration, telling_decimals, thousands, two_decimals};
 pub use plain::{one_line, plain, short_name, wrapped};
+pub use scores::scores;
 pub use screen::{Cell, Page, Row, Screen, Table};
-pub use terminal::{listing, terminal};
-pub use token_file::write_token_file;
+pub use terminal::terminal;
 pub use trial_names::TrialNames;
+pub use turns::turns;

@@ -7,32 +7,30 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::WrittenRun;
 use crate::record::{
-    Asker, DocumentError, ModelCall, Overview, Sequence, Spender, Spending, Stage, TrialRecord, total, write_streamed,
+    Asker, DocumentError, ModelCall, Sequence, Spender, Spending, Stage, TrialRecord, total, write_streamed,
 };
 
-/// Writes the token file of a run, indented and with a newline at its end, while its trials are being read.
+/// Writes the token file of all runs together, indented and with a newline at its end, while their trials are being read.
 ///
 /// # Errors
 /// [`DocumentError`]: a trial that can't be read, or a failing writer.
-pub fn write_token_file<E>(
-    overview: &Overview,
-    trials: impl Iterator<Item = Result<TrialRecord, E>>,
-    to: impl Write,
-) -> Result<(), DocumentError<E>> {
+pub(super) fn write_token_file<E>(runs: &[WrittenRun<'_, E>], to: impl Write) -> Result<(), DocumentError<E>> {
     #[derive(Serialize)]
     struct File<T: Serialize> {
         #[serde(flatten)]
         sums: Value,
         detailed_calls: T,
     }
-    let rows = &overview.spending;
-    let all: Vec<&Spending> = rows.iter().collect();
+    let rows = || runs.iter().flat_map(|run| &run.overview.spending);
+    let all: Vec<&Spending> = rows().collect();
     let mut sums = part(&all);
     let scripts = Stage::ALL.into_iter().filter_map(|stage| {
-        let of_stage: Vec<&Spending> = rows.iter().filter(|row| row.stage == stage).collect();
+        let of_stage: Vec<&Spending> = rows().filter(|row| row.stage == stage).collect();
         (!of_stage.is_empty()).then(|| (stage.as_str().to_owned(), part(&of_stage)))
     });
+    let trials = runs.iter().flat_map(|run| (run.trials)());
     sums["scripts"] = Value::Object(scripts.collect());
     write_streamed(trials.map(|trial| trial.map(|trial| calls(&trial))), to, |trials| File {
         sums,

@@ -24,6 +24,7 @@ impl Engine {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             job: job.name.clone(),
             job_file: job_file.to_owned(),
+            selection: None,
             job_digest: job.digest.clone(),
             prompts,
             agent: agent(job),

@@ -6,7 +6,7 @@ pub mod folder;
 
 use chrono::{DateTime, Utc};
 
-use crate::record::{Overview, RunSummary, TrialRecord};
+use crate::record::{ListedRun, Overview, TrialRecord};
 
 pub use folder::StoreError;
 
@@ -23,11 +23,11 @@ pub trait Store {
     /// Whatever keeps it from being stored.
     fn create(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<Self::NewRun, StoreError>;
 
-    /// The summary of each run, oldest first; an error in place of one that can't be read.
+    /// The runs, oldest first; an error in place of one that can't be read.
     ///
     /// # Errors
     /// That there are none, or that the store can't be read.
-    fn runs(&self) -> Result<impl Iterator<Item = Result<RunSummary, StoreError>>, StoreError>;
+    fn runs(&self) -> Result<impl Iterator<Item = Result<ListedRun, StoreError>>, StoreError>;
 
     /// The run with this id; the newest without one.
     ///

@@ -62,8 +62,21 @@ fn a_mistake_is_bad_usage_and_says_what_to_try() {
         ("validate no.yml", "there is no file no.yml\n  try: eval-job validate FILE, with"),
         ("probe no.yml", "there is no file no.yml\n  try: eval-job probe FILE, with"),
         ("grade --job no.yml", "there is no file no.yml\n  try: eval-job grade --job FILE, with"),
-        ("run .", ". is a folder, not a file\n  try: eval-job run ./job.yml"),
-        ("run folder.json", "folder.json is a folder, not a file\n  try: eval-job run FILE, with"),
+        ("probe .", ". is a folder, not a file\n  try: eval-job probe ./job.yml"),
+        (
+            "run folder.json",
+            "there is no job in folder.json: no .yml or .yaml file with a `target`\n  try: eval-job init folder.json",
+        ),
+        (
+            "validate no/*.yml",
+            "no file matches no/*.yml\n  try: eval-job validate FILE, with the path of a job file, or a folder",
+        ),
+        ("run job.yml --tag smoek", "no case is meant by --tag smoek\n  try: no --tag: neither the jobs nor"),
+        (
+            "validate . --filter nothing",
+            "no case is meant by --filter nothing\n  try: a part of a case's id, of a job's name",
+        ),
+        ("run job.yml --limit 0", "'--limit <N>': a whole number from 1 to"),
         ("run --repeat -1", "'--repeat <N>': a whole number from 1 to 10000"),
         ("run --repeat x", "'--repeat <N>': a whole number from 1 to 10000"),
         ("run -j -1", "a whole number from 1 to 65535"),

@@ -7,6 +7,7 @@ mod faults;
 mod grade;
 mod graph_serve;
 mod init;
+mod jobs;
 mod kill;
 mod memory;
 mod mistakes;

@@ -2,6 +2,7 @@
 
 mod grade;
 mod parse;
+mod selection;
 mod values;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::money::Dollars;
 use crate::score::Score;
 
 pub(super) use grade::GradeArgs;
+pub(super) use selection::SelectionArgs;
 pub(super) use values::ConditionArg;
 use values::{parse_dollars, parse_score, parse_seconds, whole_number};
 
@@ -50,7 +52,7 @@ pub(super) enum Command {
     /// Print the JSON Schema of job files
     Schema,
     /// Show the runs that are kept
-    List(RunsArgs),
+    List(ListArgs),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
@@ -64,7 +66,7 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
-    /// Job files
+    /// Job files, folders of them, or patterns such as 'eval/**/*.yml'
     #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
     pub(super) files: Vec<PathBuf>,
 
@@ -100,6 +102,9 @@ pub(super) struct RunArgs {
 /// Arguments that decide whether a job can work, the same for `run` and `validate`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArgs {
+    #[command(flatten)]
+    pub(super) selection: SelectionArgs,
+
     /// The agent's model, sent with every message; several, separated by commas, are compared
     /// [default: gpt-4.1-mini; demo-careful for the demo agent]
     #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
@@ -167,8 +172,18 @@ pub(super) struct RunsArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
+
+    /// Print an array of JSON, a line a run, oldest first
+    #[arg(long, env = "EVAL_JOB_JSON", value_parser = FalseyValueParser::new())]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(super) struct ValidateArgs {
-    /// Job files
+    /// Job files, folders of them, or patterns such as 'eval/**/*.yml'
     #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
     pub(super) files: Vec<PathBuf>,
 
@@ -208,6 +223,18 @@ pub(super) struct ShowArgs {
     /// Show the conversations too, word for word
     #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
+
+    /// Show only the conversations of this case, word for word, with what they are worth and why; a part of its id is enough
+    #[arg(long, env = "EVAL_JOB_CASE", value_name = "ID")]
+    pub(super) case: Option<String>,
+
+    /// Show the conversations turn by turn: a few words of both sides, times, tokens, failed tries, events and changes
+    #[arg(long, env = "EVAL_JOB_TURNS", value_parser = FalseyValueParser::new())]
+    pub(super) turns: bool,
+
+    /// Print the record as JSON instead, as -o writes it; with --case only those conversations
+    #[arg(long, env = "EVAL_JOB_JSON", value_parser = FalseyValueParser::new())]
+    pub(super) json: bool,
 
     /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
     /// the shape of Red Hat's token files

@@ -10,9 +10,9 @@ use super::args::GradeArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs::{self, Loaded};
+use super::outputs::{self, Output, OutputFile, StoredPrompts, check_outputs};
 use super::printer::Printer;
 use super::run::runtime;
-use super::show::{Outputs, StoredPrompts, check_outputs};
 use super::signals::Signals;
 use crate::job::Job;
 use crate::prompt::Templates;
@@ -27,13 +27,13 @@ use asking::{Asked, Asking};
 
 /// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
 pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    check_outputs(&args.output)?;
+    let files = check_outputs(&args.output)?;
     if args.runs.len() > 1 && !args.output.is_empty() {
         return Err(CliError::SharedOutput(args.runs.len()));
     }
-    let files: Vec<_> = args.job.iter().cloned().collect();
+    let jobs: Vec<_> = args.job.iter().cloned().collect();
     let job = jobs::load(
-        &files,
+        &jobs,
         FileArgument::job("eval-job grade --job"),
         args.files.prompts.as_deref(),
         context.redactor(),
@@ -49,7 +49,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     let mut worst = Verdict::Passed;
     for id in ids {
         let run = store.open(id)?.with_redactor(context.redactor().clone());
-        let verdict = grade_run((args, context, printer), run, job.as_ref(), asking.as_ref())?;
+        let verdict = grade_run((args, context, printer), (run, &files), job.as_ref(), asking.as_ref())?;
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         if verdict == Verdict::Interrupted && asking.as_ref().is_some_and(Asking::is_interrupted) {
             break;
@@ -67,7 +67,7 @@ fn listen(printer: &Arc<Printer>) -> Result<Signals, CliError> {
 
 fn grade_run(
     (args, context, printer): (&GradeArgs, &Context, &Arc<Printer>),
-    mut run: JournalFile,
+    (mut run, files): (JournalFile, &[OutputFile]),
     corrected: Option<&Loaded>,
     asking: Option<&Asking<'_>>,
 ) -> Result<Verdict, CliError> {
@@ -120,7 +120,7 @@ fn grade_run(
     printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
     let prompts = StoredPrompts::of(&run);
     let run = RegradedRun { run, again: RefCell::new(again) };
-    Outputs { run: &run, prompts: &prompts, overview: &overview }.write(&args.output)?;
+    outputs::write(files, &[Output { run: &run, prompts: &prompts, overview: &overview }])?;
     Ok(overview.summary.verdict)
 }
 

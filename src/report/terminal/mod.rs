@@ -13,8 +13,8 @@ mod verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::gathered::Where;
-use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration, plain, two_decimals};
-use crate::record::{AssertionKey, Overview, RunSummary, TrialGroup};
+use super::{Gathered, Page, Screen, TrialNames, count, duration};
+use crate::record::{AssertionKey, Overview, TrialGroup};
 
 /// A page of more lines ends with the verdict once more.
 const LONG: usize = 40;
@@ -86,30 +86,15 @@ impl Run<'_> {
     }
 }
 
-/// One line a run, for `eval-job list`.
-pub fn listing(run: &RunSummary, ink: Ink) -> String {
-    let figures: Vec<String> = run
-        .figures
-        .iter()
-        .map(|figure| figure.figure.score().map_or_else(|| "–".to_owned(), |score| two_decimals(score.get())))
-        .collect();
-    format!(
-        "{}  {}  {:<11}  {:>5}  {}  {}",
-        run.id,
-        run.started_at.format("%Y-%m-%d %H:%M:%S"),
-        run.verdict.label(),
-        figures.join(" "),
-        plain(&run.provenance.job),
-        ink.dim(&plain(&run.provenance.models.join(", ")))
-    )
-}
-
 /// What the run was made of, and how long it took.
 fn made_of(page: &mut Page, run: &Run<'_>) {
     let summary = &run.overview.summary;
     let provenance = &summary.provenance;
     page.gap();
     let mut line = |label: &str, text: &str| page.labelled(label, 9, text);
+    if let Some(selection) = &provenance.selection {
+        line("cases", selection);
+    }
     // Several models are listed where their figures are.
     let model = match provenance.models.as_slice() {
         [only] => format!(" · model {only}"),

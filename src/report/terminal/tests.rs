@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::*;
 use crate::evidence::{Condition, TrialId, Turn, Usage};
 use crate::record::{Asker, Entry, FORMAT_VERSION, Fold, ModelCall, Provenance};
+use crate::report::Ink;
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight};
 
 /// A run of our own making.

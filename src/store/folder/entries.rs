@@ -1,12 +1,13 @@
 //! Reading a journal, line by line.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
 use super::line::{self, Damage};
-use crate::record::Entry;
+use crate::record::{Entry, ListedProvenance, ListedRun, Verdict};
 use crate::secret::Redactor;
 
 /// The entries of a journal, one after the other: no more than one line is held.
@@ -146,6 +147,33 @@ pub(super) fn entry_at(mut file: &File, span: LineSpan, redactor: Option<&Redact
     file.seek(SeekFrom::Start(span.start))?;
     file.read_exact(&mut line)?;
     Ok(entry(&line, redactor)?)
+}
+
+/// The run as its first line tells it: nothing of how it ended.
+pub(super) fn first_line(mut file: &File) -> Option<ListedRun> {
+    #[derive(Deserialize)]
+    struct Started {
+        version: u32,
+        id: String,
+        at: DateTime<Utc>,
+        provenance: ListedProvenance,
+    }
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(0)).ok()?;
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    let Started { version, id, at, provenance } = serde_json::from_slice(&line).ok()?;
+    let verdict = Verdict::Incomplete;
+    Some(ListedRun { version, id, started_at: at, finished_at: None, verdict, provenance, figures: Vec::new() })
+}
+
+/// Whether the last line of a journal says that the run has ended.
+pub(super) fn has_ended(mut file: &File) -> bool {
+    const ENOUGH: u64 = 1024;
+    let mut end = Vec::new();
+    let length = file.seek(SeekFrom::End(0)).unwrap_or_default();
+    let read = file.seek(SeekFrom::Start(length.saturating_sub(ENOUGH))).and_then(|_| file.read_to_end(&mut end));
+    let last = end.trim_ascii_end().rsplit(|byte| *byte == b'\n').next();
+    read.is_ok() && last.and_then(kind).is_some_and(|kind| kind == "runFinished")
 }
 
 /// The version of the format, in the first line of a journal.

@@ -6,11 +6,11 @@ use std::io::{self, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, LineSpan, entry_at};
+use super::entries::{Entries, LineSpan, entry_at, first_line, has_ended};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
 use crate::evidence::TrialId;
-use crate::record::{Entry, FORMAT_VERSION, Fold, Overview, RunSummary, TrialRecord, Verdict};
+use crate::record::{Entry, FORMAT_VERSION, Fold, ListedRun, Overview, RunSummary, TrialRecord, Verdict};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
 
@@ -77,6 +77,22 @@ impl JournalFile {
     /// cleared.
     pub fn with_redactor(self, redactor: Redactor) -> JournalFile {
         JournalFile { redactor: Some(redactor), ..self }
+    }
+
+    /// The run as a list shows it, where there is no summary. One that goes on or was killed has no figure, and its first
+    /// line says the rest; one that has ended, kept by an earlier version, is added up and gets its summary.
+    pub(super) fn listed(mut self) -> Result<ListedRun, StoreError> {
+        if !has_ended(&self.file)
+            && let Some(run) = first_line(&self.file).filter(ListedRun::is_readable)
+        {
+            return Ok(run);
+        }
+        let summary = self.read(|_, _| ())?.summary;
+        if self.note.is_none() {
+            // Without it the next list takes as long.
+            let _ = self.write_summary(&summary);
+        }
+        Ok(ListedRun::from(&summary))
     }
 
     /// Writes `summary.json` beside the journal.

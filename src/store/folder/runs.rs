@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use chrono::{DateTime, Utc};
 
 use super::{Journal, JournalFile, StoreError, private, summary};
-use crate::record::RunSummary;
-use crate::store::{Store, StoredRun};
+use crate::record::ListedRun;
+use crate::store::Store;
 
 /// The journal's name in a run's folder.
 pub(super) const JOURNAL: &str = "journal.ndjson";
@@ -123,14 +123,13 @@ impl Store for RunsFolder {
         self.new_run(job, at, rng)
     }
 
-    fn runs(&self) -> Result<impl Iterator<Item = Result<RunSummary, StoreError>>, StoreError> {
+    fn runs(&self) -> Result<impl Iterator<Item = Result<ListedRun, StoreError>>, StoreError> {
         let names = self.names()?;
         Ok(names.into_iter().map(|name| {
             let folder = self.path.join(name);
             match summary::read(&folder) {
-                Some(summary) => Ok(summary),
-                // It goes on, was killed, or is of an earlier version.
-                None => Ok(JournalFile::open(&folder)?.read(|_, _| ())?.summary),
+                Some(run) => Ok(run),
+                None => JournalFile::open(&folder)?.listed(),
             }
         }))
     }
@@ -152,6 +151,7 @@ fn slug(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::record::{Entry, FORMAT_VERSION};
+    use crate::store::StoredRun;
 
     #[test]
     fn a_name_from_anywhere_makes_a_harmless_folder() {
@@ -211,11 +211,60 @@ mod tests {
         let mut stored = runs.open(None).unwrap();
         let summary = stored.read(|_, _| ()).unwrap().summary;
         stored.write_summary(&summary).unwrap();
-        assert_eq!(runs.runs().unwrap().next().unwrap().unwrap(), summary);
+        assert_eq!(runs.runs().unwrap().next().unwrap().unwrap(), ListedRun::from(&summary));
         let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&run.folder), 0o700);
         assert_eq!(mode(&run.folder.join(JOURNAL)), 0o600);
         assert_eq!(mode(&run.folder.join("summary.json")), 0o600);
+    }
+
+    /// The entries of a run about one conversation that never began.
+    fn entries(id: &str, is_ended: bool) -> Vec<Entry> {
+        let provenance = serde_json::from_str(r#"{"job": "Travel desk", "models": ["m"]}"#).unwrap();
+        let started = Entry::RunStarted {
+            version: FORMAT_VERSION,
+            id: id.to_owned(),
+            at: DateTime::UNIX_EPOCH,
+            provenance,
+            job: None,
+            templates: Default::default(),
+            trials: vec![
+                crate::record::TrialRecord::planned(
+                    serde_json::from_str(
+                        r#"{"number": 1, "case": "c", "model": "m", "condition": "withFacts", "repeat": 1}"#,
+                    )
+                    .unwrap(),
+                )
+                .trial,
+            ],
+        };
+        let finished = Entry::RunFinished { at: DateTime::UNIX_EPOCH, interrupted: false };
+        std::iter::once(started).chain(is_ended.then_some(finished)).collect()
+    }
+
+    #[test]
+    fn a_run_without_a_summary_is_listed_by_its_first_line_and_one_that_ended_is_added_up_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = RunsFolder::at(dir.path());
+        let mut rng = fastrand::Rng::with_seed(1);
+        for is_ended in [false, true] {
+            let run = runs.create("job", DateTime::UNIX_EPOCH, &mut rng).unwrap();
+            for entry in entries(&run.id, is_ended) {
+                run.journal.append(&entry).unwrap();
+            }
+            drop(run.journal);
+            let summary = run.folder.join("summary.json");
+            for _ in 0..2 {
+                let listed = runs.runs().unwrap().map(Result::unwrap).find(|it| it.id == run.id).unwrap();
+                assert_eq!((listed.provenance.job.as_str(), listed.finished_at.is_some()), ("Travel desk", is_ended));
+                assert_eq!(listed.figures.len(), usize::from(is_ended));
+                assert_eq!(summary.exists(), is_ended);
+            }
+            if is_ended {
+                let opened = runs.open(Some(&run.id)).unwrap().read(|_, _| ()).unwrap().summary;
+                assert_eq!(runs.runs().unwrap().last().unwrap().unwrap().verdict, opened.verdict);
+            }
+        }
     }
 
     #[test]

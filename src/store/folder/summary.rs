@@ -7,12 +7,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{StoreError, private};
-use crate::record::RunSummary;
+use crate::record::{ListedRun, RunSummary};
 
 pub(super) const SUMMARY: &str = "summary.json";
 
 /// The file's content.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary<S> {
     #[serde(flatten)]
@@ -21,18 +21,22 @@ struct Summary<S> {
     journal_lines: usize,
 }
 
-/// The run's summary, if the file exists and this version can read it.
-pub(super) fn read(folder: &Path) -> Option<RunSummary> {
+/// The run as a list shows it, if there is a summary and this version can read it. Thousands are read at once: nothing else
+/// of them is looked at.
+pub(super) fn read(folder: &Path) -> Option<ListedRun> {
     let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    let kept: Summary<RunSummary> = serde_json::from_slice(&bytes).ok()?;
-    Some(kept.summary).filter(RunSummary::is_readable)
+    serde_json::from_slice(&bytes).ok().filter(ListedRun::is_readable)
 }
 
 /// How many lines the journal had when the run ended.
 pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
     let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    let kept: Summary<serde_json::Value> = serde_json::from_slice(&bytes).ok()?;
-    Some(kept.journal_lines)
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Lines {
+        journal_lines: usize,
+    }
+    serde_json::from_slice(&bytes).ok().map(|lines: Lines| lines.journal_lines)
 }
 
 /// Writes it: to a file beside it first, synced, then renamed.

@@ -1,0 +1,175 @@
+//! Runs of `eval-job run` that are over: their reports, their files, and what is left to the user.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::RunArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::outputs::{self, Output, OutputFile, StoredPrompts};
+use super::printer::Printer;
+use super::signals::Kept;
+use crate::record::{Overview, RunSummary, Verdict};
+use crate::report::{self, Gathered};
+use crate::store::folder::{JournalFile, RunsFolder};
+use crate::store::{Store, StoreError, StoredRun};
+
+/// A run that is over, as it was read back from its journal.
+pub(super) struct EndedRun {
+    pub(super) id: String,
+    /// Its folder.
+    pub(super) path: String,
+    pub(super) run: JournalFile,
+    pub(super) overview: Overview,
+    pub(super) gathered: Gathered,
+    pub(super) prompts: StoredPrompts,
+    /// Whether its summary could be written.
+    pub(super) summary_written: Result<(), StoreError>,
+}
+
+impl EndedRun {
+    /// What it means.
+    pub(super) fn verdict(&self) -> Verdict {
+        self.overview.summary.verdict
+    }
+
+    fn output(&self) -> Output<'_, JournalFile> {
+        Output { run: &self.run, prompts: &self.prompts, overview: &self.overview }
+    }
+}
+
+/// Writes all runs to the files of `-o`; nothing where there are none.
+pub(super) fn write(files: &[OutputFile], runs: &[EndedRun]) -> Result<(), CliError> {
+    let runs: Vec<Output<'_, JournalFile>> = runs.iter().map(EndedRun::output).collect();
+    if runs.is_empty() { Ok(()) } else { outputs::write(files, &runs) }
+}
+
+/// How runs are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a> {
+    pub(super) args: &'a RunArgs,
+    pub(super) context: &'a Context,
+    pub(super) printer: &'a Printer,
+    /// Whether the command has one job.
+    pub(super) is_only: bool,
+}
+
+impl Shown<'_> {
+    /// Shows a run; of several jobs one that passed is a line, unless everything is to be shown. Returns what went wrong
+    /// with keeping it.
+    pub(super) fn report(&self, ended: &mut EndedRun) -> Result<Option<CliError>, CliError> {
+        let Shown { args, context, printer, is_only } = *self;
+        let EndedRun { path, run, overview, gathered, summary_written, .. } = ended;
+        let verdict = overview.summary.verdict;
+        if verdict != Verdict::Interrupted {
+            if context.stderr_is_tty && !args.no_progress {
+                // Where both streams meet on one screen, a blank line parts the progress from the report.
+                printer.note("");
+            }
+            printer.data(&match verdict {
+                Verdict::Passed if !is_only && !args.verbose => {
+                    report::job_line(&overview.summary, context.screen(false))
+                }
+                _ => report::terminal(overview, gathered, context.screen(args.verbose)),
+            })?;
+        }
+        match std::mem::replace(summary_written, Ok(())) {
+            Ok(()) if !is_only && verdict != Verdict::Interrupted => printer.note(&format!("kept in {path}")),
+            Ok(()) => printer.note(&kept_words(overview, args, path)),
+            // What was shown is whole, and whoever moved the folder has the journal.
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                let what = match run.is_deleted() {
+                    true => {
+                        "it was deleted while the run went on. The report is whole, and it is all that is left of the run"
+                    }
+                    false => {
+                        "it was moved while the run went on. The report is whole; summary.json was not written, and the \
+                         journal is where the folder is now"
+                    }
+                };
+                printer.note(&format!("note: {path} is not there any more: {what}"));
+            }
+            Err(error) => return Ok(Some(error.into())),
+        }
+        Ok(None)
+    }
+
+    /// Shows what all jobs came to; `planned` of them there were.
+    pub(super) fn all(&self, ended: &[EndedRun], planned: usize) -> Result<(), CliError> {
+        let runs: Vec<(&RunSummary, String)> =
+            ended.iter().map(|run| (&run.overview.summary, show_command(&run.id, self.args, &[]))).collect();
+        let not_run = planned - ended.len();
+        self.printer.data(&report::jobs(&runs, not_run, self.context.screen(false)))
+    }
+
+    /// The error of a file of `-o`, with the command that writes it later where there is one.
+    pub(super) fn with_command(&self, error: CliError, ended: &[EndedRun]) -> CliError {
+        match ended {
+            [only] => error.written_by(|path| show_command(&only.id, self.args, &[path])),
+            _ => error,
+        }
+    }
+}
+
+/// The words for a user who ends this process at once, and how the files of `-o` are written then: from the journals of
+/// the runs before and of this one.
+pub(super) fn kept_at_once(
+    (earlier, id): (Vec<String>, &str),
+    path: &str,
+    (args, files): (&RunArgs, &[OutputFile]),
+    context: &Context,
+) -> Kept {
+    let show = show_words(id, "show what there is", args);
+    let words = format!("ended at once: what was finished is kept in {path}\n{show}");
+    let paths: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
+    let written = match paths.is_empty() {
+        true => Default::default(),
+        false => {
+            let names = paths.join(", ");
+            let flags: String = paths.iter().map(|path| format!(" -o {path}")).collect();
+            let command = match earlier.is_empty() {
+                true => format!("; {}{flags}", show_words(id, "they are written by", args)),
+                false => String::new(),
+            };
+            [format!("\nwritten from what is kept: {names}"), format!("\nnot written: {names}{command}")]
+        }
+    };
+    let ids: Vec<String> = earlier.into_iter().chain([id.to_owned()]).collect();
+    let (runs, files, redactor) = (args.runs.runs_dir.clone(), files.to_vec(), context.redactor().clone());
+    let write = move || {
+        let read = |id: &String| {
+            let mut run = RunsFolder::at(&runs).open(Some(id)).ok()?.with_redactor(redactor.clone());
+            let overview = run.read(|_, _| {}).ok()?;
+            let prompts = StoredPrompts::of(&run);
+            Some((run, prompts, overview))
+        };
+        let read: Vec<_> = ids.iter().map(read).collect::<Option<_>>()?;
+        let runs: Vec<_> = read.iter().map(|(run, prompts, overview)| Output { run, prompts, overview }).collect();
+        outputs::write_at_once(&files, &runs).ok()
+    };
+    Kept { words, write: Arc::new(write), written }
+}
+
+fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
+    let RunSummary { id, verdict, .. } = &overview.summary;
+    match verdict {
+        Verdict::Interrupted => {
+            let turns = report::count(overview.turns, "finished turn");
+            format!("interrupted: {turns} kept in {folder}\n{}", show_words(id, "show what there is", args))
+        }
+        _ => format!("kept in {folder}\n{}", show_words(id, "show it again", args)),
+    }
+}
+
+fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
+    format!("{why}: {}", show_command(id, args, &[]))
+}
+
+/// What shows a run again, and writes it to these files.
+fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> String {
+    let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
+    let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
+    let outputs: String = outputs.iter().map(|path| format!(" -o {}", path.display())).collect();
+    format!("eval-job show {id}{runs_dir}{outputs}")
+}
