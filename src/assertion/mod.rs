@@ -98,8 +98,8 @@ impl AssertionCheck {
         }
     }
 
-    /// Whether it looks at a state that a second delivery of a message may have changed. What was said and called is told
-    /// once, and whoever failed to the end is not excused.
+    /// Whether it looks at a state that a second delivery of a message may have changed. Messages and calls are recorded
+    /// once, and an agent that failed to the end is not excused.
     fn may_be_doubled(&self, id: &AssertionId, evidence: &Evidence) -> bool {
         let Some(turn) = evidence.first_maybe_doubled_turn().filter(|_| !evidence.agent_ended_it()) else {
             return false;

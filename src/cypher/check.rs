@@ -43,7 +43,7 @@ const FIRST: &str = "MATCH OPTIONAL CREATE MERGE WITH UNWIND RETURN CALL FOREACH
                      EXPLAIN PROFILE";
 
 /// The first thing that is wrong with an assertion's Cypher: a parameter that nobody gives, a bracket or quote that is
-/// never closed, a first word that is misspelled, more statements than one, a write.
+/// never closed, a misspelled first keyword, more statements than one, a write.
 pub fn assertion_problem(text: &str) -> Option<CypherProblem> {
     cypher_problem(text, CypherUse::Reads)
 }
@@ -107,7 +107,7 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
     at(tokens[write].at, message, Some("move CREATE, MERGE, SET, REMOVE and DELETE to a setup".to_owned()))
 }
 
-/// Whether a clause that changes the graph begins here: the word, where a clause can stand, with what must come after it.
+/// Whether a clause that changes the graph begins here: the keyword, where a clause can stand, with what must come after it.
 fn is_write(s: &Statement<'_>, at: usize) -> bool {
     let stands = match at.checked_sub(1).map(|before| &s.tokens[before]) {
         None => true,

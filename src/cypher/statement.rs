@@ -22,6 +22,8 @@ pub struct Statement<'a> {
     open: Vec<Option<usize>>,
     /// Where each bracket, and each CASE, closes.
     close: Vec<Option<usize>>,
+    /// The keyword of the clause that each token is in.
+    clause: Vec<Option<usize>>,
     /// Every WITH and RETURN that is in no bracket.
     pub projections: Vec<Projection>,
 }
@@ -64,8 +66,14 @@ impl<'a> Statement<'a> {
                 brackets.push(at);
             }
         }
-        let mut statement = Statement { text, tokens, open, close, projections: Vec::new() };
+        let clause = Vec::with_capacity(tokens.len());
+        let mut statement = Statement { text, tokens, open, close, clause, projections: Vec::new() };
         statement.close_cases();
+        let mut clause = None;
+        for at in 0..statement.tokens.len() {
+            statement.clause.push(clause);
+            clause = if statement.is_clause(at) { Some(at) } else { clause };
+        }
         let mut at = 0;
         while at < statement.tokens.len() {
             let projection = statement.projection(at);
@@ -162,6 +170,11 @@ impl<'a> Statement<'a> {
         self.close.get(at).copied().flatten()
     }
 
+    /// The keyword of the clause, `WHERE` and `ORDER BY` included, that begins last before a token.
+    pub fn clause(&self, at: usize) -> Option<usize> {
+        self.clause.get(at).copied().flatten()
+    }
+
     /// The next token that is in no bracket and no CASE of its own.
     pub fn past(&self, at: usize) -> usize {
         self.close(at).unwrap_or(at) + 1
@@ -207,13 +220,16 @@ impl<'a> Statement<'a> {
     pub fn part_end(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.tokens.len() {
-            let clause = self.keyword(at, CLAUSES) || self.sorts(at);
-            if clause && self.begins(at) || self.symbol(at, ")]};") {
+            if self.is_clause(at) || self.symbol(at, ")]};") {
                 return at;
             }
             at = self.past(at);
         }
         self.tokens.len()
+    }
+
+    fn is_clause(&self, at: usize) -> bool {
+        (self.keyword(at, CLAUSES) || self.sorts(at)) && self.begins(at)
     }
 
     fn sorts(&self, at: usize) -> bool {
@@ -324,6 +340,17 @@ mod tests {
         ] {
             assert!(!Statement::parse(text).reads_no_graph(), "{text}");
         }
+    }
+
+    #[test]
+    fn each_token_knows_its_clause() {
+        let s =
+            Statement::parse("MATCH (a {set: 1}) WHERE a.x STARTS WITH 'b' RETURN a.x AS with ORDER BY with SKIP 1");
+        let clauses: Vec<&str> = (0..s.len()).map(|at| s.clause(at).map_or("", |clause| s.at(clause))).collect();
+        let mut changes = clauses.clone();
+        changes.dedup();
+        assert_eq!(changes, ["", "MATCH", "WHERE", "RETURN", "ORDER", "SKIP"]);
+        assert_eq!((clauses[1], s.clause(99)), ("MATCH", None));
     }
 
     #[test]

@@ -89,10 +89,10 @@ pub(super) fn is_same(one: &Table, other: &Table) -> bool {
 /// Whether a query names what was changed: a label, a type of relationship, or both its ends. One that names nothing at
 /// all looks at everything.
 fn is_named(cypher: &str, change: &Change) -> bool {
-    let words: Vec<&str> = cypher.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    // A name of several words is not looked for.
+    let tokens: Vec<&str> = cypher.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    // A name with spaces is not looked for.
     let names =
-        |name: &String| words.contains(&name.as_str()) || !name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        |name: &String| tokens.contains(&name.as_str()) || !name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let is_node = |labels: &[String]| labels.is_empty() || labels.iter().any(names);
     let is_one = |entity: &Entity| match entity {
         Entity::Node(node) => is_node(&node.labels),

@@ -2,7 +2,7 @@
 
 use super::source::{SourceLines, SourceSpan, YamlNode};
 
-/// Where in the file the script's character stands (line and column of the script, from 1), if that can be told for
+/// Where in the file the script's character stands (line and column of the script, from 1), if that is known for
 /// certain: in plain, quoted and literal block scalars it can, in folded ones mostly not.
 pub(super) fn script_place(lines: &SourceLines<'_>, node: &YamlNode, line: usize, column: usize) -> Option<SourceSpan> {
     let script = node.text()?;

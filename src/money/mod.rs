@@ -1,4 +1,4 @@
-//! Prices of tokens, and the budget of a run.
+//! Prices of tokens, and the budget of a run. In come tokens and limits; out come costs, and the permission to spend.
 //!
 //! Invariants: sums are whole numbers, so that no limit is missed by rounding; what is not known (a model without a price, a
 //! reply without counts) is never taken for nothing; a request of ours is only made when the most that it can cost fits.

@@ -46,7 +46,8 @@ enum Limit {
 ///
 /// A request of ours is made only when the most that it can cost has been set aside. One that does not fit beside what
 /// others have set aside waits until they are settled; one that would not fit even then is refused. So what our own models
-/// cost never exceeds a limit, as long as their endpoints keep to the longest reply that is asked for. What the agent costs is told afterwards and can.
+/// cost never exceeds a limit, as long as their endpoints keep to the longest reply that is asked for. The agent's cost is
+/// known only afterwards, and can exceed it.
 #[derive(Debug, Default)]
 pub struct SpendTracker {
     limits: SpendLimits,

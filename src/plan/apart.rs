@@ -28,9 +28,9 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
             "say how it is started: target: {start: {command: …}}; or isolation: shared",
         ),
         (Isolation::Database, _) if start.is_none() && !is_demo => refuse(
-            "isolation: database can't be told to an agent that is running already: it keeps to its own database"
+            "isolation: database can't be passed to an agent that is running already: it keeps to its own database"
                 .to_owned(),
-            "let eval-job start the agent (target: {start: {command: …}}), which is then told by NEO_DATABASE; or \
+            "let eval-job start the agent (target: {start: {command: …}}), which then gets it by NEO_DATABASE; or \
              isolation: user",
         ),
         (Isolation::Database, Some(GraphConfig::Neo4j(config))) if config.database.is_some() => refuse(

@@ -1,6 +1,6 @@
 //! Which of our own models are asked, where and with which key: the job, the flags and the environment taken together.
 //!
-//! A key travels only where it was meant for: the provider's own variable goes with the provider's address or with the
+//! A key is sent only to its own provider: the provider's own variable goes with the provider's address or with the
 //! address of its own variable; an address that a job names gets the key that the job names, or none.
 
 use std::sync::Arc;

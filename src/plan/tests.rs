@@ -159,8 +159,8 @@ fn what_can_not_be_kept_apart_is_refused() {
     let fixed = "target: {user: u, chatbot: c, embabel: {baseUrl: 'http://localhost:1'}, start: {command: ./agent}}\n";
     for (target, more, part) in [
         (RUNNING, "isolation: process", "isolation: process needs an agent that eval-job starts"),
-        (RUNNING, "isolation: database", "can't be told to an agent that is running already"),
-        (RUNNING, "graph: {neo4j: {}}\nisolation: database", "can't be told to an agent that is running already"),
+        (RUNNING, "isolation: database", "can't be passed to an agent that is running already"),
+        (RUNNING, "graph: {neo4j: {}}\nisolation: database", "can't be passed to an agent that is running already"),
         (STARTED, "graph: {neo4j: {database: movies}}\nisolation: database", "graph.neo4j.database names one for all"),
         (fixed, "", "several agents would be started at once"),
         (fixed, "isolation: database", "several agents would be started at once"),

@@ -1,4 +1,5 @@
-//! The prompts of persona and judge: templates from `prompts/`, embedded at build time; overrides arrive as text.
+//! The prompts of persona and judge: templates from `prompts/`, embedded at build time; overrides arrive as text. In
+//! come views of a job and a conversation; out go messages for a model.
 //!
 //! Invariants: rendering is pure. Whatever is inserted is escaped first (`&`, `<`), so no value can open or close a tag
 //! of the template, whichever template it is. A persona's messages only ever grow: those of one turn are a prefix of

@@ -164,8 +164,8 @@ mod tests {
         }
 
         #[test]
-        fn messages_only_ever_grow(said in proptest::collection::vec(("\\PC{1,20}", "\\PC{0,20}"), 1..6)) {
-            let turns: Vec<Turn> = said
+        fn messages_only_ever_grow(talk in proptest::collection::vec(("\\PC{1,20}", "\\PC{0,20}"), 1..6)) {
+            let turns: Vec<Turn> = talk
                 .iter()
                 .zip(1..)
                 .map(|((user, agent), number)| turn(number, user, Some(agent)))

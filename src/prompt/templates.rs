@@ -154,7 +154,7 @@ impl Templates {
         again.err().unwrap_or(error)
     }
 
-    /// The others are there to be included; one that is broken is told of where it is used itself.
+    /// The others are there to be included; a broken one is reported where it is used itself.
     fn environment(&self, name: &str) -> Result<Environment<'_>, Error> {
         let mut environment = bounded_environment();
         for (other, source) in &self.sources {
@@ -169,7 +169,7 @@ impl Templates {
     fn whatever_compiles(&self) -> Environment<'static> {
         let mut environment = bounded_environment();
         for (name, source) in &self.sources {
-            // One that is broken is told of where it is used.
+            // A broken one is reported where it is used.
             let _ = environment.add_template_owned(name.clone(), source.clone());
         }
         environment

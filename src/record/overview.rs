@@ -44,7 +44,12 @@ impl Overview {
         let mut groups = TrialGroup::planned(&trials);
         let place = |model: &str| summary.provenance.models.iter().position(|known| known == model);
         groups.sort_by_key(|group| place(&group.model));
-        let overview = Overview {
+        Some((Overview::empty(summary, groups), trials))
+    }
+
+    /// An overview without any trial.
+    fn empty(summary: RunSummary, groups: Vec<TrialGroup>) -> Overview {
+        Overview {
             summary,
             groups,
             begun: 0,
@@ -53,23 +58,12 @@ impl Overview {
             doubts: Doubts::default(),
             ledger: Ledger::default(),
             unfinished: 0,
-        };
-        Some((overview, trials))
+        }
     }
 
     /// Of the same run, as if none of its trials had been taken in yet.
     pub fn emptied(&self) -> Overview {
-        let groups = self.groups.iter().map(TrialGroup::emptied).collect();
-        Overview {
-            summary: self.summary.clone(),
-            groups,
-            begun: 0,
-            turns: 0,
-            spending: Vec::new(),
-            doubts: Doubts::default(),
-            ledger: Ledger::default(),
-            unfinished: 0,
-        }
+        Overview::empty(self.summary.clone(), self.groups.iter().map(TrialGroup::emptied).collect())
     }
 
     /// How many trials there are.

@@ -155,11 +155,11 @@ pub fn event(event: &Event, ink: Ink) -> String {
 /// A change of the graph: `+` created, `-` deleted, `~` changed.
 pub fn change(change: &Change, ink: Ink) -> String {
     let late = if change.when().late { ink.dim("  after the reply") } else { String::new() };
-    let words = plain(&change.to_string());
+    let text = plain(&change.to_string());
     let line = match change {
-        Change::Created { .. } => ink.good(&format!("+ {words}")),
-        Change::Deleted { .. } => ink.bad(&format!("- {words}")),
-        Change::Changed { .. } => ink.unsure(&format!("~ {words}")),
+        Change::Created { .. } => ink.good(&format!("+ {text}")),
+        Change::Deleted { .. } => ink.bad(&format!("- {text}")),
+        Change::Changed { .. } => ink.unsure(&format!("~ {text}")),
     };
     format!("{line}{late}")
 }
@@ -174,13 +174,13 @@ mod tests {
 
     #[test]
     fn a_failed_try_has_the_time_that_is_known_of_it() {
-        for (took_ms, waited_ms, words) in [
+        for (took_ms, waited_ms, expected) in [
             (Some(12.4), Some(103.0), " (12 ms, then 103 ms of waiting)"),
             (Some(12.6), None, " (13 ms)"),
             (None, None, ""),
         ] {
             let failed = FailedTry { took_ms, waited_ms, ..FailedTry::untimed("HTTP 500".to_owned(), true) };
-            assert_eq!(time(&failed), words);
+            assert_eq!(time(&failed), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Scores, weights, and the one formula that makes a composite of them.
+//! Scores and weights. In come the components of a scorecard; out goes their composite, by the one formula.
 //!
 //! Invariants: a score is between 0 and 1 and never NaN; what is missing is never silently 0 (`Component::Missing`), and
 //! what does not apply leaves the weighting (`Component::NotApplicable`).

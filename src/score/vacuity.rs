@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Vacuity {
-    /// It held before the first word too, and it holds on an empty graph and an empty object context.
+    /// It held before the conversation too, and it holds on an empty graph and an empty object context.
     Vacuous,
-    /// It held before the first word too, though it would not hold with nothing there. Where nothing that it looks at has
+    /// It held before the conversation too, though it would not hold with nothing there. Where nothing that it looks at has
     /// changed since, it is missing; else it counts.
     HeldBefore,
-    /// It could not be told.
+    /// It could not be determined.
     NotChecked {
         /// The reason, in a sentence.
         why: String,
@@ -22,7 +22,7 @@ pub enum Vacuity {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VacuousGate {
-    /// It is told and changes nothing.
+    /// It is reported and changes nothing.
     #[default]
     Warn,
     /// The gate fails.

@@ -88,7 +88,7 @@ pub(super) fn may_be_encoded(bytes: &[u8], usual_ones_matter: bool) -> bool {
     })
 }
 
-/// What an escape stands for: a byte or a character.
+/// The meaning of an escape: a byte or a character.
 enum StandsFor {
     Byte(u8),
     Character(char, [u8; 4]),

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-/// What of a secret is compared must be so long: less would be found by chance.
+/// The shortest part of a folded secret that is compared: a shorter one would be found by chance.
 const LEAST: usize = 12;
 
 /// Marks a byte in [`FOLDED`] that may begin something that is left out as a whole.
 const BEGINS: u8 = 0xff;
 
-/// What stands for each byte in folded bytes; 0 for what is left out.
+/// The folded form of each byte; 0 for one that is left out.
 const FOLDED: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

@@ -54,7 +54,7 @@ impl Patterns {
 /// All spellings of all secrets.
 pub(super) struct Matcher {
     patterns: Patterns,
-    /// What is looked for in folded bytes.
+    /// The patterns in folded bytes.
     folded: Patterns,
     /// The secrets as they are, for texts that were cut off.
     secrets: Vec<String>,

@@ -1,4 +1,5 @@
-//! Keys and passwords: text that no log, report or store ever shows.
+//! Keys and passwords: text that no log, report or store ever shows. In come secrets and any text or JSON; out goes the
+//! same text with the secrets redacted.
 
 mod across;
 mod address;
@@ -22,7 +23,7 @@ pub use variables::Variables;
 
 use std::fmt;
 
-/// The fewest characters of a secret that is blotted out of other people's words.
+/// The fewest characters of a secret that is redacted in texts from elsewhere.
 const SHORTEST: usize = 4;
 
 /// A key or a password. `Debug` hides it; only [`Secret::expose`] gives it away, and only clients call that.
@@ -40,8 +41,8 @@ impl Secret {
         &self.0
     }
 
-    /// The text with every occurrence of the secret blotted out: for words that came from elsewhere. One that is as short
-    /// as a part of a word is left, for its blots would tell it and hide the rest.
+    /// The text with every occurrence of the secret redacted: for texts from elsewhere. A secret that is as short as a
+    /// part of a word is left, because its blots would reveal it and hide the rest.
     pub fn redact(&self, text: &str) -> String {
         if self.0.chars().count() < SHORTEST { text.to_owned() } else { text.replace(&self.0, "***") }
     }

@@ -1,4 +1,4 @@
-//! What is taken for a secret: by the name that a value has, and by the value itself.
+//! Recognises secrets: by the name of a value, and by the value itself.
 
 /// Ends of names whose values are keys, in small letters and without anything between.
 const ENDINGS: [&str; 19] = [

@@ -22,7 +22,7 @@ use super::naming::{is_key_name, is_worth_hiding};
 use super::spelling::LEAST_OF_NUMBERS;
 use super::{Secret, Variables};
 
-/// What stands where a secret stood.
+/// The replacement for a secret.
 pub(super) const BLOT: &str = "***";
 
 /// A line of a secret with several lines is looked for by itself from this length on: of a private key.
@@ -34,9 +34,9 @@ pub struct Redactor(Arc<RwLock<Known>>);
 
 #[derive(Default)]
 struct Known {
-    /// What was learnt, as it was given: most is learnt again and again, with every request.
+    /// The texts that were learnt, as they were given: most are learnt again and again, with every request.
     given: BTreeSet<String>,
-    /// What of that is looked for.
+    /// The secrets in them.
     secrets: BTreeSet<String>,
     /// `None` where something was learnt since it was made, or nothing at all.
     matcher: Option<Arc<Matcher>>,
@@ -305,7 +305,7 @@ fn blotted(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
     Cow::Owned(redacted)
 }
 
-/// What of a value with a name is secret.
+/// The secret parts of a named value.
 pub fn secrets_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
     if is_key_name(name) {
         return vec![value];
@@ -314,8 +314,8 @@ pub fn secrets_of<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
     passwords.flat_map(|login| [login, login.split_once(':').map_or("", |(_, password)| password)]).collect()
 }
 
-/// What of a secret is one by itself: what follows its scheme (`Bearer …`), the login in `Basic …`, the values of cookies,
-/// and the lines of a private key.
+/// The parts of a secret that are secrets by themselves: the text after its scheme (`Bearer …`), the login in `Basic
+/// …`, the values of cookies, and the lines of a private key.
 fn parts(secret: &str) -> Vec<String> {
     let whole = secret.trim();
     let mut parts = vec![whole.to_owned()];

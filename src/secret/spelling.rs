@@ -23,7 +23,7 @@ pub(super) struct Spellings {
     pub(super) exact: Vec<Vec<u8>>,
     /// Its part of a Base64 text that can hold more; whatever stands beside it in that text is blotted out with it.
     pub(super) within_base64: Vec<Vec<u8>>,
-    /// What is left of it when it is folded (see [`super::folding`]), and its bytes as numbers.
+    /// Its folded forms (see [`super::folding`]), and its bytes as numbers.
     pub(super) folded: Vec<Vec<u8>>,
     /// The same of its parts of Base64 texts, and of Base64 of Base64.
     pub(super) folded_base64: Vec<Vec<u8>>,
@@ -72,8 +72,8 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         .map(|written| bytes.iter().map(written).collect::<String>().into_bytes())
 }
 
-/// What of a Base64 text is sure where the secret follows on `before` bytes, modulo 3: both alphabets. Too little of a
-/// short secret is sure for that.
+/// The parts of a Base64 text that are certain where the secret follows on `before` bytes, modulo 3: in both alphabets.
+/// Of a short secret too little is certain for that.
 fn base64_part(secret: &[u8], before: usize) -> Vec<Vec<u8>> {
     const LEAST: usize = 6;
     let encoded = STANDARD_NO_PAD.encode([&[0; 3][..before], secret].concat());

@@ -1,4 +1,4 @@
-//! What the redactor finds, and what it leaves.
+//! Texts that the redactor clears, and texts that it leaves.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -14,7 +14,7 @@ pub fn contradiction(json: &str) -> Option<String> {
     Some(message.split_once(MARK)?.1.split_once(MARK)?.0.to_owned())
 }
 
-/// Around the key in an error's words: nothing else has it.
+/// Around the key in an error's message: nothing else has it.
 const MARK: char = '\u{fdd0}';
 
 /// A value in which every object says each thing once.

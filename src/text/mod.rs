@@ -1,4 +1,5 @@
-//! Text from elsewhere: which of its characters can't be shown as they are, and whether its JSON contradicts itself.
+//! Text from elsewhere: which of its characters can't be shown as they are, and whether its JSON contradicts itself. In
+//! comes untrusted text; out goes text that is safe to show.
 
 mod contradiction;
 mod nearest;
@@ -91,9 +92,9 @@ mod tests {
         for c in hidden.chars() {
             assert_eq!(visible(&c.to_string()), c.escape_unicode().to_string(), "{:x}", u32::from(c));
         }
-        for words in ["naïve café", "提醒", "한국어", "עברית", "ภาษาไทย", "ខ្មែរ", "❤\u{fe0f}", "e\u{301}"]
+        for text in ["naïve café", "提醒", "한국어", "עברית", "ภาษาไทย", "ខ្មែរ", "❤\u{fe0f}", "e\u{301}"]
         {
-            assert_eq!(visible(words), words);
+            assert_eq!(visible(text), text);
         }
     }
 
@@ -102,17 +103,17 @@ mod tests {
         for blank in ["", " \n\t", " \n\u{200b} ", "\u{feff}", "\u{3164}\u{2060}", "\u{a0}\u{2800}", "\u{fe0f}"] {
             assert!(is_blank(blank), "{blank:?}");
         }
-        for words in ["a", " \u{200b}.", "👍", "한", "می\u{200c}خواهم", "\u{1b}[0m"] {
-            assert!(!is_blank(words), "{words:?}");
+        for text in ["a", " \u{200b}.", "👍", "한", "می\u{200c}خواهم", "\u{1b}[0m"] {
+            assert!(!is_blank(text), "{text:?}");
         }
     }
 
     #[test]
     fn joiners_stay_where_words_and_emoji_need_them_and_are_spelled_out_where_they_hide() {
-        for words in ["می\u{200c}خواهم", "क्\u{200d}ष", "👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}\u{200d}🔥", "🧑🏽\u{200d}💻"]
+        for text in ["می\u{200c}خواهم", "क्\u{200d}ष", "👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}\u{200d}🔥", "🧑🏽\u{200d}💻"]
         {
-            assert_eq!(visible(words), words);
-            assert_eq!(next_unsafe(words, 0), None);
+            assert_eq!(visible(text), text);
+            assert_eq!(next_unsafe(text, 0), None);
         }
         for (hidden, shown) in [
             ("pay\u{200d}pal", "pay\\u{200d}pal"),

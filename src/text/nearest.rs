@@ -1,4 +1,4 @@
-//! The name that somebody may have meant.
+//! The nearest of several names to a misspelled one.
 
 /// The known name that is nearest to a wrong one, if one is near.
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {

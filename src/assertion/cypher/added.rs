@@ -11,7 +11,7 @@ pub fn holds_of_added_sides(check: &CypherCheck, sides: &Sides, before: &Table, 
 }
 
 /// Whether it does not hold of what a query returns, but would hold without what it returned before: of the new rows, or
-/// of the difference of counts and lists. A `true` that has become `false` can't be told apart: it held before, and so
+/// of the difference of counts and lists. A `true` that has become `false` is ambiguous: it held before, and so
 /// it would.
 pub fn holds_of_what_was_added(check: &CypherCheck, before: &Table, after: &Table) -> bool {
     let ordered = order::is_ordered(&check.cypher);

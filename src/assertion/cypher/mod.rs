@@ -1,6 +1,6 @@
 //! Assertions on the graph: what a query returned against what the job expects.
 //!
-//! Invariants: types are told apart (1 is 1.0, but neither "1" nor true); numbers are compared exactly; a query that
+//! Invariants: types are distinguished (1 is 1.0, but neither "1" nor true); numbers are compared exactly; a query that
 //! could not be run, or has other columns than the job
 //! names, is missing, never false.
 
@@ -38,7 +38,7 @@ use crate::score::{Component, Score};
 /// | `[[a, b], [c, d]]` | a row for each inner list, in the order of the columns |
 /// | `[{x: a}, {x: b}]` | a row for each map, its columns by name |
 ///
-/// Where two readings are possible, either will do; the query's own shape tells which one was meant. The rows are
+/// Where two readings are possible, either will do; the query's own shape decides between them. The rows are
 /// compared in any order, unless the last `RETURN` has an `ORDER BY`. The items of a list within a row are always
 /// compared in order. Dates and times are written as ISO 8601 strings, points as lists of their coordinates, and paths
 /// as lists of nodes and relationships in turn.
@@ -78,7 +78,7 @@ pub fn reads_no_graph(cypher: &str) -> bool {
 }
 
 /// Why `expected` can't be what a query returns, whatever the graph holds, as far as the query's text tells. Where only the
-/// backend knows the columns, and where one value may be a map, nothing is said.
+/// backend knows the columns, and where one value may be a map, there is no problem.
 pub fn expected_problem(cypher: &str, expected: &Json) -> Option<String> {
     let Columns::Named(names) = columns(&Statement::parse(cypher)) else { return None };
     // Backends differ in how they spell the name of what has no alias.

@@ -45,7 +45,7 @@ pub(super) fn other_columns(expected: &Json, table: &Table) -> Option<String> {
 }
 
 /// The columns that an expectation names, if it names any and the query has others: whatever the graph holds, it can't be
-/// met. Where a map or a node could have been meant, nothing is said.
+/// met. Where a map or a node may be intended, there is no problem.
 fn names_of_other_columns(expected: &Json, table: &Table) -> Option<String> {
     let is_map = |value: &Value| matches!(value, Value::Map(_) | Value::Node(_) | Value::Relationship(_));
     let is_null = |value: &Value| matches!(value, Value::Null);

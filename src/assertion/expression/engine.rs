@@ -77,7 +77,7 @@ pub(super) static PROPERTY_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| 
         .collect()
 });
 
-#[expect(deprecated, reason = "Rhai's word for an interface that may change: `on_var`")]
+#[expect(deprecated, reason = "Rhai marks an interface that may change so: `on_var`")]
 fn build() -> Engine {
     let mut engine = Engine::new_raw();
     LanguageCorePackage::new().register_into_engine(&mut engine);

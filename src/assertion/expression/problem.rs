@@ -83,7 +83,7 @@ fn syntax(error: &ParseError) -> ExpressionProblem {
             (format!("there is no variable `{name}`"), variable_help(name))
         }
         ParseErrorType::Reserved(name) => (
-            format!("`{name}` is a word that Rhai keeps for itself"),
+            format!("`{name}` is a reserved word of Rhai"),
             Some("give the variable another name, such as `it`".to_owned()),
         ),
         ParseErrorType::BadInput(LexError::ImproperSymbol(symbol, hint)) if hint.is_empty() => {

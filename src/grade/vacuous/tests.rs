@@ -93,11 +93,11 @@ fn what_holds_before_is_flagged_and_what_holds_everywhere_is_vacuous() {
 /// The component, in short, of an assertion that holds in the end, and its vacuity.
 fn worth(assertion: &Assertion, evidence: &Evidence) -> (String, Option<Vacuity>) {
     let (component, vacuity) = weigh(assertion, input(&job(), evidence), holds());
-    let word = match &component {
+    let score = match &component {
         Component::Scored { score, .. } => format!("{}", score.get()),
         other => format!("missing: {}", other.why()),
     };
-    (word, vacuity)
+    (score, vacuity)
 }
 
 const UNSHOWN: &str = "missing: held before the first word and nothing that it looks at has changed since: this conversation didn't show it";

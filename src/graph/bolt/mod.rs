@@ -4,8 +4,7 @@
 //!
 //! Bolt 4.4 and 5.0 to 5.4. One database, `neo4j`; one user. What differs from Neo4j:
 //! - A statement on its own is kept when it has run, not when its rows were fetched.
-//! - One transaction writes at a time, from its first write to its end; another waits and then fails with a retryable
-//! error.
+//! - One transaction writes at a time, from its first write to its end; another waits and then fails, and may try again.
 //! - Results are held in memory and bounded; counters in summaries only show whether something was written.
 //!
 //! Invariants: nothing that a client sends makes the server panic, wait or grow without bounds; nobody works on the graph

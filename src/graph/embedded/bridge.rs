@@ -3,7 +3,7 @@
 //! | Neo4j | the engine |
 //! |---|---|
 //! | `` `name` `` that needs no backticks | `name` (it takes `` `a` `` and `a` for two names) |
-//! | `-[*]-`, `-[*2..]-` | with an upper bound (it stops at 50 hops without a word) |
+//! | `-[*]-`, `-[*2..]-` | with an upper bound (it stops at 50 hops without an error) |
 //! | `n:A\|B` in a predicate | `(n:A OR n:B)` ([`labels`](super::labels)) |
 //! | `1_000` | `1000` |
 //! | `CALL { WITH a DELETE a } IN TRANSACTIONS` at the end | `DELETE a` |

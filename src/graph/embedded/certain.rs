@@ -25,7 +25,7 @@ pub(super) fn first_problem(
     parameters: &[&str],
     problem: impl Fn(&mut OpenDatabase, &str, &Parameters) -> Option<String>,
 ) -> Option<String> {
-    // Where the engine can't even be opened, that is said when it is needed.
+    // Where the engine can't even be opened, the error comes when it is needed.
     let mut store = OpenDatabase::open(EmbeddedLimits::default()).ok()?;
     let given: Parameters = parameters.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
     let statements = split(text);
@@ -61,16 +61,16 @@ fn readable(message: &str, statement: &str) -> String {
         None => (0_usize, 0_usize),
     };
     let rest = statement.lines().nth(line.wrapping_sub(1)).unwrap_or_default();
-    let word: String =
+    let token: String =
         rest.chars().skip(column.saturating_sub(1)).take_while(|c| !c.is_whitespace()).take(30).collect();
-    if word.is_empty() {
+    if token.is_empty() {
         format!("{place}: something is missing here")
     } else {
-        format!("{place}: `{word}` can't stand here")
+        format!("{place}: `{token}` can't stand here")
     }
 }
 
-/// openCypher's keywords after which an operand is wanted, so that none can end with them.
+/// openCypher's keywords after which an operand is expected, so that none can end with them.
 const BEFORE_OPERANDS: &str = "AND AS BY CASE CONTAINS CREATE DELETE DETACH DISTINCT ELSE ENDS IN IS LIMIT MATCH MERGE NOT ON \
                                OPTIONAL OR ORDER REMOVE RETURN SET SKIP STARTS THEN UNION UNWIND WHEN WHERE WITH XOR ALL \
                                ANY NONE SINGLE EXISTS COUNT COLLECT";
@@ -152,8 +152,7 @@ fn is_plain_word(s: &Statement<'_>, at: usize) -> bool {
     if s.keyword(at, BEFORE_OPERANDS) || s.keyword(at, OTHER_KEYWORDS) {
         return !is_a_name(s, at);
     }
-    // A name stands where an operand is wanted; after an operand it is a word that only another Cypher can know, or one
-    // that is misspelled.
+    // A name stands where an operand is expected; after an operand it is a keyword of another Cypher, or misspelled.
     !ends_operand(s, before) || !s.keyword(at, OTHERS) && is_misspelled(s.at(at))
 }
 
@@ -162,7 +161,7 @@ fn is_misspelled(text: &str) -> bool {
     let upper = text.to_uppercase();
     "MATCH OPTIONAL UNWIND RETURN WHERE CREATE MERGE DELETE REMOVE"
         .split(' ')
-        .any(|word| strsim::damerau_levenshtein(&upper, word) == 1)
+        .any(|keyword| strsim::damerau_levenshtein(&upper, keyword) == 1)
 }
 
 /// Whether an operand can end with this: a name, a number, a text, a closed bracket.
@@ -203,8 +202,7 @@ fn is_a_name(s: &Statement<'_>, at: usize) -> bool {
 
 /// Whether `ORDER BY`, `SKIP` and `LIMIT` belong to the `WITH` or `RETURN` before them.
 fn is_in_its_place(s: &Statement<'_>, at: usize) -> bool {
-    let clauses = "MATCH WHERE UNWIND WITH RETURN CREATE MERGE SET DELETE REMOVE ORDER SKIP LIMIT";
-    let Some(clause) = (0..at).rev().find(|at| s.keyword(*at, clauses)) else { return false };
+    let Some(clause) = s.clause(at) else { return false };
     s.keyword(clause, "WITH RETURN")
         || !s.keyword(at, "ORDER") && s.keyword(clause, "ORDER")
         || s.keyword(at, "LIMIT") && s.keyword(clause, "SKIP")

@@ -135,9 +135,11 @@ fn in_node(s: &Statement<'_>, at: usize) -> bool {
 
 fn in_pattern(s: &Statement<'_>, at: usize) -> bool {
     // Neo4j takes it in CREATE only.
-    let clause = (0..at).rev().find(|at| s.keyword(*at, "CREATE MERGE MATCH"));
     let first = s.is(at.wrapping_sub(1), "(") || s.kind(at.wrapping_sub(1)) == Some(TokenKind::Word);
-    in_brackets(s, at) && s.symbol(at + 1, ")]") && first && clause.is_some_and(|clause| s.keyword(clause, "CREATE"))
+    in_brackets(s, at)
+        && s.symbol(at + 1, ")]")
+        && first
+        && s.clause(at).is_some_and(|clause| s.keyword(clause, "CREATE"))
 }
 
 /// Inside `(…)` of a pattern or `-[…]-`, as opposed to a function's arguments or a list.

@@ -88,8 +88,7 @@ fn is_expression(s: &Statement<'_>, at: usize) -> bool {
 fn continues(s: &Statement<'_>, at: usize) -> bool {
     if s.symbol(at, ",(") {
         // Between the items of a projection or the arguments of a function, but not between the parts of a pattern.
-        let is_clause = |at: &usize| s.keyword(*at, "MATCH CREATE MERGE WHERE RETURN WITH BY SET REMOVE DELETE");
-        return (0..at).rev().find(is_clause).is_some_and(|clause| s.keyword(clause, "WHERE RETURN WITH BY"));
+        return s.clause(at).is_some_and(|clause| s.keyword(clause, "WHERE RETURN WITH ORDER UNWIND CALL"));
     }
     s.is(at, "=") || s.keyword(at, BEFORE)
 }

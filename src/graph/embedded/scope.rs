@@ -1,7 +1,7 @@
 //! Unbound names, which the engine takes for null.
 //!
 //! The engine misses a variable that no clause binds in a WITH, UNWIND or MATCH after another WITH, and staged sort keys
-//! stand just there. This looks only at words, so it errs on the side of silence: a name counts as bound when it stands
+//! stand just there. This looks only at tokens, so it errs on the side of silence: a name counts as bound when it stands
 //! anywhere where one can be bound. It is never about a statement that the engine refuses.
 
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use crate::cypher::{Projection, Span, Statement, TokenKind, is_one_of};
 /// Reserved words that can still be the name of a variable, and others that name a function before a bracket.
 const FUNCTIONS: &str = "count sum avg min max collect length nodes";
 
-/// Words that are never a variable, beside the reserved ones.
+/// Names that are never a variable, beside the reserved ones.
 const KEYWORDS: &str = "yield call foreach load nan inf infinity";
 
 /// The names that are bound before a clause, or may be.

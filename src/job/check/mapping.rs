@@ -100,7 +100,7 @@ impl<'r> Check<'r, '_> {
         self.report.add(at, format!("missing {keys} {} in {whole}", listed(&names, "and"))).try_this(help);
     }
 
-    /// `oneOf` with one required key each: what tells kinds apart. Returns whether it is clear which kind is meant.
+    /// `oneOf` with one required key each: how kinds are distinguished. Returns whether the kind is clear.
     fn one_kind(&mut self, schema: &Value, node: &YamlNode, at: SourceSpan, misspelt: &[&str]) -> bool {
         let Some(branches) = schema["oneOf"].as_array() else { return true };
         let kinds: Vec<&str> = branches.iter().filter_map(|branch| branch["required"][0].as_str()).collect();

@@ -21,7 +21,7 @@ pub(super) fn check(report: &mut Report<'_>, schema: &Value, root: &YamlNode) {
     Check { report, root: schema }.value(schema, root, &ValueContext { key: None, label: "the job file".to_owned() });
 }
 
-/// Where a value hangs.
+/// The surroundings of a value in the file.
 struct ValueContext<'a> {
     /// The key that holds it, if a key does.
     key: Option<&'a Key>,
@@ -139,7 +139,7 @@ impl<'r> Check<'r, '_> {
     fn choice(&mut self, choices: &[&str], node: &YamlNode, place: &ValueContext<'_>) {
         let (span, written) = (self.place_of(node, place), self.report.lines.written(node.span));
         let Some(text) = node.text() else {
-            let message = format!("{}: expected one of its words, found {}", place.label, found(node, written));
+            let message = format!("{}: expected one of its values, found {}", place.label, found(node, written));
             self.report.add(span, message).expect(choices.iter().copied());
             return;
         };

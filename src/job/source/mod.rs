@@ -14,7 +14,7 @@ use super::mask::Mask;
 use super::problem::Report;
 use super::secrets::Found;
 
-/// Reads one YAML document without a word about what is wrong with it: the trees of its first and its last keys, where
+/// Reads one YAML document without reporting its errors: the trees of its first and its last keys, where
 /// some come twice; nothing where it can't be read.
 pub(super) fn read_leniently(text: &str) -> Vec<YamlNode> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -28,7 +28,7 @@ pub(super) fn read_leniently(text: &str) -> Vec<YamlNode> {
 }
 
 /// Reads one YAML document and reports what is wrong with the YAML itself. With a key that comes twice there is a tree
-/// all the same, so that its other problems can be told at once.
+/// all the same, so that its other problems can be reported at once.
 pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
     let text = report.lines.text();
     match node::read(text, node::Duplicates::Refuse) {

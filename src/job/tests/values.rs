@@ -323,7 +323,7 @@ job.yml:4:11: `type` can't be "tsk"
     problems(
         &least_and("assertions:\n  - expression: 'true'\n    when: 3\n"),
         r#"
-job.yml:8:11: `when`: expected one of its words, found the integer 3
+job.yml:8:11: `when`: expected one of its values, found the integer 3
   |
 8 |     when: 3
   |           ^

@@ -9,7 +9,7 @@ pub enum StoreError {
     /// The file system refused.
     #[error("{doing} {path}: {source}", path = .path.display())]
     Io {
-        /// The operation that failed, in words.
+        /// The operation that failed: `could not write`.
         doing: &'static str,
         /// To which file or folder.
         path: PathBuf,

@@ -162,7 +162,7 @@ impl Drop for Journal {
     /// Writes what nobody waited for.
     fn drop(&mut self) {
         let mut buffer = std::mem::take(self.writer.get_mut());
-        // Nobody is left who could be told.
+        // Nobody is left to report it to.
         let _ = self.write(&mut buffer);
     }
 }
@@ -180,14 +180,14 @@ mod tests {
         (dir, path, journal)
     }
 
-    fn said(trial: u32, turn: u32, text: &str) -> Entry {
+    fn user_said(trial: u32, turn: u32, text: &str) -> Entry {
         Entry::UserSaid { trial, turn, text: text.to_owned() }
     }
 
     fn journal_bytes() -> Vec<u8> {
         let (_dir, path, journal) = journal();
         for turn in 1..=3 {
-            journal.append(&said(1, turn, "naïve\n\"quoted\" \u{1b}")).unwrap();
+            journal.append(&user_said(1, turn, "naïve\n\"quoted\" \u{1b}")).unwrap();
         }
         drop(journal);
         std::fs::read(&path).unwrap()
@@ -211,10 +211,10 @@ mod tests {
         let redactor = Redactor::default();
         let journal = journal.with_redactor(redactor.clone());
         redactor.learn(&Secret::new("sk-canary/\"1\""));
-        let secret = said(1, 1, "it is sk-canary/\"1\", or c2stY2FuYXJ5LyIxIg==");
+        let secret = user_said(1, 1, "it is sk-canary/\"1\", or c2stY2FuYXJ5LyIxIg==");
         let written = journal.append(&secret).unwrap().into_owned();
-        assert_eq!(written, said(1, 1, "it is ***, or ***"));
-        let harmless = said(1, 2, "nothing");
+        assert_eq!(written, user_said(1, 1, "it is ***, or ***"));
+        let harmless = user_said(1, 2, "nothing");
         assert!(matches!(journal.append(&harmless).unwrap(), Cow::Borrowed(_)));
         drop(journal);
         assert_eq!(read_journal(&std::fs::read(&path).unwrap()).entries, [written, harmless]);
@@ -253,7 +253,7 @@ mod tests {
             let path = path.clone();
             async move {
                 for turn in 0..50 {
-                    journal.append(&said(trial, turn, &"x".repeat(turn as usize * 400))).unwrap();
+                    journal.append(&user_said(trial, turn, &"x".repeat(turn as usize * 400))).unwrap();
                     journal.written().await.unwrap();
                     if turn % 10 == 0 {
                         journal.synced().await.unwrap();
@@ -282,7 +282,7 @@ mod tests {
     async fn what_is_ready_at_the_same_time_is_written_at_once() {
         let (_dir, path, journal) = journal();
         let turn = async |number| {
-            journal.append(&said(1, number, "a")).unwrap();
+            journal.append(&user_said(1, number, "a")).unwrap();
             journal.written().await.unwrap();
             read_journal(&std::fs::read(&path).unwrap()).entries.len()
         };
@@ -295,9 +295,9 @@ mod tests {
     async fn nothing_is_kept_after_a_failure() {
         let (_dir, _, mut journal) = journal();
         journal.file = Arc::new(std::fs::OpenOptions::new().append(true).open("/dev/full").unwrap());
-        journal.append(&said(1, 1, "a")).unwrap();
+        journal.append(&user_said(1, 1, "a")).unwrap();
         assert!(journal.written().await.is_err());
-        assert!(journal.append(&said(1, 2, "b")).is_err());
+        assert!(journal.append(&user_said(1, 2, "b")).is_err());
         assert!(journal.synced().await.is_err());
     }
 
