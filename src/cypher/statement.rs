@@ -344,8 +344,7 @@ mod tests {
 
     #[test]
     fn each_token_knows_its_clause() {
-        let s =
-            Statement::parse("MATCH (a {set: 1}) WHERE a.x STARTS WITH 'b' RETURN a.x AS with ORDER BY with SKIP 1");
+        let s = Statement::parse("MATCH (a) WHERE a.set STARTS WITH 'b' RETURN a.x AS with ORDER BY a.x SKIP 1");
         let clauses: Vec<&str> = (0..s.len()).map(|at| s.clause(at).map_or("", |clause| s.at(clause))).collect();
         let mut changes = clauses.clone();
         changes.dedup();
