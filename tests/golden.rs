@@ -139,6 +139,10 @@ fn normalised(text: &str) -> String {
         for unit in ["ms", "ms):"] {
             line = without_number_before(&line, unit);
         }
+        // Signs of life come when something takes its time.
+        if line.contains(" done · ") || line.starts_with("looking whether ") {
+            continue;
+        }
         if let Some((before, _)) = line.split_once(" in ").filter(|_| line.starts_with("held ")) {
             line = format!("{before} in TIME");
         }

@@ -189,6 +189,7 @@ impl<'a> Retries<'a> {
             return Err(error);
         };
         self.attempts.maybe_delivered |= maybe_received;
+        self.limiter.report_retry(&error.message, delay);
         let ((), excuse) = tokio::join!(tokio::time::sleep(delay), excuse(&error));
         if let Some(failed) = self.attempts.failures.last_mut() {
             failed.excuse = excuse;

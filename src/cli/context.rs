@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use super::args::ColorArg;
 use super::env_file::EnvFile;
 use crate::clock::Clock;
 use crate::report::{Ink, Screen};
@@ -26,12 +27,12 @@ pub(super) struct Context {
 
 impl Context {
     /// Reads the surroundings of this process. What the file says fills in what the environment leaves open.
-    pub(super) fn of_process(file: &EnvFile) -> Context {
+    pub(super) fn of_process(file: &EnvFile, color: ColorArg) -> Context {
         let variables = variables(file);
         let env = |name: &str| variables.text(name).map(str::to_owned);
-        let colourless = env("NO_COLOR").is_some() || env("TERM").as_deref() == Some("dumb");
-        let ink = |tty: bool| if tty && !colourless { Ink::Colour } else { Ink::None };
-        let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none();
+        let is_dumb = env("TERM").as_deref() == Some("dumb");
+        let ink = |tty: bool| ink(color, &env, tty && !is_dumb);
+        let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none() && !is_dumb;
         Context {
             credentials: Credentials {
                 variables: variables.clone(),
@@ -54,6 +55,15 @@ impl Context {
         Screen { ink: self.stdout_ink, width: self.width, is_unfolded }
     }
 
+    /// How wide the terminal is, asked again each time: people resize their windows.
+    pub(super) fn terminal_size(&self) -> impl Fn() -> usize + Send + 'static {
+        let at_first = self.width;
+        move || {
+            let size = terminal_size::terminal_size_of(std::io::stderr());
+            size.map_or(at_first, |(terminal_size::Width(width), _)| usize::from(width))
+        }
+    }
+
     /// Clears the secrets of this process.
     pub(super) fn redactor(&self) -> &Redactor {
         &self.credentials.redactor
@@ -71,6 +81,19 @@ impl Context {
 /// A redactor that knows what of the environment and the file is secret.
 pub(super) fn redactor_of_process(file: &EnvFile) -> Redactor {
     redactor(&variables(file))
+}
+
+/// The colours of a stream: what was typed goes before NO_COLOR, that before CLICOLOR_FORCE, that before the terminal.
+fn ink(color: ColorArg, env: &impl Fn(&str) -> Option<String>, is_capable: bool) -> Ink {
+    let is_set = |name: &str| env(name).is_some_and(|value| !value.is_empty());
+    let is_forced = is_set("CLICOLOR_FORCE") && env("CLICOLOR_FORCE").as_deref() != Some("0");
+    let is_coloured = match color {
+        ColorArg::Always => true,
+        ColorArg::Never => false,
+        ColorArg::Auto if is_set("NO_COLOR") => false,
+        ColorArg::Auto => is_forced || (is_capable && env("CLICOLOR").as_deref() != Some("0")),
+    };
+    if is_coloured { Ink::Colour } else { Ink::None }
 }
 
 fn redactor(variables: &Variables) -> Redactor {
@@ -105,4 +128,31 @@ pub(super) fn is_set(name: &std::ffi::OsStr) -> bool {
 #[expect(clippy::disallowed_methods, reason = "the one place")]
 pub(super) fn is_empty(name: &std::ffi::OsStr) -> bool {
     std::env::var_os(name).is_some_and(|value| value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_goes_before_the_environment_and_that_before_the_terminal() {
+        use ColorArg::{Always, Auto, Never};
+        for (color, variables, is_capable, is_coloured) in [
+            (Auto, vec![], true, true),
+            (Auto, vec![], false, false),
+            (Auto, vec![("NO_COLOR", "1")], true, false),
+            (Auto, vec![("NO_COLOR", "")], true, true),
+            (Auto, vec![("CLICOLOR_FORCE", "1")], false, true),
+            (Auto, vec![("CLICOLOR_FORCE", "0")], false, false),
+            (Auto, vec![("CLICOLOR", "0")], true, false),
+            (Auto, vec![("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true, false),
+            (Always, vec![("NO_COLOR", "1")], false, true),
+            (Never, vec![("CLICOLOR_FORCE", "1")], true, false),
+        ] {
+            let env =
+                |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            let expected = if is_coloured { Ink::Colour } else { Ink::None };
+            assert_eq!(ink(color, &env, is_capable), expected, "{color:?} {variables:?}");
+        }
+    }
 }

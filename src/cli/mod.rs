@@ -65,7 +65,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Err(usage)) => return said(&usage, &context::redactor_of_process(file.as_ref().unwrap_or(&EnvFile::new()))),
         Err(_) => args,
     };
-    let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()));
+    let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()), args.color);
     let printer = std::sync::Arc::new(Printer::new(&context));
     panics::tell(printer.clone());
     if let Err(error) = file {

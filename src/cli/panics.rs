@@ -27,6 +27,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::cli::args::ColorArg;
     use crate::cli::context::Context;
     use crate::cli::env_file::EnvFile;
     use crate::secret::Secret;
@@ -44,7 +45,7 @@ mod tests {
         if std::env::var_os(PANICS).is_none() {
             return;
         }
-        let context = Context::of_process(&EnvFile::new());
+        let context = Context::of_process(&EnvFile::new(), ColorArg::Auto);
         context.redactor().learn(&Secret::new("sk-canary-panic-1"));
         tell(Arc::new(Printer::new(&context)));
         let thread = std::thread::spawn(|| panic!("in a thread: sk-canary-panic-1"));

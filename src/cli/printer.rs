@@ -1,4 +1,5 @@
-//! The only writer to stdout and stderr: data to stdout, all else to stderr.
+//! The only writer to stdout and stderr: data to stdout, all else to stderr. At the bottom of a terminal it can keep a few
+//! lines that change; whatever else is written stands above them.
 //!
 //! Invariants: no secret that is known is shown; of the characters that could steer a terminal only line breaks, tabs and
 //! our own colours are written, all others are spelled out.
@@ -17,17 +18,39 @@ const COLOURS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m",
 
 /// Writes to stdout and stderr, whole lines at a time.
 pub(super) struct Printer {
-    stderr: Mutex<std::io::Stderr>,
+    stderr: Mutex<Stderr>,
     stdout_ink: Ink,
     stderr_ink: Ink,
     redactor: Redactor,
+}
+
+/// Standard error, and the lines that stand at its bottom.
+struct Stderr {
+    stream: std::io::Stderr,
+    bottom: Vec<String>,
+    /// Nothing is drawn any more.
+    is_closed: bool,
+}
+
+impl Stderr {
+    /// Takes the bottom lines away, writes this, and draws other bottom lines: all at once, so that nothing flickers.
+    fn write(&mut self, text: &str, bottom: Vec<String>) {
+        let all = format!("{}{text}{}", erased(self.bottom.len()), bottom.join("\n"));
+        self.bottom = bottom;
+        let _ = self.stream.write_all(all.as_bytes()).and_then(|()| self.stream.flush());
+    }
+}
+
+/// What takes so many lines at the bottom away; the cursor is at the end of the last.
+fn erased(lines: usize) -> String {
+    if lines == 0 { String::new() } else { format!("\r\u{1b}[2K{}", "\u{1b}[1A\u{1b}[2K".repeat(lines - 1)) }
 }
 
 impl Printer {
     /// The printer of this process.
     pub(super) fn new(context: &Context) -> Printer {
         Printer {
-            stderr: Mutex::new(std::io::stderr()),
+            stderr: Mutex::new(Stderr { stream: std::io::stderr(), bottom: Vec::new(), is_closed: false }),
             stdout_ink: context.stdout_ink,
             stderr_ink: context.stderr_ink,
             redactor: context.credentials.redactor.clone(),
@@ -45,6 +68,8 @@ impl Printer {
     }
 
     fn write_data(&self, text: &str) -> Result<(), CliError> {
+        // Both streams may end on one screen.
+        self.draw(Vec::new());
         let mut stdout = std::io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
@@ -54,9 +79,32 @@ impl Printer {
 
     /// Everything else: progress, hints.
     pub(super) fn note(&self, text: &str) {
+        self.write_note(text, false);
+    }
+
+    /// A note after which nothing is drawn any more: the process is about to end.
+    pub(super) fn last_note(&self, text: &str) {
+        self.write_note(text, true);
+    }
+
+    fn write_note(&self, text: &str, is_last: bool) {
         let text = shown(&self.redactor.redact(text), self.stderr_ink);
         if let Ok(mut stderr) = self.stderr.lock() {
-            let _ = stderr.write_all(format!("{text}\n").as_bytes());
+            stderr.is_closed |= is_last;
+            let bottom = if is_last { Vec::new() } else { stderr.bottom.clone() };
+            stderr.write(&format!("{text}\n"), bottom);
+        }
+    }
+
+    /// Draws these lines at the bottom of the terminal in place of those that are there. Each must fit into a line.
+    pub(super) fn draw(&self, lines: Vec<String>) {
+        let shown = |line: &String| shown(&self.redactor.redact(line), self.stderr_ink).replace('\n', " ");
+        let lines: Vec<String> = lines.iter().map(shown).collect();
+        if let Ok(mut stderr) = self.stderr.lock()
+            && stderr.bottom != lines
+            && !stderr.is_closed
+        {
+            stderr.write("", lines);
         }
     }
 
@@ -92,6 +140,12 @@ pub(super) fn shown(text: &str, ink: Ink) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bottom_lines_are_taken_away_before_anything_else_is_written() {
+        assert_eq!(erased(0), "");
+        assert_eq!(erased(2), "\r\u{1b}[2K\u{1b}[1A\u{1b}[2K");
+    }
 
     #[test]
     fn only_our_own_colours_reach_the_terminal() {

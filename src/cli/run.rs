@@ -1,7 +1,7 @@
 //! `eval-job run FILE…`
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -14,7 +14,7 @@ use super::error::{CliError, FileArgument, RefusedJob};
 use super::outputs::{OutputFile, StoredPrompts, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
-use super::progress::Progress;
+use super::progress::{Live, Progress, wait_words};
 use super::signals::Signals;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
@@ -105,8 +105,7 @@ impl Jobs<'_> {
         if let Some(limit) = limit {
             limited(limit, &file, wanted, printer)?;
         }
-        let shown = context.stderr_is_tty || args.verbose;
-        let on_wait = (shown && !args.no_progress).then(|| waiting_line(printer.clone()));
+        let live = Live::new(Progress::new(context, args.verbose, args.no_progress), printer.clone());
         let mut chance = fastrand::Rng::with_seed(Context::chance());
         let runs = RunsFolder::at(&args.runs.runs_dir);
         let created = runs.create(&plan.job.name, context.clock.wall(), &mut chance);
@@ -117,7 +116,7 @@ impl Jobs<'_> {
         signals.kept_at(kept_at_once((earlier.collect(), &id), &path, (args, outputs), context));
         let keeper = Arc::new(Keeper {
             journal: journal.with_redactor(context.redactor().clone()),
-            progress: Mutex::new(Progress::new(context, args.verbose, args.no_progress)),
+            live: live.clone(),
             lines: Mutex::default(),
             showing: Mutex::default(),
             printer: printer.clone(),
@@ -129,13 +128,14 @@ impl Jobs<'_> {
             clock: context.clock,
             rng_seed,
             random: Box::new(Context::chance),
-            on_wait,
+            on_wait: Some(live.on_wait()),
             max_concurrency: limit.map_or(usize::from(wanted), |limit| limit.most as usize),
             sink: keeper.clone(),
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let provenance = Provenance { selection, ..engine.provenance(&file) };
         let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
+        let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
         let finished = if found.failures.is_empty() {
             if let (false, false) = (args.no_progress, found.ready.is_empty()) {
@@ -145,9 +145,10 @@ impl Jobs<'_> {
         } else {
             // Told once, in full; the record says it of every conversation.
             printer.error(&CliError::NotReady { file, failures: found.failures.clone() });
-            keeper.progress().mute();
+            keeper.live.progress().mute();
             run::refuse(engine, provenance, &found.failures).await
         };
+        drop(drawing);
         finished.map_err(|source| CliError::Journal { folder: folder.clone(), source })?;
 
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
@@ -193,27 +194,18 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
     flag.min(most)
 }
 
-/// Tells how long something is waited for.
+/// Tells what is waited for. What failed on the way to the agent is told with its reply.
 pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<OnWait> {
-    Arc::new(move |awaited, wait| {
-        let whose = match awaited {
-            WaitReason::Model => "the rate limit",
-            WaitReason::Greeting => {
-                return printer.note(&format!(
-                    "waiting for the agent to speak first, {:.0} s at the most; if it waits for the user to begin, the job can say so (greeting: false)",
-                    wait.as_secs_f64()
-                ));
-            }
-            WaitReason::Agent => "the agent, which refuses requests (429)",
-        };
-        printer.note(&format!("waiting for {whose}, {:.0} s", wait.as_secs_f64().ceil()));
+    Arc::new(move |reason, wait| match reason {
+        WaitReason::Retry { whose: WaitReason::AGENT, .. } => {}
+        reason => printer.note(&wait_words(reason, wait)),
     })
 }
 
 /// Keeps what happens: in the journal first, then on the screen.
 struct Keeper {
     journal: Journal,
-    progress: Mutex<Progress>,
+    live: Live,
     /// Lines of entries that may not be written yet.
     lines: Mutex<Vec<String>>,
     /// Held while lines are shown, so that they keep their order.
@@ -222,10 +214,6 @@ struct Keeper {
 }
 
 impl Keeper {
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Shows what was appended. Whoever reads it may be slow, or nobody: nothing else waits for that.
     fn show(&self) {
         let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,7 +227,7 @@ impl Keeper {
 impl run::Sink for Keeper {
     fn append(&self, entry: Entry) -> io::Result<()> {
         let kept = self.journal.append(&entry)?;
-        let mut progress = self.progress();
+        let mut progress = self.live.progress();
         if let Some(lines) = progress.lines(&kept) {
             self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(lines);
         }

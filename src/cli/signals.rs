@@ -87,7 +87,8 @@ impl Signals {
             let is_written = in_thread(move || write()).recv_timeout(AT_ONCE).is_ok_and(|written| written.is_some());
             let files = if is_written { done } else { otherwise };
             // The process is about to end: the words get a moment.
-            let _ = told(printer, &format!("{words}{files}")).recv_timeout(AT_ONCE);
+            let (printer, words) = (Arc::clone(printer), format!("{words}{files}"));
+            let _ = in_thread(move || printer.last_note(&words)).recv_timeout(AT_ONCE);
         }
     }
 }

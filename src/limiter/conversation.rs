@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::target::{RefusedSince, Shared, unpoisoned};
-use super::{Permit, RateLimitExhausted, RateLimitHeaders};
+use super::{Permit, RateLimitExhausted, RateLimitHeaders, WaitReason};
 
 /// Requests of a conversation that the agent refused because of others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -97,6 +97,13 @@ impl ConversationLimiter {
         drop(waiting);
         conversation.state().is_given_up |= permit.is_err();
         permit.map(Some)
+    }
+
+    /// Reports that a request failed and is made again after this wait.
+    pub fn report_retry(&self, error: &str, wait: Duration) {
+        if let Some(conversation) = &self.0 {
+            conversation.shared.limiter.report_retry(WaitReason::AGENT, error, wait);
+        }
     }
 
     /// A request was answered.

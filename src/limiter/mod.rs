@@ -21,30 +21,16 @@ mod tests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::secret::Secret;
 
+pub use crate::retry::{OnWait, WaitReason};
 pub use backoff::BackoffPolicy;
 pub use conversation::{AfterRefusal, ConversationLimiter, Refusals};
 pub use headers::{RateLimitHeaders, RateLimitWindow};
 pub use queue::{Permit, RateLimitExhausted, RateLimiter, Waiter};
 pub use target::TargetLimiter;
-
-/// The reason of a wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitReason {
-    /// A model of our own.
-    Model,
-    /// The agent under test, which refuses requests.
-    Agent,
-    /// The agent's own greeting.
-    Greeting,
-}
-
-/// Called with the reason and the length of a wait that begins.
-pub type OnWait = dyn Fn(WaitReason, Duration) + Send + Sync;
 
 /// The limiters of all endpoints and keys of a run.
 pub struct Limiters {

@@ -19,7 +19,7 @@ pub struct RateLimiter {
     /// Whoever holds it is the first of the queue; tokio's lock is fair.
     pub(super) first: tokio::sync::Mutex<()>,
     changed: Notify,
-    on_wait: Option<(WaitReason, Arc<OnWait>)>,
+    on_wait: Option<(WaitReason<'static>, Arc<OnWait>)>,
     /// When the wait that was last reported is over.
     reported_until: Mutex<f64>,
 }
@@ -39,7 +39,7 @@ impl RateLimiter {
         clock: Clock,
         policy: BackoffPolicy,
         rng_seed: u64,
-        on_wait: Option<(WaitReason, Arc<OnWait>)>,
+        on_wait: Option<(WaitReason<'static>, Arc<OnWait>)>,
     ) -> RateLimiter {
         RateLimiter {
             started: clock.start(),
@@ -97,6 +97,13 @@ impl RateLimiter {
         if moment - now >= REPORTED_WAIT && now >= *reported_until {
             *reported_until = moment;
             on_wait(*reason, Duration::from_secs_f64(moment - now));
+        }
+    }
+
+    /// Reports that a request failed and is made again after this wait.
+    pub fn report_retry(&self, whose: &'static str, error: &str, wait: Duration) {
+        if let Some((_, on_wait)) = &self.on_wait {
+            on_wait(WaitReason::Retry { whose, error }, wait);
         }
     }
 

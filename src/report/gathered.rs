@@ -132,8 +132,7 @@ impl Part {
             (Some(lowest), Some(score)) if lowest <= score => Some(lowest),
             (lowest, score) => score.or(lowest),
         };
-        let has_failed = score.is_some_and(|score| self.good_above.map_or(!is_whole, |line| score <= line));
-        if has_failed {
+        if item.has_failed(self.good_above) {
             match &mut made.failed {
                 Some(failed) => failed.add(trial),
                 None => made.failed = Some(Where::first(trial)),

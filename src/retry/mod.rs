@@ -3,8 +3,10 @@
 //! Invariants: tries are bounded; no delay is longer than its cap; the same `rng_seed` gives the same delays.
 
 mod after;
+mod wait;
 
 pub use after::retry_after;
+pub use wait::{OnWait, WaitReason};
 
 use std::time::Duration;
 

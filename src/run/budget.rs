@@ -28,6 +28,8 @@ pub(super) struct Budget {
     trial_ended: Notify,
     pub(super) clock: Clock,
     pub(super) rng_seed: u64,
+    /// Told of waits.
+    pub(super) on_wait: Option<Arc<OnWait>>,
 }
 
 #[derive(Default)]
@@ -45,12 +47,13 @@ impl Budget {
         Budget {
             spend_tracker: SpendTracker::new(plan.job.limits.spend()),
             model_limiters: Limiters::new(clock, rng_seed, on_wait.clone()),
-            target_limiter: TargetLimiter::new(clock, rng_seed, on_wait),
+            target_limiter: TargetLimiter::new(clock, rng_seed, on_wait.clone()),
             prices: plan.prices.clone(),
             trials: Mutex::default(),
             trial_ended: Notify::new(),
             clock,
             rng_seed,
+            on_wait,
         }
     }
 

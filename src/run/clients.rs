@@ -65,7 +65,8 @@ impl Clients {
         learn_secrets(plan, &credentials, &models.keys);
         let neo4j = match &plan.graph {
             Some(GraphConfig::Neo4j(config)) => {
-                Some(Arc::new(connect_neo4j(neo4j_connection(config, &credentials), query_limit(plan))?))
+                let graph = connect_neo4j(neo4j_connection(config, &credentials), query_limit(plan))?;
+                Some(Arc::new(graph.with_on_wait(budget.on_wait.clone())))
             }
             _ => None,
         };

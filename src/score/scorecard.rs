@@ -74,6 +74,11 @@ pub struct Item {
 }
 
 impl Item {
+    /// Whether it has a score and did not come out well: not above `good_above`, or, where there is no such line, below 1.
+    pub fn has_failed(&self, good_above: Option<Score>) -> bool {
+        self.component.score().is_some_and(|score| good_above.map_or(score < Score::ONE, |line| score <= line))
+    }
+
     /// Its id, or its label where there is none.
     pub fn key(&self) -> &str {
         self.id.as_deref().unwrap_or(&self.label)

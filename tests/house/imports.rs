@@ -15,7 +15,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("retry", &["clock"]),
     ("http", &["clock", "secret", "text", "retry", "descriptors"]),
-    ("limiter", &["clock", "secret"]),
+    ("limiter", &["clock", "secret", "retry"]),
     ("money", &["evidence"]),
     ("prompt", &["evidence"]),
     ("conversation", &["evidence", "text"]),

@@ -18,7 +18,7 @@ use crate::score::Score;
 
 pub(super) use grade::GradeArgs;
 pub(super) use selection::SelectionArgs;
-pub(super) use values::ConditionArg;
+pub(super) use values::{ColorArg, ConditionArg};
 use values::{parse_dollars, parse_score, parse_seconds, whole_number};
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
@@ -28,6 +28,10 @@ use values::{parse_dollars, parse_score, parse_seconds, whole_number};
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
+
+    /// Colours
+    #[arg(long, global = true, env = "EVAL_JOB_COLOR", value_name = "WHEN", default_value = "auto")]
+    pub(super) color: ColorArg,
 }
 
 const EXIT_STATUS: &str = "\

@@ -15,6 +15,17 @@ pub(in crate::cli) enum ConditionArg {
     WithFacts,
 }
 
+/// Where colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ColorArg {
+    /// On a terminal, unless NO_COLOR says otherwise; CLICOLOR_FORCE=1: everywhere
+    Auto,
+    /// Everywhere, also in a file
+    Always,
+    /// Nowhere
+    Never,
+}
+
 impl From<ConditionArg> for Condition {
     fn from(arg: ConditionArg) -> Condition {
         match arg {

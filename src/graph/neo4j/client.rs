@@ -1,5 +1,6 @@
 //! A Neo4j database as the rest of the program holds it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::error::{Neo4jFailure, from_driver, is_our_limit, is_transient, unreac
 use super::wire;
 use crate::cypher::{Columns, Statement, columns, split};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table};
-use crate::retry::RetryPolicy;
+use crate::retry::{OnWait, RetryPolicy, WaitReason};
 
 /// The most connections to one database, and so the most statements at once.
 const CONNECTIONS: usize = 16;
@@ -42,6 +43,7 @@ pub struct Neo4jGraph {
     /// Whoever finds no free connection waits here, before its own time begins to count.
     free: Semaphore,
     calls: AtomicU64,
+    on_wait: Option<Arc<OnWait>>,
 }
 
 impl Neo4jGraph {
@@ -69,7 +71,13 @@ impl Neo4jGraph {
             locked_out: OnceCell::new(),
             free: Semaphore::new(CONNECTIONS),
             calls: AtomicU64::new(0),
+            on_wait: None,
         })
+    }
+
+    /// The same, with its retries reported.
+    pub fn with_on_wait(self, on_wait: Option<Arc<OnWait>>) -> Neo4jGraph {
+        Neo4jGraph { on_wait, ..self }
     }
 
     pub(super) fn driver(&self) -> &Driver {
@@ -200,7 +208,12 @@ impl Neo4jGraph {
                 Err(failure) => failure,
             };
             match delays.next(None) {
-                Some(delay) if failure.transient => sleep(delay).await,
+                Some(delay) if failure.transient => {
+                    if let Some(on_wait) = &self.on_wait {
+                        on_wait(WaitReason::Retry { whose: "the graph", error: &failure.error.message }, delay);
+                    }
+                    sleep(delay).await;
+                }
                 _ => return Err(failure.error),
             }
         }

@@ -1,0 +1,294 @@
+//! Progress while a job runs, on stderr: on a terminal a bar and lines of what fails, in a log a line a phase, with `-v` the
+//! conversations. What goes wrong again and again is told once, then counted.
+
+mod live;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use super::context::Context;
+use crate::clock::Stopwatch;
+use crate::evidence::{Ending, Observed, Turn};
+use crate::limiter::WaitReason;
+use crate::record::Entry;
+use crate::report::{self, Ink, TrialNames, count, failed_parts, one_line, plain, short_name, two_decimals};
+use crate::score::{Outcome, Scorecard};
+
+pub(super) use live::{Live, wait_words};
+use status::Status;
+
+/// Errors are shown whole, unless somebody else made them endless.
+const UNCUT: usize = 1000;
+
+/// The longest name of a trial before its lines.
+const LABEL: usize = 40;
+
+/// After so long without a line a log gets a sign of life; the time doubles from one to the next, up to the second.
+const SILENCE_MS: f64 = 3000.0;
+const LONGEST_SILENCE_MS: f64 = 60_000.0;
+
+/// The level of detail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// Nothing.
+    Nothing,
+    /// A line a phase: for logs.
+    Phases,
+    /// What fails, above a bar: for someone who watches.
+    Failures,
+    /// Every message and event, word for word.
+    Everything,
+}
+
+/// Turns entries into lines.
+pub(super) struct Progress {
+    level: Level,
+    ink: Ink,
+    persona: String,
+    /// Of the trials that are not over.
+    labels: BTreeMap<u32, String>,
+    label_width: usize,
+    turns: BTreeMap<u32, usize>,
+    status: Status,
+    /// Whether a bar can be drawn.
+    has_bar: bool,
+    /// How often each error was told.
+    told: HashMap<String, usize>,
+    since: Stopwatch,
+    /// When the last line was shown, and how long it may be silent after it.
+    last_line_ms: f64,
+    silence_ms: f64,
+}
+
+impl Progress {
+    /// The level of detail that follows from the flags and from whether stderr is a terminal.
+    pub(super) fn new(context: &Context, verbose: bool, silent: bool) -> Progress {
+        let level = match (silent, verbose, context.stderr_is_tty) {
+            (true, _, _) => Level::Nothing,
+            (_, true, _) => Level::Everything,
+            (_, _, true) => Level::Failures,
+            (_, _, false) => Level::Phases,
+        };
+        Progress {
+            level,
+            ink: context.stderr_ink,
+            persona: String::new(),
+            labels: BTreeMap::new(),
+            label_width: 0,
+            turns: BTreeMap::new(),
+            status: Status::default(),
+            has_bar: context.stderr_is_tty && !silent,
+            told: HashMap::new(),
+            since: context.clock.start(),
+            last_line_ms: 0.0,
+            silence_ms: SILENCE_MS,
+        }
+    }
+
+    /// Shows nothing from now on.
+    pub(super) fn mute(&mut self) {
+        (self.level, self.has_bar) = (Level::Nothing, false);
+    }
+
+    /// The lines at the bottom of the terminal, none where there is no terminal.
+    fn bar(&self, width: usize) -> Vec<String> {
+        let label = |trial| self.labels.get(&trial).cloned().unwrap_or_default();
+        match self.has_bar {
+            true => self.status.bar(self.since.elapsed_ms(), width, self.ink, label),
+            false => Vec::new(),
+        }
+    }
+
+    /// A line that says that it still goes on, for a log that was silent for long.
+    fn sign_of_life(&mut self) -> Option<String> {
+        let now_ms = self.since.elapsed_ms();
+        if self.has_bar || self.level == Level::Nothing || now_ms - self.last_line_ms < self.silence_ms {
+            return None;
+        }
+        self.last_line_ms = now_ms;
+        self.silence_ms = (2.0 * self.silence_ms).min(LONGEST_SILENCE_MS);
+        Some(self.status.line(now_ms, |trial| self.labels.get(&trial).cloned().unwrap_or_default()))
+    }
+
+    /// A line about a wait, if it is worth one.
+    fn waiting(&mut self, reason: WaitReason<'_>, wait: Duration) -> Option<String> {
+        if self.level == Level::Nothing {
+            return None;
+        }
+        let words = wait_words(reason, wait);
+        if let WaitReason::Retry { whose, .. } = reason {
+            // What failed on the way to the agent's reply is told with it.
+            if whose == WaitReason::AGENT && self.level != Level::Everything {
+                return None;
+            }
+            let told = self.telling(&words);
+            return is_told(told, 1).then(|| format!("{words}{}", times(told)));
+        }
+        Some(words)
+    }
+
+    /// How often this error was told, this time included.
+    fn telling(&mut self, error: &str) -> usize {
+        let told = self.told.entry(error.to_owned()).or_default();
+        *told += 1;
+        *told
+    }
+
+    /// The lines that an entry is worth, if any.
+    pub(super) fn lines(&mut self, entry: &Entry) -> Option<String> {
+        let now_ms = self.since.elapsed_ms();
+        self.status.take(entry, now_ms);
+        if self.level == Level::Nothing {
+            return None;
+        }
+        let lines = self.words(entry);
+        if lines.is_some() {
+            self.last_line_ms = now_ms;
+        }
+        lines
+    }
+
+    fn words(&mut self, entry: &Entry) -> Option<String> {
+        if let Entry::RunStarted { trials, provenance, .. } = entry {
+            self.persona = provenance.persona.clone();
+            let names = TrialNames::new(trials);
+            self.labels = trials.iter().map(|trial| (trial.number, short_name(&names.name(trial), LABEL))).collect();
+            self.label_width = self.labels.values().map(|label| label.chars().count()).max().unwrap_or_default();
+        }
+        match entry {
+            Entry::RunStarted { .. }
+            | Entry::GradingStarted { .. }
+            | Entry::RunFinished { .. }
+            | Entry::SessionOpened { .. }
+            | Entry::AgentOutput { .. }
+            | Entry::LookedBefore { .. }
+            | Entry::Primed { .. }
+            | Entry::AgentRefused { .. }
+            | Entry::ModelAsked { .. } => None,
+            Entry::LimitReached { why, .. } => Some(self.ink.unsure(&format!("stopped: {why}"))),
+            Entry::GraphChanged { trial, changes } => {
+                let lines = changes.iter().map(|change| self.line(*trial, &report::change(change, self.ink)));
+                (self.level == Level::Everything).then(|| lines.collect::<Vec<_>>().join("\n"))
+            }
+            Entry::TrialStarted { .. } | Entry::ConversationEnded { .. } if self.level == Level::Failures => None,
+            Entry::TrialStarted { trial, .. } => Some(self.line(*trial, "started")),
+            Entry::UserSaid { trial, text, .. } => self.message(*trial, &format!("{}:", self.persona), text),
+            Entry::TurnFinished { trial, turn } => {
+                *self.turns.entry(*trial).or_default() += 1;
+                self.turn(*trial, turn)
+            }
+            // What brought it to a stop is told with the trial's outcome.
+            Entry::ConversationEnded { ending: Ending::CutOff, .. } => None,
+            Entry::ConversationEnded { trial, ending, .. } => {
+                let turns = self.turns.get(trial).copied().unwrap_or_default();
+                Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_words(ending))))
+            }
+            Entry::Judged { trial, judgement, .. } => match &judgement.reply {
+                Observed::Seen(_) if judgement.rejected.is_empty() => None,
+                Observed::Seen(_) => {
+                    Some(self.line(*trial, &format!("the judge was asked {} times", judgement.rejected.len() + 1)))
+                }
+                Observed::Failed(error) => Some(self.line(*trial, &self.ink.unsure(&plain(error)))),
+            },
+            Entry::TrialFinished { trial, outcome, scorecard, .. } => {
+                let line = self.finished(*trial, outcome, scorecard.as_ref());
+                self.labels.remove(trial);
+                self.turns.remove(trial);
+                line
+            }
+        }
+    }
+
+    /// How a trial came out.
+    fn finished(&mut self, trial: u32, outcome: &Outcome, card: Option<&Scorecard>) -> Option<String> {
+        let failed = card.map(failed_parts).unwrap_or_default();
+        if let Some(error) = outcome.error() {
+            self.status.has_failed();
+            let error = one_line(error, UNCUT);
+            let told = self.telling(&error);
+            if self.level == Level::Failures && !is_told(told, 2) {
+                return None;
+            }
+            let error = if told > 2 { format!("the same error again{}", times(told)) } else { error };
+            let words = format!("{}: {error}", outcome.label());
+            let is_agents = matches!(outcome, Outcome::AgentFailed { .. });
+            return Some(self.line(trial, &if is_agents { self.ink.bad(&words) } else { self.ink.unsure(&words) }));
+        }
+        let score = card.and_then(Scorecard::score);
+        let done = score.map_or_else(
+            || self.ink.unsure("done, without a score"),
+            |score| {
+                let words = format!("done, {}", two_decimals(score.get()));
+                if failed.is_empty() { self.ink.good(&words) } else { self.ink.bad(&words) }
+            },
+        );
+        if failed.is_empty() && score.is_some() {
+            return (self.level != Level::Failures).then(|| self.line(trial, &done));
+        }
+        self.status.has_failed();
+        let failed = if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
+        Some(self.line(trial, &format!("{done}{}", one_line(&failed, UNCUT))))
+    }
+
+    fn turn(&mut self, trial: u32, turn: &Turn) -> Option<String> {
+        let mut lines = Vec::new();
+        for (failure, number) in turn.failures.iter().zip(1..) {
+            let error = one_line(&failure.error, UNCUT);
+            let told = self.telling(&format!("try {number} failed: {error}"));
+            if self.level == Level::Failures && !is_told(told, 2) {
+                continue;
+            }
+            let error = if told > 2 { format!("the same error again{}", times(told)) } else { error };
+            let words = format!("try {number} failed: {error}{}", report::excuse(failure));
+            lines.push(self.line(trial, &self.ink.unsure(&words)));
+        }
+        if self.level == Level::Everything {
+            for event in &turn.events {
+                lines.extend(report::event(event, self.ink).lines().map(|text| self.line(trial, text)));
+            }
+        }
+        if let Some(text) = &turn.agent {
+            let speaker = format!("agent ({:.0} ms):", turn.latency_ms.unwrap_or_default());
+            lines.extend(self.message(trial, &speaker, text));
+        }
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    fn message(&self, trial: u32, speaker: &str, text: &str) -> Option<String> {
+        let speaker = plain(speaker);
+        match self.level {
+            Level::Nothing | Level::Phases | Level::Failures => None,
+            Level::Everything => {
+                Some(self.line(trial, &format!("{} {}", self.ink.bold(&speaker), plain(text).replace('\n', "\n    "))))
+            }
+        }
+    }
+
+    fn line(&self, trial: u32, text: &str) -> String {
+        let label = self.labels.get(&trial).map_or("", String::as_str);
+        format!("{}  {text}", self.ink.dim(&format!("{label:<width$}", width = self.label_width)))
+    }
+}
+
+/// Whether what was told so often already is told once more: the first times, then each time that it is ten times as often.
+fn is_told(told: usize, first: usize) -> bool {
+    told <= first || (told >= 10 && told.checked_ilog10().is_some_and(|exponent| 10_usize.pow(exponent) == told))
+}
+
+fn times(told: usize) -> String {
+    if told > 1 { format!(" ({told} times by now)") } else { String::new() }
+}
+
+fn ending_words(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::SignedOff => "signed off",
+        Ending::ScriptEnded => "every line was said",
+        Ending::MaxTurns => "ended by maxTurns",
+        Ending::AgentFailed { .. } => "the agent failed",
+        Ending::TimeLimit { .. } => "ended by limits.trial",
+        Ending::CutOff => "cut off",
+    }
+}

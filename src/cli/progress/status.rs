@@ -1,0 +1,179 @@
+//! How far a run is, and what its conversations wait for.
+
+use std::collections::BTreeMap;
+
+use crate::evidence::Usage;
+use crate::money::{Dollars, Price};
+use crate::record::Entry;
+use crate::report::{Ink, duration, one_line, thousands};
+
+/// Whoever waits for so long is named, in milliseconds.
+const LONG_MS: f64 = 3000.0;
+
+/// The widest and the narrowest drawing of how much is done.
+const WIDEST: usize = 30;
+const NARROWEST: usize = 10;
+
+/// A length of time without parts of seconds.
+fn time(ms: f64) -> String {
+    let seconds = (ms / 1000.0).round();
+    if seconds < 10.0 { format!("{seconds} s") } else { duration(seconds) }
+}
+
+/// What a conversation waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Awaited {
+    Agent,
+    Persona,
+    Judge,
+    SetUp,
+}
+
+impl Awaited {
+    fn words(self) -> &'static str {
+        match self {
+            Awaited::Agent => "agent",
+            Awaited::Persona => "persona",
+            Awaited::Judge => "judge",
+            Awaited::SetUp => "set-up",
+        }
+    }
+}
+
+/// A conversation that goes on.
+#[derive(Debug)]
+struct UnderWay {
+    awaited: Awaited,
+    /// Since when, in milliseconds of the run.
+    since_ms: f64,
+}
+
+/// How far a run is.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    is_begun: bool,
+    all: usize,
+    done: usize,
+    failed: usize,
+    under_way: BTreeMap<u32, UnderWay>,
+    tokens: u64,
+    cost: Dollars,
+    prices: BTreeMap<String, Price>,
+    /// The agent's model of each trial that is not over.
+    models: BTreeMap<u32, String>,
+}
+
+impl Status {
+    /// Takes in what happened at this moment.
+    pub(super) fn take(&mut self, entry: &Entry, now_ms: f64) {
+        let awaited = match entry {
+            Entry::RunStarted { provenance, trials, .. } => {
+                (self.is_begun, self.all) = (true, trials.len());
+                self.prices = provenance.prices.clone();
+                self.models = trials.iter().map(|trial| (trial.number, trial.model.clone())).collect();
+                return;
+            }
+            Entry::TrialStarted { .. } => Awaited::SetUp,
+            Entry::LookedBefore { .. } => Awaited::Persona,
+            Entry::UserSaid { .. } => Awaited::Agent,
+            Entry::TurnFinished { trial, turn } => {
+                let model = self.models.get(trial).cloned().unwrap_or_default();
+                self.spend(&model, turn.usage.as_ref());
+                Awaited::Persona
+            }
+            Entry::ConversationEnded { .. } => Awaited::Judge,
+            Entry::ModelAsked { call, .. } => return self.spend(&call.model, Some(&call.usage)),
+            Entry::TrialFinished { trial, .. } => {
+                self.done += 1;
+                self.under_way.remove(trial);
+                self.models.remove(trial);
+                return;
+            }
+            _ => return,
+        };
+        if let Some(trial) = entry.trial() {
+            self.under_way.insert(trial, UnderWay { awaited, since_ms: now_ms });
+        }
+    }
+
+    /// A conversation that is over has failed.
+    pub(super) fn has_failed(&mut self) {
+        self.failed += 1;
+    }
+
+    fn spend(&mut self, model: &str, usage: Option<&Usage>) {
+        let Some(usage) = usage else { return };
+        self.tokens += usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
+        let cost = self.prices.get(model).map(|price| price.cost(usage).known());
+        self.cost = self.cost.plus(cost.unwrap_or_default());
+    }
+
+    /// How much is done, in how long, what is left, and what it took.
+    fn facts(&self, now_ms: f64) -> Vec<String> {
+        let mut facts = Vec::new();
+        if self.failed > 0 {
+            facts.push(format!("{} failed", self.failed));
+        }
+        facts.push(time(now_ms));
+        if self.done > 0 && self.done < self.all {
+            let left_ms = now_ms / self.done as f64 * (self.all - self.done) as f64;
+            facts.push(format!("about {} left", time(left_ms)));
+        }
+        if self.tokens > 0 {
+            facts.push(format!("{} tokens", thousands(self.tokens)));
+        }
+        if self.cost > Dollars::ZERO {
+            facts.push(self.cost.to_string());
+        }
+        facts
+    }
+
+    /// What is waited for; `label` names a trial.
+    fn awaited(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
+        if !self.is_begun {
+            return "looking whether agent, graph and models are there".to_owned();
+        }
+        if self.under_way.is_empty() {
+            return if self.done == self.all { "ending what was started" } else { "waiting for room" }.to_owned();
+        }
+        let mut counts: BTreeMap<Awaited, usize> = BTreeMap::new();
+        self.under_way.values().for_each(|it| *counts.entry(it.awaited).or_default() += 1);
+        let counts: Vec<String> =
+            counts.iter().map(|(awaited, count)| format!("{} {count}", awaited.words())).collect();
+        let longest = self.under_way.iter().min_by(|(_, a), (_, b)| a.since_ms.total_cmp(&b.since_ms));
+        let longest = longest.filter(|(_, it)| now_ms - it.since_ms >= LONG_MS);
+        let longest = longest.map_or_else(String::new, |(trial, it)| {
+            format!(" · {}: {}, {}", time(now_ms - it.since_ms), it.awaited.words(), label(*trial))
+        });
+        format!("waiting for {}{longest}", counts.join(", "))
+    }
+
+    /// The lines at the bottom of a terminal.
+    pub(super) fn bar(&self, now_ms: f64, width: usize, ink: Ink, label: impl Fn(u32) -> String) -> Vec<String> {
+        // The last column stays free: a terminal may go on in the next line when it is written.
+        let width = width.saturating_sub(1);
+        let awaited = ink.dim(&one_line(&self.awaited(now_ms, label), width));
+        let facts = self.facts(now_ms).join(" · ");
+        if !self.is_begun {
+            return vec![one_line(&facts, width), awaited];
+        }
+        let words = format!("{}/{} · {facts}", self.done, self.all);
+        let room = width.saturating_sub(words.chars().count() + 2).min(WIDEST);
+        let words = one_line(&words, width);
+        if room < NARROWEST {
+            return vec![words, awaited];
+        }
+        let full = room * self.done / self.all.max(1);
+        let drawing = format!("{}{}", ink.good(&"━".repeat(full)), ink.dim(&"─".repeat(room - full)));
+        vec![format!("{drawing}  {words}"), awaited]
+    }
+
+    /// The same in one line, for a log.
+    pub(super) fn line(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
+        let awaited = self.awaited(now_ms, label);
+        match self.is_begun {
+            true => format!("{} of {} done · {} · {awaited}", self.done, self.all, self.facts(now_ms).join(" · ")),
+            false => awaited,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+use std::collections::BTreeMap;
+
+use super::status::Status;
+use super::*;
+use crate::clock::Clock;
+use crate::evidence::{Condition, FailedTry, TrialId, Usage};
+use crate::money::{LongContext, Price};
+use crate::record::{Asker, FORMAT_VERSION, ModelCall, Provenance};
+
+fn begun(trials: u32) -> Entry {
+    let price = Price { input: 1000.0, cached_input: None, output: 0.0, long_context: None::<LongContext> };
+    let trials = (1..=trials).map(|number| TrialId {
+        number,
+        case: format!("case {number}"),
+        model: "m".to_owned(),
+        condition: Condition::WithFacts,
+        repeat: 1,
+    });
+    Entry::RunStarted {
+        version: FORMAT_VERSION,
+        id: "id".to_owned(),
+        at: "2026-01-01T00:00:00Z".parse().unwrap(),
+        provenance: Box::new(Provenance {
+            prices: [("judge".to_owned(), price)].into_iter().collect(),
+            ..Provenance::default()
+        }),
+        job: None,
+        templates: BTreeMap::new(),
+        trials: trials.collect(),
+    }
+}
+
+fn started(trial: u32) -> Entry {
+    Entry::TrialStarted { trial, at: "2026-01-01T00:00:00Z".parse().unwrap() }
+}
+
+fn said(trial: u32) -> Entry {
+    Entry::UserSaid { trial, turn: 1, text: "Hello".to_owned() }
+}
+
+fn asked(trial: u32) -> Entry {
+    let usage = Usage::from_counts(Some(1200), Some(34));
+    let at = "2026-01-01T00:00:00Z".parse().unwrap();
+    Entry::ModelAsked { trial, call: ModelCall { at, asker: Asker::Judge, model: "judge".to_owned(), usage } }
+}
+
+fn finished(trial: u32, outcome: Outcome) -> Entry {
+    Entry::TrialFinished { trial, at: "2026-01-01T00:00:00Z".parse().unwrap(), outcome, scorecard: None }
+}
+
+fn broken() -> Outcome {
+    Outcome::Broken { error: "the graph is down".to_owned() }
+}
+
+fn progress(level: Level) -> Progress {
+    Progress {
+        level,
+        ink: Ink::None,
+        persona: String::new(),
+        labels: BTreeMap::new(),
+        label_width: 0,
+        turns: BTreeMap::new(),
+        status: Status::default(),
+        has_bar: level == Level::Failures,
+        told: HashMap::new(),
+        since: Clock::system().start(),
+        last_line_ms: 0.0,
+        silence_ms: SILENCE_MS,
+    }
+}
+
+#[test]
+fn the_bar_says_how_far_the_run_is_what_it_took_and_what_it_waits_for() {
+    let mut status = Status::default();
+    let bar = |status: &Status, now_ms, width| status.bar(now_ms, width, Ink::None, |trial| format!("case {trial}"));
+    assert_eq!(bar(&status, 2000.0, 80), ["2 s", "looking whether agent, graph and models are there"]);
+    status.take(&begun(4), 2000.0);
+    for (entry, now_ms) in [
+        (started(1), 2000.0),
+        (started(2), 2000.0),
+        (said(1), 3000.0),
+        (asked(2), 4000.0),
+        (finished(2, Outcome::Graded), 9000.0),
+        (started(3), 9000.0),
+        (started(4), 9500.0),
+    ] {
+        status.take(&entry, now_ms);
+    }
+    status.has_failed();
+    assert_eq!(
+        bar(&status, 10_000.0, 100),
+        [
+            "━━━━━━━───────────────────────  1/4 · 1 failed · 10 s · about 30 s left · 1,234 tokens · $1.20",
+            "waiting for agent 1, set-up 2 · 7 s: agent, case 1"
+        ]
+    );
+    for width in 30..120 {
+        for line in bar(&status, 10_000.0, width) {
+            assert!(line.chars().count() < width, "{width}: {line}");
+        }
+    }
+    for trial in [1, 3, 4] {
+        status.take(&finished(trial, Outcome::Graded), 20_000.0);
+    }
+    assert_eq!(
+        status.line(20_000.0, |_| String::new()),
+        "4 of 4 done · 1 failed · 20 s · 1,234 tokens · $1.20 · ending what was started"
+    );
+}
+
+#[test]
+fn on_a_terminal_only_what_fails_has_a_line() {
+    let mut progress = progress(Level::Failures);
+    for entry in [begun(2), started(1), said(1), finished(1, Outcome::Graded)] {
+        assert_eq!(progress.lines(&entry).filter(|_| entry != finished(1, Outcome::Graded)), None);
+    }
+    assert_eq!(progress.lines(&finished(2, broken())).as_deref(), Some("case 2 with facts  broken: the graph is down"));
+    assert_eq!(progress.bar(80).len(), 2);
+    progress.mute();
+    assert!(progress.bar(80).is_empty() && progress.lines(&finished(2, broken())).is_none());
+}
+
+#[test]
+fn what_fails_again_and_again_is_told_once_and_counted() {
+    let mut progress = progress(Level::Failures);
+    progress.lines(&begun(200));
+    let told: Vec<String> = (1..=120).filter_map(|trial| progress.lines(&finished(trial, broken()))).collect();
+    let shown: Vec<&str> = told.iter().filter_map(|line| line.split_once("broken: ")).map(|(_, error)| error).collect();
+    let again = |times| format!("the same error again ({times} times by now)");
+    assert_eq!(shown, ["the graph is down", "the graph is down", &again(10), &again(100)]);
+
+    let retry = WaitReason::Retry { whose: "the judge's model", error: "answered 500" };
+    let words: Vec<String> = (0..10).filter_map(|_| progress.waiting(retry, Duration::ZERO)).collect();
+    let first = "the judge's model: answered 500; trying again";
+    assert_eq!(words, [first.to_owned(), format!("{first} (10 times by now)")]);
+    let agents = WaitReason::Retry { whose: WaitReason::AGENT, error: "answered 500" };
+    assert_eq!(progress.waiting(agents, Duration::ZERO), None, "it is told with the reply");
+}
+
+#[test]
+fn a_log_that_is_silent_for_long_gets_signs_of_life_further_and_further_apart() {
+    let mut progress = progress(Level::Phases);
+    progress.lines(&begun(1));
+    progress.lines(&started(1));
+    assert_eq!(progress.sign_of_life(), None);
+    progress.last_line_ms -= SILENCE_MS;
+    let words = progress.sign_of_life().unwrap();
+    assert!(words.starts_with("0 of 1 done · 0 s · waiting for set-up 1"), "{words}");
+    progress.last_line_ms -= SILENCE_MS;
+    assert_eq!(progress.sign_of_life(), None, "twice as long");
+    progress.last_line_ms -= SILENCE_MS;
+    assert!(progress.sign_of_life().is_some());
+    progress.level = Level::Nothing;
+    progress.last_line_ms -= 10.0 * LONGEST_SILENCE_MS;
+    assert_eq!(progress.sign_of_life(), None);
+}
+
+#[test]
+fn a_log_has_a_line_a_phase() {
+    let mut progress = progress(Level::Phases);
+    let failed =
+        Turn { failures: vec![FailedTry::untimed("HTTP 500".to_owned(), true)], ..Turn::begun(1, "a".to_owned()) };
+    let words: Vec<String> = [
+        begun(1),
+        started(1),
+        said(1),
+        Entry::TurnFinished { trial: 1, turn: failed },
+        finished(1, Outcome::AgentFailed { error: "HTTP 500".to_owned() }),
+    ]
+    .iter()
+    .filter_map(|entry| progress.lines(entry))
+    .collect();
+    assert_eq!(
+        words,
+        ["with facts  started", "with facts  try 1 failed: HTTP 500", "with facts  agent failed: HTTP 500"]
+    );
+}
