@@ -18,7 +18,7 @@ mod check;
 mod configuration;
 mod limits;
 mod load;
-mod mask;
+mod redaction;
 mod model;
 mod model_file;
 mod nearest;

@@ -1,6 +1,6 @@
 //! The problems of a job file as data; `render` writes them down.
 
-use super::mask::{BLOT, Mask};
+use super::redaction::{REDACTED, Redaction};
 use super::source::{SourceLines, SourceSpan};
 use super::template_check::TemplatePlace;
 use crate::secret::is_misplaced_in_key;
@@ -59,7 +59,7 @@ pub(super) struct Report<'a> {
     /// The text that the problems are in.
     pub(super) lines: &'a SourceLines<'a>,
     /// Hides secrets in its lines.
-    pub(super) mask: Mask,
+    pub(super) redaction: Redaction,
     file: &'a str,
     list: Vec<Problem>,
     /// Those in other files, with their lines.
@@ -69,7 +69,7 @@ pub(super) struct Report<'a> {
 impl<'a> Report<'a> {
     /// An empty report on a file.
     pub(super) fn new(file: &'a str, lines: &'a SourceLines<'a>) -> Report<'a> {
-        Report { lines, mask: Mask::Everything, file, list: Vec::new(), elsewhere: Vec::new() }
+        Report { lines, redaction: Redaction::Everything, file, list: Vec::new(), elsewhere: Vec::new() }
     }
 
     /// Adds a problem.
@@ -113,10 +113,10 @@ impl<'a> Report<'a> {
         for problem in &mut self.list {
             let line = self.lines.line(problem.line);
             if hidden.as_ref().is_none_or(|(of, _)| *of != problem.line) {
-                hidden = Some((problem.line, self.mask.hidden(self.lines, problem.line)));
+                hidden = Some((problem.line, self.redaction.hidden(self.lines, problem.line)));
             }
             if let Some((_, hidden)) = &hidden {
-                self.mask.apply(problem, line, hidden);
+                self.redaction.apply(problem, line, hidden);
             }
         }
         self.list.append(&mut self.elsewhere);
@@ -131,7 +131,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// The key of a mapping, in backticks; hidden where it holds what may be a secret.
 pub(super) fn quoted_key(key: &str) -> String {
-    quoted(if is_misplaced_in_key(key) { BLOT } else { key })
+    quoted(if is_misplaced_in_key(key) { REDACTED } else { key })
 }
 
 /// A text from the file, cut short where it is long.

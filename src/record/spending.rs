@@ -81,16 +81,16 @@ impl Display for Spending {
 /// Adds up what a run took, trial by trial.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
-    rows: Vec<Row>,
+    rows: Vec<LedgerRow>,
 }
 
 #[derive(Debug, Clone)]
-struct Row {
+struct LedgerRow {
     spending: Spending,
     price: Option<Price>,
 }
 
-impl Row {
+impl LedgerRow {
     /// Each reply has its own price: a long request makes no other one dear. One that reports nothing among others that
     /// do is one that is known to be missing.
     fn add(&mut self, reported: Option<Usage>) {
@@ -148,14 +148,14 @@ impl Ledger {
         rows
     }
 
-    fn row(&mut self, (spender, stage, model): (Spender, Stage, &str), provenance: &Provenance) -> &mut Row {
-        let is_it = |row: &Row| {
+    fn row(&mut self, (spender, stage, model): (Spender, Stage, &str), provenance: &Provenance) -> &mut LedgerRow {
+        let is_it = |row: &LedgerRow| {
             (row.spending.spender, row.spending.stage, row.spending.model.as_str()) == (spender, stage, model)
         };
         let place = self.rows.iter().position(is_it).unwrap_or_else(|| {
             let (model, price) = (model.to_owned(), provenance.prices.get(model).copied());
             let spending = Spending { spender, stage, model, calls: 0, usage: None, cost: Cost::NOTHING };
-            self.rows.push(Row { spending, price });
+            self.rows.push(LedgerRow { spending, price });
             self.rows.len() - 1
         });
         &mut self.rows[place]

@@ -11,14 +11,14 @@ pub type AssertionKey<'a> = (&'a str, &'a str);
 /// The assertions that may say nothing of the conversations, by all trials of their cases.
 #[derive(Debug, Clone, Default)]
 pub struct Doubts {
-    cases: BTreeMap<String, Vec<(String, Doubt)>>,
+    cases: BTreeMap<String, Vec<(String, AssertionDoubt)>>,
     /// Whether what held before the conversation can be what earlier conversations left.
     pub may_be_left_over: bool,
 }
 
 /// The state of one assertion over all trials.
 #[derive(Debug, Clone, Default)]
-struct Doubt {
+struct AssertionDoubt {
     /// It was checked, and could have failed.
     can_fail: bool,
     /// It was checked, and could not have failed.
@@ -40,7 +40,7 @@ impl Doubts {
         };
         for (place, item) in items.iter().enumerate() {
             if case.get(place).is_none_or(|(key, _)| key != item.key()) {
-                case.insert(place.min(case.len()), (item.key().to_owned(), Doubt::default()));
+                case.insert(place.min(case.len()), (item.key().to_owned(), AssertionDoubt::default()));
             }
             let doubt = &mut case[place].1;
             let is_vacuous = item.vacuity == Some(Vacuity::Vacuous);
@@ -67,7 +67,7 @@ impl Doubts {
         self.keys(|doubt| doubt.held_before && (doubt.can_fail || !doubt.is_vacuous))
     }
 
-    fn keys(&self, is_one: impl Fn(&Doubt) -> bool) -> Vec<AssertionKey<'_>> {
+    fn keys(&self, is_one: impl Fn(&AssertionDoubt) -> bool) -> Vec<AssertionKey<'_>> {
         let all = self.cases.iter().flat_map(|(case, keys)| keys.iter().map(move |(key, doubt)| ((case, key), doubt)));
         all.filter(|(_, doubt)| is_one(doubt)).map(|((case, key), _)| (case.as_str(), key.as_str())).collect()
     }

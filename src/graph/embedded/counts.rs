@@ -2,7 +2,7 @@
 
 /// Update counters of a statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct WriteCounts {
     /// Nodes that were made.
     pub nodes_created: u64,
     /// Nodes that were deleted.
@@ -27,11 +27,11 @@ pub struct Counts {
     pub constraints_removed: u64,
 }
 
-impl Counts {
+impl WriteCounts {
     /// The engine's counters on this thread since the last call.
-    pub(super) fn take() -> Counts {
+    pub(super) fn take() -> WriteCounts {
         let theirs = graphdblite::take_counts();
-        Counts {
+        WriteCounts {
             nodes_created: theirs.nodes_created,
             nodes_deleted: theirs.nodes_deleted,
             relationships_created: theirs.relationships_created,
@@ -39,7 +39,7 @@ impl Counts {
             properties_set: theirs.properties_set,
             labels_added: theirs.labels_added,
             labels_removed: theirs.labels_removed,
-            ..Counts::default()
+            ..WriteCounts::default()
         }
     }
 

@@ -33,7 +33,7 @@ pub use certain::certain_problem;
 pub use client::EmbeddedGraph;
 pub use compile::compile_problem;
 pub use config::{EmbeddedConfig, Megabytes};
-pub use counts::Counts;
+pub use counts::WriteCounts;
 pub use error::{StatementError, StatementErrorKind};
 pub use limits::EmbeddedLimits;
 pub use memory::Held;

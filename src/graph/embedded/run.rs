@@ -9,7 +9,7 @@ use graphdblite::{GraphError as Theirs, Value as Engine};
 use super::bridge::{Bridged, bridge};
 use super::cancel::CommitOrCancel;
 use super::catalog;
-use super::counts::Counts;
+use super::counts::WriteCounts;
 use super::engine::OpenDatabase;
 use super::error::StatementError;
 use super::memory::full;
@@ -25,11 +25,11 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Value};
 pub(super) struct Done {
     pub(super) columns: Vec<String>,
     effect: Effect,
-    counts: Counts,
+    counts: WriteCounts,
 }
 
 impl Done {
-    fn without_rows(effect: Effect, counts: Counts) -> Done {
+    fn without_rows(effect: Effect, counts: WriteCounts) -> Done {
         Done { columns: Vec::new(), effect, counts }
     }
 }
@@ -135,7 +135,7 @@ impl OpenDatabase {
         let effect = match dispatch(statement)? {
             Dispatch::Compile => {
                 self.explain(statement, parameters)?;
-                return Ok(Done::without_rows(Effect::Read, Counts::default()));
+                return Ok(Done::without_rows(Effect::Read, WriteCounts::default()));
             }
             Dispatch::Schema(_) if !writes => return Err(wire::refused_write().into()),
             Dispatch::Schema(command) => {
@@ -147,10 +147,10 @@ impl OpenDatabase {
             Dispatch::Run => Effect::Read,
         };
         let Some(Prepared { ours, declared, theirs, given }) = self.prepared(statement, declared, parameters)? else {
-            return Ok(Done::without_rows(effect, Counts::default()));
+            return Ok(Done::without_rows(effect, WriteCounts::default()));
         };
         graphdblite::take_written();
-        Counts::take();
+        WriteCounts::take();
         let memory = self.memory;
         let refused = |theirs: Theirs| match is_full(&theirs) {
             true => full(memory).into(),
@@ -162,7 +162,7 @@ impl OpenDatabase {
         // What the statement did goes with its transaction.
         theirs.name_problem.map_or(Ok(()), |message| Err(StatementError::statement(message)))?;
         self.enforce()?;
-        Ok(Done { columns: reader.columns(), effect, counts: Counts::take() })
+        Ok(Done { columns: reader.columns(), effect, counts: WriteCounts::take() })
     }
 
     /// The statement after EXPLAIN is compiled and not run. There are no rows, and no plan either.

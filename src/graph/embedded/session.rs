@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::counts::Counts;
+use super::counts::WriteCounts;
 use super::error::{StatementError, StatementErrorKind};
 use super::memory::Held;
 use super::packed::{Form, Packed};
@@ -43,7 +43,7 @@ pub struct Answer {
     /// Its kind.
     pub effect: Effect,
     /// Its update counters.
-    pub counts: Counts,
+    pub counts: WriteCounts,
     /// The memory of the rows, for as long as they are kept.
     pub held: Held,
 }

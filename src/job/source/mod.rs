@@ -10,8 +10,8 @@ mod syntax;
 pub use lines::{SourceLines, SourceSpan};
 pub use node::{Key, YamlContent, YamlNode, as_json};
 
-use super::mask::Mask;
 use super::problem::Report;
+use super::redaction::Redaction;
 use super::secrets::Found;
 
 /// Reads one YAML document without reporting its errors: the trees of its first and its last keys, where
@@ -37,7 +37,7 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
             None
         }
         Ok(root) => {
-            report.mask = Mask::new(Found::from_tree(&root));
+            report.redaction = Redaction::new(Found::from_tree(&root));
             Some(root)
         }
         Err(error) => {
@@ -47,7 +47,7 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
             if root.is_some() {
                 let mut found = Found::default();
                 read_leniently(text).iter().for_each(|root| found.add(root));
-                report.mask = Mask::new(found);
+                report.redaction = Redaction::new(found);
             }
             syntax::report(report, error, root.as_ref());
             root

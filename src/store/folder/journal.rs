@@ -56,7 +56,7 @@ impl Journal {
         })
     }
 
-    /// The same journal; what this redactor knows is blotted out of every entry.
+    /// The same journal; this redactor clears every entry.
     pub fn with_redactor(mut self, redactor: Redactor) -> Journal {
         self.redactor = redactor;
         self

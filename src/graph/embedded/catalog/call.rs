@@ -94,7 +94,7 @@ pub(in crate::graph::embedded) fn rewrite(
     Ok(Some(rewritten))
 }
 
-fn showing(s: &Statement<'_>, shown: show::Shown) -> Result<Rewritten, StatementError> {
+fn showing(s: &Statement<'_>, shown: show::ShowAnswer) -> Result<Rewritten, StatementError> {
     let mut rewritten = Rewritten::default();
     let (yielded, tail) = yields(s, shown.next)?;
     let rows = if yielded.is_some() { shown.full } else { shown.brief };

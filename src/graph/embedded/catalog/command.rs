@@ -2,7 +2,7 @@
 
 use super::rules::{EntityKind, IndexKind, Rules, SchemaFault, Subject, fault};
 use crate::cypher::{Statement, Token, TokenKind, unquoted};
-use crate::graph::embedded::counts::Counts;
+use crate::graph::embedded::counts::WriteCounts;
 use crate::graph::embedded::error::StatementError;
 use crate::graph::embedded::gap;
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
@@ -57,7 +57,7 @@ pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<R
 
 impl Command {
     /// Changes the rules and returns the counts of what was changed.
-    pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<Counts, StatementError> {
+    pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<WriteCounts, StatementError> {
         let name = match &self.name {
             None => None,
             Some(Name::Written(name)) => Some(name.clone()),
@@ -66,7 +66,7 @@ impl Command {
                 _ => return Err(StatementError::statement(format!("The parameter ${parameter} is no name."))),
             },
         };
-        let mut counts = Counts::default();
+        let mut counts = WriteCounts::default();
         match &self.action {
             SchemaAction::CreateIndex(kind, subject) => {
                 counts.indexes_added = rules.add_index(name, *kind, subject.clone(), self.lenient)?.into();

@@ -15,7 +15,7 @@ pub(super) use call::{administers, rewrite};
 pub(super) use command::{Command, command};
 pub use rules::SchemaFault;
 
-use super::counts::Counts;
+use super::counts::WriteCounts;
 use super::engine::OpenDatabase;
 use super::error::StatementError;
 use crate::graph::Parameters;
@@ -35,13 +35,13 @@ impl OpenDatabase {
     }
 
     /// Runs a schema command in the open writing transaction.
-    pub(super) fn handle(&mut self, command: &Command, parameters: &Parameters) -> Result<Counts, StatementError> {
+    pub(super) fn handle(&mut self, command: &Command, parameters: &Parameters) -> Result<WriteCounts, StatementError> {
         let mut rules = self.rules()?;
         let counts = command.apply(&mut rules, parameters)?;
         if let Some(constraint) = rules.constraints.last().filter(|_| counts.constraints_added > 0) {
             unique::holds(&self.database, constraint)?;
         }
-        if counts != Counts::default() {
+        if counts != WriteCounts::default() {
             let text = serde_json::to_string(&rules).map_err(|error| StatementError::broken(&error.to_string()))?;
             self.database.set_note(NOTE, &text)?;
         }

@@ -10,7 +10,7 @@ use crate::graph::embedded::engine::OpenDatabase;
 use crate::graph::embedded::error::StatementError;
 
 /// The answer to a SHOW, and where the statement goes on.
-pub(super) struct Shown {
+pub(super) struct ShowAnswer {
     /// Without YIELD.
     pub(super) brief: NamedRows,
     /// All columns, from which YIELD chooses.
@@ -50,7 +50,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// The answer to a SHOW; `None` when nothing is known of it.
-pub(super) fn shown(store: &OpenDatabase, s: &Statement<'_>) -> Result<Option<Shown>, StatementError> {
+pub(super) fn shown(store: &OpenDatabase, s: &Statement<'_>) -> Result<Option<ShowAnswer>, StatementError> {
     let found = |most: usize, keywords: &str| (1..=most).find(|at| s.keyword(*at, keywords));
     let shown = if let Some(last) = found(3, "INDEX INDEXES") {
         let kind = if last == 1 { "ALL".to_owned() } else { s.at(1).to_uppercase() };
@@ -80,11 +80,11 @@ pub(super) fn shown(store: &OpenDatabase, s: &Statement<'_>) -> Result<Option<Sh
 }
 
 /// Rows of which so many columns are shown without YIELD.
-fn shown_as(brief: usize, columns: &'static str, rows: Vec<Vec<Engine>>, next: usize) -> Shown {
+fn shown_as(brief: usize, columns: &'static str, rows: Vec<Vec<Engine>>, next: usize) -> ShowAnswer {
     let full = NamedRows { columns: columns.split(' ').collect(), rows };
     let cut = |row: &Vec<Engine>| row.iter().take(brief).cloned().collect();
     let columns = full.columns.iter().take(brief).copied().collect();
-    Shown { brief: NamedRows { columns, rows: full.rows.iter().map(cut).collect() }, full, next }
+    ShowAnswer { brief: NamedRows { columns, rows: full.rows.iter().map(cut).collect() }, full, next }
 }
 
 fn by_name(mut rows: Vec<Vec<Engine>>, column: usize) -> Vec<Vec<Engine>> {
@@ -219,7 +219,7 @@ fn constraints(rules: &Rules, sort: &str) -> Option<Vec<Vec<Engine>>> {
 }
 
 /// `SHOW DATABASES`, `SHOW DATABASE name`, `SHOW DEFAULT DATABASE`, `SHOW HOME DATABASE`.
-fn databases(s: &Statement<'_>, last: usize) -> Shown {
+fn databases(s: &Statement<'_>, last: usize) -> ShowAnswer {
     let one = last == 1 && s.keyword(1, "DATABASE") && !s.keyword(2, "YIELD WHERE");
     let wanted = !one || s.len() < 3 || s.at(2).trim_matches('`').eq_ignore_ascii_case("neo4j");
     let next = if one { 3 } else { last + 1 };

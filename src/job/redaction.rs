@@ -8,10 +8,10 @@ use super::source::SourceLines;
 use crate::secret::{Redactor, is_key_name, is_worth_hiding, secret_parts};
 
 /// The placeholder of hidden text.
-pub(super) const BLOT: &str = "***";
+pub(super) const REDACTED: &str = "***";
 
 /// The parts of a file's lines that are hidden.
-pub(super) enum Mask {
+pub(super) enum Redaction {
     /// The secrets of the tree that was read.
     Secrets(Box<KnownSecrets>),
     /// Everything but known keys and punctuation: the text is no YAML, so that the meaning of its parts is unknown.
@@ -24,27 +24,27 @@ pub(super) struct KnownSecrets {
     redactor: Redactor,
 }
 
-impl Mask {
-    /// The mask of a tree.
-    pub(super) fn new(mut found: Found) -> Mask {
+impl Redaction {
+    /// The redaction of a tree.
+    pub(super) fn new(mut found: Found) -> Redaction {
         found.texts.append(&mut found.guessed);
         found.texts.retain(|text| is_worth_hiding(text));
         found.texts.sort_unstable();
         found.texts.dedup();
         if found.texts.len() > MOST {
-            return Mask::Everything;
+            return Redaction::Everything;
         }
         let redactor = Redactor::default();
         redactor.learn_all(found.texts.iter().map(String::as_str));
-        Mask::Secrets(Box::new(KnownSecrets { found, redactor }))
+        Redaction::Secrets(Box::new(KnownSecrets { found, redactor }))
     }
 
     /// The hidden parts of a line.
     pub(super) fn hidden(&self, lines: &SourceLines<'_>, number: usize) -> Vec<Range<usize>> {
         let line = lines.line(number);
         let mut hidden = match self {
-            Mask::Secrets(known) => known.hidden(line, lines.start_of(number)),
-            Mask::Everything => beside_keys(line),
+            Redaction::Secrets(known) => known.hidden(line, lines.start_of(number)),
+            Redaction::Everything => beside_keys(line),
         };
         hidden.retain(|part| !part.is_empty() && line.get(part.clone()).is_some());
         hidden.sort_by_key(|part| part.start);
@@ -60,11 +60,11 @@ impl Mask {
 
     /// Gives a problem its source line, and redacts the line's hidden parts and the secrets in the problem's message.
     pub(super) fn apply(&self, problem: &mut Problem, line: &str, hidden: &[Range<usize>]) {
-        if let Mask::Secrets(known) = self {
+        if let Redaction::Secrets(known) = self {
             let hidden_texts = texts_near(problem, line, hidden);
             let clear = |text: &str| {
                 let text =
-                    hidden_texts.iter().fold(text.to_owned(), |text, hidden| text.replace(hidden.as_str(), BLOT));
+                    hidden_texts.iter().fold(text.to_owned(), |text, hidden| text.replace(hidden.as_str(), REDACTED));
                 known.redactor.redact(&text).into_owned()
             };
             if let Some(help) = &mut problem.help {
@@ -72,10 +72,10 @@ impl Mask {
             }
             problem.message = clear(&problem.message);
         }
-        if matches!(self, Mask::Everything) && !hidden.is_empty() && problem.help.is_none() {
+        if matches!(self, Redaction::Everything) && !hidden.is_empty() && problem.help.is_none() {
             problem.help = Some("values are shown as *** as long as the file can't be read".to_owned());
         }
-        blot(problem, line, hidden);
+        redact(problem, line, hidden);
     }
 }
 
@@ -174,7 +174,7 @@ fn beside_keys(line: &str) -> Vec<Range<usize>> {
 
 /// Sets a problem's source line without what is hidden; its place moves along. A place within what is hidden is its first
 /// star.
-fn blot(problem: &mut Problem, line: &str, parts: &[Range<usize>]) {
+fn redact(problem: &mut Problem, line: &str, parts: &[Range<usize>]) {
     // How many characters there are before a byte when the line is shown; within what is hidden, all stars or none.
     let characters = |range: Range<usize>| line.get(range).map_or(0, |text| text.chars().count());
     let before = |byte: usize, with_stars: bool| {
@@ -182,9 +182,9 @@ fn blot(problem: &mut Problem, line: &str, parts: &[Range<usize>]) {
         for part in parts.iter().take_while(|part| part.start < byte || !with_stars && part.start == byte) {
             count += characters(done..part.start);
             if byte < part.end {
-                return count + if with_stars { BLOT.len() } else { 0 };
+                return count + if with_stars { REDACTED.len() } else { 0 };
             }
-            count += BLOT.len();
+            count += REDACTED.len();
             done = part.end;
         }
         count + characters(done..byte)
@@ -192,7 +192,7 @@ fn blot(problem: &mut Problem, line: &str, parts: &[Range<usize>]) {
     let (mut text, mut done) = (String::new(), 0);
     for part in parts {
         text.push_str(&line[done..part.start]);
-        text.push_str(BLOT);
+        text.push_str(REDACTED);
         done = part.end;
     }
     text.push_str(&line[done..]);
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     /// The problem at a part of a line, in a file of this one line.
-    fn masked(mask: &Mask, line: &str, at: &str) -> Problem {
+    fn redacted(redaction: &Redaction, line: &str, at: &str) -> Problem {
         let mut problem = Problem {
             file: "job.yml".to_owned(),
             line: 1,
@@ -226,28 +226,28 @@ mod tests {
             expected: Vec::new(),
             help: Some(format!("put it in quotes: \"{at}\"")),
         };
-        mask.apply(&mut problem, line, &mask.hidden(&SourceLines::new(line), 1));
+        redaction.apply(&mut problem, line, &redaction.hidden(&SourceLines::new(line), 1));
         problem
     }
 
-    fn of_nothing() -> Mask {
-        Mask::new(Found::default())
+    fn of_nothing() -> Redaction {
+        Redaction::new(Found::default())
     }
 
     #[test]
     fn the_login_of_an_address_is_blotted_out_and_the_caret_follows() {
-        let problem = masked(&of_nothing(), "  baseUrl: ftp://me:s3cret@host/päth?sig=abc, wrng: 1", "wrng");
+        let problem = redacted(&of_nothing(), "  baseUrl: ftp://me:s3cret@host/päth?sig=abc, wrng: 1", "wrng");
         assert_eq!(problem.source_line, "  baseUrl: ftp://***@host/päth?sig=*** wrng: 1");
         assert_eq!((problem.caret, problem.width), (40, 4));
     }
 
     #[test]
     fn a_place_within_what_is_hidden_is_its_stars() {
-        let problem = masked(&of_nothing(), "a: 1, apikey: sk-12345678, b: 2", "sk-12345678");
+        let problem = redacted(&of_nothing(), "a: 1, apikey: sk-12345678, b: 2", "sk-12345678");
         assert_eq!(problem.source_line, "a: 1, apikey: ***, b: 2");
         assert_eq!((problem.caret, problem.width), (15, 3));
         assert_eq!(problem.message, "expected a string, found ***");
-        let problem = masked(&of_nothing(), "a: 1, apikey: sk-12345678, b: 2", "a");
+        let problem = redacted(&of_nothing(), "a: 1, apikey: sk-12345678, b: 2", "a");
         assert_eq!((problem.caret, problem.width), (1, 1));
     }
 
@@ -260,7 +260,7 @@ mod tests {
             ("\tsk-canary-1: |", "\t***"),
             ("password: *sk-canary-1", "password: ***"),
         ] {
-            let problem = masked(&Mask::Everything, line, "zzz");
+            let problem = redacted(&Redaction::Everything, line, "zzz");
             assert_eq!(problem.source_line, shown, "{line}");
         }
     }
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_line_without_secrets_stays_as_it_is() {
         let line = "  passwordless: 5, apiKey:";
-        let problem = masked(&of_nothing(), line, "5");
+        let problem = redacted(&of_nothing(), line, "5");
         assert_eq!((problem.source_line.as_str(), problem.caret, problem.width), (line, 17, 1));
     }
 }
