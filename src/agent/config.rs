@@ -16,8 +16,8 @@ macro_rules! transports {
                 demo: Demo($crate::agent::demo::DemoConfig),
                 /// Google ADK's `api_server`.
                 adk: Adk($crate::agent::adk::AdkConfig),
-                /// A bare model behind any endpoint that speaks OpenAI's chat completions, with functions whose results the
-                /// job defines.
+                /// A bare model behind any endpoint that speaks OpenAI's chat completions, with mocked
+                /// functions.
                 openai: OpenAi($crate::agent::openai::OpenAiConfig),
                 /// A bare model behind OpenAI's Responses API, which keeps the conversation itself.
                 responses: Responses($crate::agent::responses::ResponsesConfig),

@@ -119,7 +119,7 @@ impl ProcessGroup {
         let id = child.id().ok_or_else(|| io::Error::other("the process has no id"))?;
         groups.insert(id);
         watchdog.add(id, groups);
-        descriptors::give_back(id);
+        descriptors::restore_limit(id);
         begin();
         Ok((child, ProcessGroup { id, gone: false }))
     }

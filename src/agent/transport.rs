@@ -206,7 +206,7 @@ pub(super) fn base_url(key: &str, address: &str) -> Result<BaseUrl, SettingError
     BaseUrl::parse(address).map_err(|error| SettingError::new(format!("target.{key}"), error))
 }
 
-/// The abilities whose conditions hold.
+/// The abilities of which the condition holds.
 pub(super) fn abilities_where(abilities: &[(bool, Ability)]) -> Vec<Ability> {
     abilities.iter().filter(|(has, _)| *has).map(|(_, ability)| *ability).collect()
 }

@@ -1,4 +1,4 @@
-//! The process's surroundings: environment, terminal, clock and chance, read here and nowhere else.
+//! The process's environment, terminal, clock and randomness, read here and nowhere else.
 
 use std::io::IsTerminal;
 
@@ -9,7 +9,7 @@ use crate::report::{Ink, Screen};
 use crate::run::Credentials;
 use crate::secret::{Redactor, Secret, Variables};
 
-/// The process's surroundings.
+/// The process's context.
 pub(super) struct Context {
     /// Keys, passwords and addresses.
     pub(super) credentials: Credentials,
@@ -19,15 +19,15 @@ pub(super) struct Context {
     pub(super) stdout_ink: Ink,
     /// Colours on stderr.
     pub(super) stderr_ink: Ink,
-    /// Whether someone watches stderr.
+    /// Whether stderr is a terminal.
     pub(super) stderr_is_tty: bool,
     /// Columns of the terminal, or 100.
     pub(super) width: usize,
 }
 
 impl Context {
-    /// Reads the surroundings of this process. What the file says fills in what the environment leaves open.
-    pub(super) fn of_process(file: &EnvFile, color: ColorArg) -> Context {
+    /// Reads the context of this process. The file sets the variables that the environment does not set.
+    pub(super) fn from_process(file: &EnvFile, color: ColorArg) -> Context {
         let variables = variables(file);
         let env = |name: &str| variables.text(name).map(str::to_owned);
         let is_dumb = env("TERM").as_deref() == Some("dumb");
@@ -50,7 +50,7 @@ impl Context {
         }
     }
 
-    /// What reports are laid out for.
+    /// The layout of reports.
     pub(super) fn screen(&self, is_unfolded: bool) -> Screen {
         Screen { ink: self.stdout_ink, width: self.width, is_unfolded }
     }
@@ -69,16 +69,16 @@ impl Context {
         &self.credentials.redactor
     }
 
-    /// A number that nobody can foresee: the system's own randomness, and where there is none the next best.
+    /// An unpredictable number, from the system's randomness where there is one.
     #[expect(clippy::disallowed_methods, reason = "the one place")]
-    pub(super) fn chance() -> u64 {
+    pub(super) fn random() -> u64 {
         let number = getrandom::u64().unwrap_or_else(|_| fastrand::Rng::new().u64(..));
         // 53 bits, so that the number survives every JSON reader.
         number >> 11
     }
 }
 
-/// A redactor that knows what of the environment and the file is secret.
+/// A redactor that knows the secrets of the environment and the file.
 pub(super) fn redactor_of_process(file: &EnvFile) -> Redactor {
     redactor(&variables(file))
 }
@@ -104,9 +104,9 @@ fn redactor(variables: &Variables) -> Redactor {
 
 /// The width that the user sets, else the terminal's, else 100; at least 60, for a narrower report can't be read.
 fn width(columns: Option<String>) -> usize {
-    let said = columns.and_then(|columns| columns.parse().ok());
+    let set = columns.and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
-    said.or_else(terminal).unwrap_or(100).max(60)
+    set.or_else(terminal).unwrap_or(100).max(60)
 }
 
 /// All variables that are text, the file's too. One that is set is never overridden, also if it is empty.

@@ -49,5 +49,5 @@ pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Prin
 }
 
 fn drawn() -> Secret {
-    Secret::new(format!("{:014x}{:014x}", Context::chance(), Context::chance()))
+    Secret::new(format!("{:014x}{:014x}", Context::random(), Context::random()))
 }

@@ -56,25 +56,27 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let args = match Args::typed(&typed, &EnvFile::new()) {
         Ok(args) => args,
-        Err(usage) => return said(&usage, &context::redactor_of_process(&EnvFile::new())),
+        Err(usage) => return print_usage(&usage, &context::redactor_of_process(&EnvFile::new())),
     };
     let file = args.env_file().map_or_else(|| Ok(EnvFile::new()), env_file::read);
     // Where the file was found is typed or set, so the second reading finds the same.
     let args = match file.as_ref().map(|file| Args::typed(&typed, file)) {
         Ok(Ok(with_file)) => with_file,
-        Ok(Err(usage)) => return said(&usage, &context::redactor_of_process(file.as_ref().unwrap_or(&EnvFile::new()))),
+        Ok(Err(usage)) => {
+            return print_usage(&usage, &context::redactor_of_process(file.as_ref().unwrap_or(&EnvFile::new())));
+        }
         Err(_) => args,
     };
-    let context = Context::of_process(file.as_ref().unwrap_or(&EnvFile::new()), args.color);
+    let context = Context::from_process(file.as_ref().unwrap_or(&EnvFile::new()), args.color);
     let printer = std::sync::Arc::new(Printer::new(&context));
-    panics::tell(printer.clone());
+    panics::report_to(printer.clone());
     if let Err(error) = file {
         printer.error(&error);
         return ExitCode::from(error.exit_status());
     }
     descriptors::raise();
-    let ear = printer.clone();
-    watch_over_groups(Box::new(move |note| ear.note(note)));
+    let noting = printer.clone();
+    watch_over_groups(Box::new(move |note| noting.note(note)));
     let result = panics::caught(|| match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Init(args) => init::init(&args, &printer),
@@ -99,11 +101,11 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Prints an error or a text of clap. Help and version go to stdout with status 0, wrong usage to stderr with status 2.
-fn said(usage: &clap::Error, redactor: &Redactor) -> ExitCode {
+fn print_usage(usage: &clap::Error, redactor: &Redactor) -> ExitCode {
     let status = if usage.use_stderr() { CliError::USAGE } else { 0 };
-    let words = usage.render().to_string();
-    let cleared = printer::shown(&redactor.redact(&words), Ink::None);
+    let text = usage.render().to_string();
+    let cleared = printer::shown(&redactor.redact(&text), Ink::None);
     // clap's own colours only where there is nothing to clear.
-    let _ = if cleared == words { usage.print() } else { printer::usage(&cleared, usage.use_stderr()) };
+    let _ = if cleared == text { usage.print() } else { printer::usage(&cleared, usage.use_stderr()) };
     ExitCode::from(status)
 }

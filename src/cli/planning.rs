@@ -16,9 +16,9 @@ use crate::prompt::Templates;
 use crate::report::count;
 use crate::run;
 
-/// A job that can work, as far as anyone can know.
+/// A job with a plan that can work, as far as that is known.
 pub(super) struct Planned {
-    /// The file, as it was typed.
+    /// The file, as typed.
     pub(super) file: String,
     /// Its templates.
     pub(super) templates: Templates,
@@ -39,7 +39,7 @@ pub(super) struct PlannedJobs {
 /// Reads and plans the jobs of these files, folders and patterns.
 ///
 /// # Errors
-/// Everything that can't work, of all files.
+/// All problems of all files.
 pub(super) fn plan_all(
     typed: &[PathBuf],
     argument: FileArgument,
@@ -101,7 +101,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     Ok(Planned { file, templates, selection, plan })
 }
 
-/// The assertions of a case that can't tell whether anything holds, tried where there is nothing to look at.
+/// The assertions of a case that can't be evaluated, found by trying them on empty evidence.
 fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
     let of_case = if job.cases.len() > 1 { format!("case `{}`: ", case.id) } else { String::new() };
     let refusal = |problem: String| Refusal {

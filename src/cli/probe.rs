@@ -39,7 +39,7 @@ pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>)
 
 fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &Arc<Printer>)) -> Result<u8, CliError> {
     let Loaded { file, mut job, templates, .. } = loaded;
-    // One hello is nothing that a run's limits were meant for.
+    // The limits of a run don't apply to one message.
     (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);
     // No model of ours is asked, so none needs a key.
     let wanted = Overrides {
@@ -55,8 +55,8 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         templates,
         credentials: context.credentials.clone(),
         clock: context.clock,
-        rng_seed: Context::chance(),
-        random: Box::new(Context::chance),
+        rng_seed: Context::random(),
+        random: Box::new(Context::random),
         on_wait: Some(waiting_line(printer.clone())),
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
@@ -80,20 +80,20 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
             error_lines(target, &error, &mut lines);
             Verdict::Incomplete.exit_status()
         }
-        Err(ProbeError::Unprepared(error)) => {
-            lines.push(("broken", error));
+        Err(ProbeError::NotSetUp(error)) => {
+            lines.push(("broken", error.to_string()));
             Verdict::Incomplete.exit_status()
         }
     };
-    let lines: Vec<String> = lines.iter().map(|(what, words)| format!("{what:<15} {}\n", plain(words))).collect();
+    let lines: Vec<String> = lines.iter().map(|(name, value)| format!("{name:<15} {}\n", plain(value))).collect();
     printer.data(&lines.concat())?;
     Ok(status)
 }
 
-type Lines = Vec<(&'static str, String)>;
+type ReportLines = Vec<(&'static str, String)>;
 
 /// Prints what is known before anything is sent.
-fn about(target: &Target) -> Lines {
+fn about(target: &Target) -> ReportLines {
     let transport = &target.transport;
     let address = match (&target.start, transport.named_address(), transport.address()) {
         (Some(start), None, _) => format!("a free port, given to `{}`", start.command),
@@ -111,7 +111,7 @@ fn about(target: &Target) -> Lines {
     vec![("transport", transport.key().to_owned()), ("address", address), ("it can", can), ("it can't", can_not)]
 }
 
-fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut Lines) -> u8 {
+fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut ReportLines) -> u8 {
     let id = one_line(&seen.session_id, SHOWN);
     // A session with a command is a process that could be started, whether it is an agent or not.
     let reachable = if seen.greeting.is_none() && seen.reply.is_err() { started(target) } else { "yes" };
@@ -156,7 +156,7 @@ fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut Lines) -> u8 {
     0
 }
 
-/// Whether an agent is there that has not said a word: a command may be any program.
+/// Whether an agent that has not answered is there: a command may be any program.
 fn started(target: &Target) -> &'static str {
     let is_command = target.transport.hosting() == Hosting::OwnProcess && target.start.is_none();
     if is_command { "no: the command was started, and no reply came" } else { "yes" }
@@ -184,9 +184,9 @@ fn events(events: &[Event]) -> String {
     if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") }
 }
 
-fn error_lines(target: &Target, error: &AgentError, lines: &mut Lines) {
-    let is_told = |what: &str| lines.iter().any(|(told, _)| *told == what);
-    if !is_told("reachable") && error.kind != AgentErrorKind::Unsendable {
+fn error_lines(target: &Target, error: &AgentError, lines: &mut ReportLines) {
+    let has_line = |name: &str| lines.iter().any(|(known, _)| *known == name);
+    if !has_line("reachable") && error.kind != AgentErrorKind::Unsendable {
         let reachable = if error.kind == AgentErrorKind::Unreachable { "no" } else { started(target) };
         lines.push(("reachable", reachable.to_owned()));
     }

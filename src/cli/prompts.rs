@@ -1,4 +1,4 @@
-//! Templates from files: what lies beside a job, or in `--prompts DIR`, goes before what is embedded.
+//! Templates from files: those beside a job, or in `--prompts DIR`, take precedence over the embedded ones.
 
 use std::cell::RefCell;
 use std::fs;
@@ -13,6 +13,14 @@ pub(super) struct PromptFiles {
     templates: RefCell<Templates>,
 }
 
+/// A template file can't be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the template {} can't be read: {source}", path.display())]
+struct UnreadableTemplate {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
 impl PromptFiles {
     /// The templates for the job at this path: `--prompts DIR` first, then `prompts/` beside the job.
     pub(super) fn for_job(job: &Path, prompts: Option<&Path>) -> PromptFiles {
@@ -21,18 +29,18 @@ impl PromptFiles {
         PromptFiles { folders, templates: RefCell::new(Templates::embedded()) }
     }
 
-    /// Every template that was asked for, with what is embedded.
+    /// The templates that the job names, with the embedded ones.
     pub(super) fn into_templates(self) -> Templates {
         self.templates.into_inner()
     }
 
     /// The first file of this name, if there is one, and its text.
-    fn read(&self, name: &str) -> Option<Result<(PathBuf, String), String>> {
+    fn read(&self, name: &str) -> Option<Result<(PathBuf, String), UnreadableTemplate>> {
         let file = format!("{name}.jinja");
         self.folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file()).map(|path| {
             match fs::read_to_string(&path) {
                 Ok(text) => Ok((path, text)),
-                Err(error) => Err(format!("the template {} can't be read: {error}", path.display())),
+                Err(source) => Err(UnreadableTemplate { path, source }),
             }
         })
     }
@@ -51,7 +59,7 @@ impl TemplateCheck for PromptFiles {
                 let file = path.display().to_string();
                 self.templates.replace_with(|templates| templates.clone().with_file(name, text, file));
             }
-            Some(Err(problem)) => return Some(problem.into()),
+            Some(Err(error)) => return Some(error.to_string().into()),
             None => {}
         }
         let kind = match kind {

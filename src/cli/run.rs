@@ -99,14 +99,14 @@ impl Jobs<'_> {
         for warning in &plan.warnings {
             printer.note(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
         }
-        let rng_seed = args.rng_seed.unwrap_or_else(Context::chance);
+        let rng_seed = args.rng_seed.unwrap_or_else(Context::random);
         let wanted = held_by_agent(args.max_concurrency, &plan, printer);
         let limit = run::descriptor_limit(&plan, usize::from(wanted));
         if let Some(limit) = limit {
             limited(limit, &file, wanted, printer)?;
         }
         let live = Live::new(Progress::new(context, args.verbose, args.no_progress), printer.clone());
-        let mut chance = fastrand::Rng::with_seed(Context::chance());
+        let mut chance = fastrand::Rng::with_seed(Context::random());
         let runs = RunsFolder::at(&args.runs.runs_dir);
         let created = runs.create(&plan.job.name, context.clock.wall(), &mut chance);
         let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
@@ -127,7 +127,7 @@ impl Jobs<'_> {
             credentials: context.credentials.clone(),
             clock: context.clock,
             rng_seed,
-            random: Box::new(Context::chance),
+            random: Box::new(Context::random),
             on_wait: Some(live.on_wait()),
             max_concurrency: limit.map_or(usize::from(wanted), |limit| limit.most as usize),
             sink: keeper.clone(),

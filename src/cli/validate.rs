@@ -29,7 +29,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
         plan_all(&args.files, FileArgument::job("eval-job validate"), &args.plan, context)?
     };
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
-    // Without a look at anything there is nothing to end in order.
+    // Without --live there is nothing to end in order.
     let interrupt = match args.live {
         true => Signals::listen(printer.clone())?.interrupt,
         false => CancellationToken::new(),
@@ -61,7 +61,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
     Ok(status)
 }
 
-/// Looks at agent and graph as they are now, and tells what was found.
+/// Checks agent and graph as they are now, and prints the result.
 async fn live(
     planned: Planned,
     context: &Context,
@@ -75,7 +75,7 @@ async fn live(
         credentials: context.credentials.clone(),
         clock: context.clock,
         rng_seed: 0,
-        random: Box::new(Context::chance),
+        random: Box::new(Context::random),
         on_wait: None,
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
@@ -93,9 +93,9 @@ async fn live(
     }
     match Box::pin(run::live_check(&engine, interrupt.clone())).await {
         Ok(None) => Ok(Verdict::Interrupted.exit_status()),
-        Ok(Some(live_check)) => tell(&file, &engine.plan.job, &live_check, printer),
+        Ok(Some(live_check)) => print_live_check(&file, &engine.plan.job, &live_check, printer),
         Err(error) => {
-            printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&error)))?;
+            printer.data(&format!("{}: broken · {}\n", plain(&file), plain(&error.to_string())))?;
             Ok(Verdict::Incomplete.exit_status())
         }
     }
@@ -119,34 +119,34 @@ fn broken(file: &str, trouble: &PreflightFailure) -> String {
     format!("{}: broken · {}\n", plain(file), plain(&trouble.to_string()))
 }
 
-fn tell(file: &str, job: &Job, live_check: &LiveCheck, printer: &Printer) -> Result<u8, CliError> {
+fn print_live_check(file: &str, job: &Job, live_check: &LiveCheck, printer: &Printer) -> Result<u8, CliError> {
     let several = job.cases.len() > 1;
-    let line = |word: &str, place: &AssertionPlace, words: &str| {
+    let line = |kind: &str, place: &AssertionPlace, what: &str| {
         let case = if several { format!(" of case {}", plain(&place.case)) } else { String::new() };
         let label = one_line(&place.label, LABEL);
-        format!("{}: {word} · assertion {}{case} ({label}): {words}\n", plain(file), place.number)
+        format!("{}: {kind} · assertion {}{case} ({label}): {what}\n", plain(file), place.number)
     };
     printer.data(&format!("{}: live · the agent opened a session\n", plain(file)))?;
     for (place, error) in &live_check.unusable {
         printer.data(&line("broken", place, &plain(error)))?;
     }
     let needs_changes = job.assertions().any(|assertion| assertion.check.needs_changes());
-    let mut untold = !live_check.unusable.is_empty();
+    let mut is_incomplete = !live_check.unusable.is_empty();
     if let Some(trouble) = &live_check.unwatched {
         // The setups might make it smaller.
-        let (word, setups) = match (needs_changes, live_check.without_setups) {
+        let (kind, setups) = match (needs_changes, live_check.without_setups) {
             (true, false) => ("broken", ""),
             (_, true) => ("not watched", "; the setups were not run"),
             (false, false) => ("not watched", ""),
         };
-        untold |= word == "broken";
+        is_incomplete |= kind == "broken";
         let trouble = plain(trouble);
-        printer.data(&format!("{}: {word} · the graph could not be watched: {trouble}{setups}\n", plain(file)))?;
+        printer.data(&format!("{}: {kind} · the graph could not be watched: {trouble}{setups}\n", plain(file)))?;
     }
     let mut vacuous = false;
     let advice = "where that is meant, say `holdsBefore: true`";
     for (place, doubt) in &live_check.doubts {
-        let (word, words) = match doubt {
+        let (kind, what) = match doubt {
             Vacuity::Vacuous => {
                 vacuous = true;
                 ("vacuous", format!("it holds before any conversation, and where there is nothing at all; {advice}"))
@@ -161,9 +161,9 @@ fn tell(file: &str, job: &Job, live_check: &LiveCheck, printer: &Printer) -> Res
             }
             Vacuity::NotChecked { why } => ("not checked", format!("whether it can fail could not be told {why}")),
         };
-        printer.data(&line(word, place, &plain(&words)))?;
+        printer.data(&line(kind, place, &plain(&what)))?;
     }
-    Ok(match (untold, vacuous && job.gate.vacuous == VacuousGate::Fail) {
+    Ok(match (is_incomplete, vacuous && job.gate.vacuous == VacuousGate::Fail) {
         (true, _) => Verdict::Incomplete.exit_status(),
         (false, true) => Verdict::GateFailed.exit_status(),
         (false, false) => 0,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
-/// A clock that is handed around: the system's, or one whose calendar stands still.
+/// A clock that is passed as an argument: the system's, or one with a fixed calendar time.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     fixed: Option<DateTime<Utc>>,
@@ -16,7 +16,7 @@ impl Clock {
         Clock { fixed: None }
     }
 
-    /// A clock whose calendar stands still at this moment; durations are still measured.
+    /// A clock with this fixed calendar time; durations are still measured.
     pub fn fixed(moment: DateTime<Utc>) -> Clock {
         Clock { fixed: Some(moment) }
     }
@@ -27,7 +27,7 @@ impl Clock {
         self.fixed.unwrap_or_else(Utc::now)
     }
 
-    /// A moment to measure durations from.
+    /// Starts a stopwatch.
     #[expect(clippy::disallowed_methods, reason = "the one place")]
     pub fn start(&self) -> Stopwatch {
         Stopwatch(Instant::now())
@@ -47,12 +47,12 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Whether it has taken too long.
+    /// Whether the deadline has passed.
     pub fn is_over(&self) -> bool {
         self.since.0.elapsed() >= self.limit
     }
 
-    /// How long it may take from now on.
+    /// The remaining time.
     pub fn left(&self) -> Duration {
         self.limit.saturating_sub(self.since.0.elapsed())
     }
@@ -63,7 +63,7 @@ impl Deadline {
     }
 }
 
-/// Measures how long something takes.
+/// Measures the time since it was started.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);
 

@@ -18,9 +18,9 @@ pub struct ConversationRules {
 /// The next step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Say this to the agent, then call [`Conversation::agent_replied`] or [`Conversation::agent_failed`].
+    /// Send this message to the agent, then call [`Conversation::agent_replied`] or [`Conversation::agent_failed`].
     SayToAgent(String),
-    /// Ask the persona what it says next, then call [`Conversation::persona_replied`].
+    /// Ask the persona for its next message, then call [`Conversation::persona_replied`].
     AskPersona,
     /// The conversation is over.
     Done(Ending),
@@ -68,8 +68,8 @@ impl Conversation {
         self.transcript.turns.last().map_or(0, |turn| turn.number) + 1
     }
 
-    /// The agent has greeted before anybody said anything. Ignored but as the first of all; whether there is room for the
-    /// user's first message is counted anew.
+    /// The agent has opened the conversation. Ignored unless it is the first message; afterwards it is checked again whether
+    /// there is room for the user's first message.
     pub fn agent_greeted(&mut self, turn: Turn) {
         if !self.transcript.turns.is_empty() {
             return;
@@ -90,8 +90,7 @@ impl Conversation {
         self.transcript
     }
 
-    /// The persona has replied. A persona that says nothing at all has signed off. Ignored but after
-    /// [`Next::AskPersona`].
+    /// The persona has replied. A reply without a message is a sign-off. Ignored unless after [`Next::AskPersona`].
     pub fn persona_replied(&mut self, reply: PersonaReply) {
         if self.next != Next::AskPersona {
             return;

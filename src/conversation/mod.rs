@@ -1,8 +1,11 @@
-//! Who speaks next: the turn-taking of one conversation, without any contact with agent or model.
+//! The turn-taking of one conversation, without any contact with agent or model.
+//!
+//! In: the rules of a conversation, and the replies of agent and persona. Out: the next step, and in the end the transcript
+//! and its ending.
 //!
 //! Invariants: turns are numbered from 1 without a gap; no conversation has more messages than its rules allow; no user
-//! message goes unanswered because of that limit; what the persona said before it signed off is still delivered; what
-//! the agent says never ends a conversation.
+//! message goes unanswered because of that limit; the persona's last message is still delivered; the agent's text never
+//! ends a conversation.
 
 mod machine;
 mod persona_reply;

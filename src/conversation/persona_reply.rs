@@ -8,13 +8,13 @@ use crate::text::{contradiction, visible};
 /// The reply of the persona.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonaReply {
-    /// The message to the agent; never blank. `None` if there was nothing but a goodbye.
+    /// The message to the agent; never blank. `None` for a sign-off alone.
     pub message: Option<String>,
-    /// It signed off: once the message, if there is one, is answered, the conversation is over.
+    /// Whether it signed off: the conversation ends when the message, if there is one, is answered.
     pub done: bool,
 }
 
-/// A reply can't be used, for a reason that can be sent back to the model.
+/// Why a reply can't be used; the message can be sent back to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnusableReply(String);
@@ -23,22 +23,21 @@ fn unusable<T>(why: impl Into<String>) -> Result<T, UnusableReply> {
     Err(UnusableReply(why.into()))
 }
 
-/// No user types more than this at once; looking for objects in a longer text would take its time.
+/// The longest reply, in bytes: no user types more at once, and searching longer texts for objects is slow.
 const LONGEST: usize = 64 << 10;
 
 /// Reads a model's raw text: a JSON object `{message, done}`, in a fence or with prose around it too, else plain text.
-/// The sign-off phrase in the message means done as well, and is cut out of it.
+/// The sign-off phrase in the message means done as well, and is removed.
 ///
 /// # Errors
-/// A sentence that says what is wrong with the reply and can be sent back to the model: it is empty, its JSON is broken,
-/// has no usable message, or is there twice.
+/// The reply is empty, or its JSON is broken, has no usable message, or is ambiguous.
 pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, UnusableReply> {
     if raw.len() > LONGEST {
         return unusable(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
     }
     let (message, done) = match reply_object(raw)? {
         Some(object) => message_and_done(&object)?,
-        None => match unsayable(raw) {
+        None => match not_typed_by_user(raw) {
             Some(problem) => return unusable(problem),
             None => (raw.trim().to_owned(), false),
         },
@@ -54,8 +53,8 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, Unus
     Ok(PersonaReply { message, done })
 }
 
-/// Why no user would type this.
-fn unsayable(message: &str) -> Option<&'static str> {
+/// The reason why no user would type this.
+fn not_typed_by_user(message: &str) -> Option<&'static str> {
     if message.contains("<agent-reply>") || message.contains("</agent-reply>") {
         return Some("the reply repeats the assistant's words within their tags; say what you, the user, say");
     }
@@ -73,7 +72,7 @@ fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, UnusableReply> 
     if text.starts_with('{') {
         match serde_json::from_str::<Value>(text) {
             Ok(Value::Object(object)) => {
-                // Each key has a colon: where there are no more of them than keys, none can be there twice.
+                // Each key has a colon: without more colons than keys, no key can be repeated.
                 let is_simple = text.matches(':').count() == object.len();
                 return if is_simple { Ok(Some(object)) } else { consistent(text).map(|()| Some(object)) };
             }
@@ -159,24 +158,24 @@ mod tests {
     fn a_reply_that_says_two_things_is_refused() {
         for raw in [r#"{"message":"a","message":"b"}"#, r#"Here: {"message":"a","done":true,"done":false}"#] {
             let problem = read(raw).unwrap_err();
-            assert!(problem.ends_with("twice in one object, and differently"), "{raw}: {problem}");
+            assert!(problem.to_string().ends_with("twice in one object, and differently"), "{raw}: {problem}");
         }
     }
 
     const PHRASE: &str = "So Long, and Thanks for All the Fish";
 
-    fn read(raw: &str) -> Result<(Option<String>, bool), String> {
-        read_persona_reply(raw, PHRASE).map(|said| (said.message, said.done)).map_err(|error| error.to_string())
+    fn read(raw: &str) -> Result<(Option<String>, bool), UnusableReply> {
+        read_persona_reply(raw, PHRASE).map(|reply| (reply.message, reply.done))
     }
 
-    fn said(message: &str, done: bool) -> Result<(Option<String>, bool), String> {
+    fn replied(message: &str, done: bool) -> Result<(Option<String>, bool), UnusableReply> {
         Ok((Some(message.to_owned()), done))
     }
 
     #[test]
     fn a_line_that_no_user_would_type_is_unusable() {
         let error = read(&"x".repeat(LONGEST + 1)).unwrap_err();
-        assert_eq!(error, "the reply is longer than 64 KiB; say one thing, briefly");
+        assert_eq!(error.to_string(), "the reply is longer than 64 KiB; say one thing, briefly");
         assert!(read_persona_reply(&"x".repeat(LONGEST), "bye").is_ok());
     }
 
@@ -193,7 +192,7 @@ mod tests {
             assert!(read(raw).is_err(), "{raw:?}");
         }
         for raw in ["one\n\ttwo", "👍", "?", "مرحبا", "<3 you", "[urgent] {name}"] {
-            assert_eq!(read(raw), said(raw, false), "{raw:?}");
+            assert_eq!(read(raw), replied(raw, false), "{raw:?}");
         }
     }
 
@@ -212,9 +211,9 @@ mod tests {
             "Here it is:\n```json\n{\"message\": \"Hi\", \"done\": false}\n```",
             "{\"message\": \"Hi\"}\n{\"message\": \"Hi\"}",
         ] {
-            assert_eq!(read(raw), said("Hi", false), "{raw}");
+            assert_eq!(read(raw), replied("Hi", false), "{raw}");
         }
-        assert_eq!(read(r#"{"message": "Bye", "done": true}"#), said("Bye", true));
+        assert_eq!(read(r#"{"message": "Bye", "done": true}"#), replied("Bye", true));
     }
 
     #[test]
@@ -228,17 +227,17 @@ mod tests {
             "Store {\"name\": \"Ann\"} please",
             "```\ncode\n``` is it",
         ] {
-            assert_eq!(read(text), said(text, false), "{text}");
+            assert_eq!(read(text), replied(text, false), "{text}");
         }
     }
 
     #[test]
     fn the_phrase_means_done_and_is_not_delivered() {
         assert_eq!(read(PHRASE), Ok((None, true)));
-        assert_eq!(read(&format!("Thanks! {PHRASE}.")), said("Thanks!", true));
+        assert_eq!(read(&format!("Thanks! {PHRASE}.")), replied("Thanks!", true));
         assert_eq!(
             read(&json!({"message": format!("Thanks! {PHRASE}"), "done": false}).to_string()),
-            said("Thanks!", true)
+            replied("Thanks!", true)
         );
         assert_eq!(read(&json!({"message": PHRASE, "done": false}).to_string()), Ok((None, true)));
         assert_eq!(read(r#"{"message": "", "done": true}"#), Ok((None, true)));
@@ -262,7 +261,7 @@ mod tests {
             (r#"{"message": "a"} {"message": "b"}"#, "more than one"),
         ] {
             let error = read(raw).expect_err(raw);
-            assert!(error.contains(part), "{raw}: {error}");
+            assert!(error.to_string().contains(part), "{raw}: {error}");
         }
     }
 
@@ -270,7 +269,7 @@ mod tests {
         #[test]
         fn a_message_in_json_comes_out_as_it_went_in(message in ".*[a-z].*", done: bool) {
             let raw = json!({"message": message, "done": done}).to_string();
-            prop_assert_eq!(read(&raw), said(message.trim(), done));
+            prop_assert_eq!(read(&raw), replied(message.trim(), done));
         }
 
         #[test]

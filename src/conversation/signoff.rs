@@ -1,12 +1,12 @@
 //! The phrase with which the persona ends a conversation.
 
-/// A message without the sign-off phrase in it; `None` if the phrase is not in it. Case is ignored, in all scripts, and
-/// so is how many spaces or line breaks stand between words.
+/// The message without the sign-off phrase; `None` if it does not have the phrase. Case is ignored, in all scripts, and so is
+/// the number of spaces or line breaks.
 ///
-/// Text before the phrase is kept. Text behind it is kept if it has a letter or a digit: a full stop or a waving
-/// hand is part of the goodbye.
+/// Text before the phrase is kept. Text after it is kept if it has a letter or a digit: a full stop or an emoji is part of the
+/// sign-off.
 pub(super) fn without_signoff(message: &str, phrase: &str) -> Option<String> {
-    if is_far_from(message, phrase) {
+    if can_not_match(message, phrase) {
         return None;
     }
     let phrase: Vec<char> = folded(phrase.trim()).into_iter().map(|letter| letter.character).collect();
@@ -19,7 +19,7 @@ pub(super) fn without_signoff(message: &str, phrase: &str) -> Option<String> {
         before = &before[..before.len() - opening.len_utf8()];
         after = &after[closing.len_utf8()..];
     }
-    // The phrase may stand there twice.
+    // The phrase may be repeated.
     let rest = without_signoff(after, &phrase.iter().collect::<String>());
     let after = rest.as_deref().unwrap_or(after);
     let before = if before.chars().all(is_decoration) { "" } else { before.trim() };
@@ -31,11 +31,11 @@ pub(super) fn without_signoff(message: &str, phrase: &str) -> Option<String> {
     Some(format!("{before}{space}{after}"))
 }
 
-/// Whether a message has not even the phrase's first word in it, as far as that is quickly seen: nearly every message.
-fn is_far_from(message: &str, phrase: &str) -> bool {
-    let Some(word) = phrase.split_whitespace().next() else { return true };
-    let has_word = || message.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()));
-    message.is_ascii() && word.is_ascii() && !has_word()
+/// A quick check that rules out nearly every message: in ASCII, it does not contain the first part of the phrase.
+fn can_not_match(message: &str, phrase: &str) -> bool {
+    let Some(first) = phrase.split_whitespace().next() else { return true };
+    let has_first = || message.as_bytes().windows(first.len()).any(|part| part.eq_ignore_ascii_case(first.as_bytes()));
+    message.is_ascii() && first.is_ascii() && !has_first()
 }
 
 /// The pairs of marks that people put around a phrase.

@@ -1,10 +1,10 @@
 //! The limit on open files, pipes and connections of this process, and errors for want of one.
 //!
-//! Invariant: what fails for want of a file descriptor is our own lack, and never the agent's doing.
+//! Invariant: a failure for want of a file descriptor is this process's own, and never the agent's.
 
 use std::io;
 
-/// What to try where there is none left.
+/// The hint where none is left.
 pub const HINT: &str = "fewer conversations at once (-j), or a higher limit (ulimit -n)";
 
 /// The error message where none is left.
@@ -15,12 +15,12 @@ pub fn is_exhausted(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(system::is_exhausted)
 }
 
-/// Whether none is left just now.
+/// Whether none is left at this moment.
 pub fn none_left() -> bool {
     system::probe().is_err_and(|error| is_exhausted(&error))
 }
 
-pub use system::{give_back, limit, open_now, raise};
+pub use system::{limit, open_now, raise, restore_limit};
 
 #[cfg(unix)]
 mod system {
@@ -31,7 +31,7 @@ mod system {
     use rustix::io::Errno;
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-    /// More is never asked for: some programs go through all numbers that they may use.
+    /// The limit is never raised above this: some programs iterate over all numbers that they may use.
     const MOST: u64 = 1 << 20;
 
     /// The most that macOS grants where it names no limit.
@@ -40,7 +40,7 @@ mod system {
     /// The limits with which this process was started.
     static ORIGINAL: OnceLock<Rlimit> = OnceLock::new();
 
-    /// Raises the limit of this process to what it may be without anybody's leave.
+    /// Raises the limit of this process as far as it may itself.
     pub fn raise() {
         let original = *ORIGINAL.get_or_init(|| getrlimit(Resource::Nofile));
         let Some(current) = original.current else { return };
@@ -50,20 +50,20 @@ mod system {
         let _ = raised(most) || raised(most.min(MOST_ON_MACOS));
     }
 
-    /// How many may be open at once; `None` where there is no limit.
+    /// The number that may be open at once; `None` where there is no limit.
     pub fn limit() -> Option<u64> {
         getrlimit(Resource::Nofile).current
     }
 
-    /// How many are open now, where that can be told.
+    /// The number that is open now, where the system tells it.
     pub fn open_now() -> Option<u64> {
         // On Linux it is a link to /proc/self/fd.
         fs::read_dir("/dev/fd").ok().map(|open| open.count() as u64)
     }
 
-    /// Gives a process that was just started the limit that this one was started with. Where the system can't, it keeps
-    /// the raised one.
-    pub fn give_back(process: u32) {
+    /// Sets the limit of a new process to the one that this process was started with. Where the system can't, it keeps the
+    /// raised one.
+    pub fn restore_limit(process: u32) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let (Some(original), Some(pid)) =
             (ORIGINAL.get(), i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw))
@@ -88,21 +88,21 @@ mod system {
 mod system {
     use std::io;
 
-    /// There is nothing to raise.
+    /// Does nothing.
     pub fn raise() {}
 
-    /// Nobody knows of a limit.
+    /// The limit is not known.
     pub fn limit() -> Option<u64> {
         None
     }
 
-    /// Nobody can tell.
+    /// The number is not known.
     pub fn open_now() -> Option<u64> {
         None
     }
 
-    /// There is nothing to give back.
-    pub fn give_back(_: u32) {}
+    /// Does nothing.
+    pub fn restore_limit(_: u32) {}
 
     pub(super) fn is_exhausted(_: i32) -> bool {
         false
@@ -123,6 +123,6 @@ mod tests {
         for (number, expected) in [(24, true), (23, true), (2, false), (111, false)] {
             assert_eq!(is_exhausted(&io::Error::from_raw_os_error(number)), expected, "{number}");
         }
-        assert!(!is_exhausted(&io::Error::other("words")));
+        assert!(!is_exhausted(&io::Error::other("text")));
     }
 }

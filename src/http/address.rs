@@ -1,4 +1,4 @@
-//! Addresses: checked when they are written, joined without surprises.
+//! Base addresses: checked, and joined with path segments.
 
 use std::fmt;
 
@@ -6,33 +6,27 @@ use reqwest::Url;
 
 use crate::secret::Secret;
 
-/// The address under which a service's paths begin. `Display` leaves out user and password.
+/// The base address of a service. `Display` leaves out user and password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Reads an address, such as `http://localhost:8081`. The error says what is wrong with it and what to write.
-    pub fn parse(text: &str) -> Result<BaseUrl, String> {
+    /// Reads an address, such as `http://localhost:8081`.
+    pub fn parse(text: &str) -> Result<BaseUrl, BaseUrlError> {
         let text = text.trim();
-        let example = "write it like http://localhost:8081";
         if text.is_empty() {
-            return Err(format!("the address is empty; {example}"));
+            return Err(BaseUrlError::Empty);
         }
-        let Ok(url) = Url::parse(text) else {
-            // The text is not repeated: it can hold a password.
-            return Err(format!("the address can't be read; {example}"));
-        };
-        if !matches!(url.scheme(), "http" | "https") {
-            let hint = if text.contains("://") { example } else { "put http:// or https:// before it" };
-            return Err(format!("the address must start with http:// or https://; {hint}"));
+        let url = Url::parse(text).map_err(|_| BaseUrlError::Invalid)?;
+        match url.scheme() {
+            "http" | "https" if url.query().is_some() || url.fragment().is_some() => Err(BaseUrlError::NotABase),
+            "http" | "https" => Ok(BaseUrl(url)),
+            _ if text.contains("://") => Err(BaseUrlError::OtherScheme),
+            _ => Err(BaseUrlError::NoScheme),
         }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err("the address must end before any ? or #; put only host, port and path in it".to_owned());
-        }
-        Ok(BaseUrl(url))
     }
 
-    /// The address with these path segments behind its own; each is percent-encoded, none is doubled.
+    /// The address with these path segments appended, each percent-encoded.
     pub fn join<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.0.clone();
         // `http` and `https` addresses always have segments.
@@ -42,16 +36,36 @@ impl BaseUrl {
         url
     }
 
-    /// Whether its path ends in this segment.
+    /// Whether its path ends with this segment.
     pub fn ends_with(&self, segment: &str) -> bool {
         let mut segments = self.0.path_segments().into_iter().flatten().filter(|segment| !segment.is_empty());
         segments.next_back() == Some(segment)
     }
 
-    /// Whether this machine itself is meant, for which no proxy is ever right.
+    /// Whether it is an address of this machine, which is never behind a proxy.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }
+}
+
+/// Why a text is no base address. The message does not repeat the text, which can hold a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BaseUrlError {
+    /// It is empty.
+    #[error("the address is empty; write it like http://localhost:8081")]
+    Empty,
+    /// It is no address.
+    #[error("the address can't be read; write it like http://localhost:8081")]
+    Invalid,
+    /// It has another scheme than `http` and `https`.
+    #[error("the address must start with http:// or https://; write it like http://localhost:8081")]
+    OtherScheme,
+    /// It has no scheme.
+    #[error("the address must start with http:// or https://; put http:// or https:// before it")]
+    NoScheme,
+    /// It has a query or a fragment.
+    #[error("the address must end before any ? or #; put only host, port and path in it")]
+    NotABase,
 }
 
 impl fmt::Display for BaseUrl {
@@ -66,15 +80,14 @@ impl fmt::Debug for BaseUrl {
     }
 }
 
-/// An address as messages show it: without user, password, query and fragment.
+/// An address for messages: without user, password, query and fragment.
 pub(super) fn shown(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     format!("{}://{host}{port}{}", url.scheme(), url.path())
 }
 
-/// Whether two addresses have the same origin: scheme, host and port. A key for one goes to no other. The names of this
-/// machine are one host.
+/// Whether two addresses have the same origin: scheme, host and port. All names of this machine count as one host.
 pub fn is_same_origin(one: &Url, other: &Url) -> bool {
     let host = |url: &Url| match is_loopback(url) {
         true => "localhost".to_owned(),
@@ -144,7 +157,7 @@ mod tests {
             ("http://h/#x", "before any ?"),
         ] {
             let error = BaseUrl::parse(text).unwrap_err();
-            assert!(error.contains(part), "{text}: {error}");
+            assert!(error.to_string().contains(part), "{text}: {error}");
         }
     }
 
@@ -153,7 +166,7 @@ mod tests {
         let url = base("http://ann:hush@h:1/api/");
         assert_eq!(url.to_string(), "http://h:1/api");
         assert_eq!(format!("{url:?}"), "http://h:1/api");
-        assert!(!BaseUrl::parse("http://ann:hush@h:port").unwrap_err().contains("hush"));
+        assert!(!BaseUrl::parse("http://ann:hush@h:port").unwrap_err().to_string().contains("hush"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Problems of a server's certificate.
+//! Problems with a server's certificate.
 
 use std::io;
 
@@ -6,28 +6,28 @@ use rustls::CertificateError;
 
 use super::excerpt;
 
-/// The problem of the server's certificate with a hint, as the rest of a sentence that begins with it; `None`
-/// where this error has nothing to do with one.
+/// The problem with the server's certificate and a hint, completing a sentence that begins with "the server's certificate";
+/// `None` where the error has another cause.
 pub fn certificate_problem(error: &io::Error) -> Option<String> {
-    let rustls::Error::InvalidCertificate(doubt) = tls_error(error)? else { return None };
-    let words = excerpt(&doubt.to_string(), &[]);
-    let words = words.trim_matches('"');
-    Some(match doubt {
+    let rustls::Error::InvalidCertificate(problem) = tls_error(error)? else { return None };
+    let detail = excerpt(&problem.to_string(), &[]);
+    let detail = detail.trim_matches('"');
+    Some(match problem {
         CertificateError::UnknownIssuer => format!(
-            "is from nobody whom this machine trusts ({words}); SSL_CERT_FILE can name a file with the certificate of its \
+            "is from nobody whom this machine trusts ({detail}); SSL_CERT_FILE can name a file with the certificate of its \
              issuer"
         ),
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            format!("is another host's ({words}); use the name or address that the certificate is for")
+            format!("is another host's ({detail}); use the name or address that the certificate is for")
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            format!("has expired ({words}); have it renewed, or set this machine's clock")
+            format!("has expired ({detail}); have it renewed, or set this machine's clock")
         }
-        _ if words.contains("CaUsedAsEndEntity") => "is one of an issuer, made to sign others, and no server's \
+        _ if detail.contains("CaUsedAsEndEntity") => "is one of an issuer, made to sign others, and no server's \
              (CaUsedAsEndEntity), as `openssl req -x509` makes them; make one with -addext basicConstraints=critical,CA:FALSE, \
              or have one signed by it, and name it in SSL_CERT_FILE"
             .to_owned(),
-        _ => format!("can't be used ({words}); have the server show a good one"),
+        _ => format!("can't be used ({detail}); have the server show a good one"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The reqwest clients: one that goes through the system's proxy and one, for this machine itself, that does not.
+//! The reqwest clients: one that uses the system's proxy, and one without a proxy for this machine's own addresses.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::address::is_loopback;
 use super::{HttpFault, HttpFaultKind};
 use crate::secret::Redactor;
 
-/// How long a connection may take to come up.
+/// The time limit for a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Idle connections are dropped before common servers drop them (5 s), or a message could be sent into a connection that
-/// is just being closed, and nobody could tell whether it arrived.
+/// Idle connections are closed before common servers close them (5 s): otherwise a message could be sent while the connection
+/// is being closed, and it would be unknown whether it arrived.
 const IDLE_LIMIT: Duration = Duration::from_secs(4);
 
 /// The HTTP client of all edges: cheap to make and to clone; connections are shared between clones.
@@ -26,8 +26,8 @@ pub struct HttpClient {
 
 #[derive(Default)]
 struct Built {
-    proxied: OnceLock<Result<reqwest::Client, String>>,
-    direct: OnceLock<Result<reqwest::Client, String>>,
+    proxied: OnceLock<reqwest::Result<reqwest::Client>>,
+    direct: OnceLock<reqwest::Result<reqwest::Client>>,
 }
 
 impl HttpClient {
@@ -36,12 +36,12 @@ impl HttpClient {
         HttpClient::default()
     }
 
-    /// The same client; what it sends as a key, and what it is given as one, is told to this redactor.
+    /// Sets the redactor, which learns the keys that the client sends and receives.
     pub fn with_redactor(self, redactor: Redactor) -> HttpClient {
         HttpClient { redactor, ..self }
     }
 
-    /// The client for an address: `HTTP_PROXY` is for the world outside, a local agent is not behind it.
+    /// The client for an address: `HTTP_PROXY` is not used for this machine's own addresses.
     pub(super) fn reqwest(&self, url: &Url, place: &str) -> Result<&reqwest::Client, HttpFault> {
         let loopback = is_loopback(url);
         let slot = if loopback { &self.built.direct } else { &self.built.proxied };
@@ -51,7 +51,7 @@ impl HttpClient {
     }
 }
 
-fn build(direct: bool) -> Result<reqwest::Client, String> {
+fn build(direct: bool) -> reqwest::Result<reqwest::Client> {
     install_tls();
     let builder = || {
         let builder = reqwest::Client::builder()
@@ -61,12 +61,12 @@ fn build(direct: bool) -> Result<reqwest::Client, String> {
             .pool_idle_timeout(IDLE_LIMIT);
         if direct { builder.no_proxy() } else { builder }
     };
-    // A machine without CA certificates can still speak plain HTTP; over TLS it then trusts nobody.
+    // Without CA certificates plain HTTP still works; over TLS no server is trusted then.
     let without_certificates = || builder().tls_certs_only([]).build();
-    builder().build().or_else(|_| without_certificates()).map_err(|error| error.to_string())
+    builder().build().or_else(|_| without_certificates())
 }
 
-/// Makes ring the process's TLS provider. Whoever came first stays: both are then this same one.
+/// Makes ring the process's TLS provider, unless it is already.
 pub fn install_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

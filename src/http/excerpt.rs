@@ -1,13 +1,13 @@
-//! A short, harmless piece of somebody else's text, for error messages.
+//! Short, harmless excerpts of untrusted text, for error messages.
 
 use crate::secret::Secret;
 use crate::text::characters;
 
-/// How many characters of a text are shown.
+/// The number of characters that are shown.
 const SHOWN: usize = 120;
 
-/// The start of an untrusted text, in quotes: secrets blotted out, control characters and direction marks escaped, so
-/// that a reply can neither leak a key nor move a terminal's cursor.
+/// The start of an untrusted text, in quotes: secrets are redacted, control characters and direction marks escaped, so that a
+/// reply can neither leak a key nor move a terminal's cursor.
 pub fn excerpt(text: &str, secrets: &[Secret]) -> String {
     let text = secrets.iter().fold(text.trim().to_owned(), |text, secret| secret.redact(&text));
     let mut shown = String::from("\"");

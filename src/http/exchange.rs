@@ -6,14 +6,14 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, Response, Url};
 
 use super::address::password;
-use super::send::Timing;
+use super::send::SendTiming;
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, Opened};
 use crate::secret::Secret;
 
-/// How much of an error's body is read: enough for its words.
+/// The part of an error's body that is read, in bytes: enough for its message.
 const ERROR_BODY_CAP: usize = 64 * 1024;
 
-/// How long the words of an error are waited for: its status is what counts.
+/// The time limit for an error's body: its status is enough.
 const ERROR_BODY_LIMIT: Duration = Duration::from_secs(2);
 
 /// A request with a JSON body, or none. It has no `Debug`: an address can hold a password.
@@ -27,7 +27,7 @@ pub struct Call<'a> {
     pub key: Option<KeyHeader<'a>>,
     /// The JSON text to send.
     pub body: Option<Vec<u8>>,
-    /// From just before sending to the reply's last byte.
+    /// The time limit, from just before sending to the reply's last byte.
     pub time_limit: Duration,
     /// The longest reply that is read, in bytes.
     pub body_cap: usize,
@@ -54,8 +54,8 @@ impl HttpClient {
         }
     }
 
-    /// Sends a request once and reads the reply to its last byte. Any status but a redirect is a reply; of an error's
-    /// body only the start is read. Dropping the future drops the connection.
+    /// Sends a request once and reads the reply to its last byte. Any status but a redirect is a reply; only the start of an
+    /// error's body is read. Dropping the future closes the connection.
     pub async fn exchange(&self, call: Call<'_>) -> Result<HttpReply, HttpFault> {
         self.exchange_with(call, Extra::default()).await
     }
@@ -63,7 +63,7 @@ impl HttpClient {
     /// The same with options.
     pub async fn exchange_with(&self, call: Call<'_>, extra: Extra<'_>) -> Result<HttpReply, HttpFault> {
         let cap = call.body_cap;
-        match self.begin(call, extra, Timing::Unwanted).await? {
+        match self.begin(call, extra, SendTiming::Unmeasured).await? {
             Opened::Refused(reply) => Ok(*reply),
             Opened::Streaming(stream) => Ok(stream.whole(cap).await?.0),
         }
@@ -77,7 +77,7 @@ pub(super) fn headers(call: &Call<'_>, place: &str) -> Result<HeaderMap, HttpFau
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     if let Some(KeyHeader { name, before, key }) = call.key {
         let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose())).map_err(|_| {
-            let what = "the API key holds a character that no header can carry_frames; is there a line break in it?";
+            let what = "the API key holds a character that no header can carry; is there a line break in it?";
             HttpFault::new(HttpFaultKind::Unsendable, place, what)
         })?;
         value.set_sensitive(true);
@@ -98,7 +98,7 @@ pub(super) fn redirect(response: &Response, from: &Url, place: &str) -> HttpFaul
     HttpFault::new(HttpFaultKind::Redirect(status), place, what)
 }
 
-/// As much of an error's body as comes quickly: its words help, but nothing hangs on them.
+/// The part of an error's body that comes quickly: its message helps, and is not required.
 pub(super) async fn read_start(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let reading = async {

@@ -5,17 +5,17 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use super::{HttpFault, HttpFaultKind};
 use crate::secret::Secret;
 
-/// A header's value that is shorter is no secret: blotting it out would spoil every message.
+/// The length from which a header's value counts as a secret: redacting shorter ones would spoil every message.
 const SHORTEST_SECRET: usize = 8;
 
 /// The options of a request, beside method, address, key and body.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extra<'a> {
-    /// Headers of the user's own: name and value. They stand in for ours of the same name.
+    /// Headers of the user's own: name and value. They replace ours of the same name.
     pub headers: &'a [(String, Secret)],
-    /// Headers that a service asks for and that hold no secret, by their names in lower case.
+    /// Headers without secrets that a service requires, by their names in lower case.
     pub plain: &'a [(&'static str, &'a str)],
-    /// A secret in the body, which no message may show.
+    /// A secret in the body, which is redacted in messages.
     pub secret: Option<&'a Secret>,
     /// The `Accept` header, where it is not JSON alone.
     pub accept: Option<&'static str>,
@@ -41,7 +41,7 @@ impl Extra<'_> {
         Ok(())
     }
 
-    /// Secrets that a server might echo: values, and the part after their scheme (`Bearer …`).
+    /// The secrets that a server might echo: header values, and the parts after their scheme (`Bearer …`).
     pub(super) fn secrets(&self) -> impl Iterator<Item = Secret> {
         let parts = self.headers.iter().flat_map(|(_, value)| {
             let rest = value.expose().split_once(' ').map(|(_, rest)| rest);
@@ -51,7 +51,7 @@ impl Extra<'_> {
     }
 }
 
-/// Why no request can have this header, whatever is behind the name: `has a name …`.
+/// The problem with a header that no request can have, completing a sentence: `has a name …`.
 pub fn header_problem(name: &str, value: &str) -> Option<&'static str> {
     header(name, value).err()
 }
@@ -59,12 +59,12 @@ pub fn header_problem(name: &str, value: &str) -> Option<&'static str> {
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), &'static str> {
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "has a name that no header can have")?;
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| "holds a character that no header can carry_frames; is there a line break in it?")?;
+        .map_err(|_| "holds a character that no header can carry; is there a line break in it?")?;
     value.set_sensitive(true);
     Ok((name, value))
 }
 
-/// Whether blotting it out hides something, and does not spoil every message.
+/// Whether a part of a header's value must be redacted.
 fn is_secret(part: &str) -> bool {
     part.len() >= SHORTEST_SECRET && !part.starts_with("application/") && !part.starts_with("text/")
 }

@@ -9,38 +9,38 @@ use super::address::is_loopback;
 use super::{certificate_problem, excerpt};
 use crate::descriptors;
 
-/// Why there is no reply that can be read.
+/// Why a request has no usable reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct HttpFault {
     /// The kind of fault.
     pub kind: HttpFaultKind,
-    /// The call and what went wrong with it, in a sentence without secrets.
+    /// The call and its failure, in a sentence without secrets.
     pub message: String,
 }
 
 /// The kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpFaultKind {
-    /// The request can't be made at all: a key that no header can carry_frames, no TLS.
+    /// The request can't be made at all: a key that no header can carry, no TLS.
     Unsendable,
-    /// No connection: the request never left.
+    /// No connection: the request was not sent.
     Unreachable,
-    /// No connection, for want of a file descriptor of our own: the request never left, and the server knows nothing of it.
+    /// No connection, for want of a file descriptor of our own: the request was not sent.
     NoDescriptor,
-    /// The server's certificate is not trusted, or is another host's: nothing was sent, and nothing will be.
+    /// The server's certificate is not trusted, or is another host's: the request was not sent.
     Untrusted,
     /// The time limit ran out; the request can have arrived.
     Timeout,
     /// The connection broke after the request was sent; it can have arrived.
     Broken,
-    /// The server points elsewhere, with this status.
+    /// A redirect, with this status.
     Redirect(u16),
-    /// A whole reply came and it is not JSON by its own words.
+    /// The reply's content type is not JSON.
     WrongType,
-    /// A reply came and is not what was expected: not JSON, not the expected JSON, a page instead of a stream.
+    /// The reply has another shape than expected: no JSON, other JSON, a web page instead of a stream.
     Unreadable,
-    /// A reply came as expected and brings nothing: empty, cut off in the middle, too long, not UTF-8.
+    /// The reply has the expected shape and can't be used: empty, cut off, too long, not UTF-8.
     Useless,
 }
 
@@ -69,7 +69,7 @@ impl HttpFault {
 
     /// A fault in sending a request or in waiting for the reply's head.
     pub(super) fn from_send_error(error: reqwest::Error, place: &str, url: &Url) -> HttpFault {
-        // A name that is looked up for want of a descriptor is said not to be known.
+        // Without a descriptor a host name seems not to be known.
         let is_ours = io_errors(&error).any(descriptors::is_exhausted);
         if is_ours || (error.is_connect() && error.is_dns() && descriptors::none_left()) {
             let what = format!("no connection: {}", descriptors::NONE_LEFT);
@@ -82,14 +82,14 @@ impl HttpFault {
         if !error.is_connect() {
             let cause = cause(&error);
             let is_reset = io_kinds(&error).any(|kind| kind == io::ErrorKind::ConnectionReset);
-            // An alert of TLS is no HTTP; who gives none hangs up on what is no handshake.
+            // A TLS server sends an alert, which is no HTTP, or closes the connection.
             let may_want_tls = url.scheme() == "http" && (is_reset || cause.contains("invalid HTTP version"));
             let hint = if may_want_tls { "; if TLS is spoken there, the address begins with https://" } else { "" };
             let what = format!("the connection broke before a reply came ({cause}){hint}");
             return HttpFault::new(HttpFaultKind::Broken, place, what);
         }
-        if let Some(doubt) = io_errors(&error).find_map(certificate_problem) {
-            let what = format!("no connection: the server's certificate {doubt}");
+        if let Some(problem) = io_errors(&error).find_map(certificate_problem) {
+            let what = format!("no connection: the server's certificate {problem}");
             return HttpFault::new(HttpFaultKind::Untrusted, place, what);
         }
         let what = if error.is_dns() {
@@ -118,10 +118,10 @@ impl HttpFault {
     }
 }
 
-/// The innermost cause, which is the one that says something; the outer ones repeat the address with its user part.
+/// The innermost cause, which is the informative one; the outer ones repeat the address with its user part.
 fn cause(error: &reqwest::Error) -> String {
-    let words = chain(error).last().map_or_else(|| "unknown cause".to_owned(), ToString::to_string);
-    excerpt(&words, &[]).trim_matches('"').to_owned()
+    let message = chain(error).last().map_or_else(|| "unknown cause".to_owned(), ToString::to_string);
+    excerpt(&message, &[]).trim_matches('"').to_owned()
 }
 
 fn refused(error: &reqwest::Error) -> bool {
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_host_that_no_name_server_knows_is_told_apart_from_a_refusal() {
+    async fn an_unknown_host_is_not_reported_as_a_refusal() {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let url = Url::parse("http://no-such-host.invalid/").unwrap();
@@ -168,8 +168,8 @@ mod tests {
         assert_eq!(fault.message, "GET x: no connection: the host name was not found");
     }
 
-    /// What a request to this address is answered with by a server that says these bytes to whoever comes.
-    async fn told(scheme: &str, bytes: &'static [u8]) -> String {
+    /// The result of a request to a server that answers every connection with these bytes.
+    async fn message_from(scheme: &str, bytes: &'static [u8]) -> String {
         use std::io::{Read, Write};
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -186,11 +186,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_wrong_scheme_for_a_port_is_told_with_the_right_one() {
+    async fn the_wrong_scheme_for_a_port_names_the_right_one() {
         // An alert of TLS: unexpected message.
-        let message = told("http", b"\x15\x03\x03\x00\x02\x02\x0a").await;
+        let message = message_from("http", b"\x15\x03\x03\x00\x02\x02\x0a").await;
         assert!(message.ends_with("if TLS is spoken there, the address begins with https://"), "{message}");
-        let message = told("https", b"HTTP/1.0 400 Bad Request\r\n\r\n").await;
+        let message = message_from("https", b"HTTP/1.0 400 Bad Request\r\n\r\n").await;
         assert!(message.ends_with("no TLS is spoken there: the address begins with http://"), "{message}");
     }
 

@@ -1,5 +1,5 @@
-//! IBM Cloud's tokens: an API key is exchanged for one that lasts an hour. As in the IAM Identity Services API, "Create an
-//! IAM access token for a user or service ID using an API key".
+//! IBM Cloud's access tokens: an API key is exchanged for a token that is valid for an hour. As in the IAM Identity Services
+//! API, "Create an IAM access token for a user or service ID using an API key".
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{BaseUrl, Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpRepl
 use crate::clock::{Clock, Stopwatch};
 use crate::secret::Secret;
 
-/// A token is given up so many seconds before its end.
+/// A token is renewed this many seconds before it expires.
 const MARGIN: f64 = 60.0;
 
 /// IBM Cloud's token service.
@@ -18,34 +18,34 @@ pub const IAM_URL: &str = "https://iam.cloud.ibm.com";
 
 /// The settings of an exchange.
 pub struct IamSettings {
-    /// Where tokens come from, usually [`IAM_URL`].
+    /// The address of the token service, usually [`IAM_URL`].
     pub url: BaseUrl,
-    /// The API key. It goes there and nowhere else.
+    /// The API key. It is sent to that service only.
     pub key: Secret,
-    /// How long one try may take.
+    /// The time limit of one attempt.
     pub time_limit: Duration,
-    /// Tells when a token ends.
+    /// Measures the age of tokens.
     pub clock: Clock,
 }
 
-/// The token of all requests of a client.
+/// The tokens of a client, shared by all its requests.
 pub struct IamTokens {
     settings: IamSettings,
     http: HttpClient,
     held: Mutex<Option<CachedToken>>,
 }
 
-/// Why a try brought no token.
+/// Why an attempt has returned no token.
 pub enum IamDenial {
-    /// No reply, or none that can be read.
+    /// No usable reply.
     Fault(HttpFault),
-    /// A status that is no success.
+    /// A status that is not a success.
     Refused(Box<HttpReply>),
 }
 
 impl IamDenial {
-    /// Whether the key itself is unknown: IBM says so with the status 400.
-    pub fn is_of_the_key(&self) -> bool {
+    /// Whether the key itself is unknown, for which IBM answers with status 400.
+    pub fn is_about_key(&self) -> bool {
         matches!(self, IamDenial::Refused(reply) if String::from_utf8_lossy(&reply.body).contains("BXNIM04"))
     }
 }
@@ -69,8 +69,8 @@ impl IamTokens {
         IamTokens { settings, http, held: Mutex::new(None) }
     }
 
-    /// A token that has not been refused; whoever comes first fetches it, the others wait for that. `failed` is asked
-    /// after each try that brought none: how long to wait before the next, or the error to end with.
+    /// A valid token, and not the `refused` one. The first caller fetches it, the others wait. After each failed attempt
+    /// `failed` returns the wait before the next one, or the final error.
     pub async fn current<E>(
         &self,
         refused: Option<&Secret>,

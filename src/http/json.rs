@@ -140,11 +140,11 @@ mod tests {
     #[test]
     fn where_a_number_is_needed_there_is_none() {
         #[derive(Deserialize)]
-        struct Tokens {
+        struct TokenCounts {
             input: Option<u64>,
             output: u64,
         }
-        let read: Tokens = read_json(r#"{"input": 1e999, "output": 2}"#).unwrap();
+        let read: TokenCounts = read_json(r#"{"input": 1e999, "output": 2}"#).unwrap();
         assert_eq!((read.input, read.output), (None, 2));
     }
 

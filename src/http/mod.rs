@@ -1,8 +1,11 @@
-//! The one way in which requests leave this program.
+//! All HTTP requests and WebSocket connections of this program.
 //!
-//! Invariants: no redirect is followed; no body is held in memory beyond its cap; every wait is bounded; a fault's words
-//! say which call failed and why, and hold neither keys nor the user part of an address; a reply's times count from the
-//! moment at which the last byte of its request was given to the connection.
+//! In: a [`Call`] with its options ([`Extra`]), or a [`Handshake`]. Out: an [`HttpReply`], an [`HttpStream`] or a [`Socket`];
+//! everything that can fail is an [`HttpFault`].
+//!
+//! Invariants: no redirect is followed; no body is held in memory beyond its cap; every wait is bounded; a fault names the call
+//! and the reason, and has neither keys nor the user part of an address; a reply's times count from the moment when the last
+//! byte of its request was given to the connection.
 
 mod address;
 mod certificate;
@@ -22,7 +25,7 @@ mod send;
 mod sse;
 mod stream;
 
-pub use address::{BaseUrl, is_same_origin};
+pub use address::{BaseUrl, BaseUrlError, is_same_origin};
 pub use certificate::certificate_problem;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
@@ -42,6 +45,6 @@ pub use stream::{HttpStream, Opened};
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;
 
-/// The longest reply that is read as a stream, in which every word has an envelope of its own, and the longest event of
-/// one: 64 MiB.
+/// The longest reply that is read as a stream, in which every piece of text is wrapped in JSON, and the longest event of one:
+/// 64 MiB.
 pub const STREAM_CAP: usize = 64 * 1024 * 1024;

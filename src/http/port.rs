@@ -1,4 +1,4 @@
-//! A port, as a job file says it.
+//! A port in a job file.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A port of this machine: `auto`, or its number from 1 to 65535.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PortConfig {
-    /// A free one, another one each time.
+    /// A free port, another one each time.
     #[default]
     Auto,
-    /// This one.
+    /// This port.
     Fixed(u16),
 }
 
@@ -38,7 +38,7 @@ impl Serialize for PortConfig {
 impl<'de> Deserialize<'de> for PortConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PortConfig, D::Error> {
         match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(word) if word == "auto" => Ok(PortConfig::Auto),
+            serde_json::Value::String(text) if text == "auto" => Ok(PortConfig::Auto),
             serde_json::Value::Number(number) => number
                 .as_u64()
                 .and_then(|number| u16::try_from(number).ok())

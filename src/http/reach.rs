@@ -1,4 +1,4 @@
-//! Whether somebody listens at an address, without a request that means anything.
+//! Checks whether a server listens at an address, without a meaningful request.
 
 use std::io;
 use std::time::Duration;
@@ -11,18 +11,14 @@ use super::address::{is_loopback, shown};
 use super::{HttpClient, HttpFault, HttpFaultKind};
 
 impl HttpClient {
-    /// Whether somebody listens there. Of a plain address only the connection is tried, which no server takes for a request;
-    /// over TLS, and behind a proxy, a `HEAD` is sent, whatever it is answered.
+    /// Checks whether a server listens there. Without TLS and proxy only a connection is opened; otherwise a `HEAD` is sent,
+    /// and any answer will do.
     pub async fn reach(&self, url: &Url, behind_proxy: bool, limit: Duration) -> Result<(), HttpFault> {
         let place = shown(url).trim_end_matches('/').to_owned();
         let is_secure = matches!(url.scheme(), "https" | "wss");
         if !is_secure && (is_loopback(url) || !behind_proxy) {
-            let what = match timeout(limit, connect(url)).await {
-                Ok(Ok(())) => return Ok(()),
-                Ok(Err(what)) => what,
-                Err(_) => "no connection: the host did not answer in time".to_owned(),
-            };
-            return Err(HttpFault::new(HttpFaultKind::Unreachable, &place, what));
+            let connected = timeout(limit, connect(url)).await.unwrap_or(Err(ConnectError::Timeout));
+            return connected.map_err(|error| HttpFault::new(HttpFaultKind::Unreachable, &place, error));
         }
         let mut asked = url.clone();
         let scheme = if is_secure { "https" } else { "http" };
@@ -37,33 +33,38 @@ impl HttpClient {
                 fault if fault.kind.maybe_received() => Ok(()),
                 fault => Err(fault),
             },
-            // Whoever takes a connection and says nothing is there; what it is worth, the conversation shows.
+            // A server that accepts a connection without answering is there.
             Ok(Ok(_)) | Err(_) => Ok(()),
         }
     }
 }
 
-/// Tries every address of the host. The error says why none took the connection.
-async fn connect(url: &Url) -> Result<(), String> {
+/// Why no connection could be opened.
+#[derive(Debug, thiserror::Error)]
+enum ConnectError {
+    #[error("no connection: the host name was not found")]
+    UnknownHost,
+    #[error("no connection: it was refused; nothing listens there")]
+    Refused,
+    #[error("no connection: the host did not answer in time")]
+    Timeout,
+    #[error("no connection ({0})")]
+    Io(io::Error),
+}
+
+/// Connects to the first address of the host that accepts. The error is that of the last one.
+async fn connect(url: &Url) -> Result<(), ConnectError> {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let port = url.port().unwrap_or(80);
-    let Ok(addresses) = lookup_host((host, port)).await else {
-        return Err("no connection: the host name was not found".to_owned());
-    };
-    let mut trouble = None;
-    for address in addresses {
-        match TcpStream::connect(address).await {
+    let mut last = ConnectError::UnknownHost;
+    for address in lookup_host((host, port)).await.map_err(|_| ConnectError::UnknownHost)? {
+        last = match TcpStream::connect(address).await {
             Ok(_) => return Ok(()),
-            Err(error) => trouble = Some(error),
-        }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => ConnectError::Refused,
+            Err(error) => ConnectError::Io(error),
+        };
     }
-    Err(match trouble {
-        Some(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            "no connection: it was refused; nothing listens there".to_owned()
-        }
-        Some(error) => format!("no connection ({error})"),
-        None => "no connection: the host name was not found".to_owned(),
-    })
+    Err(last)
 }
 
 #[cfg(test)]

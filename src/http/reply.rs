@@ -19,7 +19,7 @@ pub struct HttpReply {
     pub status: u16,
     /// The value of `Retry-After`.
     pub retry_after: Option<String>,
-    /// The body; of an error only its start.
+    /// The body; only the start of an error's.
     pub body: Vec<u8>,
     content_type: Option<String>,
     encoding: Option<String>,
@@ -50,7 +50,7 @@ impl HttpReply {
         }
     }
 
-    /// The text of a header, by its name in lower case: somebody else's words.
+    /// The value of a header, by its name in lower case; it is untrusted.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -64,15 +64,15 @@ impl HttpReply {
     pub fn refusal(&self) -> String {
         let name = StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
         let name = name.map(|name| format!(" {name}")).unwrap_or_default();
-        let words = if self.body.is_empty() { String::new() } else { format!(": {}", self.start()) };
-        format!("{}: answered {}{name}{words}", self.place, self.status)
+        let body = if self.body.is_empty() { String::new() } else { format!(": {}", self.start()) };
+        format!("{}: answered {}{name}{body}", self.place, self.status)
     }
 
-    /// The body as a JSON object of this shape; each way in which it can't be read has words of its own.
+    /// The body as a JSON object of this shape. The fault says why it can't be read.
     pub fn object<T: DeserializeOwned>(&self) -> Result<T, HttpFault> {
         let unreadable = |what: String| HttpFault::new(HttpFaultKind::Unreadable, &self.place, what);
         let text = self.json_text()?;
-        // The usual case in one go; whatever fails is read again for words that say in which way.
+        // The usual case in one step; a body that fails is read again to find the reason.
         if text.trim_start().starts_with('{')
             && let Ok(object) = read_json(text)
         {
@@ -82,10 +82,10 @@ impl HttpReply {
         if !value.is_object() {
             return Err(unreadable(format!("the reply is JSON, but no object: {}", self.start())));
         }
-        // The words quote the text.
+        // The error's message can quote the text.
         serde_json::from_value(value).map_err(|error| {
-            let words = self.hidden(&error.to_string());
-            unreadable(format!("the reply's JSON is not of the expected shape ({words}): {}", self.start()))
+            let error = self.hidden(&error.to_string());
+            unreadable(format!("the reply's JSON is not of the expected shape ({error}): {}", self.start()))
         })
     }
 
@@ -94,12 +94,12 @@ impl HttpReply {
         self.value(self.json_text()?)
     }
 
-    /// Whether the reply says that it is a stream of server-sent events.
+    /// Whether the content type is that of server-sent events.
     pub fn is_event_stream(&self) -> bool {
         self.is_of_type("text/event-stream")
     }
 
-    /// That it is no stream of server-sent events, although one was asked for.
+    /// The fault of a reply that is no stream of server-sent events, although one was asked for.
     pub fn no_event_stream(&self) -> HttpFault {
         let what = self.content_type.as_deref().map_or("no content type".to_owned(), |kind| self.hidden(kind));
         let what = format!("answered {what} instead of text/event-stream: {}", self.start());
@@ -144,40 +144,40 @@ impl HttpReply {
         })
     }
 
-    /// Whether it says that it is of this type, whatever the parameters.
+    /// Whether the content type is this one, whatever its parameters.
     pub fn is_of_type(&self, media_type: &str) -> bool {
         let name = self.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
         name.trim().eq_ignore_ascii_case(media_type)
     }
 
-    /// Whether it says that it is something else than text, events or JSON: a web page.
+    /// Whether the content type is that of a web page.
     pub fn is_page(&self) -> bool {
         self.is_of_type("text/html") || self.is_of_type("application/xhtml+xml")
     }
 
-    /// A reply that brings nothing, in words that say all there is to say.
+    /// The fault of a reply that can't be used, with this message alone.
     pub fn malformed(&self, what: &str) -> HttpFault {
         HttpFault::new(HttpFaultKind::Useless, &self.place, what)
     }
 
-    /// A reply of another shape, in words that say all there is to say.
+    /// The fault of a reply of another shape, with this message alone.
     pub fn misshapen(&self, what: &str) -> HttpFault {
         HttpFault::new(HttpFaultKind::Unreadable, &self.place, what)
     }
 
-    /// A reply that brings nothing, with its beginning.
+    /// The fault of a reply that can't be used, with its beginning.
     pub fn useless(&self, what: &str) -> HttpFault {
         HttpFault { kind: HttpFaultKind::Useless, ..self.unreadable(what) }
     }
 
-    /// A reply that is not what its reader expected, with its beginning.
+    /// The fault of a reply of another shape, with its beginning.
     pub fn unreadable(&self, what: &str) -> HttpFault {
         HttpFault::new(HttpFaultKind::Unreadable, &self.place, format!("{what}: {}", self.start()))
     }
 
-    /// Somebody else's words about this call, in a form that can be shown.
-    pub fn quote(&self, words: &str) -> String {
-        excerpt(&self.redactor.redact(words), &self.secrets)
+    /// An excerpt of untrusted text from this call, in quotes and without secrets.
+    pub fn quote(&self, text: &str) -> String {
+        excerpt(&self.redactor.redact(text), &self.secrets)
     }
 
     fn check_type(&self) -> Result<(), HttpFault> {
@@ -187,7 +187,7 @@ impl HttpReply {
             return Err(wrong(format!("the reply is compressed ({encoding}), although nobody asked for that")));
         }
         match &self.content_type {
-            // Without a type the body speaks for itself.
+            // Without a type the body decides.
             None => Ok(()),
             Some(content_type) if is_json(content_type) => Ok(()),
             Some(content_type) => {
@@ -198,15 +198,15 @@ impl HttpReply {
     }
 
     fn start(&self) -> String {
-        excerpt(&self.redactor.redact(&String::from_utf8_lossy(&self.body)), &self.secrets)
+        self.quote(&String::from_utf8_lossy(&self.body))
     }
 
-    fn hidden(&self, words: &str) -> String {
-        excerpt(&self.redactor.redact(words), &self.secrets).trim_matches('"').to_owned()
+    fn hidden(&self, text: &str) -> String {
+        self.quote(text).trim_matches('"').to_owned()
     }
 }
 
-/// JSON that was cut off is of a server that fails; anything else is of one that speaks otherwise than was expected.
+/// JSON that was cut off is a failure of the server; other invalid JSON is a reply of another shape.
 fn kind_of(error: &serde_json::Error) -> HttpFaultKind {
     if error.classify() == Category::Eof { HttpFaultKind::Useless } else { HttpFaultKind::Unreadable }
 }
@@ -256,9 +256,9 @@ mod tests {
     }
 
     #[test]
-    fn each_unreadable_body_has_words_of_its_own() {
+    fn each_unreadable_body_has_a_message_of_its_own() {
         let json = Some("application/json");
-        for (content_type, body, words) in [
+        for (content_type, body, message) in [
             (Some("text/html"), &b"<html>hush"[..], "answered text/html instead of JSON: \"<html>***\""),
             (Some("application/jsonp"), b"f({})", "answered application/jsonp instead of JSON: \"f({})\""),
             (json, b"", "answered 200 with an empty body instead of JSON"),
@@ -274,7 +274,7 @@ mod tests {
             ),
         ] {
             let fault = reply(content_type, body).object::<BTreeMap<String, u8>>().unwrap_err();
-            assert_eq!(fault.message, format!("GET http://h/x: {words}"));
+            assert_eq!(fault.message, format!("GET http://h/x: {message}"));
         }
     }
 
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_status_and_words() {
+    fn a_refusal_has_status_and_body() {
         let reply = HttpReply { status: 500, ..reply(None, b"key hush is bad\n") };
         assert_eq!(reply.refusal(), "GET http://h/x: answered 500 Internal Server Error: \"key *** is bad\"");
         let reply = HttpReply { status: 599, ..self::reply(None, b"") };

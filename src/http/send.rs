@@ -1,4 +1,4 @@
-//! A request on its way, and the moment at which its last byte went: from there on the time is the server's.
+//! Sends a request, and measures when its last byte was sent: the server's time begins there.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,37 +14,39 @@ use super::exchange::redirect;
 use super::{Call, HttpClient, HttpFault, HttpFaultKind};
 use crate::clock::{Clock, Stopwatch};
 
-/// Whether the moment of a request's last byte is measured.
+/// Whether it is measured when a request's last byte was sent.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Timing {
-    Unwanted,
+pub(super) enum SendTiming {
+    Unmeasured,
     By(Clock),
 }
 
-/// How much of a body the connection is given at once: a long one is not said to have left when its first byte has.
+/// The bytes of a body that are given to the connection at once: so a long body is not taken for sent with its first byte.
 const PIECE: usize = 16 << 10;
 
 impl HttpClient {
-    /// Sends a request and waits for the reply's head: that, and the stopwatch that has run since the request's last byte
-    /// was given to the connection. Looking up the host, connecting and TLS are before that. A redirect is a fault.
+    /// Sends a request and waits for the reply's head. Returns it with a stopwatch that has run since the request's last byte
+    /// was given to the connection, after name lookup, connecting and TLS. A redirect is a fault.
     pub(super) async fn send(
         &self,
         call: Call<'_>,
         (mut headers, place): (HeaderMap, &str),
-        timing: Timing,
+        timing: SendTiming,
         deadline: Pin<&mut Sleep>,
     ) -> Result<(Response, Stopwatch), HttpFault> {
         let sent = Arc::new(OnceLock::new());
         let request = self.reqwest(&call.url, place)?.request(call.method.clone(), call.url.clone());
         let bytes = call.body.unwrap_or_default();
-        // The connection would send the length by itself if it knew that this body has one.
+        // The connection does not know the length of this body.
         if !bytes.is_empty() || matches!(call.method, Method::POST | Method::PUT | Method::PATCH) {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
         }
         let (clock, body) = match timing {
-            // Head and body leave in one piece, which costs the system less.
-            Timing::Unwanted => (Clock::system(), Body::from(bytes)),
-            Timing::By(clock) => (clock, Body::wrap_stream(TimedBody { bytes, at: 0, clock, sent: Arc::clone(&sent) })),
+            // Head and body are sent in one write, which costs less.
+            SendTiming::Unmeasured => (Clock::system(), Body::from(bytes)),
+            SendTiming::By(clock) => {
+                (clock, Body::wrap_stream(TimedBody { bytes, at: 0, clock, sent: Arc::clone(&sent) }))
+            }
         };
         let before = clock.start();
         let response = tokio::select! {
@@ -63,8 +65,8 @@ impl HttpClient {
     }
 }
 
-/// A body that notes when its last piece is taken; one without a byte is dropped by the connection instead, as soon as
-/// the head is written.
+/// A body that notes when its last piece is taken. An empty one is dropped by the connection instead, as soon as the head is
+/// written.
 struct TimedBody {
     bytes: Vec<u8>,
     at: usize,

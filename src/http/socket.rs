@@ -22,11 +22,11 @@ use super::exchange::{read_start, redirect, size};
 use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, excerpt};
 use crate::secret::{Redactor, Secret};
 
-/// How many frames may wait to be read.
+/// The number of frames that may wait to be read.
 const HELD: usize = 8;
 
-/// How long a goodbye may take.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// The time limit of the closing handshake.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// The request for a connection. It has no `Debug`: an address can hold a password.
 pub struct Handshake<'a> {
@@ -36,7 +36,7 @@ pub struct Handshake<'a> {
     pub headers: &'a [(String, Secret)],
     /// The subprotocols that are offered, the preferred one first.
     pub subprotocols: &'a [String],
-    /// How long it may take.
+    /// The time limit.
     pub time_limit: Duration,
     /// The longest message that is read, in bytes, in however many frames.
     pub cap: usize,
@@ -44,9 +44,9 @@ pub struct Handshake<'a> {
 
 /// The outcome of a handshake.
 pub enum Connected {
-    /// A status that is no success, with the start of its body.
+    /// A status that is not a success, with the start of its body.
     Refused(Box<HttpReply>),
-    /// Frames can go.
+    /// The connection is open.
     Open(Box<Socket>),
 }
 
@@ -55,12 +55,12 @@ pub enum Connected {
 pub enum Frame {
     /// A text.
     Text(String),
-    /// The end, with a code and a reason where the server gave them: somebody else's words.
+    /// The end, with a code and a reason where the server gave them; the reason is untrusted.
     Closed(Option<(u16, String)>),
 }
 
-/// A connection of which both sides send frames. It is read all the time, so that pings are answered while nobody speaks;
-/// dropping it says goodbye, as far as there is still time.
+/// An open connection. It is read all the time, so that pings are answered between messages; dropping it starts the closing
+/// handshake.
 pub struct Socket {
     /// The connection, as messages name it.
     place: String,
@@ -70,7 +70,7 @@ pub struct Socket {
     incoming: mpsc::Receiver<Result<Frame, ReadFailure>>,
 }
 
-/// A text, and a channel for the news that it left.
+/// A text, and a channel that reports that it was sent.
 type OutgoingText = (String, oneshot::Sender<()>);
 
 /// Why nothing more can be read.
@@ -111,14 +111,14 @@ impl HttpClient {
             }
             return Ok(Connected::Refused(Box::new(reply)));
         }
-        check_agreement(&response, &handshake, &key, &place)?;
+        check_handshake(&response, &handshake, &key, &place)?;
         let broken = |_| HttpFault::new(HttpFaultKind::Broken, &place, "the connection broke after the handshake");
         let upgraded = response.upgrade().await.map_err(broken)?;
         let cap = handshake.cap;
         let config = WebSocketConfig::default().max_message_size(Some(cap)).max_frame_size(Some(cap));
         let frames = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
         let ((outgoing, to_send), (arrived, incoming)) = (mpsc::channel(1), mpsc::channel(HELD));
-        tokio::spawn(carry_frames(frames, cap, to_send, arrived));
+        tokio::spawn(transfer_frames(frames, cap, to_send, arrived));
         Ok(Connected::Open(Box::new(Socket { place, secrets, redactor: self.redactor.clone(), outgoing, incoming })))
     }
 }
@@ -143,8 +143,8 @@ fn headers(extra: &Extra<'_>, handshake: &Handshake<'_>, key: &str, place: &str)
     Ok(headers)
 }
 
-/// Whether the server has check_agreement to what was offered (RFC 6455, section 4.1).
-fn check_agreement(response: &Response, handshake: &Handshake<'_>, key: &str, place: &str) -> Result<(), HttpFault> {
+/// Checks that the server has accepted the handshake (RFC 6455, section 4.1).
+fn check_handshake(response: &Response, handshake: &Handshake<'_>, key: &str, place: &str) -> Result<(), HttpFault> {
     let unreadable = |what: String| HttpFault::new(HttpFaultKind::Unreadable, place, what);
     let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
     if header(SEC_WEBSOCKET_ACCEPT) != Some(derive_accept_key(key.as_bytes()).as_str()) {
@@ -159,10 +159,13 @@ fn check_agreement(response: &Response, handshake: &Handshake<'_>, key: &str, pl
 }
 
 impl Socket {
-    /// Sends a text and waits until it has left. The error says that the connection broke.
+    /// Sends a text and waits until it was sent.
+    ///
+    /// # Errors
+    /// The connection broke.
     pub async fn send(&mut self, text: String) -> Result<(), HttpFault> {
-        let (told, has_left) = oneshot::channel();
-        let sent = self.outgoing.send((text, told)).await.is_ok() && has_left.await.is_ok();
+        let (confirm, confirmed) = oneshot::channel();
+        let sent = self.outgoing.send((text, confirm)).await.is_ok() && confirmed.await.is_ok();
         let broken = || self.fault(HttpFaultKind::Broken, "the connection broke before a message was sent");
         if sent { Ok(()) } else { Err(broken()) }
     }
@@ -181,18 +184,18 @@ impl Socket {
         HttpFault::new(kind, &self.place, what)
     }
 
-    /// Somebody else's words about this connection, in a form that can be shown.
-    pub fn quote(&self, words: &str) -> String {
-        excerpt(&self.redactor.redact(words), &self.secrets)
+    /// An excerpt of untrusted text from this connection, in quotes and without secrets.
+    pub fn quote(&self, text: &str) -> String {
+        excerpt(&self.redactor.redact(text), &self.secrets)
     }
 
-    fn hidden(&self, words: &str) -> String {
-        self.quote(words).trim_matches('"').to_owned()
+    fn hidden(&self, text: &str) -> String {
+        self.quote(text).trim_matches('"').to_owned()
     }
 }
 
-/// Carries frames both ways until one side is done. Nothing is read that nobody has room for.
-async fn carry_frames(
+/// Transfers frames both ways until one side closes. A frame is read only when there is room for it.
+async fn transfer_frames(
     mut frames: WebSocketStream<Upgraded>,
     cap: usize,
     mut to_send: mpsc::Receiver<OutgoingText>,
@@ -207,14 +210,14 @@ async fn carry_frames(
         };
         tokio::select! {
             outgoing = to_send.recv() => match outgoing {
-                Some((text, told)) => {
+                Some((text, confirm)) => {
                     if frames.send(Message::text(text)).await.is_ok() {
-                        let _ = told.send(());
+                        let _ = confirm.send(());
                     }
-                    // What broke it is read next.
+                    // The error is read next.
                 }
                 None => {
-                    let _ = tokio::time::timeout(GOODBYE, frames.close(None)).await;
+                    let _ = tokio::time::timeout(CLOSE_LIMIT, frames.close(None)).await;
                     return;
                 }
             },
@@ -223,8 +226,8 @@ async fn carry_frames(
                 Some((room, Some(Ok(Message::Text(text))))) => room.send(Ok(Frame::Text(text.to_string()))),
                 Some((room, last)) => {
                     room.send(end(last, cap));
-                    let farewell = async { while let Some(Ok(_)) = frames.next().await {} };
-                    let _ = tokio::time::timeout(GOODBYE, farewell).await;
+                    let closing = async { while let Some(Ok(_)) = frames.next().await {} };
+                    let _ = tokio::time::timeout(CLOSE_LIMIT, closing).await;
                     return;
                 }
                 None => return,
@@ -235,21 +238,21 @@ async fn carry_frames(
 
 /// Interprets the last message of a connection.
 fn end(last: Option<Result<Message, Error>>, cap: usize) -> Result<Frame, ReadFailure> {
-    let flaw = |kind, what| Err(ReadFailure { kind, what });
+    let failure = |kind, what| Err(ReadFailure { kind, what });
     match last {
         Some(Ok(Message::Close(Some(frame)))) => Ok(Frame::Closed(Some((frame.code.into(), frame.reason.to_string())))),
         Some(Ok(Message::Binary(bytes))) => {
             let what = format!("a binary frame of {} bytes came; only texts can be read", bytes.len());
-            flaw(HttpFaultKind::Unreadable, what)
+            failure(HttpFaultKind::Unreadable, what)
         }
         None | Some(Ok(_) | Err(Error::ConnectionClosed | Error::AlreadyClosed)) => Ok(Frame::Closed(None)),
         Some(Err(Error::Capacity(_))) => {
-            flaw(HttpFaultKind::Useless, format!("a frame is longer than {}; reading stopped there", size(cap)))
+            failure(HttpFaultKind::Useless, format!("a frame is longer than {}; reading stopped there", size(cap)))
         }
-        Some(Err(Error::Utf8(_))) => flaw(HttpFaultKind::Useless, "a text frame is not valid UTF-8".to_owned()),
+        Some(Err(Error::Utf8(_))) => failure(HttpFaultKind::Useless, "a text frame is not valid UTF-8".to_owned()),
         Some(Err(Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake))) => {
-            flaw(HttpFaultKind::Broken, "the connection broke".to_owned())
+            failure(HttpFaultKind::Broken, "the connection broke".to_owned())
         }
-        Some(Err(other)) => flaw(HttpFaultKind::Unreadable, format!("what came is no WebSocket frame: {other}")),
+        Some(Err(other)) => failure(HttpFaultKind::Unreadable, format!("what came is no WebSocket frame: {other}")),
     }
 }

@@ -1,12 +1,12 @@
-//! A stream's bytes, cut into its events: server-sent ones, or one a line.
+//! Splits a stream into its events: server-sent ones, or one per line.
 
 use super::STREAM_CAP;
 use super::sse::SseReader;
 
-/// Cuts a stream into its events, none longer than [`STREAM_CAP`].
+/// Splits a stream into its events, none longer than [`STREAM_CAP`].
 #[derive(Debug)]
 pub enum EventSplitter {
-    /// Server-sent events; what counts of them is their data.
+    /// Server-sent events; only their data are used.
     Sse(SseReader),
     /// Lines (NDJSON).
     Lines(Vec<u8>),
@@ -23,7 +23,7 @@ impl EventSplitter {
         EventSplitter::Lines(Vec::new())
     }
 
-    /// The events that these bytes complete; `None` when one is too long.
+    /// The events that these bytes complete; `None` where one is too long.
     pub fn push(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
         match self {
             EventSplitter::Sse(reader) => Some(reader.push(bytes).ok()?.into_iter().map(|event| event.data).collect()),
@@ -43,7 +43,7 @@ impl EventSplitter {
         }
     }
 
-    /// The rest at the end of the stream. Whether it is whole only its reader can tell.
+    /// The rest at the end of the stream, which may be incomplete.
     pub fn finish(self) -> Option<String> {
         match self {
             EventSplitter::Sse(reader) => reader.finish().map(|event| event.data),

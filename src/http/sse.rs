@@ -1,7 +1,7 @@
-//! Server-sent events, as the HTML standard's "Interpreting an event stream" reads them: bytes in, events out, wherever
-//! the network cut the bytes.
+//! Server-sent events, by the HTML standard's "Interpreting an event stream": bytes in, events out, wherever the bytes were
+//! split.
 //!
-//! Invariants: pure; every byte is looked at once; no more than the cap is ever held.
+//! Invariants: every byte is read once; no more than the cap is ever held.
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +72,7 @@ impl SseReader {
         Ok(events)
     }
 
-    /// The rest at the end of the stream: an event without its last line breaks. Whether it is whole only its
-    /// reader can tell.
+    /// The rest at the end of the stream: an event without its last line breaks, which may be incomplete.
     pub fn finish(mut self) -> Option<SseEvent> {
         let ended = (!self.line.is_empty()).then(|| self.end_line()).flatten();
         ended.or_else(|| self.end_line())

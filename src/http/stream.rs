@@ -1,4 +1,4 @@
-//! A reply that is read while it comes, timed from the last byte of its request.
+//! A streamed reply, timed from the last byte of its request.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -9,19 +9,19 @@ use tokio::time::Sleep;
 
 use super::address::{password, shown};
 use super::exchange::{headers, read_start, size};
-use super::send::Timing;
+use super::send::SendTiming;
 use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::clock::{Clock, Stopwatch};
 
-/// The outcome of a call with a reply that is read while it comes.
+/// The outcome of a call with a streamed reply.
 pub enum Opened {
-    /// A status that is no success, with the start of its body.
+    /// A status that is not a success, with the start of its body.
     Refused(Box<HttpReply>),
-    /// A success, of which the body is still to come.
+    /// A success, with a body still to be read.
     Streaming(Box<HttpStream>),
 }
 
-/// A reply of which the body is still to come. Dropping it drops the connection.
+/// A reply with a body still to be read. Dropping it closes the connection.
 pub struct HttpStream {
     /// The head; its body is empty.
     pub head: HttpReply,
@@ -32,7 +32,7 @@ pub struct HttpStream {
     cap: usize,
     /// Since the request's last byte was given to the connection.
     sent: Stopwatch,
-    /// When the last byte so far came.
+    /// The time of the last byte so far.
     last_ms: f64,
     characters: Utf8Check,
 }
@@ -41,11 +41,16 @@ impl HttpClient {
     /// Sends a request once and reads the reply's head. As with [`HttpClient::exchange`], redirects are faults, and the
     /// time limit is for the whole reply.
     pub async fn open(&self, call: Call<'_>, extra: Extra<'_>, clock: Clock) -> Result<Opened, HttpFault> {
-        self.begin(call, extra, Timing::By(clock)).await
+        self.begin(call, extra, SendTiming::By(clock)).await
     }
 
-    /// The same, timed or not.
-    pub(super) async fn begin(&self, call: Call<'_>, extra: Extra<'_>, timing: Timing) -> Result<Opened, HttpFault> {
+    /// Sends a request once and reads the reply's head, timed or not.
+    pub(super) async fn begin(
+        &self,
+        call: Call<'_>,
+        extra: Extra<'_>,
+        timing: SendTiming,
+    ) -> Result<Opened, HttpFault> {
         let place = format!("{} {}", call.method, shown(&call.url));
         let mut headers = headers(&call, &place)?;
         extra.add_to(&mut headers, &place)?;
@@ -76,7 +81,7 @@ impl HttpClient {
 }
 
 impl HttpStream {
-    /// The next bytes of a text; `None` at the end. Bytes that are no UTF-8 are a fault.
+    /// The next bytes; `None` at the end. Invalid UTF-8 is a fault.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, HttpFault> {
         let before = self.read;
         let Some(bytes) = self.bytes().await? else { return Ok(None) };
@@ -127,22 +132,21 @@ impl HttpStream {
         Ok((self.head, self.last_ms))
     }
 
-    /// Milliseconds from the request's last byte to the last byte that has come; what is done with the bytes, and an end of
-    /// the connection that comes later, is not in it.
+    /// Milliseconds from the request's last byte to the last byte received so far.
     pub fn elapsed_ms(&self) -> f64 {
         self.last_ms
     }
 }
 
-/// Whether bytes that come in pieces are UTF-8.
+/// Checks that bytes that come in pieces are UTF-8.
 #[derive(Debug, Default)]
 struct Utf8Check {
-    /// The beginning of a character that the next piece must go on with: at most three bytes.
+    /// The beginning of a character that the next piece must continue: at most three bytes.
     begun: Vec<u8>,
 }
 
 impl Utf8Check {
-    /// Where, counted from the beginning of this piece, the first byte is that belongs to no character.
+    /// The offset of the first invalid byte, counted from the beginning of this piece.
     fn take(&mut self, piece: &[u8]) -> Option<isize> {
         let begun = std::mem::take(&mut self.begun);
         let bytes = if begun.is_empty() { Cow::Borrowed(piece) } else { Cow::Owned([&begun, piece].concat()) };

@@ -1,26 +1,26 @@
-//! How long everybody waits after a refusal.
+//! The pauses after refusals.
 
 /// The pauses of a limiter, in seconds, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BackoffPolicy {
-    /// After the first refusal, where the endpoint asks for no wait.
+    /// The pause after the first refusal, where the endpoint asks for no wait.
     pub first: f64,
-    /// The factor of each further one in a row.
+    /// The factor for each further refusal in a row.
     pub factor: f64,
-    /// The longest of our own choice.
+    /// The longest pause of our own choice.
     pub longest: f64,
-    /// The longest that an endpoint can ask for.
+    /// The longest pause that an endpoint can ask for.
     pub retry_after_cap: f64,
-    /// So many refusals in a row, with nothing accepted in between, exhaust the limiter: nobody waits any longer.
+    /// The number of refusals in a row that exhausts the limiter: all waiting requests give up.
     pub max_refusals: u32,
-    /// Exhausted so often in a row, it makes nobody wait for the end of a pause any more.
+    /// The number of times in a row after which an exhausted limiter refuses requests during a pause at once.
     pub fail_fast_after: u64,
-    /// Whether a refusal may mean too many requests at once: then fewer are sent at once, and ever more again.
+    /// Whether a refusal may mean too many concurrent requests: then the concurrency is reduced, and raised again step by step.
     pub adapts_concurrency: bool,
 }
 
 impl BackoffPolicy {
-    /// 1, 4, 16 and 60 s: in all more than the minute by which providers count.
+    /// 1, 4, 16 and 60 s: together more than the minute of providers' limits.
     pub const MODEL: BackoffPolicy = BackoffPolicy {
         first: 1.0,
         factor: 4.0,
@@ -31,8 +31,8 @@ impl BackoffPolicy {
         adapts_concurrency: false,
     };
 
-    /// For the agent under test, which may only be able to serve few at once. [`TargetLimiter`](super::TargetLimiter)
-    /// decides when enough was asked.
+    /// For the agent under test, which may only serve few conversations at once. [`TargetLimiter`](super::TargetLimiter)
+    /// decides when to give up.
     pub const AGENT: BackoffPolicy = BackoffPolicy {
         first: 0.25,
         factor: 2.0,
@@ -48,11 +48,11 @@ impl BackoffPolicy {
 const CREDIBLE: f64 = 3600.0;
 
 impl BackoffPolicy {
-    /// The pause after so many refusals in a row, and the `Retry-After` that is believed.
+    /// The pause after this many refusals in a row, with a credible `Retry-After`.
     pub(super) fn pause(&self, refusals: u32, retry_after: Option<f64>) -> f64 {
         let own = (self.first * self.factor.powi(refusals.min(30) as i32 - 1)).min(self.longest);
         match retry_after {
-            // The endpoint knows best, unless it was believed in vain.
+            // The endpoint knows best, unless following it has not helped.
             Some(asked) if refusals <= 2 => asked,
             Some(asked) => asked.max(own),
             None => own,

@@ -1,20 +1,20 @@
-//! The rules: when a request may be sent, by two rates, the pauses after refusals, and the number of requests at once. Seconds
-//! since the limiter was made are an argument of everything.
+//! The rules: when a request may be sent, by two rates, the pauses after refusals, and the number of concurrent requests. The
+//! time, in seconds since the limiter was made, is always an argument.
 
 use super::rate::Rate;
 use super::{BackoffPolicy, RateLimitHeaders};
 
-/// As many requests may be in flight before anything was accepted.
+/// The number of requests that may be in flight before any was accepted.
 const FIRST_IN_FLIGHT: u64 = 8;
 
 /// A decision about the first request of the queue.
 #[derive(Debug)]
 pub(super) enum Decision {
-    /// Send.
+    /// Send it.
     Send(InFlight),
-    /// Ask again at this moment.
+    /// Decide again at this time.
     WaitUntil(f64),
-    /// Ask again when a reply has come.
+    /// Decide again after a reply.
     WaitForReply,
 }
 
@@ -25,13 +25,13 @@ pub(super) struct InFlight {
     /// Tokens as the caller estimates them, and as they were counted.
     estimated: f64,
     counted: f64,
-    /// All requests and tokens that had been sent, this one too.
+    /// The totals of requests and tokens sent, this one included.
     sent: (f64, f64),
-    /// The requests in flight, this one too.
+    /// The number of requests in flight, this one included.
     concurrency: u64,
 }
 
-/// Once so many requests are in flight as were refused before, one more is tried after so many accepted ones for each.
+/// Near the number of requests in flight that was refused, one more is tried after this many accepted requests for each.
 const CAREFUL: f64 = 20.0;
 
 /// The limit on requests in flight: halved by a refusal and raised one by one, slowly near the number that was refused.
@@ -42,7 +42,7 @@ struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Whether the refusal is explained by other requests in flight.
+    /// Notes a refusal. Returns whether other requests in flight explain it.
     fn refused(&mut self, concurrency: u64) -> bool {
         if concurrency >= 2 {
             self.refused = concurrency as f64;
@@ -65,13 +65,13 @@ pub(super) struct Controller {
     policy: BackoffPolicy,
     jitter: fastrand::Rng,
     pub(super) paused_until: f64,
-    /// When the last refusal that counted came; whatever was sent before it tells nothing new.
+    /// The time of the last refusal that counted; requests sent before it bring no news.
     refused_at: f64,
     /// Refusals in a row, with nothing accepted in between.
     pub(super) refusals: u32,
     concurrency: ConcurrencyLimit,
     times_exhausted: u64,
-    /// `times_exhausted` when something was accepted last.
+    /// `times_exhausted` at the last accepted request.
     exhausted_before: u64,
     in_flight: u64,
     is_known_to_work: bool,
@@ -100,19 +100,19 @@ impl Controller {
         }
     }
 
-    /// The number of times that so many refusals came in a row that all who waited gave up.
+    /// The number of times that the limiter was exhausted by refusals in a row.
     pub(super) fn times_exhausted(&self) -> u64 {
         self.times_exhausted
     }
 
-    /// Whether it was exhausted again and again, and a pause is on: whoever comes now need not wait for its end.
+    /// Whether it was exhausted again and again, and a pause is on: new requests are refused at once.
     pub(super) fn fails_fast(&self, now: f64) -> bool {
         self.times_exhausted - self.exhausted_before >= self.policy.fail_fast_after && now < self.paused_until
     }
 
-    /// Whether a request of so many tokens may be sent.
+    /// Decides whether a request of this many tokens may be sent.
     pub(super) fn request(&mut self, now: f64, tokens: f64) -> Decision {
-        // Where nothing is known to work, one goes first.
+        // Where nothing is known to work, one request goes first.
         let most = match (self.refusals, self.is_known_to_work) {
             (0, false) => FIRST_IN_FLIGHT,
             (0 | 1, true) => u64::MAX,
@@ -132,7 +132,7 @@ impl Controller {
         Decision::Send(InFlight { sent_at: now, estimated, counted, sent, concurrency: self.in_flight })
     }
 
-    /// The request was served; the tokens that it took, where that is known.
+    /// The request was served; `tokens` is its usage, where it is known.
     pub(super) fn accepted(&mut self, now: f64, sent: InFlight, tokens: Option<f64>, headers: &RateLimitHeaders) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.is_known_to_work = true;
@@ -157,7 +157,7 @@ impl Controller {
         self.note(now, &sent, headers);
         let retry_after = self.policy.credible(retry_after);
         if sent.sent_at < self.refused_at {
-            // It was sent before everybody slowed down; only the wait that it asks for counts.
+            // It was sent before the slowdown; only the wait that the endpoint asks for counts.
             self.paused_until = self.paused_until.max(now + retry_after.unwrap_or(0.0));
             return;
         }
@@ -167,17 +167,17 @@ impl Controller {
             self.requests.refused(now, self.refusals);
             self.tokens.refused(now, self.refusals);
         }
-        // Only ever later, so that nobody sends before the time.
+        // The pause is never shortened.
         let pause = self.policy.pause(self.refusals, retry_after);
         self.paused_until = self.paused_until.max(now + pause * (1.0 + 0.1 * self.jitter.f64()));
         if self.refusals >= self.policy.max_refusals {
             self.times_exhausted += 1;
-            // Whoever comes next tries once.
+            // The next request is tried once.
             self.refusals = self.policy.max_refusals - 1;
         }
     }
 
-    /// Nothing came back of the request.
+    /// The request got no response.
     pub(super) fn lost(&mut self, _: InFlight) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }

@@ -1,9 +1,9 @@
-//! The limiter as one conversation sees it.
+//! One conversation's part of the limiter.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::target::{RefusedSince, Shared, unpoisoned};
+use super::target::{RefusedSince, TargetState, unpoisoned};
 use super::{Permit, RateLimitExhausted, RateLimitHeaders, WaitReason};
 
 /// Requests of a conversation that the agent refused because of others.
@@ -19,30 +19,30 @@ pub struct Refusals {
 /// The next step of a conversation after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterRefusal {
-    /// It asks again when the limiter says so: a limit that is honoured is no failure.
+    /// It retries when the limiter permits: a limit that is respected is not a failure.
     Retry,
-    /// It gives up, and nobody has failed: others were open, so the agent may have served it alone.
+    /// It gives up without a failure: others were open, so the agent might have served it alone.
     GiveUp,
-    /// It gives up, and the agent has failed: nobody else was there.
+    /// It gives up, and the agent has failed: no other conversation was open.
     AgentFailed,
 }
 
-/// A conversation's part of the [`TargetLimiter`](super::TargetLimiter); it is over when all clones are dropped. The default
-/// limits nothing.
+/// A conversation's part of the [`TargetLimiter`](super::TargetLimiter); the conversation ends when all clones are dropped. The
+/// default limits nothing.
 #[derive(Clone, Default)]
-pub struct ConversationLimiter(Option<Arc<Conversation>>);
+pub struct ConversationLimiter(Option<Arc<OpenConversation>>);
 
-struct Conversation {
-    shared: Arc<Shared>,
-    state: Mutex<State>,
+struct OpenConversation {
+    shared: Arc<TargetState>,
+    state: Mutex<ConversationState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ConversationState {
     refusals: Refusals,
-    /// Since when all its requests are refused.
+    /// The time since which all its requests are refused.
     refused: Option<RefusedSince>,
-    /// Refusals while it was alone, since it was answered last: a limit, if it is answered again, else a failure.
+    /// Refusals while it was alone, since its last answer: a limit, if it is answered again, else a failure.
     refused_alone: u32,
     waited_ms: f64,
     /// Whether anything was answered, and whether the last request was given up.
@@ -50,13 +50,13 @@ struct State {
     is_given_up: bool,
 }
 
-impl Conversation {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl OpenConversation {
+    fn state(&self) -> MutexGuard<'_, ConversationState> {
         unpoisoned(&self.state)
     }
 }
 
-impl Drop for Conversation {
+impl Drop for OpenConversation {
     fn drop(&mut self) {
         let is_served = {
             let state = self.state();
@@ -70,19 +70,19 @@ impl Drop for Conversation {
 }
 
 impl ConversationLimiter {
-    pub(super) fn open(shared: Arc<Shared>) -> ConversationLimiter {
+    pub(super) fn open(shared: Arc<TargetState>) -> ConversationLimiter {
         shared.open();
-        ConversationLimiter(Some(Arc::new(Conversation { shared, state: Mutex::default() })))
+        ConversationLimiter(Some(Arc::new(OpenConversation { shared, state: Mutex::default() })))
     }
 
-    /// Waits until a request may be sent; `None` where nothing limits.
+    /// Waits until a request may be sent; `None` where there is no limiter.
     ///
     /// # Errors
-    /// Nothing was let through for too long, while others were open.
+    /// No request was permitted for too long, while other conversations were open.
     pub async fn acquire(&self) -> Result<Option<Permit<'_>>, RateLimitExhausted> {
         let Some(conversation) = &self.0 else { return Ok(None) };
         let shared = &conversation.shared;
-        let waiting = Waiting { conversation, together_ms: shared.together_ms() };
+        let waiting = WaitTimer { conversation, together_ms: shared.together_ms() };
         let waiter = shared.limiter.waiter();
         let permit = loop {
             let left = shared.patience_left();
@@ -90,7 +90,7 @@ impl ConversationLimiter {
                 Ok(permit) => break permit,
                 Err(_) if shared.open_conversations() < 2 => break shared.limiter.acquire(waiter, 1.0).await,
                 Err(_) if shared.patience_left().is_zero() => break Err(RateLimitExhausted),
-                // Something was served meanwhile.
+                // A request was served meanwhile.
                 Err(_) => {}
             }
         };
@@ -110,7 +110,7 @@ impl ConversationLimiter {
     pub fn answered(&self, permit: Option<Permit<'_>>) {
         let (Some(conversation), Some(permit)) = (&self.0, permit) else { return };
         let mut state = conversation.state();
-        // An opened session shows nothing yet.
+        // An opened session does not count as served.
         if state.is_answered || state.refused.is_some() {
             conversation.shared.served();
         }
@@ -121,7 +121,7 @@ impl ConversationLimiter {
         permit.accepted(None, &RateLimitHeaders::default());
     }
 
-    /// A request was refused, with the wait that the agent asks for. `None` where nothing limits.
+    /// A request was refused, with the wait that the agent asks for. `None` where there is no limiter.
     pub fn refused(&self, permit: Option<Permit<'_>>, retry_after: Option<Duration>) -> Option<AfterRefusal> {
         let (Some(conversation), Some(permit)) = (&self.0, permit) else { return None };
         permit.refused(retry_after, &RateLimitHeaders::default());
@@ -133,7 +133,7 @@ impl ConversationLimiter {
             state.refused_alone += 1;
             match is_exhausted {
                 true => AfterRefusal::AgentFailed,
-                // The others have given up, and nothing was served since: whoever is left says no more than they do.
+                // The others have given up, and nothing was served since: being alone now proves no more.
                 false if shared.patience_left().is_zero() => AfterRefusal::GiveUp,
                 false => AfterRefusal::Retry,
             }
@@ -159,15 +159,15 @@ impl ConversationLimiter {
     }
 }
 
-/// Notes how long a request has waited while others were open, also if it is dropped. Alone it is the agent that is waited
-/// for.
-struct Waiting<'a> {
-    conversation: &'a Conversation,
-    /// For how long several were open when it began.
+/// Measures how long a request has waited while other conversations were open, also if it is dropped. The wait of a single
+/// conversation is the agent's time.
+struct WaitTimer<'a> {
+    conversation: &'a OpenConversation,
+    /// The time for which several were open when it began.
     together_ms: f64,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitTimer<'_> {
     fn drop(&mut self) {
         let waited_ms = self.conversation.shared.together_ms() - self.together_ms;
         self.conversation.state().waited_ms += waited_ms;

@@ -18,7 +18,7 @@ pub struct RateLimitWindow {
     pub limit: Option<f64>,
     /// The remaining part.
     pub remaining: f64,
-    /// In how many seconds it is full again; more than 0.
+    /// The seconds until the reset; more than 0.
     pub seconds: f64,
 }
 

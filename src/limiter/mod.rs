@@ -1,13 +1,16 @@
 //! Rate limits. All requests to an endpoint with one key wait in one queue ([`RateLimiter`]): those of persona and judge, of
 //! all trials. The agent under test has one too ([`TargetLimiter`]), for all conversations with it.
 //!
-//! Invariants: the queue is fair, and leaving it costs nothing; nobody who waits sends; what is learned from one refusal
-//! holds for all. While nothing is known, requests pass as they come. A refusal (429) slows all down at once and by a
-//! factor; quiet time speeds up by small steps (AIMD). Where the endpoint reports in its headers what is left, that is
-//! spread over the time it must last. Where everything is refused, single requests are let through, further and further
-//! apart, and at last whoever waits gets [`RateLimitExhausted`].
+//! In: requests that want to be sent, and what became of them: accepted, refused, rate-limit headers. Out: a [`Permit`] for
+//! each, when it may be sent, or [`RateLimitExhausted`].
 //!
-//! [`controller`] holds the rules, a value to which the time is an argument; [`queue`] runs it by the real clock.
+//! Invariants: the queue is fair, and leaving it costs nothing; a refusal of one request applies to all. While nothing is
+//! known, requests pass as they come. A refusal (429) slows all down at once and by a factor; time without refusals speeds up
+//! by small steps (AIMD). Where the endpoint reports the remaining requests in its headers, they are spread over the time
+//! until the reset. Where everything is refused, single requests are let through at growing intervals, and in the end all
+//! that wait get [`RateLimitExhausted`].
+//!
+//! [`controller`] has the rules, with the time as an argument; [`queue`] runs them by the real clock.
 
 mod backoff;
 mod controller;

@@ -1,4 +1,4 @@
-//! The queue at which requests wait for the controller's permission.
+//! The queue in which requests wait for the controller's permit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,19 +16,19 @@ const REPORTED_WAIT: f64 = 2.0;
 pub struct RateLimiter {
     started: Stopwatch,
     controller: Mutex<Controller>,
-    /// Whoever holds it is the first of the queue; tokio's lock is fair.
+    /// Held by the first of the queue; tokio's lock is fair.
     pub(super) first: tokio::sync::Mutex<()>,
     changed: Notify,
     on_wait: Option<(WaitReason<'static>, Arc<OnWait>)>,
-    /// When the wait that was last reported is over.
+    /// The end of the wait that was last reported.
     reported_until: Mutex<f64>,
 }
 
-/// Nothing was let through for too long: whoever waited shall give up.
+/// No request was permitted for too long: all that wait give up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimitExhausted;
 
-/// Since when somebody waits: how often the limiter had been exhausted before.
+/// A request's place in time: how many times the limiter had been exhausted when it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiter(u64);
 
@@ -51,12 +51,12 @@ impl RateLimiter {
         }
     }
 
-    /// Somebody who wants to send something, now or later.
+    /// A waiter for a request that is to be sent now or later.
     pub fn waiter(&self) -> Waiter {
         Waiter(self.controller().times_exhausted())
     }
 
-    /// Waits until a request of about so many tokens, prompt and reply, may be sent. Dropping the future leaves the queue.
+    /// Waits until a request of about this many tokens, prompt and reply, may be sent. Dropping the future leaves the queue.
     ///
     /// # Errors
     /// The limiter was exhausted since the waiter came.
@@ -66,7 +66,7 @@ impl RateLimiter {
         }
         let _first = self.first.lock().await;
         loop {
-            // Before the controller is asked, so that no change in between is missed.
+            // Registered before the controller decides, so that no change in between is missed.
             let changed = self.changed.notified();
             let now = self.now();
             let decision = {
@@ -111,7 +111,7 @@ impl RateLimiter {
         self.started.elapsed_ms() / 1000.0
     }
 
-    /// Whatever panicked while it held the lock left a value behind that still counts.
+    /// The value is valid even if a holder of the lock panicked.
     fn controller(&self) -> MutexGuard<'_, Controller> {
         self.controller.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,14 +124,14 @@ impl RateLimiter {
     }
 }
 
-/// The right to send one request. Dropped unused, it counts as a request of which nothing came back.
+/// The permission to send one request. Dropped unused, it counts as a request without a response.
 pub struct Permit<'a> {
     limiter: &'a RateLimiter,
     in_flight: Option<InFlight>,
 }
 
 impl Permit<'_> {
-    /// The request was served; the tokens that it took, where the reply says so.
+    /// The request was served; `tokens` is its usage, where the reply reports it.
     pub fn accepted(mut self, tokens: Option<u64>, headers: &RateLimitHeaders) {
         if let Some(sent) = self.in_flight.take() {
             self.limiter.settle(|controller, now| controller.accepted(now, sent, tokens.map(|it| it as f64), headers));

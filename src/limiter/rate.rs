@@ -1,7 +1,7 @@
-//! How many requests or tokens a second are sent: what is known of the limit, and how that is learned.
+//! The rate of requests or tokens per second, as far as the limit is known.
 //!
-//! From headers: what is left is spread over the time until there is more. From refusals: additive increase, multiplicative
-//! decrease (AIMD), from the rate that was accepted until then. `tests::simulation` shows what the rest is worth.
+//! From headers: the remaining units are spread over the time until the reset. From refusals: additive increase, multiplicative
+//! decrease (AIMD), from the rate that was accepted until then. `tests::simulation` measures the effect of the refinements.
 
 use std::collections::VecDeque;
 
@@ -13,28 +13,28 @@ const DECREASE: f64 = 0.93;
 /// One step up.
 const INCREASE: f64 = 1.02;
 
-/// A step up needs so many seconds without a refusal, and so many accepted requests.
+/// The seconds without a refusal and the accepted requests that a step up needs.
 const QUIET: (f64, u32) = (15.0, 10);
 
-/// Until a limit was met for the second time, the rate doubles after so many accepted requests.
+/// The accepted requests after which the rate doubles, until a limit was met for the second time.
 const DOUBLING: u32 = 4;
 
-/// A rate that nobody used up to this part has not been tried.
+/// The part of a rate that must have been used for it to count as tried.
 const USED: f64 = 0.7;
 
-/// So many accepted requests show a rate; fewer are too few to learn from.
+/// The accepted requests that are needed to estimate a rate.
 const ENOUGH: u32 = 4;
 
 /// The part of a limit that is used while less remains than the rest of its time needs.
 const RETURNS: f64 = 0.97;
 
-/// Limits are counted by the minute.
+/// The window of limits.
 const MINUTE: f64 = 60.0;
 
-/// Where nothing is left, it is tried again after so many seconds, however far away the endpoint's reset is.
+/// Where nothing remains, the next try comes after this many seconds, however far away the endpoint's reset is.
 const LONGEST_WAIT: f64 = 90.0;
 
-/// The rate of a burst is measured over so many seconds, at least and at most.
+/// The shortest and the longest time over which the rate of a burst is measured, in seconds.
 const BURST: (f64, f64) = (0.25, 10.0);
 
 /// The rate of one thing, requests or tokens.
@@ -42,21 +42,21 @@ const BURST: (f64, f64) = (0.25, 10.0);
 pub(super) struct Rate {
     /// The least that one request takes.
     unit: f64,
-    /// Units a second that are always tried.
+    /// The units per second that are always tried.
     least: f64,
-    /// Units a second; `None` while nothing was ever refused.
+    /// Units per second; `None` before the first refusal.
     rate: Option<f64>,
     /// Whether a limit was met at a rate that had been accepted before.
     is_limit_known: bool,
     quiet_since: f64,
     quiet_count: u32,
     quiet_units: f64,
-    /// Accepted of what was sent after the last refusal.
+    /// The accepted requests among those sent after the last refusal.
     since_refusal: u32,
     reported: Option<Reported>,
     last_sent_at: f64,
     last_units: f64,
-    /// Units that were sent since the beginning.
+    /// The units sent since the beginning.
     sent: f64,
     /// Times and units of the requests accepted within the last minute.
     accepted: VecDeque<(f64, f64)>,
@@ -69,7 +69,7 @@ struct Reported {
     remaining: f64,
     until: f64,
     counted_at: f64,
-    /// The units that had been sent when the endpoint counted.
+    /// The units sent when the endpoint counted.
     sent: f64,
 }
 
@@ -78,7 +78,7 @@ impl Rate {
         Rate { unit, least, last_sent_at: f64::NEG_INFINITY, ..Rate::default() }
     }
 
-    /// When the next request may be sent.
+    /// The time when the next request may be sent.
     pub(super) fn ready_at(&mut self, now: f64) -> f64 {
         let by_rate = self.rate.map_or(f64::NEG_INFINITY, |rate| self.last_sent_at + self.last_units / rate);
         let Some(reported) = self.reported_by(now) else { return by_rate };
@@ -97,7 +97,7 @@ impl Rate {
         })
     }
 
-    /// The report as of now: when its time has passed, the whole limit remains for another minute.
+    /// The report at this time: after the reset, the whole limit remains for another minute.
     fn reported_by(&mut self, now: f64) -> Option<Reported> {
         let reported = self.reported?;
         if now >= reported.until {
@@ -112,7 +112,7 @@ impl Rate {
         self.reported
     }
 
-    /// A request is sent; what was sent so far, with it.
+    /// A request is sent. Returns the units sent so far, with it.
     pub(super) fn sent(&mut self, now: f64, units: f64) -> f64 {
         (self.last_sent_at, self.last_units) = (now, units);
         self.sent += units;
@@ -150,7 +150,7 @@ impl Rate {
         (self.quiet_since, self.quiet_count, self.quiet_units) = (now, 0, 0.0);
     }
 
-    /// A request was refused: the nth one in a row with nothing accepted in between.
+    /// A request was refused; `in_a_row` counts the refusals with nothing accepted in between.
     pub(super) fn refused(&mut self, now: f64, in_a_row: u32) {
         self.forget(now);
         let by_the_minute = self.accepted_since(now - MINUTE) / MINUTE;
@@ -166,7 +166,7 @@ impl Rate {
                 Some(DECREASE * by_the_minute.clamp(rate / 2.0, rate))
             }
             (Some(rate), 1) => Some(DECREASE * rate),
-            // Seconds don't help: the limit is one by the minute.
+            // Short pauses don't help: the limit is per minute.
             (rate, 4..) if !self.accepted.is_empty() => {
                 Some(rate.map_or(by_the_minute, |rate| rate.min(by_the_minute)))
             }
@@ -181,11 +181,11 @@ impl Rate {
         self.accepted.iter().filter(|(at, _)| *at > moment).map(|(_, units)| units).sum()
     }
 
-    /// Takes in the report of a reply: about when the endpoint counted, and the units sent by then.
+    /// Takes in the report of a reply: the approximate time when the endpoint counted, and the units sent by then.
     pub(super) fn reported(&mut self, counted_at: f64, sent: f64, window: &RateLimitWindow) {
         let RateLimitWindow { limit, remaining, seconds } = *window;
         let seconds = if remaining < self.unit { seconds.min(LONGEST_WAIT) } else { seconds };
-        // Replies overtake each other: that to the latest request counts.
+        // Replies may come out of order: that to the latest request counts.
         if self.reported.is_none_or(|reported| sent >= reported.sent) {
             self.reported = Some(Reported { limit, remaining, until: counted_at + seconds, counted_at, sent });
         }

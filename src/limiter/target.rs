@@ -1,8 +1,8 @@
-//! The limiter of an agent: what all conversations of a run with one target share.
+//! The limiter of an agent, shared by all conversations of a run with one target.
 //!
-//! Invariants: an agent that refuses a request (429, or 503 with `Retry-After`) while other conversations of ours are open
-//! may be refusing their number, so all of them go slower, and nobody's failure is counted, also where it never ends; one
-//! that refuses the only conversation is at fault, after some patience.
+//! Invariants: an agent that refuses a request (429, or 503 with `Retry-After`) while other conversations of ours are open may
+//! refuse because of their number: all of them slow down, and no failure is counted, however long it lasts; an agent that
+//! refuses the only conversation has failed, after a time limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use std::time::Duration;
 use super::{BackoffPolicy, ConversationLimiter, OnWait, RateLimiter, WaitReason};
 use crate::clock::{Clock, Stopwatch};
 
-/// The time for which an agent may refuse all requests, with no message answered in between, until the conversations beside
-/// others wait for it no more: each tries once, and they learn from each other.
+/// The time for which an agent may refuse all requests, with no message answered in between, until concurrent conversations
+/// stop waiting for it.
 const PATIENCE_TOGETHER: Duration = Duration::from_secs(45);
 
-/// The same for conversations that are alone.
+/// The same for a single conversation.
 const PATIENCE_ALONE: Duration = Duration::from_secs(30);
 
 /// The limiter of the agent under test.
-pub struct TargetLimiter(Arc<Shared>);
+pub struct TargetLimiter(Arc<TargetState>);
 
 #[derive(Clone)]
 pub(super) struct Settings {
@@ -46,7 +46,7 @@ impl TargetLimiter {
     pub(super) fn with(settings: Settings) -> TargetLimiter {
         let on_wait = settings.on_wait.clone().map(|on_wait| (WaitReason::Agent, on_wait));
         let limiter = RateLimiter::new(settings.clock, settings.policy, settings.rng_seed, on_wait);
-        TargetLimiter(Arc::new(Shared {
+        TargetLimiter(Arc::new(TargetState {
             limiter,
             settings,
             conversations: Mutex::default(),
@@ -59,28 +59,28 @@ impl TargetLimiter {
         ConversationLimiter::open(self.0.clone())
     }
 
-    /// A conversation begins with an agent of its own: nobody else's requests reach that one.
+    /// A conversation begins with an agent of its own, which no other conversation uses.
     pub fn open_separate_conversation(&self) -> ConversationLimiter {
         TargetLimiter::with(self.0.settings.clone()).open_conversation()
     }
 }
 
 /// The state that the conversations share.
-pub(super) struct Shared {
+pub(super) struct TargetState {
     pub(super) limiter: RateLimiter,
     settings: Settings,
     conversations: Mutex<OpenConversations>,
     unserved: Mutex<Unserved>,
 }
 
-/// Since when nothing was served to conversations beside others, and to those that were alone.
+/// The times since which nothing was served to concurrent conversations, and to single ones.
 #[derive(Default)]
 struct Unserved {
     together: Option<RefusedSince>,
     alone: Option<RefusedSince>,
 }
 
-/// Since when everything is refused, and for how long that is borne.
+/// The time since which everything is refused, and the limit of patience.
 #[derive(Clone, Copy)]
 pub(super) struct RefusedSince {
     since: Stopwatch,
@@ -111,7 +111,7 @@ impl OpenConversations {
     }
 }
 
-impl Shared {
+impl TargetState {
     pub(super) fn open(&self) {
         let mut conversations = unpoisoned(&self.conversations);
         conversations.count += 1;
@@ -133,7 +133,7 @@ impl Shared {
         unpoisoned(&self.conversations).count
     }
 
-    /// For how many milliseconds more than one was open, from the beginning.
+    /// The milliseconds for which more than one was open, from the beginning.
     pub(super) fn together_ms(&self) -> f64 {
         unpoisoned(&self.conversations).together_ms()
     }
@@ -143,7 +143,7 @@ impl Shared {
         *unpoisoned(&self.unserved) = Unserved::default();
     }
 
-    /// From now on everything is refused. The first wait that the agent asks for is borne, however long.
+    /// Everything is refused from now on. The first wait that the agent asks for is respected, however long.
     pub(super) fn refused_since(&self, is_alone: bool, retry_after: Option<Duration>) -> RefusedSince {
         let Settings { clock, policy, patience_together, patience_alone, .. } = &self.settings;
         let patience = if is_alone { *patience_alone } else { *patience_together };
@@ -152,14 +152,14 @@ impl Shared {
         RefusedSince { since: clock.start(), patience: patience.max(Duration::from_secs_f64(1.2 * asked)) }
     }
 
-    /// Notes a refusal. Whether they have lasted too long for another wait.
+    /// Notes a refusal. Returns whether the limit of patience is reached.
     pub(super) fn note_refusal(&self, is_alone: bool, retry_after: Option<Duration>) -> bool {
         let mut unserved = unpoisoned(&self.unserved);
         let since = if is_alone { &mut unserved.alone } else { &mut unserved.together };
         since.get_or_insert_with(|| self.refused_since(is_alone, retry_after)).is_over()
     }
 
-    /// The time for which a request beside others may still wait.
+    /// The time for which a concurrent request may still wait.
     pub(super) fn patience_left(&self) -> Duration {
         unpoisoned(&self.unserved).together.map_or(self.settings.patience_together, RefusedSince::left)
     }

@@ -103,22 +103,22 @@ impl ApiError {
             return false;
         }
         let plain = format!("{} {} {}", self.param, self.code, self.message).to_lowercase().replace(['_', '-'], " ");
-        part.spellings().iter().any(|word| plain.contains(word))
+        part.spellings().iter().any(|spelling| plain.contains(spelling))
     }
 
-    /// Whether the account has run dry, which no waiting mends.
+    /// Whether the account has no credit left, which waiting does not change.
     pub fn is_out_of_credit(&self) -> bool {
-        const WORDS: [&str; 4] = ["insufficient_quota", "billing_not_active", "billing_error", "token_quota_reached"];
-        let by_word = [&self.code, &self.kind].into_iter().any(|word| WORDS.contains(&word.as_str()));
-        by_word || self.message.contains("credit balance is too low")
+        const CODES: [&str; 4] = ["insufficient_quota", "billing_not_active", "billing_error", "token_quota_reached"];
+        let by_code = [&self.code, &self.kind].into_iter().any(|code| CODES.contains(&code.as_str()));
+        by_code || self.message.contains("credit balance is too low")
     }
 
-    /// Whether the limit is counted by the day, which no bearable waiting mends: Google's word for it.
+    /// Whether the limit is per day, by Google's details: waiting would take too long.
     pub fn is_daily_limit(&self) -> bool {
         self.details.contains("PerDay")
     }
 
-    /// Whether it is the key that was not taken, whatever the status: Google says 400.
+    /// Whether the key was refused, whatever the status: Google's is 400.
     pub fn is_about_key(&self) -> bool {
         self.details.contains("API_KEY_INVALID")
     }

@@ -86,7 +86,7 @@ impl<'a> ChatRequest<'a> {
                 Some(json!({"type": "json_schema", "json_schema": schema}))
             }
             Structured::Json => Some(json!({"type": "json_object"})),
-            Structured::Words => None,
+            Structured::Prompt => None,
         });
         ChatRequest {
             head,

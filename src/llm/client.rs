@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use super::failure::{ErrorContext, Failure, NextTry};
 use super::reply::usable;
 use super::{
-    ApiError, KeyAnswer, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, Meter, ModelOptions, ModelSettings,
-    NoText, ProviderApi, ProviderRequest, ReplyBody, RequestFeatures,
+    ApiError, KeyAnswer, Llm, LlmError, LlmReply, LlmRequest, LlmRole, MaxTokens, ModelOptions, ModelSettings, NoText,
+    ProviderApi, ProviderRequest, ReplyBody, RequestFeatures, UsageMeter, key_check,
 };
 use crate::evidence::Usage;
-use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method, Url};
+use crate::http::{BODY_CAP, Call, Extra, HttpClient, HttpReply, KeyHeader, Method};
 use crate::limiter::{Permit, RateLimitHeaders, Waiter};
 use crate::money::Reservation;
 use crate::secret::Secret;
@@ -27,9 +27,9 @@ const REASONING: u32 = 16_000;
 /// A model of any provider.
 pub struct Client {
     name: String,
-    provider: Box<dyn ProviderApi>,
-    settings: ModelSettings,
-    http: HttpClient,
+    pub(super) provider: Box<dyn ProviderApi>,
+    pub(super) settings: ModelSettings,
+    pub(super) http: HttpClient,
     /// The features that the model has not refused, for all requests.
     features: Mutex<RequestFeatures>,
     /// Whether a reply was cut off within what the model reasons before it speaks.
@@ -61,7 +61,7 @@ impl Client {
         }
     }
 
-    fn features(&self) -> RequestFeatures {
+    pub(super) fn features(&self) -> RequestFeatures {
         *self.features.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,7 +72,7 @@ impl Client {
         ModelOptions { max_tokens: self.settings.options.max_tokens.or_else(expected), ..self.settings.options }
     }
 
-    fn error_context(&self) -> ErrorContext<'_> {
+    pub(super) fn error_context(&self) -> ErrorContext<'_> {
         ErrorContext { model: &self.settings.model, origin: &self.settings.origin, clock: self.settings.clock }
     }
 
@@ -81,7 +81,7 @@ impl Client {
         request: &LlmRequest,
         features: RequestFeatures,
         waiter: Waiter,
-        (refused_key, meter): (Option<&Secret>, &Meter),
+        (refused_key, meter): (Option<&Secret>, &UsageMeter),
     ) -> Result<LlmReply, Then> {
         let settings = &self.settings;
         let options = self.options(request);
@@ -122,7 +122,7 @@ impl Client {
         let reply = match reply {
             Ok(reply) => reply,
             Err(fault) => {
-                // What may have been received may be on the bill: it stays set aside for good.
+                // A request that may have been received may be billed: its amount stays reserved.
                 let is_free = !fault.kind.maybe_received();
                 release(reserved.filter(|_| is_free));
                 meter.took(if is_free { Usage::default() } else { Usage::from_counts(None, None) });
@@ -139,7 +139,7 @@ impl Client {
             self.pay(reserved, &usage);
             return read.map_err(Then::Failed);
         }
-        // Refusals are on nobody's bill.
+        // Refusals are not billed.
         release(reserved);
         meter.took(Usage::default());
         let api_error = ApiError::from_body(&reply.body);
@@ -153,22 +153,6 @@ impl Client {
         let failure = Failure::from_status(&reply, &api_error, self.error_context());
         self.settle(permit, &reply, &failure);
         Err(Then::Failed(failure))
-    }
-
-    /// A request that asks a model nothing, and that no rate limit and no bill counts.
-    async fn unasked(
-        &self,
-        method: Method,
-        url: Url,
-        plain: &'static [(&'static str, &'static str)],
-        body: Option<Vec<u8>>,
-    ) -> Option<HttpReply> {
-        let settings = &self.settings;
-        let (name, before) = self.provider.key_header();
-        let key = settings.key.as_ref().filter(|key| !key.expose().is_empty());
-        let key = key.map(|key| KeyHeader { name, before, key });
-        let call = Call { method, url, key, body, time_limit: settings.time_limit, body_cap: BODY_CAP };
-        self.http.exchange_with(call, Extra { plain, ..Extra::default() }).await.ok()
     }
 
     fn read(
@@ -204,7 +188,7 @@ impl Client {
         }
     }
 
-    /// Pays for what came back. What does not say what it cost, cost what was set aside.
+    /// Pays for a reply. One without a usage costs the reserved amount.
     fn pay(&self, reserved: Option<Reservation>, usage: &Usage) {
         let Some((reserved, allowance)) = reserved.zip(self.settings.allowance.as_ref()) else { return };
         match allowance.amount(usage) {
@@ -213,7 +197,7 @@ impl Client {
         }
     }
 
-    /// Tells the queue what came of a request.
+    /// Reports a refused request to the limiter.
     fn settle(&self, permit: Permit<'_>, reply: &HttpReply, failure: &Failure) {
         if let NextTry::Slower(asked) = failure.next {
             permit.refused(asked, &self.rate_limit_headers(reply));
@@ -257,40 +241,11 @@ impl Llm for Client {
         &self.name
     }
 
-    /// The list of models is asked for first. Whoever refuses that may refuse it to all, or to this key only: so the
-    /// models' own door must refuse the key as well, to a body in which there is no question.
     async fn check_key(&self) -> KeyAnswer {
-        if self.settings.key.is_none() {
-            return KeyAnswer::Taken;
-        }
-        let Some(list) = self.provider.models() else {
-            // Where a token stands for the key, whoever gives it knows the key.
-            return match self.provider.token(None).await {
-                Ok(_) => KeyAnswer::Taken,
-                Err(failure) if failure.error.transient => KeyAnswer::Unknown,
-                Err(failure) => KeyAnswer::Refused(failure.error),
-            };
-        };
-        let nothing = LlmRequest { role: LlmRole::Judge, messages: Vec::new(), temperature: 0.0, schema: None };
-        let ProviderRequest { url, headers, .. } =
-            self.provider.provider_request(&nothing, &self.settings.options, self.features());
-        let is_refused = |reply: &HttpReply| matches!(reply.status, 401 | 403);
-        let listed = self.unasked(Method::GET, list, headers, None).await;
-        if listed.as_ref().is_some_and(|reply| (200..300).contains(&reply.status)) {
-            return KeyAnswer::Taken;
-        }
-        let asked = self.unasked(Method::POST, url, headers, Some(b"{}".to_vec())).await;
-        match (listed, asked) {
-            (_, Some(reply)) if is_refused(&reply) => {
-                let api_error = ApiError::from_body(&reply.body);
-                KeyAnswer::Refused(Failure::from_status(&reply, &api_error, self.error_context()).error)
-            }
-            (Some(listed), Some(_)) if is_refused(&listed) => KeyAnswer::Taken,
-            _ => KeyAnswer::Unknown,
-        }
+        key_check::check_key(self).await
     }
 
-    async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError> {
+    async fn complete_metered(&self, request: &LlmRequest, meter: &UsageMeter) -> Result<LlmReply, LlmError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));
         let waiter = self.settings.limiter.waiter();
@@ -300,7 +255,7 @@ impl Llm for Client {
         loop {
             let about = (refused_key.as_ref(), meter);
             let Failure { mut error, next } = match self.once(request, self.features(), waiter, about).await {
-                // A try without words is paid for too.
+                // A try without text is paid for too.
                 Ok(reply) => return Ok(LlmReply { usage: meter.taken(), ..reply }),
                 // Each change takes something away for good, so there are few.
                 Err(Then::Differently) => continue,
@@ -319,7 +274,7 @@ impl Llm for Client {
                 }
                 NextTry::End => return Err(error),
                 NextTry::AtOnce => continue,
-                // Who hangs twice hangs: nobody waits for all tries to run out of time.
+                // After two timeouts the remaining tries are not waited for.
                 NextTry::OnceMore if std::mem::replace(&mut was_late, true) => return Err(error),
                 NextTry::OnceMore => None,
                 NextTry::Again(asked) | NextTry::Slower(asked) => asked,

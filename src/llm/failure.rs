@@ -118,10 +118,10 @@ impl Failure {
             404 => {
                 Failure::for_good(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
             }
-            // Groq's word for a model that missed the schema this time.
+            // Groq's code for a reply that missed the schema.
             400 if api_error.code == "json_validate_failed" => Failure::for_now(message, NextTry::Again(None)),
             429 => Failure::for_now(message, NextTry::Slower(asked(reply, api_error, clock))),
-            // Whoever says when to come back means all requests.
+            // A wait that the endpoint asks for applies to all requests.
             503 | 529 if asked(reply, api_error, clock).is_some() => {
                 Failure::for_now(message, NextTry::Slower(asked(reply, api_error, clock)))
             }
@@ -130,7 +130,7 @@ impl Failure {
         }
     }
 
-    /// A success without words. A model that said nothing at all may say something when it is asked again.
+    /// A success without text. A model that returned nothing at all may answer when it is asked again.
     pub(super) fn no_text(reply: &HttpReply, (why, usage): (&NoText, Usage), origin: &Origin) -> Failure {
         let (what, transient) = match why {
             NoText::Refused(text) if text.is_empty() => ("the model refuses to answer".to_owned(), false),

@@ -116,7 +116,7 @@ impl RequestFeatures {
         let structure = match self.structured {
             Structured::Schema => None,
             Structured::Json => Some("the model refuses a JSON Schema; its JSON was only held to be JSON"),
-            Structured::Words => Some("the model refuses a JSON Schema; JSON was asked for in words"),
+            Structured::Prompt => Some("the model refuses a JSON Schema; JSON was asked for in words"),
         };
         [
             (!self.temperature).then_some("the model refuses a temperature; it was left out"),
@@ -166,14 +166,14 @@ mod tests {
         }
     }
 
-    fn refuse(features: RequestFeatures, words: &str) -> Option<RequestFeatures> {
-        let api_error = ApiError { message: words.to_owned(), ..ApiError::default() };
+    fn refuse(features: RequestFeatures, message: &str) -> Option<RequestFeatures> {
+        let api_error = ApiError { message: message.to_owned(), ..ApiError::default() };
         features.without_refused(&api_error, &request(), &OPTIONS, RequestFeatures::WHOLE)
     }
 
     #[test]
     fn each_part_is_left_out_once_and_then_no_more() {
-        for (words, times) in [
+        for (message, times) in [
             ("Unsupported value: 'temperature'", 1),
             ("Unrecognized request argument supplied: seed", 1),
             ("Unknown parameter: 'reasoning_effort'", 1),
@@ -183,29 +183,29 @@ mod tests {
         ] {
             let mut features = RequestFeatures::WHOLE;
             let mut steps = 0;
-            while let Some(weaker) = refuse(features, words) {
+            while let Some(weaker) = refuse(features, message) {
                 assert_ne!(weaker, features);
                 features = weaker;
                 steps += 1;
             }
-            assert_eq!(steps, times, "{words}");
-            assert_eq!(features.notes(&request(), &OPTIONS).len(), usize::from(times > 0), "{words}");
+            assert_eq!(steps, times, "{message}");
+            assert_eq!(features.notes(&request(), &OPTIONS).len(), usize::from(times > 0), "{message}");
         }
     }
 
     #[test]
     fn what_was_not_asked_for_is_neither_left_out_nor_noted() {
         let plain = LlmRequest { schema: None, ..request() };
-        for words in ["seed", "effort", "max_tokens", "response_format"] {
-            let api_error = ApiError { message: words.to_owned(), ..ApiError::default() };
+        for message in ["seed", "effort", "max_tokens", "response_format"] {
+            let api_error = ApiError { message: message.to_owned(), ..ApiError::default() };
             let none = ModelOptions::default();
             assert_eq!(
                 RequestFeatures::WHOLE.without_refused(&api_error, &plain, &none, RequestFeatures::WHOLE),
                 None,
-                "{words}"
+                "{message}"
             );
         }
-        let weakest = RequestFeatures { structured: Structured::Words, rng_seed: false, ..RequestFeatures::WHOLE };
+        let weakest = RequestFeatures { structured: Structured::Prompt, rng_seed: false, ..RequestFeatures::WHOLE };
         assert_eq!(weakest.notes(&plain, &ModelOptions::default()), [""; 0]);
     }
 
@@ -218,8 +218,8 @@ mod tests {
         let schema = |length| json!({"properties": {"a": {"items": [text(length)]}, "maxLength": {"type": "number"}}});
         let whole = ReplySchema { name: "s".to_owned(), schema: schema(Some(9)), max_tokens: 100 };
         assert_eq!(*RequestFeatures::WHOLE.schema(&whole), schema(Some(9)));
-        let words = "Invalid schema for response_format: 'maxLength' is not permitted.";
-        let features = refuse(RequestFeatures::WHOLE, words).unwrap();
+        let message = "Invalid schema for response_format: 'maxLength' is not permitted.";
+        let features = refuse(RequestFeatures::WHOLE, message).unwrap();
         assert_eq!(features, RequestFeatures { text_lengths: false, ..RequestFeatures::WHOLE });
         assert_eq!(*features.schema(&whole), schema(None));
     }
@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn a_late_refusal_does_not_climb_back() {
         let without_temperature = RequestFeatures { temperature: false, ..RequestFeatures::WHOLE };
-        let in_words = RequestFeatures { structured: Structured::Words, ..RequestFeatures::WHOLE };
-        let both = RequestFeatures { temperature: false, structured: Structured::Words, ..RequestFeatures::WHOLE };
+        let in_words = RequestFeatures { structured: Structured::Prompt, ..RequestFeatures::WHOLE };
+        let both = RequestFeatures { temperature: false, structured: Structured::Prompt, ..RequestFeatures::WHOLE };
         assert_eq!(without_temperature.and(in_words, RequestFeatures::WHOLE), both);
         let classic = RequestFeatures { max_tokens: MaxTokens::Classic, ..RequestFeatures::WHOLE };
         assert_eq!(RequestFeatures::WHOLE.and(classic, RequestFeatures::WHOLE).max_tokens, MaxTokens::Classic);

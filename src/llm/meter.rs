@@ -1,39 +1,39 @@
-//! The usage of a request, try by try.
+//! Measures the usage of a request over all its tries.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::evidence::Usage;
 
-/// The usage of a request so far: known also to those who give up waiting for its answer.
+/// The usage of a request so far, which is known even if its answer is no longer waited for.
 #[derive(Debug, Default)]
-pub struct Meter(Mutex<Reading>);
+pub struct UsageMeter(Mutex<MeterReading>);
 
 #[derive(Debug, Default)]
-struct Reading {
+struct MeterReading {
     taken: Usage,
     on_its_way: bool,
 }
 
-impl Meter {
-    /// All of it; a try that is on its way, or went and brought nothing, is a call without counts.
+impl UsageMeter {
+    /// The usage of all tries; a try that has no response yet counts as a call without token counts.
     pub fn taken(&self) -> Usage {
         let reading = self.reading();
         if reading.on_its_way { reading.taken.plus(Usage::from_counts(None, None)) } else { reading.taken }
     }
 
-    /// A try leaves.
+    /// A try was sent.
     pub(super) fn left(&self) {
         self.reading().on_its_way = true;
     }
 
-    /// It is over, and took so much.
+    /// The try is over, with this usage.
     pub(super) fn took(&self, usage: Usage) {
         let mut reading = self.reading();
         reading.on_its_way = false;
         reading.taken = reading.taken.plus(usage);
     }
 
-    fn reading(&self) -> MutexGuard<'_, Reading> {
+    fn reading(&self) -> MutexGuard<'_, MeterReading> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

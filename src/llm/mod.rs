@@ -1,12 +1,12 @@
-//! Our own models, the persona's and the judge's: one folder a provider.
+//! Our own models, the persona's and the judge's: one folder per provider.
 //!
-//! Invariants: a model is chosen by name and never replaced by another; a reply says what it cost and what the model
-//! would not take; a key never leaves this room but in the request's header, and never for another host than the one it
-//! was meant for.
+//! In: an [`LlmRequest`]. Out: an [`LlmReply`] with its text and usage, or an [`LlmError`].
+//!
+//! Invariants: a model is chosen by name and never replaced by another; a reply has its usage and the parameters that
+//! the model refused; a key is only sent in the header of requests to its own host.
 //!
 //! Requests are built here, on the program's one HTTP client, and by no client crate. Of those that know several
-//! providers, `genai` leaves out a schema or a seed in silence for some of them, adds Anthropic's cached tokens where they
-//! can't be told apart, and brings a second TLS stack; a crate for each provider brings a retry and a timeout of its own
+//! providers, `genai` leaves out a schema or a seed in silence for some of them, adds up Anthropic's cached tokens, and brings a second TLS stack; a crate for each provider brings a retry and a timeout of its own
 //! each. What is left to do is small: a provider is a [`ProviderApi`], two pure functions; [`client`] does the rest for all.
 
 pub mod anthropic;
@@ -17,6 +17,7 @@ mod provider;
 mod failure;
 pub mod gemini;
 mod features;
+mod key_check;
 mod meter;
 pub mod openai;
 mod repair;
@@ -29,7 +30,7 @@ pub mod watsonx;
 pub use api_error::ApiError;
 pub use client::Client;
 pub use features::{MaxTokens, RequestFeatures};
-pub use meter::Meter;
+pub use meter::UsageMeter;
 pub use provider::{ProviderApi, ProviderRequest};
 pub use repair::repair;
 pub use reply::{NoText, ReplyBody};
@@ -48,7 +49,7 @@ pub trait Llm: Send + Sync {
 
     /// Asks it once, with the transport's own retries.
     async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError> {
-        self.complete_metered(request, &Meter::default()).await
+        self.complete_metered(request, &UsageMeter::default()).await
     }
 
     /// Whether its key is taken, as far as the endpoint tells without a question.
@@ -56,8 +57,8 @@ pub trait Llm: Send + Sync {
         KeyAnswer::Taken
     }
 
-    /// The same; what it takes is on the meter as it is taken.
-    async fn complete_metered(&self, request: &LlmRequest, meter: &Meter) -> Result<LlmReply, LlmError>;
+    /// Asks it once; `meter` measures the usage of each try.
+    async fn complete_metered(&self, request: &LlmRequest, meter: &UsageMeter) -> Result<LlmReply, LlmError>;
 }
 
 /// Whether a model's endpoint takes the key.

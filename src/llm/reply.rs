@@ -14,13 +14,18 @@ pub struct ReplyBody(Value);
 /// Where the providers' replies have their lists.
 const LISTS: [&str; 3] = ["choices", "content", "candidates"];
 
-impl TryFrom<Map<String, Value>> for ReplyBody {
-    type Error = String;
+/// The field that should be a list and is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no list")]
+pub struct NotAList(&'static str);
 
-    fn try_from(body: Map<String, Value>) -> Result<ReplyBody, String> {
+impl TryFrom<Map<String, Value>> for ReplyBody {
+    type Error = NotAList;
+
+    fn try_from(body: Map<String, Value>) -> Result<ReplyBody, NotAList> {
         let is_list = |key: &&str| body.get(*key).is_none_or(|value| value.is_array() || value.is_null());
         match LISTS.iter().find(|key| !is_list(key)) {
-            Some(key) => Err(format!("`{key}` is no list")),
+            Some(key) => Err(NotAList(key)),
             None => Ok(ReplyBody(body.into())),
         }
     }
@@ -65,7 +70,7 @@ pub(super) fn usable(text: String, wants_json: bool) -> Result<String, NoText> {
 /// Why a successful response has no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoText {
-    /// The model refuses; its own words, which may be empty.
+    /// The model refuses, with its message, which may be empty.
     Refused(String),
     /// The provider's filter took the text away; the provider's reason, if it gives one.
     Filtered(String),

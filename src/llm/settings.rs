@@ -34,11 +34,11 @@ pub struct ModelSettings {
     pub retry: RetryPolicy,
     /// The one limiter of this endpoint and key.
     pub limiter: Arc<RateLimiter>,
-    /// What its requests are paid from, where the run's spending is limited.
+    /// Its part of the budget, where the run's spending is limited.
     pub allowance: Option<Allowance>,
 }
 
-/// Where key and address come from, in an author's words: `OPENAI_API_KEY`, `evaluator.model.baseUrl`.
+/// The sources of key and address, as an author writes them: `OPENAI_API_KEY`, `evaluator.model.baseUrl`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The key's variable.
@@ -83,19 +83,22 @@ impl Effort {
     }
 }
 
-/// Checks an endpoint's address without touching the network. The error begins with where the address comes from.
-pub fn check(base_url: &str, from: &str) -> Result<(), String> {
+/// Checks an endpoint's address without touching the network. The error begins with the source of the address.
+pub fn check(base_url: &str, from: &str) -> Result<(), LlmError> {
     parse(base_url, from).map(drop)
 }
 
-fn parse(base_url: &str, from: &str) -> Result<BaseUrl, String> {
-    BaseUrl::parse(base_url).map_err(|error| format!("{from}: {error}"))
+fn parse(base_url: &str, from: &str) -> Result<BaseUrl, LlmError> {
+    BaseUrl::parse(base_url).map_err(|error| LlmError::for_good(format!("{from}: {error}")))
 }
 
 impl ModelSettings {
-    /// The address. The error says what is wrong with it; [`check`] finds the same.
+    /// The address, read.
+    ///
+    /// # Errors
+    /// The address is invalid; [`check`] finds the same.
     pub fn base(&self) -> Result<BaseUrl, LlmError> {
-        parse(&self.base_url, &self.origin.address).map_err(LlmError::for_good)
+        parse(&self.base_url, &self.origin.address)
     }
 }
 
@@ -107,6 +110,6 @@ mod tests {
     fn an_address_that_cannot_work_is_found_before_anything_is_sent() {
         assert_eq!(check("https://api.openai.com/v1", "OPENAI_BASE_URL"), Ok(()));
         let problem = check("api.openai.com", "scorer.model.baseUrl").unwrap_err();
-        assert!(problem.starts_with("scorer.model.baseUrl: the address can't be read"), "{problem}");
+        assert!(problem.message.starts_with("scorer.model.baseUrl: the address can't be read"), "{problem}");
     }
 }

@@ -89,7 +89,7 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
         for (address, from) in addresses {
             let problem = address.and_then(|address| check_address(address, from).err());
             let help = if from.contains('.') { "correct it in the job file" } else { "correct it in the environment" };
-            let new = problem.map(|problem| refusal(problem, help)).filter(|new| !refusals.contains(new));
+            let new = problem.map(|problem| refusal(problem.to_string(), help)).filter(|new| !refusals.contains(new));
             refusals.extend(new);
         }
     }

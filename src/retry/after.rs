@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
-/// How long a server asks to be left alone, read from the value of its `Retry-After` header; `None` when it can't be
-/// read. A date in the past is no wait at all.
+/// The wait that a server asks for in its `Retry-After` header; `None` where that can't be read. A date in the past is no
+/// wait.
 pub fn retry_after(value: &str, now: DateTime<Utc>) -> Option<Duration> {
     let value = value.trim();
     if value.starts_with(|c: char| c.is_ascii_digit()) {

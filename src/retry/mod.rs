@@ -36,7 +36,7 @@ impl RetryPolicy {
         retry_after_cap: Duration::from_secs(30),
     };
 
-    /// For a document in which an answer will stand that was not heard to its end: 7 looks within half a minute.
+    /// For polling a document for an answer that was cut off: 7 polls within half a minute.
     pub const READING: RetryPolicy = RetryPolicy {
         tries: 8,
         first_delay: Duration::from_millis(500),
@@ -74,21 +74,21 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// The same, with the time taken from now on.
+    /// Measures laps from now on.
     pub fn timed_by(mut self, clock: Clock) -> Delays {
         self.lap = Some((clock, clock.start()));
         self
     }
 
-    /// Milliseconds since the last lap, or since the time is taken; `None` where it isn't.
+    /// Milliseconds since the last lap, or since measuring began; `None` where nothing is measured.
     pub fn lap_ms(&mut self) -> Option<f64> {
         let (clock, since) = self.lap?;
         self.lap = Some((clock, clock.start()));
         Some(since.elapsed_ms())
     }
 
-    /// How long to wait before the next try, `None` when there is none left. A server's wish (`Retry-After`) lengthens
-    /// the wait up to the policy's cap and never shortens it.
+    /// The wait before the next try; `None` when there is none left. `asked`, the server's `Retry-After`, lengthens the wait up
+    /// to the policy's cap and never shortens it.
     pub fn next(&mut self, asked: Option<Duration>) -> Option<Duration> {
         let own = self.own.next()?.min(self.policy.max_delay);
         Some(asked.map_or(own, |asked| own.max(asked.min(self.policy.retry_after_cap))))

@@ -1,4 +1,4 @@
-//! Asking a judge about conversations that were held earlier.
+//! Asks a judge about stored conversations.
 
 use std::sync::Arc;
 
@@ -13,32 +13,32 @@ use crate::grade;
 use crate::job::Case;
 use crate::record::Entry;
 
-/// A stored conversation, and what a judge is to be asked about it.
+/// A stored conversation, with questions for a judge.
 pub struct StoredConversation {
     /// Its trial's number.
     pub trial: u32,
-    /// The case that it was about.
+    /// Its case.
     pub case: Arc<Case>,
-    /// What happened.
+    /// Its evidence.
     pub evidence: Evidence,
-    /// What is to be asked.
+    /// The questions to ask.
     pub questions: Vec<Question>,
 }
 
-/// Why not everything was asked.
+/// The reason why asking stopped early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskingStopped {
-    /// Its user stopped it.
+    /// The user interrupted it.
     Interrupted,
-    /// A limit is reached: which, in a sentence.
+    /// A limit is reached: the limit, in a sentence.
     LimitReached(String),
 }
 
-/// Asks the engine's judge about stored conversations, each read when its turn comes. What is answered goes to the sink
-/// with what it cost, also what a request cost that was interrupted. `None` where everything was asked.
+/// Asks the engine's judge about stored conversations, each read when its turn comes. Answers and the cost of all requests,
+/// interrupted ones included, are appended to the sink. `None` where everything was asked.
 ///
 /// # Errors
-/// What the conversations or the sink say.
+/// Those of the conversations or the sink.
 pub async fn ask_again<E: From<std::io::Error>>(
     engine: &Engine,
     conversations: impl Iterator<Item = Result<StoredConversation, E>>,
@@ -66,7 +66,7 @@ pub async fn ask_again<E: From<std::io::Error>>(
     }
 }
 
-/// Asks about one conversation, if what that may cost can be paid; whether it can.
+/// Asks about one conversation, if the budget allows it. Returns whether it does.
 async fn ask_about<E: From<std::io::Error>>(engine: &Engine, conversation: StoredConversation) -> Result<bool, E> {
     let StoredConversation { trial, case, evidence, questions } = conversation;
     if questions.is_empty() {

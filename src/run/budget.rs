@@ -1,7 +1,7 @@
-//! The budget of a run: money, tokens and rate; which trial may begin, which must stop.
+//! The budget of a run: money, tokens and rate. It decides which trial may begin and which must stop.
 //!
-//! Invariants: a trial begins only while the costliest one so far could still be paid beside those that go on; once one
-//! may not begin, none that stands later in the plan does, so that models and conditions stay in step.
+//! Invariants: a trial begins only while the costliest one so far could still be paid beside the running ones; once one may
+//! not begin, no later trial of the plan does, so that models and conditions stay comparable.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +35,7 @@ pub(super) struct Budget {
 #[derive(Default)]
 struct Trials {
     running: BTreeMap<u32, Amount>,
-    /// The cost of the most expensive trial that is over.
+    /// The cost of the most expensive finished trial.
     costliest: Amount,
     /// No further trial begins.
     closed: bool,
@@ -57,7 +57,7 @@ impl Budget {
         }
     }
 
-    /// The limiter of a conversation: of all that are held with the agent, or of this one alone where it has an agent of its
+    /// The limiter of a conversation: shared with all conversations with the same agent, or its own where it has an agent of its
     /// own.
     pub(super) fn conversation_limiter(&self, plan: &Plan) -> ConversationLimiter {
         let target = &plan.job.target;
@@ -90,7 +90,7 @@ impl Budget {
                 if trials.closed {
                     return false;
                 }
-                // Each of those under way may need as much again as the most expensive one in all.
+                // Each running trial may still cost as much as the most expensive one in total.
                 let claims = trials.running.len() as u64 + 1;
                 if self.spend_tracker.has_room_for(trials.costliest.times(claims)) {
                     trials.running.insert(trial, Amount::default());
@@ -134,7 +134,7 @@ impl Budget {
 
     fn amount(&self, model: &str, usage: &Usage) -> Amount {
         let dollars = self.price(model).map_or(Cost::Unknown, |price| price.cost(usage)).known();
-        // As much as is known, also where one of the two is not.
+        // The known part, also where one of the two is unknown.
         let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
         Amount { dollars, tokens }
     }
@@ -179,8 +179,8 @@ mod tests {
             budget.trial_ended(trial);
         }
         assert!(!budget.admits(3).await, "30 are left, and 35 may be needed");
-        let words = budget.spend_tracker.limit_exceeded().unwrap().to_string();
-        assert_eq!(words, "limits.tokens (100) is used up: 70 are spent, and the next request can take 35");
+        let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
+        assert_eq!(exceeded, "limits.tokens (100) is used up: 70 are spent, and the next request can take 35");
         assert!(!budget.admits(4).await);
     }
 

@@ -53,7 +53,7 @@ pub enum ClientError {
 /// Checks that the clients of a plan can be made. Nothing is contacted; it must be called where asynchronous work can be done.
 ///
 /// # Errors
-/// Why one can't.
+/// A client can't be made.
 pub fn check_clients(plan: &Plan, credentials: &Credentials, clock: Clock) -> Result<(), ClientError> {
     Clients::new(plan, credentials.clone(), &Budget::new(plan, clock, 0, None)).map(drop)
 }
@@ -73,7 +73,7 @@ impl Clients {
         Ok(Clients { models, http, neo4j, credentials })
     }
 
-    /// The persona's model; `None` where it says fixed lines.
+    /// The persona's model; `None` for fixed lines.
     pub(super) fn persona(&self) -> Option<&dyn Llm> {
         self.models.persona.as_deref()
     }

@@ -1,6 +1,7 @@
-//! How many conversations may be held at once with the file descriptors that this process may have.
+//! The limit on concurrent conversations by the file descriptors of this process.
 //!
-//! These are estimates, a little more than was counted. Where they are too small, the error says that descriptors ran out, and nobody is blamed.
+//! The numbers are estimates, a little above those counted. Where they are too low, the error says that descriptors ran out, and
+//! it is not counted as the agent's failure.
 
 use crate::agent::Hosting;
 use crate::descriptors;
@@ -12,7 +13,7 @@ use crate::plan::Plan;
 /// up a name, writing the record.
 const RESERVE: u64 = 40;
 
-/// An embedded graph that other processes can reach: its engines' files, its door, and the connections of one agent.
+/// An embedded graph that other processes can reach: its engines' files, its listener, and the connections of one agent.
 const REACHABLE_GRAPH: u64 = 24;
 
 /// The connections to one database.
@@ -21,7 +22,7 @@ const NEO4J: u64 = 16;
 /// The descriptors of a process that was started: its pipes, its handle, the claim on its port.
 const STARTED: u64 = 5;
 
-/// A limit on how many conversations are held at once.
+/// A limit on concurrent conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DescriptorLimit {
     /// The largest number of conversations.

@@ -1,10 +1,9 @@
-//! Whether something of one conversation came up in another.
+//! Detects state that leaked from one conversation into another.
 //!
-//! Each trial has marks that nobody else can have: the token in its user's id, and the id that the agent gave to its
-//! session where that is long enough to be unique. A foreign mark in what a trial's agent showed means that state leaked.
+//! Each trial has unique marks: the token in its user's id, and the id that the agent gave to its session where that is long
+//! enough to be unique. Another trial's mark in the output of a trial's agent means that state leaked.
 //!
-//! Invariants: no mark is planted anywhere, only looked for; what a trial showed is read once, however many marks there
-//! are.
+//! Invariants: no mark is planted, only searched for; the output of a trial is read once, however many marks there are.
 
 use std::collections::hash_map::{Entry, RandomState};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -33,7 +32,7 @@ pub(super) struct LeakDetector {
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     kind: MarkKind,
-    /// `None` when two trials have it: then it marks neither.
+    /// `None` where two trials have it: then it marks neither.
     trial: Option<u32>,
 }
 
@@ -43,7 +42,7 @@ enum MarkKind {
     Session,
 }
 
-/// Something of another trial that was found in one's evidence.
+/// A mark of another trial that was found in a trial's evidence.
 #[derive(Debug, PartialEq)]
 pub(super) struct Leak {
     /// The other trial.
@@ -68,7 +67,7 @@ impl LeakDetector {
         self.add(trial, MarkKind::User, token);
     }
 
-    /// Adds the id that the agent gave to a trial's session; nothing happens when it is too short to be unique.
+    /// Adds the id that the agent gave to a trial's session, unless it is too short to be unique.
     pub(super) fn add_session(&mut self, trial: u32, session_id: &str) {
         if session_id.len() >= SESSION {
             self.add(trial, MarkKind::Session, session_id);
@@ -89,7 +88,7 @@ impl LeakDetector {
         }
     }
 
-    /// Finds another trial's mark in what this trial's agent showed.
+    /// Finds another trial's mark in the output of this trial's agent.
     pub(super) fn leak(&self, trial: u32, evidence: &Evidence) -> Option<Leak> {
         if self.marks.is_empty() {
             return None;
@@ -117,15 +116,15 @@ impl LeakDetector {
 }
 
 impl MarkKind {
-    /// A token is random; of counted session ids one can be the beginning of another.
+    /// Whether the mark is not part of a longer one: a token is random, but a session id can be the beginning of another.
     fn stands_alone(self, text: &[u8], at: usize, length: usize) -> bool {
-        let ends_word = |byte: Option<&u8>| !byte.is_some_and(u8::is_ascii_alphanumeric);
+        let is_boundary = |byte: Option<&u8>| !byte.is_some_and(u8::is_ascii_alphanumeric);
         let before = at.checked_sub(1).and_then(|before| text.get(before));
-        self == MarkKind::User || ends_word(before) && ends_word(text.get(at + length))
+        self == MarkKind::User || is_boundary(before) && is_boundary(text.get(at + length))
     }
 }
 
-/// Everything that the agent and its graph showed, piece by piece, until one piece is found out.
+/// Applies `look` to all output of the agent and its graph, piece by piece, until it finds a leak.
 fn shown(evidence: &Evidence, look: &mut dyn FnMut(String, &str) -> Option<Leak>) -> Option<Leak> {
     for turn in &evidence.transcript.turns {
         if let Some(text) = &turn.agent
@@ -183,7 +182,7 @@ mod tests {
         marks
     }
 
-    fn said(text: &str) -> Evidence {
+    fn replied(text: &str) -> Evidence {
         let mut evidence = Evidence::sample();
         evidence.transcript.turns = vec![Turn::answered(1, "hi", "hello"), Turn::answered(2, OTHER, text)];
         evidence
@@ -197,26 +196,26 @@ mod tests {
     fn a_foreign_mark_is_found_wherever_it_stands_and_in_any_case() {
         let leaked = |what: &str, place: &str| Some((2, format!("{what} was found in {place}")));
         let (token, session) = ("its user id's token", "its session's id");
-        assert_eq!(leak(&said(&format!("Hello {OTHER}!"))), leaked(token, "the reply of turn 2"));
-        assert_eq!(leak(&said(&format!("(x{}y)", OTHER.to_uppercase()))), leaked(token, "the reply of turn 2"));
-        assert_eq!(leak(&said(&format!("it is {UUID}."))), leaked(session, "the reply of turn 2"));
+        assert_eq!(leak(&replied(&format!("Hello {OTHER}!"))), leaked(token, "the reply of turn 2"));
+        assert_eq!(leak(&replied(&format!("(x{}y)", OTHER.to_uppercase()))), leaked(token, "the reply of turn 2"));
+        assert_eq!(leak(&replied(&format!("it is {UUID}."))), leaked(session, "the reply of turn 2"));
 
-        let mut evidence = said("fine");
+        let mut evidence = replied("fine");
         evidence.transcript.turns[0].events =
             vec![EventKind::FunctionResponse { output: json!({"user": OTHER}) }.into()];
         assert_eq!(leak(&evidence), leaked(token, "an event of turn 1"));
 
-        let mut evidence = said("fine");
+        let mut evidence = replied("fine");
         let resource = Resource { name: OTHER.to_owned(), ..Resource::default() };
         let context = ObjectContext { resources: vec![resource], ..ObjectContext::default() };
         evidence.object_context = Some(Observed::Seen(context.clone()));
         assert_eq!(leak(&evidence), leaked(token, "the object context"));
-        let mut evidence = said("fine");
+        let mut evidence = replied("fine");
         evidence.before =
             Some(ObservedState { object_context: Some(Observed::Seen(context)), ..ObservedState::default() });
         assert_eq!(leak(&evidence), leaked(token, "the object context before turn 1"));
 
-        let mut evidence = said("fine");
+        let mut evidence = replied("fine");
         let table = Table { columns: vec!["x".to_owned()], rows: vec![vec![Value::String(OTHER.to_owned())]] };
         evidence.queries = vec![QueryObservation {
             assertion: AssertionId::new("booked"),
@@ -228,17 +227,17 @@ mod tests {
 
     #[test]
     fn what_is_its_own_or_nobodys_is_no_leak() {
-        // The user's own words are not the agent's.
-        assert_eq!(leak(&said("fine")), None);
-        assert_eq!(leak(&said("u-aaaabbbbccccdddd in session-7")), None);
-        // A part of a mark is none, and neither is a session id within a longer word.
-        assert_eq!(leak(&said("k3f9qz7m2x8c5v1")), None);
-        assert_eq!(leak(&said(&format!("{UUID}0"))), None);
+        // The user's own text is not the agent's.
+        assert_eq!(leak(&replied("fine")), None);
+        assert_eq!(leak(&replied("u-aaaabbbbccccdddd in session-7")), None);
+        // A part of a mark is none, and neither is a session id within a longer token.
+        assert_eq!(leak(&replied("k3f9qz7m2x8c5v1")), None);
+        assert_eq!(leak(&replied(&format!("{UUID}0"))), None);
         // An id that the agent gave to both tells nothing.
         let mut marks = marks();
         marks.add_session(1, UUID);
-        assert_eq!(marks.leak(1, &said(UUID)), None);
-        assert_eq!(LeakDetector::default().leak(1, &said(OTHER)), None);
+        assert_eq!(marks.leak(1, &replied(UUID)), None);
+        assert_eq!(LeakDetector::default().leak(1, &replied(OTHER)), None);
     }
 
     proptest! {
@@ -247,8 +246,8 @@ mod tests {
             let mut marks = LeakDetector::default();
             marks.add_token(2, &mark);
             let text = format!("{before}{}{after}", &mark[..cut]);
-            prop_assert_eq!(marks.leak(1, &said(&text)).is_some(), text.contains(&mark));
-            prop_assert_eq!(marks.leak(2, &said(&text)), None);
+            prop_assert_eq!(marks.leak(1, &replied(&text)).is_some(), text.contains(&mark));
+            prop_assert_eq!(marks.leak(2, &replied(&text)), None);
         }
     }
 
@@ -259,7 +258,7 @@ mod tests {
             marks.add_token(number, &format!("{number:016}"));
         }
         // Would be 20,000 searches of a megabyte.
-        assert_eq!(marks.leak(1, &said(&"lorem ipsum ".repeat(90_000))), None);
-        assert!(marks.leak(1, &said(&format!("{}{:016}", "x".repeat(1 << 20), 19_999))).is_some());
+        assert_eq!(marks.leak(1, &replied(&"lorem ipsum ".repeat(90_000))), None);
+        assert!(marks.leak(1, &replied(&format!("{}{:016}", "x".repeat(1 << 20), 19_999))).is_some());
     }
 }

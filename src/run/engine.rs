@@ -35,7 +35,7 @@ pub struct RunDeps {
     pub rng_seed: u64,
     /// The source of tokens and passwords.
     pub random: Box<RandomSource>,
-    /// Called when something is going to be waited for: a rate limit, the agent's first words.
+    /// Called before a long wait: for a rate limit, or for the agent's greeting.
     pub on_wait: Option<Arc<OnWait>>,
     /// The most lanes that run at once, 1 or more.
     pub max_concurrency: usize,
@@ -106,7 +106,7 @@ impl Engine {
     }
 }
 
-/// Keeps a run of which no conversation could begin, for these reasons: each is broken, and nothing was asked of anybody.
+/// Records a run in which no conversation could begin, for these reasons: each trial is broken, and no request was made.
 ///
 /// # Errors
 /// Those of the sink.
@@ -122,8 +122,8 @@ pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, failures: &[Pre
     engine.finish(false).await
 }
 
-/// Holds the trials of these lanes: those of [`Plan::lanes`], or some of them. A lane is asked for when it can begin, its trials
-/// one by one. Returns whether the run was interrupted.
+/// Runs the trials of these lanes: those of [`Plan::lanes`], or some of them. A lane is taken when it can begin, its trials one
+/// by one. Returns whether the run was interrupted.
 ///
 /// # Errors
 /// Only those of the sink: everything else is an outcome.

@@ -5,8 +5,7 @@ use std::io;
 use super::Engine;
 use super::trial::Stop;
 
-/// Carries out what only computes, which may take as long as the deadlines of the assertions allow. Whoever stops waiting
-/// for it is not held up.
+/// Runs a computation, which may take as long as the deadlines of the assertions allow, without blocking the caller's thread.
 pub(super) async fn off_thread<T: Send + 'static>(
     engine: &Engine,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Hints for an agent that can't be talked to, as `probe` prints them and conversations that never began.
+//! Hints for an agent that can't be reached, for `probe` and for conversations that never began.
 
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::job::Target;
@@ -6,8 +6,8 @@ use crate::job::Target;
 /// A hint at what to change, with keys of the job file.
 pub fn hint(target: &Target, error: &AgentError) -> String {
     let transport = &target.transport;
-    let word = transport.key();
-    let address = format!("target.{word}.{}", transport.address_key());
+    let key = transport.key();
+    let address = format!("target.{key}.{}", transport.address_key());
     let [plain, secure] = transport.schemes();
     if let Some(own) = transport.hint(error) {
         return own;
@@ -32,11 +32,11 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             format!("starting the agent, or its own address in {address}, or target.start to have it started")
         }
         AgentErrorKind::Unsendable => {
-            format!("what target.{word} says of the request: its address, headers and templates")
+            format!("what target.{key} says of the request: its address, headers and templates")
         }
         // Of an agent without a protocol, keys are where its templates say, and nowhere else.
         AgentErrorKind::Unauthorized if transport.is_templated() => {
-            format!("a key, or another one, in the headers of target.{word}: the agent is there and wants one")
+            format!("a key, or another one, in the headers of target.{key}: the agent is there and wants one")
         }
         AgentErrorKind::Unauthorized => {
             "EVAL_JOB_AGENT_API_KEY=… in the environment: the agent is there and wants a key, or another one".to_owned()
@@ -44,7 +44,7 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         AgentErrorKind::NotFound => {
             let what = transport.name_key().map_or_else(String::new, |key| format!("{key}, or "));
             format!(
-                "{what}another address or path in target.{word}: something answers there, and it does not know what was asked \
+                "{what}another address or path in target.{key}: something answers there, and it does not know what was asked \
                  for"
             )
         }
@@ -69,15 +69,15 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             format!("another address in {address}: a web page is there, of a login, a proxy or another program")
         }
         AgentErrorKind::Unreadable => format!(
-            "another transport than target.{word}, or another address in {address}: what answers there speaks otherwise"
+            "another transport than target.{key}, or another address in {address}: what answers there speaks otherwise"
         ),
         AgentErrorKind::Status(300..400) => format!("the address that it is sent on to, in {address}"),
         AgentErrorKind::Status(405) => format!("another address or path in {address}"),
         AgentErrorKind::Status(400..500) => {
             let what = transport.name_key().map_or_else(String::new, |key| format!("{key}, or "));
-            format!("{what}what else target.{word} says that is sent; the agent refuses the request")
+            format!("{what}what else target.{key} says that is sent; the agent refuses the request")
         }
-        AgentErrorKind::BadReply => format!("another transport than target.{word}, or a look at the agent's own log"),
+        AgentErrorKind::BadReply => format!("another transport than target.{key}, or a look at the agent's own log"),
         AgentErrorKind::Status(_) => "a look at the agent's own log".to_owned(),
     }
 }

@@ -49,8 +49,8 @@ impl fmt::Display for TimeLimit {
     }
 }
 
-/// Runs these lanes, as many at once as may be, until all are over, the user interrupts or the time is up. Whether every trial
-/// came to its end.
+/// Runs these lanes, as many at once as allowed, until all are finished, the user interrupts or the time is up. Returns whether
+/// every trial was finished.
 ///
 /// # Errors
 /// Those of the sink.
@@ -88,7 +88,7 @@ pub(super) async fn carry_out(
                 over => {
                     let internal = |panic| Err(io::Error::other(format!("eval-job itself failed: {panic}")));
                     failure = failure.or(over.unwrap_or_else(internal).err());
-                    // Whatever the other lanes have in flight could not be kept either.
+                    // The entries of the other lanes could not be kept either.
                     running.abort_all();
                     next = None;
                 }
@@ -111,13 +111,13 @@ fn next_lane(lanes: &mut impl Iterator<Item = Lane>) -> Option<(Trial, Lane)> {
     lanes.find_map(|mut lane| Some((lane.next()?, lane)))
 }
 
-/// Waits until a lane may begin, which is when its first trial may; `None` if it may not.
+/// Waits until the first trial of a lane may begin; `None` if it may not.
 async fn slot_for(engine: &Engine, first: u32, slots: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
     let slot = slots.clone().acquire_owned().await.ok()?;
     engine.budget.admits(first).await.then_some(slot)
 }
 
-/// Runs a lane whose first trial may begin. Whether every trial of it came to its end.
+/// Runs a lane, of which the first trial may begin. Returns whether every trial was finished.
 async fn run_lane(engine: Arc<Engine>, first: Trial, rest: Lane, _slot: OwnedSemaphorePermit) -> io::Result<bool> {
     run_trial(&engine, &first).await?;
     for trial in rest {

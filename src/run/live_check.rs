@@ -1,11 +1,11 @@
-//! A look at agent and graph without a word: no model is asked, no seed is delivered, and nothing is written to a
-//! database of the user's own. It tells whether a run could begin, and which assertions may not be able to fail.
+//! Checks agent and graph without a conversation: no model is asked, no seed is delivered, and nothing is written to a database
+//! of the user's own. It finds out whether a run could begin, and which assertions may not be able to fail.
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::trial::Stop;
+use super::trial::{SetupError, Stop};
 use super::trial_env::{SetupMode, TrialEnv};
 use super::watch::Watch;
 use super::{Engine, evaluate, observe};
@@ -17,23 +17,23 @@ use crate::job::{Assertion, Case, Job};
 use crate::plan::Trial;
 use crate::score::Vacuity;
 
-/// The result of a look before any conversation.
+/// The result of the check.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveCheck {
-    /// The assertions that hold before any conversation and with nothing there, and those that could not be checked for it.
+    /// The assertions that hold before any conversation and on an empty graph, and those that could not be checked.
     pub doubts: Vec<(AssertionPlace, Vacuity)>,
-    /// The assertions that can't be evaluated, and why: the graph did not run the query, or its result is no answer.
+    /// The assertions that can't be evaluated, with the reason: the graph did not run the query, or its result is unusable.
     pub unusable: Vec<(AssertionPlace, String)>,
     /// Why the graph can't be watched, where it should be.
     pub unwatched: Option<String>,
-    /// Whether the job has setups that were left out, so that the graph is not what a conversation would find.
+    /// Whether setups of the job were left out, so that the graph is not as in a conversation.
     pub without_setups: bool,
 }
 
 /// An assertion of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AssertionPlace {
-    /// The case that it is of.
+    /// Its case.
     pub case: String,
     /// Its place in the case, from 1.
     pub number: usize,
@@ -41,25 +41,20 @@ pub struct AssertionPlace {
     pub label: String,
 }
 
-/// Opens a session for each case in each of its conditions and looks at the assertions. `None` where it was interrupted; whatever
-/// was started has ended.
+/// Opens a session for each case in each of its conditions and evaluates the assertions. `None` where it was interrupted; all
+/// that was started has ended.
 ///
 /// # Errors
-/// Why no conversation could begin: the agent or the graph does not answer.
-pub async fn live_check(engine: &Engine, interrupt: CancellationToken) -> Result<Option<LiveCheck>, String> {
-    // Dropping the look cancels whatever it waits for.
+/// No conversation could begin: the agent or the graph does not answer.
+pub async fn live_check(engine: &Engine, interrupt: CancellationToken) -> Result<Option<LiveCheck>, SetupError> {
+    // Dropping the future cancels its requests.
     let seen = tokio::select! {
         biased;
         () = interrupt.cancelled() => None,
         live_check = look_at_cases(engine) => Some(live_check),
     };
     engine.close().await;
-    match seen {
-        Some(Ok(live_check)) => Ok(Some(live_check)),
-        Some(Err(Stop::Outcome(outcome))) => Err(outcome.error().unwrap_or_default().to_owned()),
-        Some(Err(Stop::Sink(error))) => Err(error.to_string()),
-        None => Ok(None),
-    }
+    Ok(seen.transpose()?)
 }
 
 async fn look_at_cases(engine: &Engine) -> Result<LiveCheck, Stop> {
@@ -115,14 +110,14 @@ fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[CaseEvidence]) ->
     });
     let without_setups = graph_lasts && seen.iter().any(|seen| !seen.case.setups.is_empty());
     let mut live_check = LiveCheck { unwatched, without_setups, ..LiveCheck::default() };
-    for of_case in seen {
-        let CaseEvidence { case, evidence } = of_case;
+    for seen_case in seen {
+        let CaseEvidence { case, evidence } = seen_case;
         for (assertion, number) in case.assertions.iter().zip(1..) {
             let place = AssertionPlace { case: case.id.clone(), number, label: assertion.label() };
             let unusable = |evidence| grade::why_unusable(assertion, GradeInput { job, case, evidence, clock });
             match failed_query(assertion, evidence).or_else(|| evidence.iter().find_map(unusable)) {
                 Some(error) => live_check.unusable.push((place, error)),
-                None => live_check.doubts.extend(of_case.doubt(job, assertion, clock).map(|it| (place, it))),
+                None => live_check.doubts.extend(seen_case.doubt(job, assertion, clock).map(|it| (place, it))),
             }
         }
     }

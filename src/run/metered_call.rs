@@ -1,12 +1,12 @@
-//! A call of one of our own models, and keeping what it cost.
+//! Calls one of our own models, and records the cost.
 
 use super::trial::Stop;
 use super::{Durability, Engine};
-use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, Meter};
+use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 use crate::record::{Asker, Entry, ModelCall};
 
-/// Asks a model for a trial. What it cost is handed to the sink before its answer is used, also where there is none, or
-/// nobody waits for it any more.
+/// Asks a model for a trial. The cost is appended to the sink before the answer is used, also where there is none, or where the
+/// future is dropped.
 pub(super) async fn ask(
     engine: &Engine,
     trial: u32,
@@ -17,10 +17,10 @@ pub(super) async fn ask(
         LlmRole::Persona => Asker::Persona,
         LlmRole::Judge => Asker::Judge,
     };
-    // What was paid for so far outlives us, however long the model takes.
+    // Earlier entries survive a crash while the model is asked.
     engine.sink.kept(Durability::Process).await?;
     let mut metered_call =
-        MeteredCall { engine, trial, asker, model: llm.name(), meter: Meter::default(), is_recorded: false };
+        MeteredCall { engine, trial, asker, model: llm.name(), meter: UsageMeter::default(), is_recorded: false };
     let answer = llm.complete_metered(request, &metered_call.meter).await;
     metered_call.record()?;
     Ok(answer)
@@ -32,7 +32,7 @@ struct MeteredCall<'a> {
     trial: u32,
     asker: Asker,
     model: &'a str,
-    meter: Meter,
+    meter: UsageMeter,
     is_recorded: bool,
 }
 
@@ -40,7 +40,7 @@ impl MeteredCall<'_> {
     fn record(&mut self) -> std::io::Result<()> {
         self.is_recorded = true;
         let usage = self.meter.taken();
-        // Rules cost nothing, and neither does a request that never left.
+        // Scripted rules cost nothing, and neither does a request that was not sent.
         if usage.calls == 0 {
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! Carries out a plan: lanes side by side, each trial top to bottom.
 //!
-//! What comes in: a [`Plan`](crate::plan::Plan) with its [`RunDeps`], and an iterator of lanes, of which each is asked for when
-//! it can begin. What goes out: entries, handed to a [`Sink`]. A trial runs on four owners: [`Clients`], its
+//! In: a [`Plan`](crate::plan::Plan) with its [`RunDeps`], and an iterator of lanes, of which each is taken when it can
+//! begin. Out: the entries of the journal, appended to a [`Sink`]. A trial runs on four owners: [`Clients`], its
 //! [`TrialEnv`](trial_env::TrialEnv), the [`RunResources`](resources::RunResources) and the [`Budget`](budget::Budget).
 //!
-//! Invariants: what happened is handed to the sink before whatever comes after it begins; nothing in here prints, knows a
-//! folder or reads the environment; nothing grows with the number of trials but a few bytes for each.
+//! Invariants: each step is appended to the sink before the next one begins; nothing in here prints, knows a folder or reads
+//! the environment; memory grows by only a few bytes per trial.
 
 mod ask_again;
 mod budget;
@@ -22,7 +22,7 @@ mod managed;
 mod metered_call;
 mod models;
 mod observe;
-mod persona;
+mod persona_driver;
 mod preflight;
 mod probe;
 mod provenance;
@@ -47,3 +47,4 @@ pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, pref
 pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::without_user;
 pub use sink::{Durability, Sink};
+pub use trial::SetupError;

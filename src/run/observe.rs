@@ -1,4 +1,4 @@
-//! Looking at agent and graph: before the first word, and at what the conversation left behind.
+//! Observes agent and graph, before the first turn and after the conversation.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::grade::{self, GradeInput};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters};
 use crate::score::Score;
 
-/// Looks at whatever the job's assertions need after the conversation. What can't be seen is kept as such.
+/// Observes all that the job's assertions need after the conversation. Failed observations are recorded as such.
 pub(super) async fn observe(env: &TrialEnv<'_>, session: &mut dyn Session, evidence: &mut Evidence) {
     let (trial, parameters) = (env.trial, env.parameters(&evidence.session_id));
     for assertion in &trial.case.assertions {
@@ -33,7 +33,7 @@ pub(super) async fn observe(env: &TrialEnv<'_>, session: &mut dyn Session, evide
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
-    // Where a query returned something else, a label in it may be misspelled.
+    // Where a query returned another result, a label in it may be misspelled.
     let fails = trial.case.assertions.iter().any(|assertion| match &assertion.check {
         AssertionCheck::Cypher(check) => cypher::evaluate(check, &assertion.id, evidence).score() == Some(Score::ZERO),
         _ => false,
@@ -43,9 +43,9 @@ pub(super) async fn observe(env: &TrialEnv<'_>, session: &mut dyn Session, evide
     }
 }
 
-/// Looks at every assertion before the first word, so that what is there already is known; and, where one holds there or
-/// can't be told, on an empty graph and an empty context too, so that one that can't fail is known. Returns why a
-/// conversation would be paid for in vain: what the graph can't show now it won't show afterwards.
+/// Observes all that the assertions need before the first turn, so that earlier data are known; where an assertion holds there
+/// or can't be evaluated, on an empty graph and an empty context too, so that one that can't fail is known. Returns the reason
+/// why a conversation would be useless: a query that the graph can't run now, it can't run afterwards.
 pub(super) async fn look_before(
     env: &TrialEnv<'_>,
     session: &mut dyn Session,
@@ -81,7 +81,7 @@ pub(super) async fn look_before(
                 before.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
                 let input = GradeInput { job, case, evidence, clock: engine.clock };
                 let held = grade::in_silence(assertion, input, &before);
-                // What others left is told by what the query returns without it.
+                // The result on an empty graph shows whether other conversations have left data.
                 if held.score().is_some_and(|score| score < Score::ONE) && !before.may_be_left_over {
                     continue;
                 }
@@ -101,27 +101,27 @@ pub(super) async fn look_before(
     trouble
 }
 
-/// Looks for what was wrong with the graph when a try of the agent's failed, and began after `since`.
-pub(super) fn witness(env: &TrialEnv<'_>, since: Stopwatch) -> OutageCheck {
+/// Checks for an outage of the graph since `since`, when an attempt of the agent's fails.
+pub(super) fn outage_check(env: &TrialEnv<'_>, since: Stopwatch) -> OutageCheck {
     let graph = env.graph.clone();
-    OutageCheck::new(move |words| {
+    OutageCheck::new(move |message| {
         let graph = graph.clone();
         let look = async move {
             let within = Duration::from_secs_f64(since.elapsed_ms() / 1000.0);
-            graph?.trouble(within, &words).await
+            graph?.trouble(within, &message).await
         };
         look.boxed()
     })
 }
 
-/// Why the graph does not even answer the simplest question, where it should: an agent that needs it can't do its work.
+/// The error of a graph that does not answer the simplest query: an agent that needs it can't work.
 pub(super) async fn graph_trouble(env: &TrialEnv<'_>) -> Option<String> {
     let error = env.graph.as_ref()?.read("RETURN 1", &Parameters::new()).await.err()?;
     matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit).then_some(error.message)
 }
 
-/// Both sides of the comparison that a query returns, where conversations find what others left: `true` and `false` alone
-/// don't show who did it.
+/// Both sides of the comparison that a query returns, where conversations find data of earlier ones: `true` and `false` alone
+/// don't show by which of them they were made.
 async fn sides(env: &TrialEnv<'_>, check: &CypherCheck, parameters: &Parameters) -> Option<Table> {
     let sides = cypher::sides(&check.cypher).filter(|_| env.engine.plan.keeps_leftovers(&env.trial.case))?;
     match rows(env.graph.as_deref(), &sides.cypher, parameters).await {
@@ -164,7 +164,7 @@ async fn read_object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> R
     })
 }
 
-/// Some agents have no object context before the first word: then there is nothing in it.
+/// Some agents have no object context before the first turn: then it is empty.
 async fn object_context_before(env: &TrialEnv<'_>, session: &mut dyn Session) -> Observed<ObjectContext> {
     match read_object_context(env, session).await {
         Err(error) if error.kind == AgentErrorKind::NotFound => Observed::Seen(ObjectContext::default()),

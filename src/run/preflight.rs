@@ -1,4 +1,4 @@
-//! Before the first word: whether all that a run needs is there. No session is opened, nothing is said, no token is paid.
+//! Checks, before the first trial, that all that a run needs is there. No session is opened, no message sent, no token paid.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::Engine;
 use crate::agent::{Hosting, Missing};
 use crate::graph::neo4j::Neo4jGraph;
 use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
-use crate::http::Url;
+use crate::http::{HttpFault, Url};
 use crate::job::Job;
 use crate::llm::KeyAnswer;
 use crate::secret::Variables;
@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// The variables that send requests through a proxy.
 const PROXIES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 
-/// Something that a run needs is not there.
+/// Something that a run needs is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreflightFailure {
     /// The problem, in a sentence.
@@ -37,25 +37,25 @@ impl fmt::Display for PreflightFailure {
     }
 }
 
-/// The result of the checks before the first word.
+/// The result of the checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preflight {
-    /// The parts that are ready, in a few words each.
+    /// The parts that are ready, a short phrase each.
     pub ready: Vec<String>,
     /// The parts that are not.
     pub failures: Vec<PreflightFailure>,
 }
 
-/// Whether the endpoints of our models are asked whether they take the keys.
+/// Whether the keys of our models are checked at their endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyCheck {
     /// They are, by requests that cost no token.
     Ask,
-    /// The first request of a conversation tells: a run makes no other kind of request than those that it needs.
+    /// They are not: the first request of a conversation checks them.
     Skip,
 }
 
-/// Looks for all that a run needs. `None` where it was interrupted.
+/// Checks all that a run needs. `None` where it was interrupted.
 pub async fn preflight(engine: &Engine, keys: KeyCheck, interrupt: &CancellationToken) -> Option<Preflight> {
     tokio::select! {
         biased;
@@ -96,7 +96,7 @@ impl Preflight {
     }
 }
 
-/// Why the program that is to be started can't be, by this machine's files alone.
+/// The reason why the program that is to be started can't be, by this machine's files.
 pub fn missing_program(job: &Job, variables: &Variables) -> Option<PreflightFailure> {
     let path = variables.text("PATH");
     let missing = match &job.target.start {
@@ -106,7 +106,7 @@ pub fn missing_program(job: &Job, variables: &Variables) -> Option<PreflightFail
     missing.map(|Missing { what, help }| PreflightFailure { what, help })
 }
 
-/// Whether the agent is there, or the program that is to be started.
+/// Checks that the agent is there, or the program that is to be started.
 async fn agent(engine: &Engine) -> Preflight {
     let job = &engine.plan.job;
     let transport = &job.target.transport;
@@ -127,7 +127,7 @@ async fn agent(engine: &Engine) -> Preflight {
     }
 }
 
-/// The part of an address that must be known to reach it; none where a template decides it.
+/// The origin of an address; `None` where a template decides it.
 fn address(text: &str) -> Option<Url> {
     let text = text.trim();
     let start = text.find("://")? + 3;
@@ -136,7 +136,7 @@ fn address(text: &str) -> Option<Url> {
     if origin.contains("{{") || origin.contains("{%") { None } else { Url::parse(origin).ok() }
 }
 
-/// Whether the endpoints of our models are there.
+/// Checks that the endpoints of our models are there.
 async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     let mut looked: Vec<(String, Vec<&'static str>, &str)> = Vec::new();
     for model in &engine.clients.models.addresses {
@@ -164,14 +164,14 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
         }
         failures.extend(refused);
     }
-    let said =
+    let line =
         |roles: Vec<&str>, more: &str| (!roles.is_empty()).then(|| format!("{} reachable{more}", roles.join(" and ")));
-    let ready = [said(there, ""), said(unknown, ", not known whether the key is taken")];
+    let ready = [line(there, ""), line(unknown, ", not known whether the key is taken")];
     Preflight { ready: ready.into_iter().flatten().collect(), failures }
 }
 
-/// Those of these roles whose keys are not refused, as far as the endpoints tell without a token, and what the others were
-/// told.
+/// Checks the keys of these roles, as far as that costs no token. Returns the roles with keys that are not refused, and the
+/// failures of the others.
 async fn check_keys(
     engine: &Engine,
     roles: &[&'static str],
@@ -191,17 +191,17 @@ async fn check_keys(
             other => there.push((role, other)),
         }
     }
-    let trouble = |(words, roles): (String, Vec<&str>)| {
+    let failure = |(message, roles): (String, Vec<&str>)| {
         // The message ends with a hint.
-        PreflightFailure { what: format!("the model of {}: {words}", roles.join(" and ")), help: String::new() }
+        PreflightFailure { what: format!("the model of {}: {message}", roles.join(" and ")), help: String::new() }
     };
-    (there, refusals.into_iter().map(trouble).collect())
+    (there, refusals.into_iter().map(failure).collect())
 }
 
-async fn reach(engine: &Engine, url: &Url) -> Result<(), String> {
+async fn reach(engine: &Engine, url: &Url) -> Result<(), HttpFault> {
     let variables = &engine.clients.credentials.variables;
     let behind_proxy = PROXIES.iter().any(|name| variables.text(name).is_some());
-    engine.clients.http.reach(url, behind_proxy, LIMIT).await.map_err(|fault| fault.message)
+    engine.clients.http.reach(url, behind_proxy, LIMIT).await
 }
 
 /// Whether the database answers, takes the password, and understands the job's statements. What an embedded graph does not

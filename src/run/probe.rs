@@ -1,4 +1,4 @@
-//! One hello to the agent, to see that it is there and what it does. No persona, no judge, no seed, nothing is kept.
+//! Sends one message to the agent, to see that it is there and how it answers, without persona, judge, seeds and journal.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,14 +6,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::Engine;
 use super::talk::greeted;
-use super::trial::Stop;
+use super::trial::SetupError;
 use super::trial_env::{SetupMode, TrialEnv};
 use crate::agent::managed::Listener;
 use crate::agent::{Agent, AgentError, Attempts, Reply};
 use crate::evidence::{Event, ObjectContext};
 use crate::secret::Redactor;
 
-/// The report of a hello to the agent.
+/// The agent's answer to one message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeReport {
     /// The session, as the agent names it.
@@ -31,7 +31,7 @@ pub struct ProbeReport {
 }
 
 impl ProbeReport {
-    /// The same without secrets: before anything of it is cut short.
+    /// Clears the report of secrets, before any part of it is shortened.
     pub fn cleared_by(mut self, redactor: &Redactor) -> ProbeReport {
         let clear = |text: &mut String| *text = redactor.redact(text).into_owned();
         let clear_reply = |reply: &mut Reply| {
@@ -65,21 +65,21 @@ fn clear_document<T: Serialize + DeserializeOwned + Default>(redactor: &Redactor
     }
 }
 
-/// Why there was no hello.
+/// Why no message could be sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProbeError {
-    /// The graph or the agent could not be prepared, for this reason.
-    Unprepared(String),
+    /// The graph or the agent could not be prepared.
+    NotSetUp(SetupError),
     /// The agent opened no session.
     NoSession(AgentError),
 }
 
-/// Opens a session and says the job's first greeting. `None` where it was interrupted; whatever was started has ended.
+/// Opens a session and sends the job's first greeting. `None` where it was interrupted; all that was started has ended.
 ///
 /// # Errors
-/// Why there was no hello.
+/// No message could be sent.
 pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Option<ProbeReport>, ProbeError> {
-    // Dropping the look cancels whatever it waits for.
+    // Dropping the future cancels its requests.
     let seen = tokio::select! {
         biased;
         () = interrupt.cancelled() => None,
@@ -90,13 +90,10 @@ pub async fn probe(engine: &Engine, interrupt: CancellationToken) -> Result<Opti
 }
 
 async fn look(engine: &Engine) -> Result<ProbeReport, ProbeError> {
-    let no_trial = || ProbeError::Unprepared("the plan holds no conversation".to_owned());
+    let no_trial = || ProbeError::NotSetUp(SetupError::new("the plan holds no conversation"));
     let trial = engine.plan.trials().next().ok_or_else(no_trial)?;
     let env = TrialEnv::set_up(engine, &trial, SetupMode::LeavesNoTrace, &Listener::default()).await;
-    let env = env.map_err(|stop| match stop {
-        Stop::Outcome(outcome) => ProbeError::Unprepared(outcome.error().unwrap_or_default().to_owned()),
-        Stop::Sink(error) => ProbeError::Unprepared(error.to_string()),
-    })?;
+    let env = env.map_err(|stop| ProbeError::NotSetUp(stop.into()))?;
     let message = engine.plan.job.greetings.first().map_or("Hello", String::as_str);
     let seen = hello(engine, env.agent.as_ref(), message).await.map_err(ProbeError::NoSession);
     env.close().await;
@@ -109,8 +106,8 @@ async fn hello(engine: &Engine, agent: &dyn Agent, message: &str) -> Result<Prob
     let mut attempts = Attempts::default();
     let reply = session.say(message, &mut attempts).await;
     // Where the first message opens the conversation, one that can't have arrived has opened none.
-    let is_unheard = attempts.failures.iter().all(|failed| !failed.maybe_received);
-    if let (false, true, Err(error)) = (session.is_met(), is_unheard, &reply) {
+    let is_undelivered = attempts.failures.iter().all(|failed| !failed.maybe_received);
+    if let (false, true, Err(error)) = (session.is_met(), is_undelivered, &reply) {
         return Err(error.clone());
     }
     let context = session.object_context().await;

@@ -1,5 +1,5 @@
 //! The resources that the trials of a run share, and those that must be released when it ends: ports, databases, process
-//! groups, and the tokens by which users are told apart.
+//! groups, and the tokens that make users unique.
 //!
 //! Invariants: whatever is started or made is ended and deleted by [`RunResources::close`] at the latest, also when a trial
 //! was interrupted and could not do it itself.
@@ -25,7 +25,7 @@ use crate::secret::Secret;
 pub(super) struct RunResources {
     /// Every agent that was started.
     pub(super) agents: ManagedAgents,
-    /// The graph of a run whose trials share the embedded one.
+    /// The embedded graph that trials share.
     pub(super) trial_graph: tokio::sync::Mutex<Option<Arc<TrialGraph>>>,
     /// A graph without anything in it: made when it is first needed, never written to.
     pub(super) empty_graph: OnceLock<Result<Arc<EmbeddedGraph>, GraphError>>,
@@ -41,11 +41,11 @@ pub(super) struct RunResources {
     agent_has_answered: AtomicBool,
 }
 
-/// The agent of a run whose trials share one.
+/// The started agent that trials share.
 enum SharedAgent {
     NotStarted,
     Running(Arc<ManagedAgent>),
-    /// Nobody tries again.
+    /// It is not started again.
     Failed(StartError),
 }
 
@@ -162,7 +162,7 @@ impl RunResources {
         let left = std::mem::take(&mut *unpoisoned(&self.databases));
         if let Some(neo4j) = neo4j {
             for name in &left {
-                // Nobody is left who could be told.
+                // There is no one left to report an error to.
                 let _ = neo4j.drop_database(name).await;
             }
         }

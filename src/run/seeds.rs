@@ -1,4 +1,4 @@
-//! Seeds: what an agent remembers before the conversation begins.
+//! Seeds: the agent's memory before the conversation begins.
 
 use super::Engine;
 use super::trial::Stop;
@@ -8,7 +8,7 @@ use crate::job::{Case, Job, Seed};
 use crate::plan::Trial;
 use crate::record::Entry;
 
-/// The seeds as the conversation's beginning, for an agent that keeps nothing from one conversation to the next.
+/// The seeds as earlier messages of the conversation, for an agent without a memory across conversations.
 pub(super) fn history(job: &Job, case: &Case) -> Vec<Message> {
     if !job.target.transport.can(Ability::TakesHistory) {
         return Vec::new();
@@ -58,7 +58,7 @@ pub(super) async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Ag
     undelivered.map_or(Ok(()), |error| Err(Stop::broken(error)))
 }
 
-/// Says a seed's lines in a session of their own; the agent's usage is noted line by line.
+/// Sends a seed's lines in a session of their own; the agent's usage is collected line by line.
 async fn deliver(agent: &dyn Agent, seed: &Seed, usages: &mut Vec<Option<Usage>>) -> Result<(), AgentError> {
     let lines: Vec<String> = match seed {
         Seed::Text(text) => vec![remember(text)],

@@ -1,4 +1,4 @@
-//! Where a run hands over what happens.
+//! The interface to the journal of a run.
 
 use std::io;
 
@@ -16,15 +16,15 @@ pub enum Durability {
     Machine,
 }
 
-/// Takes what happens, as it happens. An error ends the run: nothing goes on that can't be kept.
+/// Receives the entries of a run. An error ends the run, since nothing may happen that is not recorded.
 pub trait Sink: Send + Sync {
-    /// Hands over an entry. Entries of one trial keep their order.
+    /// Appends an entry. Entries of one trial keep their order.
     ///
     /// # Errors
     /// This entry, or one before it, can't be kept.
     fn append(&self, entry: Entry) -> io::Result<()>;
 
-    /// Waits until all entries that were handed over before this call are kept.
+    /// Waits until all entries appended before this call are kept.
     fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>>;
 }
 

@@ -1,9 +1,9 @@
-//! A trial's conversation: who speaks next, until there is nothing more to say.
+//! A trial's conversation, turn by turn.
 
 use std::io;
 use std::time::Duration;
 
-use super::persona::Persona;
+use super::persona_driver::PersonaDriver;
 use super::sink::Durability;
 use super::trial::Stop;
 use super::trial_env::TrialEnv;
@@ -20,7 +20,7 @@ use crate::job::User;
 use crate::limiter::WaitReason;
 use crate::record::Entry;
 
-/// An agent's greeting may take this long before somebody who watches learns that it is waited for.
+/// The time after which waiting for an agent's greeting is reported.
 const GREETING: Duration = Duration::from_secs(3);
 
 /// A conversation that has ended.
@@ -44,7 +44,7 @@ pub(super) async fn converse<'a>(
         greeting: greeting(engine, id),
         lines: fixed_lines(&env.trial.case.user),
     });
-    let mut persona = Persona::new(engine, env.trial).await?;
+    let mut persona = PersonaDriver::new(engine, env.trial).await?;
     let greeted = greeted(engine, session).await;
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());
@@ -65,7 +65,7 @@ pub(super) async fn converse<'a>(
     Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes })
 }
 
-/// The agent's own first words. Most agents wait for the user: then somebody who watches learns that these are waited for.
+/// The agent's greeting, if it has one. A long wait for it is reported.
 pub(super) async fn greeted(engine: &Engine, session: &mut dyn Session) -> Result<Option<Reply>, AgentError> {
     let mut greeting = session.greeting();
     match tokio::time::timeout(GREETING, &mut greeting).await {
@@ -87,15 +87,15 @@ pub(super) struct Talk<'a, 's> {
     watch: Watch<'a>,
     conversation: Conversation,
     pub(super) limit: TrialLimit,
-    /// Tells when the agent's process has ended.
+    /// Notifies when the agent's process has ended.
     pub(super) lifeline: Option<Lifeline>,
-    /// Since the agent's last reply.
+    /// Runs since the agent's last reply.
     last_reply: Stopwatch,
 }
 
 impl Talk<'_, '_> {
-    /// Takes turns until there is nothing more to say.
-    async fn hold(&mut self, mut persona: Option<&mut Persona<'_>>) -> Result<Ending, Stop> {
+    /// Takes turns until the conversation ends.
+    async fn hold(&mut self, mut persona: Option<&mut PersonaDriver<'_>>) -> Result<Ending, Stop> {
         loop {
             let next = self.conversation.next();
             if let (false, Some(limit_exceeded)) =
@@ -116,7 +116,7 @@ impl Talk<'_, '_> {
         }
     }
 
-    async fn ask(&mut self, persona: &mut Persona<'_>) -> Result<(), Stop> {
+    async fn ask(&mut self, persona: &mut PersonaDriver<'_>) -> Result<(), Stop> {
         match tokio::time::timeout(self.limit.left(), persona.ask(self.conversation.transcript())).await {
             Ok(reply) => self.conversation.persona_replied(reply?),
             // The time is the agent's doing where it took most of it.
@@ -130,8 +130,8 @@ impl Talk<'_, '_> {
         let (engine, id, number) = (self.env.engine, &self.env.trial.id, self.conversation.turn_number());
         engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
         engine.sink.kept(Durability::Process).await?;
-        let witness = observe::witness(self.env, self.last_reply);
-        let (mut turn, end) = self.say(number, text, witness).await;
+        let outage_check = observe::outage_check(self.env, self.last_reply);
+        let (mut turn, end) = self.say(number, text, outage_check).await;
         keep(engine, id, &mut turn).await?;
         let before = self.limit.elapsed_ms();
         self.watch.after_turn(number).await?;
@@ -173,7 +173,7 @@ impl Talk<'_, '_> {
     }
 }
 
-/// Keeps a finished turn. Each entry is cleared of secrets by itself; of those in pieces over several events only this knows.
+/// Records a finished turn. The sink clears each entry of secrets; secrets that are spread over several events are cleared here.
 async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> {
     engine.clients.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
     engine.sink.append(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;

@@ -44,7 +44,27 @@ impl Stop {
     }
 }
 
-/// Runs a trial that may begin, and hands its outcome to the sink.
+/// The graph or the agent of a conversation could not be set up: the reason, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SetupError(String);
+
+impl SetupError {
+    pub(super) fn new(why: impl Into<String>) -> SetupError {
+        SetupError(why.into())
+    }
+}
+
+impl From<Stop> for SetupError {
+    fn from(stop: Stop) -> SetupError {
+        match stop {
+            Stop::Outcome(outcome) => SetupError::new(outcome.error().unwrap_or_default()),
+            Stop::Sink(error) => SetupError::new(error.to_string()),
+        }
+    }
+}
+
+/// Runs a trial that may begin, and appends its outcome to the sink.
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
     let number = trial.id.number;
     let mut under_way = UnderWay { engine, number, listener: Listener::default(), output_is_kept: false };
@@ -60,8 +80,7 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
     engine.sink.kept(Durability::Machine).await
 }
 
-/// A trial that is under way. Also when it is cut off, by dropping it, the agent's output is kept, and what the trial might
-/// still have spent is free for others.
+/// A trial that is under way. When it is dropped too, the agent's output is recorded, and its part of the budget released.
 struct UnderWay<'a> {
     engine: &'a Engine,
     number: u32,
@@ -176,7 +195,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         },
         _ => None,
     };
-    // After all that was looked at: no assertion has seen what is not among the changes.
+    // After all observations: no assertion has seen a change that is not recorded.
     let last_turn = evidence.transcript.turns.last().map_or(0, |turn| turn.number);
     evidence.changes = ended.watch.at_end(last_turn).await?;
     engine.sink.append(Entry::ConversationEnded {
@@ -195,7 +214,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     }
 }
 
-/// Why an assertion can't be evaluated, as far as it shows before the first word.
+/// The reason why an assertion can't be evaluated, as far as that is known before the first turn.
 async fn unusable(env: &TrialEnv<'_>, evidence: &Evidence) -> Result<Option<String>, Stop> {
     // Assertions on nothing but the conversation were tried when the run was planned.
     if evidence.before.as_ref().is_none_or(|before| before.queries.is_empty() && before.object_context.is_none()) {
@@ -207,7 +226,7 @@ async fn unusable(env: &TrialEnv<'_>, evidence: &Evidence) -> Result<Option<Stri
     evaluate::off_thread(env.engine, look).await
 }
 
-/// Why the last turn does not speak against the agent.
+/// The outage that excuses the failure of the last turn.
 fn excuse(evidence: &Evidence) -> Option<&str> {
     let last = evidence.transcript.turns.last()?;
     last.failures.iter().rev().find_map(|failed| failed.excuse.as_deref())

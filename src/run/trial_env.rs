@@ -1,5 +1,5 @@
-//! The environment of one trial: its graph, agent and user. Everything before the first word is here: graph, setups, agent,
-//! seeds. Its time, turns and failures never count.
+//! The environment of one trial: its graph, agent and user. It is set up before the first turn: graph, setups, agent, seeds.
+//! Its time, turns and failures never count.
 //!
 //! Invariants: [`TrialEnv`] is the one owner of whatever was made for the trial. Closing it releases all and waits for it;
 //! one that is dropped, because the trial was interrupted, asks its agent to end, and
@@ -54,7 +54,7 @@ struct Owned {
 pub(super) enum SetupMode {
     /// All that a trial needs.
     Everything,
-    /// All but what would stay behind when the trial is over: setups in a database of the user's own, and seeds.
+    /// All but setups in a database of the user's own, and seeds, which would remain after the trial.
     LeavesNoTrace,
 }
 
@@ -66,7 +66,7 @@ impl<'a> TrialEnv<'a> {
         mode: SetupMode,
         listener: &Listener,
     ) -> Result<TrialEnv<'a>, Stop> {
-        let mut setup = Setup { engine, trial, mode, owned: Owned::default() };
+        let mut setup = EnvSetup { engine, trial, mode, owned: Owned::default() };
         // Boxed: the compiler's own limit for futures within futures is near.
         match Box::pin(setup.carry_out(listener)).await {
             Ok((agent, limiter)) => Ok(TrialEnv {
@@ -111,7 +111,7 @@ impl<'a> TrialEnv<'a> {
         }
     }
 
-    /// Tells when the agent's process has ended, where eval-job started it.
+    /// Notifies when the agent's process has ended, where eval-job started it.
     pub(super) fn lifeline(&self) -> Option<Lifeline> {
         self.owned.lifeline()
     }
@@ -148,15 +148,15 @@ impl Owned {
     }
 }
 
-/// A setup that is under way. What it has started is in it, so that it is ended even if the rest fails.
-struct Setup<'a> {
+/// A setup that is under way. It owns what it has started, so that it is released even if the rest fails.
+struct EnvSetup<'a> {
     engine: &'a Engine,
     trial: &'a Trial,
     mode: SetupMode,
     owned: Owned,
 }
 
-impl Setup<'_> {
+impl EnvSetup<'_> {
     async fn carry_out(&mut self, listener: &Listener) -> Result<(Box<dyn Agent>, ConversationLimiter), Stop> {
         let (engine, trial, transport) = (self.engine, self.trial, &self.engine.plan.job.target.transport);
         let trial_graph = engine.trial_graph(&trial.id).await;

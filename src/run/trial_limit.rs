@@ -25,19 +25,19 @@ impl TrialLimit {
         self.since.elapsed_ms()
     }
 
-    /// Leaves out time that is nobody's.
+    /// Excludes time that is not the conversation's.
     pub(super) fn pause(&mut self, ms: f64) {
         self.paused_ms += ms;
     }
 
-    /// Counts the agent's time from this moment on; what was waited for before is not of this turn.
+    /// Starts counting the agent's time; earlier waits don't belong to this turn.
     pub(super) fn agent_begins(&self) -> f64 {
         self.limiter.take_waited_ms();
         self.elapsed_ms()
     }
 
-    /// The agent's time since then, and how long it was waited for because of other conversations, which counts neither as its
-    /// time nor as the conversation's.
+    /// Stops counting. Returns the agent's time since `before`, and the wait for other conversations, which counts neither as the
+    /// agent's time nor as the conversation's.
     pub(super) fn agent_ends(&mut self, before: f64) -> (f64, f64) {
         let waited_ms = self.limiter.take_waited_ms();
         let spent_ms = (self.elapsed_ms() - before - waited_ms).max(0.0);

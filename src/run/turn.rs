@@ -1,4 +1,4 @@
-//! One turn: a message, and how the agent's answer to it came out.
+//! One turn: a message and the agent's answer.
 
 use super::managed::ended;
 use super::talk::Talk;
@@ -16,41 +16,41 @@ pub(super) enum TurnEnd {
 }
 
 impl Talk<'_, '_> {
-    /// Says something, until the agent has answered, the time is up, or the agent's process is gone.
-    pub(super) async fn say(&mut self, number: u32, user: String, witness: OutageCheck) -> (Turn, TurnEnd) {
+    /// Sends a message and waits until the agent has answered, the time is up, or the agent's process has ended.
+    pub(super) async fn say(&mut self, number: u32, user: String, outage_check: OutageCheck) -> (Turn, TurnEnd) {
         let mut turn = Turn::begun(number, user);
         let before = self.limit.agent_begins();
-        let mut death = None;
+        let mut process_end = None;
         let mut attempts = Attempts::default();
-        let saying = witness.clone().during(self.session.say(&turn.user, &mut attempts));
+        let saying = outage_check.clone().during(self.session.say(&turn.user, &mut attempts));
         let reply = tokio::select! {
             biased;
             reply = tokio::time::timeout(self.limit.left(), saying) => reply.ok(),
             how = ended(self.lifeline.as_mut()) => {
-                death = Some(format!("the agent's process ended ({how}) in turn {number}"));
+                process_end = Some(format!("the agent's process ended ({how}) in turn {number}"));
                 None
             }
         };
         let (spent_ms, waited_ms) = self.limit.agent_ends(before);
         turn.spent_ms = Some(spent_ms);
-        if let Some(error) = &death {
+        if let Some(error) = &process_end {
             attempts.failures.push(FailedTry::untimed(error.clone(), true));
         }
         let timeout = |message| AgentError { kind: AgentErrorKind::Timeout, message };
-        let error = match (&reply, &death) {
+        let error = match (&reply, &process_end) {
             (Some(Ok(_)), _) => None,
             (Some(Err(error)), _) => Some(error.clone()),
-            (None, Some(death)) => Some(timeout(death.clone())),
+            (None, Some(process_end)) => Some(timeout(process_end.clone())),
             (None, None) => Some(timeout(self.limit.ran_out_while("the agent's reply was being waited for"))),
         };
-        // Not every transport has asked, and nobody has for a message that was given up.
+        // Not every transport checks for an outage, and none does for a message that was given up.
         if let Some(error) = &error
             && (reply.is_none() || attempts.failures.last().is_none_or(|last| last.excuse.is_none()))
-            && let Some(excuse) = witness.excuse(error).await
+            && let Some(excuse) = outage_check.excuse(error).await
         {
-            if reply.is_none() && death.is_none() {
+            if reply.is_none() && process_end.is_none() {
                 attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
-                death = Some(error.message.clone());
+                process_end = Some(error.message.clone());
             }
             if let Some(failed) = attempts.failures.last_mut() {
                 failed.excuse = Some(excuse);
@@ -59,7 +59,7 @@ impl Talk<'_, '_> {
         turn.failures = attempts.failures;
         turn.maybe_delivered = attempts.maybe_delivered;
         let end = match reply {
-            None => match death {
+            None => match process_end {
                 Some(message) => TurnEnd::Failed(timeout(message)),
                 None if waited_ms > spent_ms => TurnEnd::RefusedTogether,
                 None => TurnEnd::OutOfTime,
@@ -74,14 +74,14 @@ impl Talk<'_, '_> {
     }
 }
 
-/// Whether a failure before the first answer is not the agent's: it refuses what the job sends, it says what the job does
-/// not expect, nobody is there at all, or the program that was started has never answered.
+/// Whether a failure before the first answer may be the job's and not the agent's: the request is refused, the reply has an
+/// unexpected shape, no agent is there, or the program that was started has never answered.
 pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
-    let is_unheard = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
+    let is_undelivered = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
     // A port that ends every connection without a byte may be any other program's.
     let is_cut = |failed: &FailedTry| failed.error.contains("the connection broke before a reply came");
     let is_nobody_there = !session.is_met()
-        && (error.kind == AgentErrorKind::Unreachable && is_unheard
+        && (error.kind == AgentErrorKind::Unreachable && is_undelivered
             || !turn.failures.is_empty() && turn.failures.iter().all(is_cut));
     error.kind.may_be_of_the_job() || is_nobody_there || !session.has_shown_itself()
 }
@@ -110,10 +110,10 @@ mod tests {
     use super::*;
 
     /// A conversation for which nothing was sent to open it, or something was.
-    struct Opened(bool);
+    struct OpenedSession(bool);
 
     #[async_trait::async_trait]
-    impl Session for Opened {
+    impl Session for OpenedSession {
         fn id(&self) -> &str {
             "1"
         }
@@ -139,9 +139,9 @@ mod tests {
             Turn { failures, ..Turn::begun(1, "Hello".to_owned()) }
         };
         let broke = cut().message;
-        assert!(blames_the_job(&Opened(false), &cut(), &turn(&[&broke, &broke])));
-        assert!(!blames_the_job(&Opened(true), &cut(), &turn(&[&broke, &broke])), "a session was opened there");
-        assert!(!blames_the_job(&Opened(false), &cut(), &turn(&["POST http://h/: answered 500", &broke])));
-        assert!(!blames_the_job(&Opened(false), &cut(), &turn(&[])));
+        assert!(blames_the_job(&OpenedSession(false), &cut(), &turn(&[&broke, &broke])));
+        assert!(!blames_the_job(&OpenedSession(true), &cut(), &turn(&[&broke, &broke])), "a session was opened there");
+        assert!(!blames_the_job(&OpenedSession(false), &cut(), &turn(&["POST http://h/: answered 500", &broke])));
+        assert!(!blames_the_job(&OpenedSession(false), &cut(), &turn(&[])));
     }
 }

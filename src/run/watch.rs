@@ -1,6 +1,6 @@
-//! Watching the graph while a conversation goes on: what is created, deleted and changed, turn by turn.
+//! Watches the graph during a conversation: creations, deletions and changes, turn by turn.
 //!
-//! It never breaks a trial and never counts as anybody's time. What goes wrong once is not tried again in the trial.
+//! It never breaks a trial and its time never counts. After a failure it is not tried again in the trial.
 
 use std::io;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Isolation;
 use crate::record::Entry;
 
-/// The most nodes that are watched where the job names no limit: in a database that is reached over a network, and in
-/// the embedded graph, which gives no more rows.
+/// The most nodes that are watched where the job sets no limit: in a database that is reached over a network, and in the
+/// embedded graph, which returns no more rows.
 const MOST_IN_NEO4J: u32 = 10_000;
 const MOST_IN_EMBEDDED: u32 = 100_000;
 
 /// Watches the graph of one trial.
 pub(super) struct Watch<'a> {
     env: &'a TrialEnv<'a>,
-    /// `None` where there is nothing to watch, and after the first trouble.
+    /// `None` where there is nothing to watch, and after a failure.
     snapshotter: Option<Snapshotter>,
     changes: Option<Observed<Vec<Change>>>,
 }
@@ -31,6 +31,16 @@ struct Snapshotter {
     window: Window,
     parameters: Parameters,
     last: GraphSnapshot,
+}
+
+/// Why the graph can't be watched.
+#[derive(Debug, thiserror::Error)]
+enum WatchError {
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// It takes longer than this many seconds.
+    #[error("a look at it takes longer than limits.query allows ({0} s)")]
+    TooSlow(f64),
 }
 
 impl<'a> Watch<'a> {
@@ -54,7 +64,7 @@ impl<'a> Watch<'a> {
             Ok(first) => {
                 watch.snapshotter = Some(Snapshotter { graph, window, parameters, last: first.unwrap_or_default() });
             }
-            Err(trouble) => watch.give_up(trouble),
+            Err(error) => watch.give_up(error.to_string()),
         }
         watch
     }
@@ -64,13 +74,13 @@ impl<'a> Watch<'a> {
         self.changes
     }
 
-    /// Takes a snapshot of the graph after a turn and tells the sink what has changed.
+    /// Takes a snapshot of the graph after a turn and appends the changes to the sink.
     pub(super) async fn after_turn(&mut self, turn: u32) -> io::Result<()> {
         self.look(ChangeTime { turn, late: false }).await
     }
 
-    /// Takes a snapshot of the graph once more when everything is over. Returns all changes of the conversation, or why they
-    /// are unknown; `None` where there is no graph or nobody wants it watched.
+    /// Takes the last snapshot. Returns all changes of the conversation, or why they are unknown; `None` where there is no graph or
+    /// it is not watched.
     pub(super) async fn at_end(mut self, last_turn: u32) -> io::Result<Option<Observed<Vec<Change>>>> {
         self.look(ChangeTime { turn: last_turn, late: true }).await?;
         Ok(self.changes)
@@ -87,8 +97,8 @@ impl<'a> Watch<'a> {
         let next = match self.in_time(taking).await {
             Ok(Some(next)) => next,
             Ok(None) => return Ok(()),
-            Err(trouble) => {
-                self.give_up(trouble);
+            Err(error) => {
+                self.give_up(error.to_string());
                 return Ok(());
             }
         };
@@ -104,14 +114,14 @@ impl<'a> Watch<'a> {
         self.env.engine.sink.append(Entry::GraphChanged { trial: self.env.trial.id.number, changes: new })
     }
 
-    /// Each of its few queries is held to `limits.query` by the graph itself. Whoever needs longer for all of them
-    /// would need it after each turn.
-    async fn in_time<T>(&self, taking: impl Future<Output = Result<T, SnapshotError>>) -> Result<T, String> {
+    /// Fails where all queries of a snapshot together take longer than `limits.query`, to which the graph holds each of them: it
+    /// would take as long after each turn.
+    async fn in_time<T>(&self, taking: impl Future<Output = Result<T, SnapshotError>>) -> Result<T, WatchError> {
         let since: Stopwatch = self.env.engine.clock.start();
-        let taken = taking.await.map_err(|error| error.to_string())?;
+        let taken = taking.await?;
         let limit = self.env.engine.plan.job.limits.query_seconds;
         if since.elapsed_ms() > limit * 1000.0 {
-            return Err(format!("a look at it takes longer than limits.query allows ({limit} s)"));
+            return Err(WatchError::TooSlow(limit));
         }
         Ok(taken)
     }

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::wire::{Card, RpcError, TaskProgress, UserMessage, Version, parse_card, parse_result};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{BEARER, Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::rest::{
+    AgentRequest, BEARER, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
+};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::http::{BaseUrl, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
@@ -69,7 +71,7 @@ impl A2aWire {
 
     /// The agent card, from where it is today or from where it was.
     async fn card(&self, caller: &Caller) -> Result<Card, AgentError> {
-        let request = |file: &str| Request::to(Method::GET, self.base.join([".well-known", file]), CARD);
+        let request = |file: &str| AgentRequest::to(Method::GET, self.base.join([".well-known", file]), CARD);
         let read = |reply: &HttpReply| {
             let card: Value = reply.object()?;
             parse_card(&card).map_err(|error| reported(reply, AgentErrorKind::BadReply, &error.to_string()))
@@ -111,7 +113,7 @@ impl A2aWire {
     }
 
     /// Polls the task of a message that is not answered yet.
-    fn poll(&mut self, received: &Received) -> Result<Next, AttemptFailure> {
+    fn poll(&mut self, received: &Received) -> Result<NextStep, AttemptFailure> {
         let Some(task) = self.progress.task_id.clone() else {
             // A stream may have ended before its first event.
             let kind = if self.streams() { AgentErrorKind::BadReply } else { AgentErrorKind::Unreadable };
@@ -124,7 +126,7 @@ impl A2aWire {
         }
         let wait = self.polled.as_ref().map_or(POLL_WAITS.0, |(_, wait)| (*wait * 2).min(POLL_WAITS.1));
         self.polled = Some((task, wait));
-        Ok(Next::Poll(wait))
+        Ok(NextStep::Poll(wait))
     }
 }
 
@@ -150,14 +152,14 @@ impl Wire for A2aWire {
         (self.polled, self.first_ms) = (None, None);
     }
 
-    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         let mut headers = vec![("A2A-Version".to_owned(), Secret::new(self.card.version.header()))];
         // A name that no header can carry is left out.
         if self.user.bytes().all(|byte| byte.is_ascii_graphic()) {
             headers.push((USER_HEADER.to_owned(), Secret::new(&self.user)));
         }
         let key_header = if self.card.wants_api_key_header { ("x-api-key", "") } else { BEARER };
-        let request = Request { headers, key_header, ..Request::to(Method::POST, self.url.clone(), HINTS) };
+        let request = AgentRequest { headers, key_header, ..AgentRequest::to(Method::POST, self.url.clone(), HINTS) };
         let version: Version = self.card.version;
         if let Some((task, _)) = &self.polled {
             return Ok(request.with_body(&version.task(task)));
@@ -171,7 +173,7 @@ impl Wire for A2aWire {
             task_id: self.task.as_deref(),
         };
         let accept = self.streams().then_some("text/event-stream");
-        Ok(request.with_body(&version.send(&message, self.streams())).in_form(Form::EventsOrDocument, accept))
+        Ok(request.with_body(&version.send(&message, self.streams())).in_form(ReplyForm::EventsOrDocument, accept))
     }
 
     fn feed(&mut self, event: Value, reply: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
@@ -191,7 +193,7 @@ impl Wire for A2aWire {
         Ok(if has_text { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
-    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         received.broken()?;
         if self.polled.is_none() {
             self.first_ms = received.first_ms;
@@ -204,7 +206,7 @@ impl Wire for A2aWire {
         self.task = progress.waiting_task();
         let text = progress.reply().map_err(|error| failure(error.kind(), error.to_string()))?;
         let events = progress.events_beside(&text);
-        Next::reply(Reply { events, first_token_ms: self.first_ms, ..received.timed_reply(text) })
+        NextStep::reply(Reply { events, first_token_ms: self.first_ms, ..received.timed_reply(text) })
     }
 }
 

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 use super::wire::{AdkEvent, is_foreign, parse_run, run_request, session_request, took_body_for_state};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::rest::{
+    AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
+};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
@@ -72,7 +74,7 @@ impl AdkWire {
     }
 
     async fn create(&self, caller: &Caller, body: Option<Value>) -> Result<Value, AgentError> {
-        let request = Request::to(Method::POST, self.session_url(None), self.server.opening);
+        let request = AgentRequest::to(Method::POST, self.session_url(None), self.server.opening);
         let request = match &body {
             Some(body) => request.with_body(body),
             None => request,
@@ -91,7 +93,7 @@ impl AdkWire {
 
     /// A message that the server does not have the app, where it lists the apps that it has.
     async fn unknown_app(&self, caller: &Caller) -> Option<String> {
-        let request = Request::to(Method::GET, self.base.join(["list-apps"]), self.server.talking);
+        let request = AgentRequest::to(Method::GET, self.base.join(["list-apps"]), self.server.talking);
         let list = caller.document(&request).await.ok()?.json().ok()?;
         let apps: Vec<&str> = list.as_array()?.iter().filter_map(Value::as_str).collect();
         let (app, key) = (&self.app, self.server.key);
@@ -113,13 +115,13 @@ impl Wire for AdkWire {
         Ok(session.get("id").and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
-    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         self.events.clear();
         let body = run_request(&self.app, &self.user, &input.session_id, &input.message, self.streaming);
         let url = self.base.join([if self.streaming { "run_sse" } else { "run" }]);
-        let request = Request::to(Method::POST, url, self.server.talking).with_body(&body);
+        let request = AgentRequest::to(Method::POST, url, self.server.talking).with_body(&body);
         Ok(match self.streaming {
-            true => request.in_form(Form::EventsOrDocument, Some("text/event-stream")),
+            true => request.in_form(ReplyForm::EventsOrDocument, Some("text/event-stream")),
             false => request,
         })
     }
@@ -152,7 +154,7 @@ impl Wire for AdkWire {
         Ok(took)
     }
 
-    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         received.broken()?;
         if is_foreign(&self.events) {
             let what = "what came is no run: its events hold neither content nor author";
@@ -191,7 +193,7 @@ impl Wire for AdkWire {
 
     /// The session's state is the context; ADK has no resources and no functions to show.
     async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {
-        let request = Request::to(
+        let request = AgentRequest::to(
             Method::GET,
             self.session_url(Some(&input.session_id)),
             Hints { not_found: "", ..self.server.talking },

@@ -7,21 +7,21 @@ use super::*;
 use crate::graph::Parameters;
 use crate::graph::embedded::EmbeddedGraph;
 
-struct Client {
+struct TestClient {
     agent: DemoAgent,
     graph: Arc<EmbeddedGraph>,
     http: reqwest::Client,
 }
 
-impl Client {
+impl TestClient {
     /// Friday, 20 November 2026, 12:00 UTC.
-    async fn new() -> Client {
+    async fn new() -> TestClient {
         let graph = Arc::new(EmbeddedGraph::new().unwrap());
         let clock = Clock::fixed(Utc.with_ymd_and_hms(2026, 11, 20, 12, 0, 0).unwrap());
         let agent = DemoAgent::start(graph.clone(), clock).await.unwrap();
         // A second provider is refused, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Client { agent, graph, http: reqwest::Client::new() }
+        TestClient { agent, graph, http: reqwest::Client::new() }
     }
 
     async fn put(&self, path: &str, body: &str) -> (u16, Value) {
@@ -65,7 +65,7 @@ fn text(text: &str) -> crate::graph::Value {
 
 #[tokio::test]
 async fn reminders_are_kept_in_the_graph_and_shown_as_entities() {
-    let client = Client::new().await;
+    let client = TestClient::new().await;
     let session = client.open("ann").await;
     client.say(&session, ASK).await;
     client.say(&session, "My timezone is Asia/Tokyo.").await;
@@ -82,7 +82,7 @@ async fn reminders_are_kept_in_the_graph_and_shown_as_entities() {
 
 #[tokio::test]
 async fn reminders_that_somebody_else_wrote_are_moved_and_cancelled() {
-    let client = Client::new().await;
+    let client = TestClient::new().await;
     let setup = "CREATE (u:User {id: 'ann', timeZone: 'UTC'}) CREATE (u)-[:HAS_REMINDER]->(:Reminder {title: 'Cat', at: datetime('2031-03-03T10:00Z')}) CREATE (u)-[:HAS_REMINDER]->(:Reminder {title: 'Dog'})";
     client.graph.write(setup, &Parameters::new()).await.unwrap();
     let session = client.open("ann").await;
@@ -93,7 +93,7 @@ async fn reminders_that_somebody_else_wrote_are_moved_and_cancelled() {
 
 #[tokio::test]
 async fn the_sloppy_model_says_the_same_and_does_nothing() {
-    let client = Client::new().await;
+    let client = TestClient::new().await;
     let lines = [ASK, "My timezone is Asia/Tokyo.", "Which reminders do I have?", "Cancel the cat reminder.", "Bye!"];
     let (careful, sloppy) = (client.open("ann").await, client.open("bob").await);
     for line in lines {
@@ -108,7 +108,7 @@ async fn the_sloppy_model_says_the_same_and_does_nothing() {
 
 #[tokio::test]
 async fn facts_of_one_session_are_known_in_the_next() {
-    let client = Client::new().await;
+    let client = TestClient::new().await;
     let earlier = client.open("ann").await;
     client
         .say(&earlier, "Please remember the following:\n\nThe user's timezone is Asia/Tokyo. The user has a cat.")
@@ -121,7 +121,7 @@ async fn facts_of_one_session_are_known_in_the_next() {
 
 #[tokio::test]
 async fn a_reply_reports_what_was_done() {
-    let client = Client::new().await;
+    let client = TestClient::new().await;
     let session = client.open("ann").await;
     client.exchange(&session, "gpt-4.1-mini", "My timezone is Asia/Tokyo.").await;
     let reply = client.exchange(&session, "demo-careful", ASK).await;
@@ -136,7 +136,7 @@ async fn a_reply_reports_what_was_done() {
 
 #[tokio::test]
 async fn bad_requests_have_clear_errors() {
-    let client = Client::new().await;
+    let client = TestClient::new().await;
     let session = client.open("ann").await;
     let message = |session: &str, role: &str, model: &str| {
         json!({"sessionId": session, "message": {"content": "Hi", "role": role}, "model": model}).to_string()
@@ -160,7 +160,7 @@ async fn bad_requests_have_clear_errors() {
 
 #[tokio::test]
 async fn stopping_ends_the_server() {
-    let client = Client::new().await;
+    let client = TestClient::new().await;
     let url = client.agent.base_url();
     client.agent.stop().await;
     assert!(client.http.get(url).send().await.is_err());

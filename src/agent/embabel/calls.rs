@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::KnowledgeConfig;
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, parse_object_context};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, EventOutcome, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url, is_same_origin};
@@ -49,8 +49,8 @@ impl EmbabelWire {
     }
 }
 
-fn request(method: Method, url: Url, hints: Hints) -> Request {
-    Request { key_header: ("x-api-key", ""), ..Request::to(method, url, hints) }
+fn request(method: Method, url: Url, hints: Hints) -> AgentRequest {
+    AgentRequest { key_header: ("x-api-key", ""), ..AgentRequest::to(method, url, hints) }
 }
 
 impl Wire for EmbabelWire {
@@ -61,7 +61,7 @@ impl Wire for EmbabelWire {
         // The agent's key is for the agent.
         let is_for_agent = is_same_origin(&url, &self.chat.join([]));
         let key = config.api_key.as_ref().map(Secret::new).or(caller.api_key.clone().filter(|_| is_for_agent));
-        let request = Request { own_key: Some(key), ..request(Method::PUT, url, KNOWLEDGE) };
+        let request = AgentRequest { own_key: Some(key), ..request(Method::PUT, url, KNOWLEDGE) };
         match caller.call(&request.with_body(&KnowledgeRequest::new(config)), |_| Ok(())).await {
             Err(error) if error.kind == AgentErrorKind::Status(409) => Ok(()),
             outcome => outcome,
@@ -74,7 +74,7 @@ impl Wire for EmbabelWire {
         caller.call(&request, session_id).await
     }
 
-    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         let body = MessageRequest::from_user(&input.session_id, &input.message, &self.model);
         Ok(request(Method::PUT, self.chat.join(["messages"]), TALKING).with_body(&body))
     }
@@ -88,7 +88,7 @@ impl Wire for EmbabelWire {
         Ok(EventOutcome::Nothing)
     }
 
-    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         let reply = std::mem::take(&mut self.reply);
         if is_blank(&reply.message.content) {
             let body: Value = received.reply.object()?;
@@ -97,7 +97,7 @@ impl Wire for EmbabelWire {
             }
             return Err(received.reply.useless("the agent's message is empty").into());
         }
-        Next::reply(Reply { events: reply.events(), ..received.timed_reply(reply.message.content) })
+        NextStep::reply(Reply { events: reply.events(), ..received.timed_reply(reply.message.content) })
     }
 
     async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {

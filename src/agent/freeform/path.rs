@@ -1,4 +1,4 @@
-//! JSONPaths of a job (RFC 9535): only those whose evaluation takes linear time.
+//! JSONPaths of a job (RFC 9535): only those that can be evaluated in linear time.
 
 use serde_json_path::JsonPath;
 

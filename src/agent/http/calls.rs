@@ -12,7 +12,7 @@ use crate::agent::freeform::{
     FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread,
     path, text,
 };
-use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
+use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, SettingError};
 use crate::evidence::ObjectContext;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
@@ -67,13 +67,13 @@ impl HttpWire {
         key: &str,
         template: RequestTemplate<'_>,
         input: &TurnInput,
-    ) -> Result<Request, AttemptFailure> {
+    ) -> Result<AgentRequest, AttemptFailure> {
         let filled = template.fill_off_thread(&self.values.in_turn(input, &self.history)).await;
         let FilledRequest { method, url, headers, body } = filled.map_err(|error| HttpFault {
             kind: HttpFaultKind::Unsendable,
             message: error.below(&format!("target.http.{key}")).to_string(),
         })?;
-        let request = Request { headers, ..Request::to(method, url, HINTS) };
+        let request = AgentRequest { headers, ..AgentRequest::to(method, url, HINTS) };
         Ok(match body {
             Some(body) => request.with_body(&body),
             None => request,
@@ -109,13 +109,13 @@ impl Wire for HttpWire {
         self.config.opens_at_message_host()
     }
 
-    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         (self.picked, self.document) = (PickedReply::default(), None);
         let request = self.request("say", self.config.say.template(), input).await?;
         let form = match self.config.say.stream {
-            StreamConfig::Json => Form::Document,
-            StreamConfig::Sse => Form::Events,
-            StreamConfig::Ndjson => Form::Lines,
+            StreamConfig::Json => ReplyForm::Document,
+            StreamConfig::Sse => ReplyForm::Events,
+            StreamConfig::Ndjson => ReplyForm::Lines,
         };
         Ok(request.in_form(form, None))
     }
@@ -141,7 +141,7 @@ impl Wire for HttpWire {
         Ok(if self.paths.take(&event, &mut self.picked) { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 
-    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         received.broken()?;
         let (reply, is_json) = (&received.reply, self.config.say.stream == StreamConfig::Json);
         if let Some(document) = self.document.take() {
@@ -171,7 +171,7 @@ impl Wire for HttpWire {
         let reply = received.timed_reply(text);
         // A document comes at once.
         let first_token_ms = reply.first_token_ms.filter(|_| !is_json);
-        Next::reply(crate::agent::Reply { events, usage, first_token_ms, ..reply })
+        NextStep::reply(crate::agent::Reply { events, usage, first_token_ms, ..reply })
     }
 
     async fn state(&mut self, caller: &Caller, input: &TurnInput) -> Result<ObjectContext, AgentError> {

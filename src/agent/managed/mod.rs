@@ -2,7 +2,7 @@
 //!
 //! In: [`StartSettings`]. Out: a [`ManagedAgent`] that is ready, and its output.
 //!
-//! Invariants: its output is read at once and kept up to a limit; an agent whose owner is gone is asked to end,
+//! Invariants: its output is read at once and kept up to a limit; an agent without an owner is asked to end,
 //! and killed with its whole process group when it does not; only an eval-job that is itself killed, by `kill -9` or a
 //! crash, leaves one behind.
 

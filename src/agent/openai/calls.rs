@@ -8,7 +8,7 @@ use super::OpenAiConfig;
 use super::wire::{ChatFeatures, Completion, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
-use crate::agent::rest::{EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::rest::{AgentRequest, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints};
 use crate::agent::tools::{RequestedCall, Rounds};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
@@ -68,11 +68,11 @@ impl Wire for OpenAiWire {
         self.rounds = Rounds::default();
     }
 
-    async fn send(&mut self, _: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, _: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         self.completion = Completion::default();
         let body = request(&self.config, &self.model, &self.history, self.features());
-        let request = Request::to(Method::POST, self.base.join(["chat", "completions"]), Hints::default());
-        Ok(request.with_body(&body).in_form(Form::EventsOrDocument, None))
+        let request = AgentRequest::to(Method::POST, self.base.join(["chat", "completions"]), Hints::default());
+        Ok(request.with_body(&body).in_form(ReplyForm::EventsOrDocument, None))
     }
 
     fn feed(&mut self, event: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
@@ -80,7 +80,7 @@ impl Wire for OpenAiWire {
     }
 
     /// Answers the model's calls until it makes none.
-    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         received.broken()?;
         let completion = std::mem::take(&mut self.completion);
         let (message, text) = (completion.message(), completion.reply_text().to_owned());
@@ -93,7 +93,7 @@ impl Wire for OpenAiWire {
         self.history.push(message);
         let answer = |(call, content): (RequestedCall, String)| json!({"role": "tool", "tool_call_id": call.id, "content": content});
         self.history.extend(answers.into_iter().map(answer));
-        Ok(Next::Send)
+        Ok(NextStep::Send)
     }
 
     /// A refused feature that can be left out or renamed is, at once: three of them, each once.

@@ -1,5 +1,4 @@
-//! A bare model as the agent under test: chat completions of any endpoint that speaks them, with functions whose results
-//! the job defines.
+//! A bare model as the agent under test: chat completions of any endpoint that speaks them, with mocked functions.
 //!
 //! In: user messages. Out: replies with the model's calls, their mocked results and tokens.
 //!

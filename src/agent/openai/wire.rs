@@ -173,7 +173,7 @@ impl Completion {
             foreign: (self.is_other == Some(true)).then_some("no completion: it holds no choices with a message"),
             why_empty: match self.finish_reason.as_deref() {
                 Some("content_filter") => Some("the provider's content filter took the reply away"),
-                Some("length") => Some("the reply hit the bound of tokens before its first word; raise maxTokens"),
+                Some("length") => Some("the reply hit the limit of tokens before any text; raise maxTokens"),
                 _ => None,
             },
             // The next attempt would give the same, and cost again.

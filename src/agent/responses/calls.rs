@@ -9,7 +9,9 @@ use super::ResponsesConfig;
 use super::wire::{Response, ResponseContext, message, request, returned, says_context_is_lost};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
-use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::rest::{
+    AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
+};
 use crate::agent::tools::Rounds;
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::evidence::Message;
@@ -64,7 +66,8 @@ impl Wire for ResponsesWire {
         if !self.config.conversation {
             return Ok(caller.session_id());
         }
-        let request = Request::to(Method::POST, self.base.join(["conversations"]), CONVERSATIONS).with_body(&json!({}));
+        let request =
+            AgentRequest::to(Method::POST, self.base.join(["conversations"]), CONVERSATIONS).with_body(&json!({}));
         let read = |reply: &HttpReply| {
             let conversation: Value = reply.object()?;
             let id = conversation.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
@@ -85,18 +88,18 @@ impl Wire for ResponsesWire {
         self.rounds = Rounds::default();
     }
 
-    async fn send(&mut self, _: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, _: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         self.response = Response::default();
         let body = request(&self.config, &self.model, &self.round_context, &self.input);
-        let request = Request::to(Method::POST, self.base.join(["responses"]), Hints::default());
-        Ok(request.with_body(&body).in_form(Form::EventsOrDocument, None))
+        let request = AgentRequest::to(Method::POST, self.base.join(["responses"]), Hints::default());
+        Ok(request.with_body(&body).in_form(ReplyForm::EventsOrDocument, None))
     }
 
     fn feed(&mut self, event: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
         Ok(self.response.take(&event))
     }
 
-    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         received.broken()?;
         let response = std::mem::take(&mut self.response);
         let id = response.id.clone();
@@ -110,7 +113,7 @@ impl Wire for ResponsesWire {
             return self.rounds.finish();
         }
         self.input = answers.iter().map(|(call, output)| returned(call, output)).collect();
-        Ok(Next::Send)
+        Ok(NextStep::Send)
     }
 
     fn failed(&mut self, failure: AttemptFailure, _: Option<&HttpReply>) -> AttemptFailure {

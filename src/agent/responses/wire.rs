@@ -162,7 +162,7 @@ impl Response {
             why_empty: match self.incomplete.as_deref() {
                 Some("content_filter") => Some("the provider's content filter took the reply away"),
                 Some("max_output_tokens") => {
-                    Some("the response hit the bound of tokens before its first word; raise target.responses.maxTokens")
+                    Some("the response hit the limit of tokens before any text; raise target.responses.maxTokens")
                 }
                 _ => None,
             },

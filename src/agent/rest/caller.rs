@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::Request;
+use super::AgentRequest;
 use crate::agent::attempts::{AttemptFailure, Attempts, Retries, Retry, own_session_id};
 use crate::agent::{AgentContext, AgentError};
 use crate::http::{BODY_CAP, Call, Extra, HttpReply, IamDenial, IamTokens, KeyHeader, Opened, STREAM_CAP};
@@ -73,7 +73,7 @@ impl Caller {
     /// Makes a request that is not a message, with retries; its reply is one document.
     pub(in crate::agent) async fn call<T>(
         &self,
-        request: &Request,
+        request: &AgentRequest,
         read: impl Fn(&HttpReply) -> Result<T, AttemptFailure> + Send + Sync,
     ) -> Result<T, AgentError> {
         let read = &read;
@@ -82,7 +82,7 @@ impl Caller {
     }
 
     /// Makes a request once.
-    pub(in crate::agent) async fn document(&self, request: &Request) -> Result<HttpReply, AttemptFailure> {
+    pub(in crate::agent) async fn document(&self, request: &AgentRequest) -> Result<HttpReply, AttemptFailure> {
         match self.open(request).await? {
             Opened::Refused(reply) => Err(request.hints.on(AttemptFailure::from_reply(&reply, self.context.clock))),
             Opened::Streaming(stream) => Ok(stream.whole(BODY_CAP).await?.0),
@@ -90,7 +90,7 @@ impl Caller {
     }
 
     /// Sends a request once and returns the reply, to be streamed, or its refusal. A token that is refused is renewed once.
-    pub(super) async fn open(&self, request: &Request) -> Result<Opened, AttemptFailure> {
+    pub(super) async fn open(&self, request: &AgentRequest) -> Result<Opened, AttemptFailure> {
         let own = match &request.own_key {
             Some(own) => own.clone(),
             None => self.key(None, request).await?,
@@ -104,7 +104,7 @@ impl Caller {
         }
     }
 
-    async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Opened, AttemptFailure> {
+    async fn send(&self, request: &AgentRequest, key: Option<&Secret>) -> Result<Opened, AttemptFailure> {
         let (name, before) = request.key_header;
         let headers = [request.headers.as_slice(), &self.headers].concat();
         // A header of the user's own replaces ours.
@@ -124,7 +124,7 @@ impl Caller {
     }
 
     /// The key to send: the job's, or a token for it.
-    async fn key(&self, refused: Option<&Secret>, request: &Request) -> Result<Option<Secret>, AttemptFailure> {
+    async fn key(&self, refused: Option<&Secret>, request: &AgentRequest) -> Result<Option<Secret>, AttemptFailure> {
         let Some(tokens) = &self.tokens else { return Ok(self.api_key.clone()) };
         let mut attempts = Attempts::default();
         let mut retries = self.retries(&mut attempts);
@@ -136,15 +136,15 @@ impl Caller {
         tokens.current(refused, failed).await.map(Some)
     }
 
-    fn denied(&self, denial: IamDenial, request: &Request) -> AttemptFailure {
-        let is_of_the_key = denial.is_of_the_key();
+    fn denied(&self, denial: IamDenial, request: &AgentRequest) -> AttemptFailure {
+        let is_about_key = denial.is_about_key();
         let failure = match denial {
             IamDenial::Fault(fault) => {
                 let mut failure = AttemptFailure::from(fault);
                 failure.error.message.push_str("; target.watsonx.iamUrl says where it is");
                 failure
             }
-            IamDenial::Refused(reply) if is_of_the_key => {
+            IamDenial::Refused(reply) if is_about_key => {
                 request.hints.on(AttemptFailure::from_status(401, reply.refusal(), None))
             }
             IamDenial::Refused(reply) => request.hints.on(AttemptFailure::from_reply(&reply, self.context.clock)),

@@ -15,7 +15,7 @@ mod wire;
 
 pub(super) use caller::Caller;
 pub(super) use reader::{EventOutcome, Received};
-pub(super) use request::{BEARER, Form, Hints, Request, hints};
+pub(super) use request::{AgentRequest, BEARER, Hints, ReplyForm, hints};
 pub(super) use session::HttpAgent;
 pub(super) use settings::{RestSettings, RestTransport};
-pub(super) use wire::{Next, TurnInput, Wire};
+pub(super) use wire::{NextStep, TurnInput, Wire};

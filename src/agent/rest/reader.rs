@@ -1,6 +1,6 @@
 //! Reads a reply while it comes, event by event, and times it.
 
-use super::{Form, Next, Wire};
+use super::{NextStep, ReplyForm, Wire};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentErrorKind, AgentRun, Reply};
 use crate::http::{BODY_CAP, EventSplitter, HttpFault, HttpFaultKind, HttpReply, HttpStream};
@@ -48,8 +48,8 @@ impl Received {
     }
 
     /// The reply of a run, with the measured times.
-    pub(in crate::agent) fn run_reply(&self, run: AgentRun) -> Result<Next, AttemptFailure> {
-        Next::reply(Reply { events: run.events, usage: run.usage, ..self.timed_reply(run.text) })
+    pub(in crate::agent) fn run_reply(&self, run: AgentRun) -> Result<NextStep, AttemptFailure> {
+        NextStep::reply(Reply { events: run.events, usage: run.usage, ..self.timed_reply(run.text) })
     }
 
     /// A failure that the agent itself reports, or a reply without content: never retried.
@@ -73,7 +73,7 @@ impl Received {
     /// Those of the wire.
     pub(super) async fn read<W: Wire>(
         stream: HttpStream,
-        form: Form,
+        form: ReplyForm,
         wire: &mut W,
     ) -> Result<Received, AttemptFailure> {
         let mut received = Received {
@@ -87,10 +87,10 @@ impl Received {
             turn_ms: 0.0,
         };
         let pieces = match form {
-            Form::Document => None,
-            Form::EventsOrDocument if !stream.head.is_event_stream() => None,
-            Form::Events | Form::EventsOrDocument => Some(EventSplitter::sse()),
-            Form::Lines => Some(EventSplitter::lines()),
+            ReplyForm::Document => None,
+            ReplyForm::EventsOrDocument if !stream.head.is_event_stream() => None,
+            ReplyForm::Events | ReplyForm::EventsOrDocument => Some(EventSplitter::sse()),
+            ReplyForm::Lines => Some(EventSplitter::lines()),
         };
         match pieces {
             None => received.document(stream, wire).await?,

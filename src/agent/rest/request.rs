@@ -9,12 +9,12 @@ use crate::secret::Secret;
 
 /// A request, and the form of its reply.
 #[derive(Clone)]
-pub(in crate::agent) struct Request {
+pub(in crate::agent) struct AgentRequest {
     pub(in crate::agent) method: Method,
     pub(in crate::agent) url: Url,
     /// JSON.
     pub(in crate::agent) body: Option<Vec<u8>>,
-    pub(in crate::agent) form: Form,
+    pub(in crate::agent) form: ReplyForm,
     /// The `Accept` header, where it is not JSON alone.
     pub(in crate::agent) accept: Option<&'static str>,
     /// Headers of this request alone.
@@ -28,7 +28,7 @@ pub(in crate::agent) struct Request {
 
 /// The form of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::agent) enum Form {
+pub(in crate::agent) enum ReplyForm {
     /// One JSON document.
     Document,
     /// Server-sent events.
@@ -71,14 +71,14 @@ pub(in crate::agent) use hints;
 /// `Authorization: Bearer`, the default.
 pub(in crate::agent) const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
-impl Request {
+impl AgentRequest {
     /// A request for a document, with a bearer key and nothing beside.
-    pub(in crate::agent) fn to(method: Method, url: Url, hints: Hints) -> Request {
-        Request {
+    pub(in crate::agent) fn to(method: Method, url: Url, hints: Hints) -> AgentRequest {
+        AgentRequest {
             method,
             url,
             body: None,
-            form: Form::Document,
+            form: ReplyForm::Document,
             accept: None,
             headers: Vec::new(),
             key_header: BEARER,
@@ -88,14 +88,14 @@ impl Request {
     }
 
     /// Sets the body.
-    pub(in crate::agent) fn with_body(self, body: &impl Serialize) -> Request {
+    pub(in crate::agent) fn with_body(self, body: &impl Serialize) -> AgentRequest {
         // It could fail only for a map with other keys than strings, which no body has.
-        Request { body: serde_json::to_vec(body).ok(), ..self }
+        AgentRequest { body: serde_json::to_vec(body).ok(), ..self }
     }
 
     /// Sets the form of the reply.
-    pub(in crate::agent) fn in_form(self, form: Form, accept: Option<&'static str>) -> Request {
-        Request { form, accept, ..self }
+    pub(in crate::agent) fn in_form(self, form: ReplyForm, accept: Option<&'static str>) -> AgentRequest {
+        AgentRequest { form, accept, ..self }
     }
 }
 

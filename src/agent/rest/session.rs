@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Caller, Next, Received, TurnInput, Wire};
+use super::{Caller, NextStep, Received, TurnInput, Wire};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::{Agent, AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
@@ -109,12 +109,12 @@ impl<W: Wire> HttpSession<W> {
                 }
             };
             match next {
-                Next::Reply(mut reply) => {
+                NextStep::Reply(mut reply) => {
                     reply.latency_ms = polling.map_or(reply.latency_ms, Polling::turn_ms);
                     return Ok(*reply);
                 }
-                Next::Send => {}
-                Next::Poll(after) => {
+                NextStep::Send => {}
+                NextStep::Poll(after) => {
                     polling.get_or_insert(Polling { before_ms: last_ms, since: clock.start() });
                     tokio::time::sleep(after).await;
                 }
@@ -123,7 +123,11 @@ impl<W: Wire> HttpSession<W> {
     }
 
     /// Makes one request of the message, with retries. Returns the next step and the milliseconds to the reply's last byte.
-    async fn exchange(&mut self, attempts: &mut Attempts, polling: Option<Polling>) -> Result<(Next, f64), AgentError> {
+    async fn exchange(
+        &mut self,
+        attempts: &mut Attempts,
+        polling: Option<Polling>,
+    ) -> Result<(NextStep, f64), AgentError> {
         let caller = Arc::clone(&self.caller);
         let mut retries = caller.retries(attempts);
         loop {
@@ -141,7 +145,7 @@ impl<W: Wire> HttpSession<W> {
                     drop(permit);
                     retries.instead(&failure, what);
                     if let Some(after) = poll {
-                        return Ok((Next::Poll(after), began.elapsed_ms()));
+                        return Ok((NextStep::Poll(after), began.elapsed_ms()));
                     }
                 }
                 _ => retries.failed(permit, failure).await?,
@@ -150,7 +154,7 @@ impl<W: Wire> HttpSession<W> {
     }
 
     /// Makes one attempt, repeated at once without the parts that the agent refuses and that can be left out.
-    async fn once(&mut self, polling: Option<Polling>) -> Result<(Next, f64), AttemptFailure> {
+    async fn once(&mut self, polling: Option<Polling>) -> Result<(NextStep, f64), AttemptFailure> {
         loop {
             match self.send(polling).await {
                 Err(AttemptFailure { retry: Retry::AtOnce, .. }) => {}
@@ -159,7 +163,7 @@ impl<W: Wire> HttpSession<W> {
         }
     }
 
-    async fn send(&mut self, polling: Option<Polling>) -> Result<(Next, f64), AttemptFailure> {
+    async fn send(&mut self, polling: Option<Polling>) -> Result<(NextStep, f64), AttemptFailure> {
         let request = self.wire.send(&self.input).await?;
         let stream = match self.caller.open(&request).await {
             Ok(Opened::Streaming(stream)) => *stream,

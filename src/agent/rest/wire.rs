@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Caller, EventOutcome, Received, Request};
+use super::{AgentRequest, Caller, EventOutcome, Received};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentError, AgentErrorKind, Reply};
 use crate::evidence::{Message, ObjectContext};
@@ -39,7 +39,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     fn begin(&mut self, _input: &TurnInput) {}
 
     /// The next request of the turn. The reply of an earlier attempt is dropped.
-    fn send(&mut self, input: &TurnInput) -> impl Future<Output = Result<Request, AttemptFailure>> + Send;
+    fn send(&mut self, input: &TurnInput) -> impl Future<Output = Result<AgentRequest, AttemptFailure>> + Send;
 
     /// Reads a reply that is one document, as JSON.
     fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
@@ -59,7 +59,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         &mut self,
         input: &TurnInput,
         received: &Received,
-    ) -> impl Future<Output = Result<Next, AttemptFailure>> + Send;
+    ) -> impl Future<Output = Result<NextStep, AttemptFailure>> + Send;
 
     /// Interprets a failed attempt; `refusal` is the reply, where its status was not a success.
     fn failed(&mut self, failure: AttemptFailure, _refusal: Option<&HttpReply>) -> AttemptFailure {
@@ -93,7 +93,7 @@ pub(in crate::agent) struct TurnInput {
 }
 
 /// The next step after a request that was answered.
-pub(in crate::agent) enum Next {
+pub(in crate::agent) enum NextStep {
     /// Nothing: this is the reply to the message.
     Reply(Box<Reply>),
     /// Another request of the same message, which can fail like the first.
@@ -103,9 +103,9 @@ pub(in crate::agent) enum Next {
     Poll(Duration),
 }
 
-impl Next {
+impl NextStep {
     /// The reply.
-    pub(in crate::agent) fn reply(reply: Reply) -> Result<Next, AttemptFailure> {
-        Ok(Next::Reply(Box::new(reply)))
+    pub(in crate::agent) fn reply(reply: Reply) -> Result<NextStep, AttemptFailure> {
+        Ok(NextStep::Reply(Box::new(reply)))
     }
 }

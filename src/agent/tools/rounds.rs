@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::ToolConfig;
 use super::mock::returned;
 use crate::agent::attempts::{AttemptFailure, Retry};
-use crate::agent::rest::{Next, Received};
+use crate::agent::rest::{NextStep, Received};
 use crate::agent::{AgentErrorKind, Reply};
 use crate::evidence::{Event, EventKind, Usage};
 use crate::http::{HttpReply, read_json};
@@ -137,8 +137,8 @@ impl Rounds {
     }
 
     /// The reply of all rounds.
-    pub(in crate::agent) fn finish(&mut self) -> Result<Next, AttemptFailure> {
-        Next::reply(std::mem::take(&mut self.reply))
+    pub(in crate::agent) fn finish(&mut self) -> Result<NextStep, AttemptFailure> {
+        NextStep::reply(std::mem::take(&mut self.reply))
     }
 
     /// Answers a call. Returns it with its result for the model; both become events.

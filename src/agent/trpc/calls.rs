@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::TrpcConfig;
 use super::wire::{RunReply, parse_run, run_request};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, EventOutcome, Hints, Next, Received, Request, TurnInput, Wire, hints};
+use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, TurnInput, Wire, hints};
 use crate::agent::{AgentContext, AgentError, WireError};
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method};
 
@@ -48,10 +48,10 @@ impl Wire for TrpcWire {
         false
     }
 
-    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         let url = self.base.join(["trpc-agent", "v1", "apps", &self.app, "runs"]);
         let body = run_request(&self.user, &input.session_id, &input.message, &self.runtime_state);
-        Ok(Request::to(Method::POST, url, HINTS).with_body(&body))
+        Ok(AgentRequest::to(Method::POST, url, HINTS).with_body(&body))
     }
 
     fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
@@ -63,7 +63,7 @@ impl Wire for TrpcWire {
         Ok(EventOutcome::Nothing)
     }
 
-    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         let empty = || WireError::Failed("the reply is empty".to_owned());
         let run = self.reply.take().ok_or_else(empty).and_then(|reply| parse_run(&reply));
         received.run_reply(run.map_err(|error| received.reported(&error.to_string()))?)

@@ -6,7 +6,7 @@ use super::ThreadsConfig;
 use super::instance::{HINTS, Instance, reported, reported_failure};
 use super::wire::completions::{Beside, CompletionTurn, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
-use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
+use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
 use crate::agent::{AgentError, Reply};
 use crate::http::{HttpReply, Method};
 use crate::secret::Secret;
@@ -52,7 +52,7 @@ impl Wire for CompletionsWire {
         self.instance.open(caller).await
     }
 
-    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         self.turn = CompletionTurn::default();
         let (instance, config) = (&self.instance, &self.instance.config);
         let header = |name: &str, value: &str| (name.to_owned(), Secret::new(value));
@@ -82,9 +82,9 @@ impl Wire for CompletionsWire {
         let saas = ["v2", "orchestrate", agent, "chat", "completions"];
         let url = instance.url(&saas, &["api", "v2", agent, "chat", "completions"]);
         let not_found = "; does the instance have chat completions (v2), and is target.watsonx.edition right?";
-        let request_to = Request { headers, ..Request::to(Method::POST, url, Hints { not_found, ..HINTS }) };
+        let request_to = AgentRequest { headers, ..AgentRequest::to(Method::POST, url, Hints { not_found, ..HINTS }) };
         let body = request(&messages, own_thread, beside);
-        Ok(request_to.with_body(&body).in_form(Form::Events, Some("text/event-stream")))
+        Ok(request_to.with_body(&body).in_form(ReplyForm::Events, Some("text/event-stream")))
     }
 
     fn feed(&mut self, event: Value, _: &HttpReply) -> Result<EventOutcome, AttemptFailure> {
@@ -95,7 +95,7 @@ impl Wire for CompletionsWire {
         })
     }
 
-    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         let (turn, head) = (std::mem::take(&mut self.turn), &received.reply);
         if let Some(failure) = &turn.failure {
             return Err(reported_failure(head, failure));
@@ -122,7 +122,11 @@ impl Wire for CompletionsWire {
         self.history.push(user_message(input));
         self.history.extend(completed.history);
         let text = completed.content.text();
-        Next::reply(Reply { events: completed.content.events, usage: completed.usage, ..received.timed_reply(text) })
+        NextStep::reply(Reply {
+            events: completed.content.events,
+            usage: completed.usage,
+            ..received.timed_reply(text)
+        })
     }
 
     /// A lost thread is restored from the transcript; a deployment without threads gets the conversation with each message.

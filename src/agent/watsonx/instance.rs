@@ -3,7 +3,7 @@
 use super::wire::{agent_id, uuid_of};
 use super::{EditionConfig, WatsonxConfig};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::rest::{Caller, Hints, Request};
+use crate::agent::rest::{AgentRequest, Caller, Hints};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind};
 use crate::http::{BaseUrl, HttpReply, Method, Url};
 
@@ -38,7 +38,7 @@ impl Instance {
     pub(super) async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         let not_found = "; check target.watsonx.baseUrl: is this an instance of watsonx Orchestrate?";
         let url = self.base.join(["v1", "orchestrate", "agents"]);
-        let request = Request::to(Method::GET, url, Hints { not_found, ..HINTS });
+        let request = AgentRequest::to(Method::GET, url, Hints { not_found, ..HINTS });
         let agents = caller.call(&request, |reply: &HttpReply| Ok(reply.json()?)).await?;
         self.agent = match agent_id(&agents, &self.name) {
             Some(Ok(id)) => id,

@@ -10,7 +10,7 @@ use super::instance::{HINTS, Instance, reported, reported_failure};
 use super::wire::TurnContent;
 use super::wire::runs::{PartialRun, find_answer, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
-use crate::agent::rest::{Caller, EventOutcome, Form, Hints, Next, Received, Request, TurnInput, Wire};
+use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, Reply};
 use crate::http::{HttpFault, HttpReply, Method};
 
@@ -56,14 +56,14 @@ impl RunsWire {
     }
 
     /// The answer, as far as the thread shows it.
-    fn polled(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
-        let Some(cut) = &mut self.cut_off else { return Ok(Next::Send) };
+    fn polled(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
+        let Some(cut) = &mut self.cut_off else { return Ok(NextStep::Send) };
         if let Some(content) = find_answer(&cut.messages, input.turn, &input.message) {
             // The thread does not tell the time of the answer: this is the time of the poll.
             return reply(received, content);
         }
         match cut.waits.pop_front() {
-            Some(wait) => Ok(Next::Poll(wait)),
+            Some(wait) => Ok(NextStep::Poll(wait)),
             None => {
                 let message = format!("{}; and its thread shows no answer", cut.error.message);
                 Err(AttemptFailure::reported(cut.error.kind, message))
@@ -83,12 +83,12 @@ impl Wire for RunsWire {
         self.cut_off = None;
     }
 
-    async fn send(&mut self, input: &TurnInput) -> Result<Request, AttemptFailure> {
+    async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
         if let (Some(_), Some(thread)) = (&self.cut_off, &self.thread) {
             let saas = ["v1", "orchestrate", "threads", thread, "messages"];
             let url = self.instance.url(&saas, &["v1", "threads", thread, "messages"]);
             let not_found = "; is target.watsonx.edition right?";
-            return Ok(Request::to(Method::GET, url, Hints { not_found, ..HINTS }));
+            return Ok(AgentRequest::to(Method::GET, url, Hints { not_found, ..HINTS }));
         }
         self.run = PartialRun::in_thread(self.thread.clone());
         let mut url = self.instance.base.join(["v1", "orchestrate", "runs"]);
@@ -98,8 +98,8 @@ impl Wire for RunsWire {
             None => "; check target.watsonx.baseUrl: does this instance have the runs of v1?",
         };
         let body = request(&self.instance.agent, self.thread.as_deref(), &input.message, &self.instance.config.context);
-        let request = Request::to(Method::POST, url, Hints { not_found, ..HINTS });
-        Ok(request.with_body(&body).in_form(Form::Lines, None))
+        let request = AgentRequest::to(Method::POST, url, Hints { not_found, ..HINTS });
+        Ok(request.with_body(&body).in_form(ReplyForm::Lines, None))
     }
 
     fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
@@ -118,7 +118,7 @@ impl Wire for RunsWire {
         })
     }
 
-    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<Next, AttemptFailure> {
+    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         if self.cut_off.is_some() {
             return self.polled(input, received);
         }
@@ -148,7 +148,7 @@ impl Wire for RunsWire {
     }
 }
 
-fn reply(received: &Received, content: TurnContent) -> Result<Next, AttemptFailure> {
+fn reply(received: &Received, content: TurnContent) -> Result<NextStep, AttemptFailure> {
     let text = content.text();
-    Next::reply(Reply { events: content.events, ..received.timed_reply(text) })
+    NextStep::reply(Reply { events: content.events, ..received.timed_reply(text) })
 }

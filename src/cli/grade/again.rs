@@ -1,4 +1,4 @@
-//! How a stored conversation is graded again, and what comes out otherwise.
+//! Grades stored conversations again, and reports the differences.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::score::{Component, Outcome, Scorecard, composite};
 use crate::store::StoreError;
 use crate::store::folder::{Grading, Regraded};
 
-/// How trials are graded again, and what came out otherwise.
+/// Grades trials again, and collects the differences.
 pub(super) struct Again<'a> {
     args: &'a GradeArgs,
     context: &'a Context,
@@ -30,14 +30,14 @@ pub(super) struct Again<'a> {
     is_corrected: bool,
     /// Whether the run was about one case only.
     has_one_case: bool,
-    /// What another judge said, and why it did not say all.
+    /// Another judge's answers, and why asking it stopped early.
     grading: Option<(Grading, Option<AskingStopped>)>,
-    /// How many trials of a case came out otherwise, by task or assertion and what it came to before and after.
+    /// The number of trials with another result, by case, task or assertion, and the results before and after.
     flips: BTreeMap<(String, String), BTreeMap<(String, String), usize>>,
 }
 
 impl<'a> Again<'a> {
-    /// By a corrected job, or by the one that the run was held with; `None` where there is neither.
+    /// Grades by a corrected job, or by the run's own; `None` where there is neither.
     pub(super) fn new(
         args: &'a GradeArgs,
         context: &'a Context,
@@ -62,7 +62,7 @@ impl<'a> Again<'a> {
         })
     }
 
-    /// Another judge has been asked.
+    /// Sets another judge's answers.
     pub(super) fn asked(&mut self, grading: Grading, stopped: Option<AskingStopped>) {
         self.grading = Some((grading, stopped));
     }
@@ -92,7 +92,7 @@ impl<'a> Again<'a> {
         Ok(trial)
     }
 
-    /// What is to be asked about a trial, where it says something of the agent.
+    /// The questions about a trial, where it counts for the agent.
     pub(super) fn conversation(&self, trial: TrialRecord) -> Option<StoredConversation> {
         let case = case(&self.job, &trial.trial.case, self.has_one_case).filter(|_| can_be_judged(&trial))?;
         let questions = self.questions(&trial.questions, &case, trial.evidence.as_ref()?);
@@ -148,7 +148,7 @@ impl<'a> Again<'a> {
         Ok(all)
     }
 
-    /// What the first judge said, each with what it was asked; of what an earlier version kept it is rendered again.
+    /// The first judge's answers, each with its question, which is rendered again for runs of an earlier version.
     fn first_judgements(&self, trial: &TrialRecord, evidence: &Evidence) -> Vec<(AskedQuestion, Judgement)> {
         let rendered = || {
             let (job, templates) = self.first.as_ref()?;
@@ -165,8 +165,8 @@ impl<'a> Again<'a> {
         trial.judgements.iter().filter_map(pair).collect()
     }
 
-    /// What the metrics of the job ask about a trial, by id and sample: as it was asked, where that was kept.
-    #[expect(clippy::type_complexity, reason = "a question each that can or can't be told")]
+    /// The questions of the job's metrics about a trial, by id and sample: as they were asked, where that was stored.
+    #[expect(clippy::type_complexity, reason = "each question, or why it is unknown")]
     fn questions(
         &self,
         asked: &[AskedQuestion],
@@ -239,7 +239,7 @@ impl<'a> Again<'a> {
         flip("composite".to_owned(), &before.composite, &after.composite);
     }
 
-    /// What came out otherwise, case by case, and both verdicts.
+    /// The differences, case by case, and both verdicts.
     pub(super) fn difference(&self, before: &Overview, after: &Overview) -> String {
         let mut page = String::from("\nGraded again\n");
         for ((case, what), flips) in &self.flips {
@@ -289,7 +289,7 @@ fn without_reply(question: &str, why: &str) -> Judgement {
     }
 }
 
-/// What a part came to, in a word.
+/// The result of a part, as a short text.
 fn state(component: &Component) -> String {
     match component {
         Component::Scored { score, .. } => report::two_decimals(score.get()),

@@ -27,7 +27,7 @@ use crate::run::{self, AskingStopped, Durability, Engine, RunDeps, StoredConvers
 use crate::store::StoredRun;
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
 
-/// What asking a judge needs.
+/// All that asking a judge needs.
 pub(super) struct Asking<'a> {
     pub(super) args: &'a GradeArgs,
     pub(super) context: &'a Context,
@@ -37,12 +37,12 @@ pub(super) struct Asking<'a> {
     pub(super) signals: Signals,
 }
 
-/// What came of it.
-pub(super) struct Asked {
+/// The result of asking.
+pub(super) struct JudgeAnswers {
     pub(super) number: u32,
     pub(super) grading: Grading,
     pub(super) stopped: Option<AskingStopped>,
-    /// What the judge costs, by its name, if that is known.
+    /// The judge's price, by its name, if it is known.
     pub(super) prices: BTreeMap<String, Price>,
 }
 
@@ -58,7 +58,7 @@ impl Asking<'_> {
         again: &Again<'_>,
         before: &Overview,
         conversations: usize,
-    ) -> Result<Asked, CliError> {
+    ) -> Result<JudgeAnswers, CliError> {
         let plan = self.plan(run, again)?;
         let judge = self.judge.to_string();
         let price = plan.prices.price(&judge).copied();
@@ -80,8 +80,8 @@ impl Asking<'_> {
                 templates: again.templates.clone().unwrap_or_else(Templates::embedded),
                 credentials: self.context.credentials.clone(),
                 clock: self.context.clock,
-                rng_seed: Context::chance(),
-                random: Box::new(Context::chance),
+                rng_seed: Context::random(),
+                random: Box::new(Context::random),
                 on_wait,
                 max_concurrency: usize::from(self.args.max_concurrency),
                 sink: journal.clone(),
@@ -111,7 +111,7 @@ impl Asking<'_> {
                 self.args.job.as_ref().map(|job| format!(" --job {}", job.display())).unwrap_or_default(),
             ));
         }
-        Ok(Asked { number, grading, stopped, prices: price.map(|price| (judge, price)).into_iter().collect() })
+        Ok(JudgeAnswers { number, grading, stopped, prices: price.map(|price| (judge, price)).into_iter().collect() })
     }
 
     fn plan(&self, run: &JournalFile, again: &Again<'_>) -> Result<Plan, CliError> {
@@ -164,8 +164,8 @@ impl Asking<'_> {
     }
 }
 
-/// The conversation without what the same judge answered in an earlier grading that was stopped: that is kept again, and
-/// nobody pays for it twice.
+/// The conversation without the questions that the same judge answered in an earlier grading that was stopped: those answers are
+/// copied, and not paid for twice.
 fn without_answered(
     journal: &Journal,
     mut conversation: StoredConversation,
@@ -192,7 +192,7 @@ fn without_answered(
     Ok(conversation)
 }
 
-/// What is about to be asked, and what the same took before.
+/// The note before asking: the number of conversations, and the first judge's usage for them.
 fn announcement(judge: &str, conversations: usize, before: &Overview, price: Option<Price>) -> String {
     let (usage, _, _) = total(before.spending.iter().filter(|row| row.spender == Spender::Judge));
     let took = match usage.total_tokens() {
@@ -224,7 +224,7 @@ fn spent(usage: &Usage, cost: Cost) -> String {
     format!("{}, {tokens}{cost}", count(usage.calls as usize, "call"))
 }
 
-/// Why asking could not go on.
+/// Why asking failed.
 enum AskError {
     Journal(io::Error),
     Cli(CliError),

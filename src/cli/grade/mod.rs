@@ -23,7 +23,7 @@ use crate::score::Weight;
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 use again::Again;
-use asking::{Asked, Asking};
+use asking::{Asking, JudgeAnswers};
 
 /// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
 pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
@@ -95,7 +95,7 @@ fn grade_run(
     provenance.vacuous = gate.vacuous;
     let mut number = run.free_grading();
     if let Some(asking) = asking {
-        let Asked { number: taken, grading, stopped, prices } = asking.ask(&run, &again, &before, to_ask)?;
+        let JudgeAnswers { number: taken, grading, stopped, prices } = asking.ask(&run, &again, &before, to_ask)?;
         if stopped == Some(AskingStopped::Interrupted) {
             return Ok(Verdict::Interrupted);
         }
@@ -124,7 +124,7 @@ fn grade_run(
     Ok(overview.summary.verdict)
 }
 
-/// The templates by which the judge was asked; `None` where an earlier version kept none and those of today are others.
+/// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.
 fn kept_templates(run: &JournalFile, before: &Overview, job: &Job) -> Option<Templates> {
     if !run.templates.is_empty() {
         return Some(Templates::from_sources(run.templates.clone()));
@@ -138,7 +138,7 @@ fn unreadable(run: &JournalFile, why: &str) -> CliError {
     CliError::Store(StoreError::Unreadable { path: run.path().to_path_buf(), why: why.to_owned() })
 }
 
-/// A run whose trials are graded again while they are read.
+/// A run, of which the trials are graded again while they are read.
 struct RegradedRun<'a> {
     run: JournalFile,
     again: RefCell<Again<'a>>,

@@ -11,7 +11,7 @@ fn turn(agent: Option<&str>) -> Turn {
     Turn { agent: agent.map(str::to_owned), latency_ms: agent.map(|_| 1.0), ..Turn::begun(99, "?".into()) }
 }
 
-fn said(message: &str, done: bool) -> PersonaReply {
+fn replied(message: &str, done: bool) -> PersonaReply {
     PersonaReply { message: Some(message.to_owned()), done }
 }
 
@@ -28,8 +28,8 @@ fn an_agent_that_greets_first_takes_one_message_of_the_limit() {
     talk.agent_replied(turn(Some("Hello")));
     assert_eq!(talk.next(), Next::Done(Ending::MaxTurns));
     let transcript = talk.into_transcript();
-    let said: Vec<String> = transcript.messages().map(|message| message.content).collect();
-    assert_eq!(said, ["Welcome", "Hi", "Hello"]);
+    let messages: Vec<String> = transcript.messages().map(|message| message.content).collect();
+    assert_eq!(messages, ["Welcome", "Hi", "Hello"]);
     assert_eq!((transcript.turns[0].number, transcript.turns[0].user.as_str()), (0, ""));
     let mut small = conversation(2, None);
     small.agent_greeted(turn(Some("Welcome")));
@@ -42,21 +42,21 @@ fn greeting_reply_persona_reply_and_so_on() {
     assert_eq!(talk.next(), say("Hi"));
     talk.agent_replied(turn(Some("Hello")));
     assert_eq!(talk.next(), Next::AskPersona);
-    talk.persona_replied(said("Remind me", false));
+    talk.persona_replied(replied("Remind me", false));
     assert_eq!((talk.next(), talk.turn_number()), (say("Remind me"), 2));
     talk.agent_replied(turn(Some("When?")));
     talk.persona_replied(PersonaReply { message: None, done: true });
     assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
     let transcript = talk.into_transcript();
-    let words: Vec<_> = transcript.turns.iter().map(|turn| (turn.number, turn.user.as_str())).collect();
-    assert_eq!(words, [(1, "Hi"), (2, "Remind me")]);
+    let users: Vec<_> = transcript.turns.iter().map(|turn| (turn.number, turn.user.as_str())).collect();
+    assert_eq!(users, [(1, "Hi"), (2, "Remind me")]);
 }
 
 #[test]
 fn what_comes_with_the_signoff_is_delivered_and_answered() {
     let mut talk = conversation(20, None);
     talk.agent_replied(turn(Some("Hello")));
-    talk.persona_replied(said("Thanks", true));
+    talk.persona_replied(replied("Thanks", true));
     assert_eq!(talk.next(), say("Thanks"));
     talk.agent_replied(turn(Some("Welcome")));
     assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
@@ -67,7 +67,7 @@ fn what_comes_with_the_signoff_is_delivered_and_answered() {
 fn a_last_message_that_fails_is_a_failure() {
     let mut talk = conversation(20, None);
     talk.agent_replied(turn(Some("Hello")));
-    talk.persona_replied(said("Thanks", true));
+    talk.persona_replied(replied("Thanks", true));
     talk.agent_failed(turn(None), "HTTP 500");
     assert_eq!(talk.next(), Next::Done(Ending::AgentFailed { error: "HTTP 500".into() }));
     assert_eq!(talk.transcript().turns[1].user, "Thanks");
@@ -83,7 +83,7 @@ fn the_limit_counts_messages_and_leaves_none_unanswered() {
                 Next::SayToAgent(_) => talk.agent_replied(turn(Some("ok"))),
                 Next::AskPersona => {
                     asked += 1;
-                    talk.persona_replied(said("more", false));
+                    talk.persona_replied(replied("more", false));
                 }
                 Next::Done(ending) => {
                     assert_eq!(ending, Ending::MaxTurns);
@@ -92,7 +92,7 @@ fn the_limit_counts_messages_and_leaves_none_unanswered() {
             }
         }
         assert_eq!(talk.transcript().turns.len(), turns, "max {max}");
-        assert_eq!(asked, turns.saturating_sub(1), "the persona is not asked for what can't be said");
+        assert_eq!(asked, turns.saturating_sub(1), "the persona is not asked for a message that can't be sent");
     }
 }
 
@@ -100,7 +100,7 @@ fn the_limit_counts_messages_and_leaves_none_unanswered() {
 fn a_signoff_in_the_last_allowed_turn_is_a_signoff() {
     let mut talk = conversation(4, None);
     talk.agent_replied(turn(Some("Hello")));
-    talk.persona_replied(said("Thanks", true));
+    talk.persona_replied(replied("Thanks", true));
     talk.agent_replied(turn(Some("Welcome")));
     assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
 }
@@ -153,7 +153,7 @@ fn time_that_runs_out_ends_only_what_goes_on() {
 #[test]
 fn what_was_not_asked_for_is_not_heard() {
     let mut talk = conversation(20, None);
-    talk.persona_replied(said("me first", true));
+    talk.persona_replied(replied("me first", true));
     assert_eq!(talk.next(), say("Hi"));
     talk.agent_replied(turn(Some("Hello")));
     talk.agent_replied(turn(Some("Hello again")));
@@ -162,28 +162,28 @@ fn what_was_not_asked_for_is_not_heard() {
 }
 
 #[derive(Debug, Clone)]
-enum Told {
+enum Input {
     Said(Option<String>, bool),
     Replied(Option<String>),
     Failed,
     TimeRanOut,
 }
 
-fn told() -> impl Strategy<Value = Told> {
+fn input() -> impl Strategy<Value = Input> {
     prop_oneof![
-        8 => (proptest::option::weighted(0.9, ".{0,9}"), proptest::bool::weighted(0.2)).prop_map(|(text, done)| Told::Said(text, done)),
-        8 => proptest::option::weighted(0.95, ".{0,9}").prop_map(Told::Replied),
-        1 => Just(Told::Failed),
-        1 => Just(Told::TimeRanOut),
+        8 => (proptest::option::weighted(0.9, ".{0,9}"), proptest::bool::weighted(0.2)).prop_map(|(text, done)| Input::Said(text, done)),
+        8 => proptest::option::weighted(0.95, ".{0,9}").prop_map(Input::Replied),
+        1 => Just(Input::Failed),
+        1 => Just(Input::TimeRanOut),
     ]
 }
 
-fn tell(talk: &mut Conversation, told: Told) {
-    match told {
-        Told::Said(message, done) => talk.persona_replied(PersonaReply { message, done }),
-        Told::Replied(text) => talk.agent_replied(turn(text.as_deref())),
-        Told::Failed => talk.agent_failed(turn(None), "down"),
-        Told::TimeRanOut => talk.time_ran_out(1.0),
+fn apply(talk: &mut Conversation, input: Input) {
+    match input {
+        Input::Said(message, done) => talk.persona_replied(PersonaReply { message, done }),
+        Input::Replied(text) => talk.agent_replied(turn(text.as_deref())),
+        Input::Failed => talk.agent_failed(turn(None), "down"),
+        Input::TimeRanOut => talk.time_ran_out(1.0),
     }
 }
 
@@ -192,12 +192,12 @@ proptest! {
     fn the_invariants_hold_whatever_is_told(
         max in 0u32..12,
         lines in proptest::option::of(proptest::collection::vec("[a-z]{1,4}", 0..6)),
-        events in proptest::collection::vec(told(), 0..60),
+        events in proptest::collection::vec(input(), 0..60),
     ) {
         let mut talk = Conversation::new(ConversationRules { max_messages: max, greeting: "Hi".into(), lines });
         for event in events {
             let before = talk.next();
-            tell(&mut talk, event);
+            apply(&mut talk, event);
             if matches!(before, Next::Done(_)) {
                 prop_assert_eq!(talk.next(), before);
             }
@@ -220,7 +220,7 @@ proptest! {
                 Next::SayToAgent(_) => talk.agent_replied(turn(Some("ok"))),
                 Next::AskPersona => {
                     let (text, done) = replies.next().unwrap();
-                    talk.persona_replied(said(text, *done));
+                    talk.persona_replied(replied(text, *done));
                 }
             }
             steps += 1;

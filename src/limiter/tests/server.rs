@@ -15,7 +15,7 @@ pub(super) enum Counting {
     Sliding,
 }
 
-/// What the server reporting of its limits.
+/// The limits that the server reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reporting {
     Nothing,
@@ -23,7 +23,7 @@ pub(super) enum Reporting {
     Headers,
 }
 
-pub(super) struct Meter {
+pub(super) struct SimulatedLimit {
     counting: Counting,
     limit: f64,
     /// Bucket: what is left. Window: what was used.
@@ -32,10 +32,10 @@ pub(super) struct Meter {
     log: VecDeque<(f64, f64)>,
 }
 
-impl Meter {
-    pub(super) fn new(counting: Counting, limit: f64) -> Meter {
+impl SimulatedLimit {
+    pub(super) fn new(counting: Counting, limit: f64) -> SimulatedLimit {
         let level = if counting == Counting::Bucket { limit } else { 0.0 };
-        Meter { counting, limit, level, at: 0.0, log: VecDeque::new() }
+        SimulatedLimit { counting, limit, level, at: 0.0, log: VecDeque::new() }
     }
 
     pub(super) fn move_to(&mut self, now: f64) {

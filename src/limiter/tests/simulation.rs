@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::server::{Counting, Meter, Reporting};
+use super::server::{Counting, Reporting, SimulatedLimit};
 use crate::limiter::controller::{Controller, Decision, InFlight};
 use crate::limiter::{BackoffPolicy, RateLimitHeaders};
 
@@ -18,15 +18,15 @@ struct Scenario {
     tokens_each: (f64, f64),
 }
 
-/// What was outcome after ten minutes, for an hour.
+/// The result from the tenth minute on, over an hour.
 #[derive(Debug)]
-struct Outcome {
+struct SimulationResult {
     refused: f64,
     used: f64,
     times_exhausted: u64,
 }
 
-struct Reply {
+struct SimulatedReply {
     refused: bool,
     request: InFlight,
     tokens: f64,
@@ -37,14 +37,14 @@ struct Reply {
 const WARM: f64 = 600.0;
 const END: f64 = WARM + 3600.0;
 
-fn simulate(scenario: &Scenario) -> Outcome {
+fn simulate(scenario: &Scenario) -> SimulationResult {
     let mut controller = Controller::new(BackoffPolicy::MODEL, 7);
     let mut rng = fastrand::Rng::with_seed(11);
-    let mut requests = Meter::new(scenario.counting, scenario.requests);
-    let mut tokens = Meter::new(scenario.counting, scenario.tokens);
+    let mut requests = SimulatedLimit::new(scenario.counting, scenario.requests);
+    let mut tokens = SimulatedLimit::new(scenario.counting, scenario.tokens);
     let mut waiting: VecDeque<f64> = VecDeque::new();
     let mut replies: BinaryHeap<(Reverse<u64>, usize)> = BinaryHeap::new();
-    let mut in_flight: Vec<Option<Reply>> = Vec::new();
+    let mut in_flight: Vec<Option<SimulatedReply>> = Vec::new();
     let between = |rng: &mut fastrand::Rng, (low, high): (f64, f64)| low + (high - low) * rng.f64();
     for _ in 0..scenario.callers {
         waiting.push_back(between(&mut rng, scenario.tokens_each));
@@ -79,7 +79,7 @@ fn simulate(scenario: &Scenario) -> Outcome {
                         _ => RateLimitHeaders::default(),
                     };
                     let asked = (scenario.reporting != Reporting::Nothing).then_some(asked.ceil());
-                    in_flight.push(Some(Reply { refused: !fits, request, tokens: cost, headers, asked }));
+                    in_flight.push(Some(SimulatedReply { refused: !fits, request, tokens: cost, headers, asked }));
                     replies.push((Reverse(((now + seconds) * 1e6) as u64), in_flight.len() - 1));
                 }
                 // A timer rings up to 2 ms late.
@@ -95,7 +95,7 @@ fn simulate(scenario: &Scenario) -> Outcome {
         now = next.min(first_reply).max(now);
         if first_reply <= now {
             let (_, index) = replies.pop().unwrap();
-            let Reply { refused, request, tokens, headers, asked } = in_flight[index].take().unwrap();
+            let SimulatedReply { refused, request, tokens, headers, asked } = in_flight[index].take().unwrap();
             if refused {
                 controller.refused(now, request, asked, &headers);
                 waiting.push_back(tokens);
@@ -107,7 +107,7 @@ fn simulate(scenario: &Scenario) -> Outcome {
     }
     let minutes = (END - WARM) / 60.0;
     let used = (used_requests / minutes / scenario.requests).max(used_tokens / minutes / scenario.tokens);
-    Outcome { refused: refused as f64 / sent as f64, used, times_exhausted: controller.times_exhausted() }
+    SimulationResult { refused: refused as f64 / sent as f64, used, times_exhausted: controller.times_exhausted() }
 }
 
 #[expect(clippy::print_stdout, reason = "the figures, for `--nocapture`")]
@@ -166,7 +166,7 @@ fn a_limit_that_says_nothing_is_learned() {
     }
 }
 
-/// A job of 20 requests, four at once, of 200 ms each, whose server refuses some by their number, counted from 0: the
+/// A job of 20 requests, four at once, of 200 ms each; the server refuses some by their number, counted from 0: the
 /// seconds that it took, and the requests.
 fn job(refuses: impl Fn(usize) -> bool, asked: Option<f64>) -> (f64, usize) {
     let mut controller = Controller::new(BackoffPolicy::MODEL, 7);

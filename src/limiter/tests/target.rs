@@ -73,7 +73,7 @@ async fn a_conversation_with_an_agent_of_its_own_is_alone() {
     let (one, other) = (limiter.open_separate_conversation(), limiter.open_separate_conversation());
     let first = one.acquire().await.unwrap();
     assert_eq!(one.refused(first, None), Some(AfterRefusal::Retry));
-    // The other one's agent has said nothing.
+    // The other conversation's agent has not answered.
     assert!(other.acquire().await.unwrap().is_some());
     assert_eq!(other.take_waited_ms(), 0.0);
 }

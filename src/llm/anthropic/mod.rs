@@ -1,7 +1,7 @@
 //! Anthropic's Messages, and whatever speaks them.
 //!
 //! Invariants: the same question is the same bytes; JSON is asked for by a schema of the output, else by a tool that must
-//! be used, else in words; a refusal and a cut answer are errors, never words. Anthropic has no seed: `rngSeed` is left
+//! be used, else in the prompt; a refusal and a cut answer are errors, never text. Anthropic has no seed: `rngSeed` is left
 //! out.
 
 pub mod wire;
@@ -28,7 +28,7 @@ struct Anthropic {
 /// A model behind Anthropic's Messages. Nothing is sent yet.
 ///
 /// # Errors
-/// What is wrong with the address; [`super::check`] finds the same.
+/// The address is invalid; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
     let provider = Anthropic {
         base: settings.base()?,

@@ -19,7 +19,7 @@ pub struct MessagesRequest<'a> {
     max_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<Cow<'a, str>>,
-    messages: Vec<WireMessage<'a>>,
+    messages: Vec<MessageParam<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct MessagesRequest<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct WireMessage<'a> {
+struct MessageParam<'a> {
     role: &'static str,
     content: Cow<'a, str>,
 }
@@ -44,13 +44,13 @@ impl<'a> MessagesRequest<'a> {
         options: &ModelOptions,
         features: RequestFeatures,
     ) -> MessagesRequest<'a> {
-        let (system, texts) = request.instructions_and_texts(features.structured == Structured::Words);
+        let (system, texts) = request.instructions_and_texts(features.structured == Structured::Prompt);
         let role = |role| if role == Role::Assistant { "assistant" } else { "user" };
-        let messages = texts.into_iter().map(|(from, content)| WireMessage { role: role(from), content }).collect();
+        let messages = texts.into_iter().map(|(from, content)| MessageParam { role: role(from), content }).collect();
         let schema = request.schema.as_ref();
         let (mut format, mut tools, mut tool_choice) = (None, None, None);
         match (schema, features.structured) {
-            (None, _) | (_, Structured::Words) => {}
+            (None, _) | (_, Structured::Prompt) => {}
             (Some(schema), Structured::Schema) => {
                 format = Some(json!({"type": "json_schema", "schema": features.schema(schema)}));
             }

@@ -1,7 +1,7 @@
 //! Google's Gemini API (`generateContent`), and whatever speaks it.
 //!
 //! Invariants: the same question is the same bytes; the key goes into a header, never into the address; a blocked prompt,
-//! a blocked and a cut answer are errors, never words.
+//! a blocked and a cut answer are errors, never text.
 
 pub mod wire;
 
@@ -25,7 +25,7 @@ struct Gemini {
 /// A model behind the Gemini API. Nothing is sent yet.
 ///
 /// # Errors
-/// What is wrong with the address; [`super::check`] finds the same.
+/// The address is invalid; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
     let model = settings.model.strip_prefix("models/").unwrap_or(&settings.model);
     let provider = Gemini {

@@ -15,20 +15,20 @@ use crate::llm::{LlmRequest, MaxTokens, ModelOptions, NoText, ReplyBody, Request
 #[serde(rename_all = "camelCase")]
 pub struct GenerateRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Content<'a>>,
-    contents: Vec<Content<'a>>,
+    system_instruction: Option<GeminiContent<'a>>,
+    contents: Vec<GeminiContent<'a>>,
     generation_config: GenerationConfig<'a>,
 }
 
 #[derive(Debug, Serialize)]
-struct Content<'a> {
+struct GeminiContent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
-    parts: [Part<'a>; 1],
+    parts: [TextPart<'a>; 1],
 }
 
 #[derive(Debug, Serialize)]
-struct Part<'a> {
+struct TextPart<'a> {
     text: Cow<'a, str>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> GenerateRequest<'a> {
     /// The request with these features.
     pub fn new(request: &'a LlmRequest, options: &ModelOptions, features: RequestFeatures) -> GenerateRequest<'a> {
         let (system, texts) = request.instructions_and_texts(features.structured != Structured::Schema);
-        let content = |role, text| Content { role, parts: [Part { text }] };
+        let content = |role, text| GeminiContent { role, parts: [TextPart { text }] };
         let role = |role| if role == Role::Assistant { "model" } else { "user" };
         let mut generation_config = GenerationConfig {
             temperature: features.temperature.then_some(request.temperature),
@@ -67,7 +67,7 @@ impl<'a> GenerateRequest<'a> {
         };
         if let Some(schema) = &request.schema {
             generation_config.response_mime_type =
-                (features.structured != Structured::Words).then_some("application/json");
+                (features.structured != Structured::Prompt).then_some("application/json");
             if features.structured == Structured::Schema {
                 generation_config.response_json_schema = Some(features.schema(schema));
             }

@@ -2,7 +2,7 @@
 //! OpenRouter, Azure's and Amazon Bedrock's `/v1`.
 //!
 //! Invariants: the same question is the same bytes, so that prompt caches hit; what an endpoint can't do is found out
-//! once and remembered; a refusal, a cut answer and an error in a success's clothing are errors, never words.
+//! once and remembered; a refusal, a cut answer and an error within a success are errors, never text.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ struct OpenAi {
 /// A model behind OpenAI's chat completions, or behind any endpoint that speaks them. Nothing is sent yet.
 ///
 /// # Errors
-/// What is wrong with the address; [`super::check`] finds the same.
+/// The address is invalid; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
     let provider = OpenAi {
         base: settings.base()?,

@@ -1,4 +1,4 @@
-//! A fact about the user's affairs, and whether a question asks for it.
+//! A fact about the user, and whether a question asks for it.
 
 use super::speech::fact_in_first_person;
 use super::words::{WordSet, content_words};
@@ -6,9 +6,9 @@ use super::words::{WordSet, content_words};
 /// A fact, cut at its verb: `The user's shoe size` is `43`.
 pub(super) struct Fact {
     text: String,
-    /// What it is about; without words if it is about the user as such (`The user prefers tea`).
+    /// The content words of its subject; empty if it is about the user as such (`The user prefers tea`).
     pub(super) subject: Vec<String>,
-    /// What it says of that.
+    /// The value.
     pub(super) value: String,
 }
 
@@ -29,7 +29,7 @@ impl Fact {
         }
     }
 
-    /// As the user tells it.
+    /// The fact in the first person.
     pub(super) fn in_first_person(&self) -> String {
         fact_in_first_person(&self.text)
     }

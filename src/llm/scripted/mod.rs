@@ -18,7 +18,7 @@ mod words;
 
 use async_trait::async_trait;
 
-use super::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, Meter};
+use super::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 use crate::evidence::Usage;
 
 /// Rules in the place of a model.
@@ -31,7 +31,7 @@ impl Llm for Scripted {
         "scripted"
     }
 
-    async fn complete_metered(&self, request: &LlmRequest, _: &Meter) -> Result<LlmReply, LlmError> {
+    async fn complete_metered(&self, request: &LlmRequest, _: &UsageMeter) -> Result<LlmReply, LlmError> {
         let text = match request.role {
             LlmRole::Persona => persona::reply(&request.messages),
             LlmRole::Judge => judge::reply(&request.messages),

@@ -8,7 +8,7 @@ use super::tag::{self, MissingTag};
 use super::words::{asks, sentences};
 use crate::evidence::{Message, Role};
 
-/// How many times it answers before it leaves a task: an agent that asks for ever ends nothing.
+/// The number of answers after which it leaves a task, so that an agent that keeps asking does not block the conversation.
 const MAX_ANSWERS: usize = 4;
 
 /// The persona's next message, as the JSON that its prompt asks for.
@@ -66,7 +66,7 @@ fn answer(facts: &[Fact], lines: &[&Message]) -> Option<String> {
     Some(answers.join(" "))
 }
 
-/// What a reply asks, without mere politeness such as `Anything else?`.
+/// The questions of a reply, without polite phrases such as `Anything else?`.
 fn questions(reply: &Message) -> Vec<String> {
     let text = tag::last(&reply.content, "agent-reply").map_or_else(|_| reply.content.clone(), |reply| reply.text());
     let is_polite = |sentence: &str| {

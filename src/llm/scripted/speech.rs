@@ -1,6 +1,6 @@
-//! Turns tasks and facts, which speak of the user, into what the user says.
+//! Turns tasks and facts about the user into messages of the user.
 
-/// What the user says to bring up a task: `Ask the assistant to paint the fence` becomes `Please paint the fence.`
+/// The user's message that brings up a task: `Ask the assistant to paint the fence` becomes `Please paint the fence.`
 pub(super) fn wording(task: &str) -> String {
     let task = unclosed(task);
     let (verb, rest) = match (after(task, "ask"), after(task, "tell")) {
@@ -22,7 +22,7 @@ pub(super) fn wording(task: &str) -> String {
     upper_first(&first_person(&spoken))
 }
 
-/// A fact as the user tells it.
+/// A fact in the first person.
 pub(super) fn fact_in_first_person(fact: &str) -> String {
     format!("{}.", upper_first(&first_person(unclosed(fact))))
 }

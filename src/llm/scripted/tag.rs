@@ -1,4 +1,4 @@
-//! Reads the tags by which the embedded templates mark their data.
+//! Reads the tags that mark the data in the embedded templates.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl fmt::Display for MissingTag {
     }
 }
 
-/// One element: its attributes as they are written, and what is between its tags, still escaped.
+/// One element: its attributes as written, and its content, still escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element<'a> {
     attributes: &'a str,
@@ -29,7 +29,7 @@ impl Element<'_> {
         self.attributes[start..].split('"').next()
     }
 
-    /// What is between its tags, as it was before it was escaped.
+    /// Its content, unescaped.
     pub(super) fn text(&self) -> String {
         unescape(self.inner).trim().to_owned()
     }

@@ -11,7 +11,7 @@ use crate::secret::Secret;
 const FROM: &str = "WATSONX_IAM_URL";
 
 /// The token of all requests of a client.
-pub(super) struct Tokens {
+pub(super) struct AccessTokens {
     service: IamTokens,
     origin: Origin,
     retry: RetryPolicy,
@@ -19,12 +19,12 @@ pub(super) struct Tokens {
     clock: Clock,
 }
 
-impl Tokens {
-    pub(super) fn new(settings: &ModelSettings, url: &str, http: HttpClient) -> Result<Tokens, LlmError> {
+impl AccessTokens {
+    pub(super) fn new(settings: &ModelSettings, url: &str, http: HttpClient) -> Result<AccessTokens, LlmError> {
         let url = BaseUrl::parse(url).map_err(|error| LlmError::for_good(format!("{FROM}: {error}")))?;
         let key = settings.key.clone().unwrap_or_else(|| Secret::new(""));
         let (time_limit, clock) = (settings.time_limit, settings.clock);
-        Ok(Tokens {
+        Ok(AccessTokens {
             service: IamTokens::new(IamSettings { url, key, time_limit, clock }, http),
             origin: Origin { key: settings.origin.key.clone(), address: FROM.to_owned() },
             retry: settings.retry,
@@ -45,7 +45,7 @@ impl Tokens {
     }
 
     fn failure(&self, denial: IamDenial) -> Failure {
-        let is_about_key = denial.is_of_the_key();
+        let is_about_key = denial.is_about_key();
         match denial {
             IamDenial::Fault(fault) => Failure::from_fault(fault, &self.origin),
             IamDenial::Refused(reply) => {

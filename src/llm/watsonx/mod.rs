@@ -41,15 +41,15 @@ struct Watsonx {
     base: BaseUrl,
     model: String,
     payer: Payer,
-    tokens: iam::Tokens,
+    tokens: iam::AccessTokens,
 }
 
 /// A model of watsonx.ai. Nothing is sent yet. `iam_url` is where tokens come from, usually [`IAM_URL`].
 ///
 /// # Errors
-/// What is wrong with an address; [`super::check`] finds the same.
+/// An address is invalid; [`super::check`] finds the same.
 pub fn client(settings: ModelSettings, payer: Payer, iam_url: &str, http: HttpClient) -> Result<Client, LlmError> {
-    let tokens = iam::Tokens::new(&settings, iam_url, http.clone())?;
+    let tokens = iam::AccessTokens::new(&settings, iam_url, http.clone())?;
     let provider = Watsonx { base: settings.base()?, model: settings.model.clone(), payer, tokens };
     Ok(Client::new("watsonx", Box::new(provider), settings, http))
 }

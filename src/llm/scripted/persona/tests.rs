@@ -7,7 +7,7 @@ const TASKS: &[WantedTask<'_>] = &[
     WantedTask { kind: "question", task: "Ask what the weather is like" },
 ];
 
-/// What it says after these pairs of own line and reply.
+/// Its message after these pairs of own line and reply.
 fn after(facts: &[&str], lines: &[(&str, &str)]) -> (String, bool) {
     let turns: Vec<Turn> =
         lines.iter().zip(1..).map(|((user, agent), number)| Turn::answered(number, user, agent)).collect();

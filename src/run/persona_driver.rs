@@ -1,4 +1,4 @@
-//! The persona, asked what it says next.
+//! Asks the persona's model for its messages.
 
 use serde_json::json;
 
@@ -22,8 +22,8 @@ const MAX_MESSAGE: u32 = 1000;
 /// The most tokens of one line, with the JSON around it.
 const MESSAGE_TOKENS: u32 = 400;
 
-/// The persona of one trial. Its request only ever grows, so that prompt caches hit.
-pub(super) struct Persona<'a> {
+/// Asks the persona of one trial. Its request only ever grows, so that prompt caches hit.
+pub(super) struct PersonaDriver<'a> {
     engine: &'a Engine,
     trial: u32,
     llm: &'a dyn Llm,
@@ -39,9 +39,9 @@ pub(super) struct Persona<'a> {
     pub(super) notes: Vec<String>,
 }
 
-impl<'a> Persona<'a> {
+impl<'a> PersonaDriver<'a> {
     /// The persona of a trial; `None` where fixed lines take its place.
-    pub(super) async fn new(engine: &'a Engine, trial: &Trial) -> Result<Option<Persona<'a>>, Stop> {
+    pub(super) async fn new(engine: &'a Engine, trial: &Trial) -> Result<Option<PersonaDriver<'a>>, Stop> {
         let Some(llm) = engine.clients.persona().filter(|_| trial.case.user.is_persona()) else {
             return Ok(None);
         };
@@ -60,7 +60,7 @@ impl<'a> Persona<'a> {
             temperature: job.persona.temperature,
             schema: Some(reply_schema()),
         };
-        Ok(Some(Persona {
+        Ok(Some(PersonaDriver {
             engine,
             trial: id.number,
             llm,
@@ -73,7 +73,7 @@ impl<'a> Persona<'a> {
         }))
     }
 
-    /// Asks the persona what it says next.
+    /// Asks the persona for its next message.
     pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         // An agent that repeats its key must not make us send it to somebody else.
         let cleared = |message: Message| {
@@ -189,8 +189,8 @@ mod tests {
         let instructions = "Say \"good morning\".\n{\"message\":  \"what you say to the assistant\", \"done\": false}";
         let instructions = &dense(instructions);
         assert!(is_example(instructions, "what you say to the assistant"));
-        for said in ["good morning", "what you say", "Please book a train"] {
-            assert!(!is_example(instructions, said), "{said}");
+        for message in ["good morning", "what you say", "Please book a train"] {
+            assert!(!is_example(instructions, message), "{message}");
         }
     }
 }
