@@ -50,9 +50,9 @@ pub struct ListedRun {
     pub started_at: DateTime<Utc>,
     /// When it ended; `None` for one that goes on or was killed.
     pub finished_at: Option<DateTime<Utc>>,
-    /// What it all means.
+    /// The verdict on the run.
     pub verdict: Verdict,
-    /// What it was made of.
+    /// The job, models, prompts and limits of the run.
     pub provenance: ListedProvenance,
     /// Each model's figure; none for a run that has not ended.
     pub figures: Vec<ListedFigure>,
