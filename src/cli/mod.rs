@@ -74,6 +74,10 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         printer.error(&error);
         return ExitCode::from(error.exit_status());
     }
+    let ours = context.credentials.variables.of_names(|name| name.starts_with("EVAL_JOB_"));
+    for unknown in Args::unknown_variables(ours.map(|(name, _)| name)) {
+        printer.note(&format!("note: {unknown}"));
+    }
     descriptors::raise();
     let noting = printer.clone();
     watch_over_groups(Box::new(move |note| noting.note(note)));

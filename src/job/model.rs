@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::model_file::ModelFile;
+use crate::text::nearest;
 
 /// The provider of a model, with the environment variables that hold its key and address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +97,9 @@ impl ModelName {
             _ if text == "scripted" => Ok(ModelName::Scripted),
             _ if text.trim() != text || text.is_empty() => {
                 Err(ModelNameError("a model's name is empty or has spaces around it".to_owned()))
+            }
+            None if nearest(text, ["scripted"].into_iter()).is_some() => {
+                Err(ModelNameError(format!("did you mean `scripted`? A model of this name is `openai/{text}`")))
             }
             None => Ok(ModelName::openai(text)),
             Some((first, model)) => match Provider::from_name(first) {
@@ -211,6 +215,15 @@ mod tests {
 
     fn named(provider: Provider, model: &str) -> ModelName {
         ModelName::Of { provider, model: model.to_owned() }
+    }
+
+    #[test]
+    fn what_is_nearly_scripted_is_no_model_of_a_provider() {
+        for name in ["Scripted", "scriptd", "SCRIPTED"] {
+            let error = ModelName::parse(name).unwrap_err().to_string();
+            assert!(error.contains("did you mean `scripted`?"), "{error}");
+        }
+        assert!(ModelName::parse("openai/Scripted").is_ok() && ModelName::parse("gpt-4.1-mini").is_ok());
     }
 
     #[test]

@@ -120,10 +120,11 @@ async fn answer(
         };
         let why = error.to_string();
         judgement.rejected.push((raw.clone(), why.clone()));
+        let why = why.trim_end_matches('.');
         if judgement.rejected.len() == TRIES {
             judgement.reply = Observed::Failed(format!(
                 "no usable verdict in {TRIES} tries: {}; try another scorer.model, or another scorer.prompt",
-                why.trim_end_matches('.')
+                why
             ));
             return Ok(());
         }

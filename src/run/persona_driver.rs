@@ -131,7 +131,7 @@ impl<'a> PersonaDriver<'a> {
                 Ok(reply) => return Ok(reply),
                 Err(why) => unusable = why.to_string(),
             }
-            let again = format!("That could not be used: {unusable}. Reply again.");
+            let again = format!("That could not be used: {}. Reply again.", unusable.trim_end_matches('.'));
             self.request.messages.push(Message::new(Role::Assistant, reply.text));
             self.request.messages.push(Message::new(Role::User, again));
         }

@@ -51,7 +51,7 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
             Some(problem) => (problem, true),
             None => return other_meaning(script).or_else(|| literal_problem(&ast)),
         },
-        Err(error) => (syntax(&error), false),
+        Err(error) => (syntax(&error, script), false),
     };
     let Some(translation) = kotlin::translate(script) else { return Some(own) };
     let works = engine::compile(&translation.rhai).is_ok_and(|ast| names::problem(&ast).is_none());
@@ -77,7 +77,20 @@ fn other_meaning(script: &str) -> Option<ExpressionProblem> {
     Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help: Some(help) })
 }
 
-fn syntax(error: &ParseError) -> ExpressionProblem {
+fn syntax(error: &ParseError, script: &str) -> ExpressionProblem {
+    let (before, word) = word_at(error.position(), script);
+    let is_property = before.trim_end().ends_with('.') && !before.trim_end().ends_with("..");
+    if is_property && !word.is_empty() {
+        let message = format!("`{word}` is a word of Rhai's own, and can't stand after a point");
+        return ExpressionProblem::at(
+            error.position(),
+            message,
+            Some(format!("a property of this name: `[\"{word}\"]`, without the point")),
+        );
+    }
+    if let Some(help) = operator_help(word) {
+        return ExpressionProblem::at(error.position(), format!("`{word}` is no operator of Rhai"), Some(help));
+    }
     let (message, help) = match error.err_type() {
         ParseErrorType::VariableUndefined(name) | ParseErrorType::ModuleUndefined(name) => {
             (format!("there is no variable `{name}`"), variable_help(name))
@@ -95,6 +108,28 @@ fn syntax(error: &ParseError) -> ExpressionProblem {
     ExpressionProblem::at(error.position(), message, help)
 }
 
+/// The word at a position, and what stands before it in its line.
+fn word_at(position: Position, script: &str) -> (&str, &str) {
+    let line = script.lines().nth(position.line().unwrap_or(1) - 1).unwrap_or_default();
+    let column = position.position().unwrap_or(1).max(1) - 1;
+    let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+    let (before, after) = line.split_at(at);
+    let end = after.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(after.len());
+    (before, &after[..end])
+}
+
+/// How an operator that is a word in other languages is written.
+fn operator_help(word: &str) -> Option<String> {
+    let written = match word.to_lowercase().as_str() {
+        "and" => "&&",
+        "or" => "||",
+        "not" => "!",
+        "is" | "eq" => "==",
+        _ => return None,
+    };
+    Some(format!("it is written `{written}`"))
+}
+
 fn variable_help(name: &str) -> Option<String> {
     match name {
         "null" | "nil" | "None" | "undefined" => Some("absent data is `()` in Rhai".to_owned()),
@@ -107,6 +142,26 @@ fn variable_help(name: &str) -> Option<String> {
                 Some(near) => Some(format!("did you mean `{near}`?")),
                 None => Some("a script sees `objectContext`, `evaluation` and `changes`".to_owned()),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_languages_and_of_rhai_itself_are_told_how_to_be_written() {
+        for (script, column, help) in [
+            ("evaluation.turnCount == 1 and true", 27, "it is written `&&`"),
+            ("evaluation.turnCount == 1 or true", 27, "it is written `||`"),
+            ("not true", 1, "it is written `!`"),
+            ("objectContext.default == 1", 15, "a property of this name: `[\"default\"]`, without the point"),
+            ("objectContext.in == 1", 15, "a property of this name: `[\"in\"]`, without the point"),
+            ("objectContext.for == 1", 15, "a property of this name: `[\"for\"]`, without the point"),
+        ] {
+            let problem = compile_problem(script).unwrap();
+            assert_eq!((problem.column, problem.help.as_deref()), (column, Some(help)), "{script}: {problem}");
         }
     }
 }

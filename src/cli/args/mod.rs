@@ -7,7 +7,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use clap::builder::{FalseyValueParser, NonEmptyStringValueParser};
+use clap::builder::FalseyValueParser;
 use clap::{Parser, Subcommand};
 
 use super::init::InitTarget;
@@ -19,7 +19,7 @@ use crate::score::Score;
 pub(super) use grade::GradeArgs;
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
-use values::{parse_dollars, parse_score, parse_seconds, whole_number};
+use values::{parse_agent_model, parse_dollars, parse_score, parse_seconds, whole_number};
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
 /// assertions check what really happened.
@@ -112,7 +112,7 @@ pub(super) struct PlanArgs {
     /// The agent's model, sent with every message; several, separated by commas, are compared
     /// [default: gpt-4.1-mini; demo-careful for the demo agent]
     #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
-          value_parser = NonEmptyStringValueParser::new())]
+          value_parser = parse_agent_model)]
     pub(super) model: Vec<String>,
 
     /// The persona's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
@@ -143,8 +143,8 @@ pub(super) struct PlanArgs {
     #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
     pub(super) token_limit: Option<u64>,
 
-    /// Stop after so many seconds; what goes on then is kept as far as it went
-    #[arg(long, env = "EVAL_JOB_TIME_LIMIT", value_name = "SECONDS", value_parser = parse_seconds)]
+    /// Stop after so many seconds, or `10m`, `1h30m`; what goes on then is kept as far as it went
+    #[arg(long, env = "EVAL_JOB_TIME_LIMIT", value_name = "TIME", value_parser = parse_seconds)]
     pub(super) time_limit: Option<f64>,
 
     #[command(flatten)]
@@ -211,7 +211,7 @@ pub(super) struct ProbeArgs {
     pub(super) env_file: Option<PathBuf>,
     /// The agent's model, sent with the message; of several only the first [default: that of a run]
     #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
-          value_parser = NonEmptyStringValueParser::new())]
+          value_parser = parse_agent_model)]
     pub(super) model: Vec<String>,
 }
 

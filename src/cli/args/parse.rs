@@ -12,6 +12,9 @@ use crate::cli::context;
 use crate::cli::env_file::EnvFile;
 use crate::text::nearest;
 
+/// Variables that are no flag's.
+const OTHER_VARIABLES: [&str; 2] = ["EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_STARTED_BY"];
+
 impl Args {
     /// Parses the command line; an argument that was not typed is taken from its environment variable, else from the env file.
     ///
@@ -26,6 +29,25 @@ impl Args {
         let subcommands: Vec<String> = outer.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
         let matches = command.try_get_matches_from(typed).map_err(|error| with_subcommands(error, &subcommands))?;
         Args::from_arg_matches(&matches)
+    }
+
+    /// A sentence about each of these variables that looks like one of ours and is none.
+    pub(in crate::cli) fn unknown_variables<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let mut commands = vec![Args::command()];
+        let mut known: Vec<String> = OTHER_VARIABLES.map(str::to_owned).to_vec();
+        while let Some(command) = commands.pop() {
+            let variables = command.get_arguments().filter_map(|arg| arg.get_env()?.to_str());
+            known.extend(variables.map(str::to_owned));
+            commands.extend(command.get_subcommands().cloned());
+        }
+        let is_unknown = |name: &&str| {
+            name.starts_with("EVAL_JOB_") && !name.starts_with("EVAL_JOB_TEST_") && !known.iter().any(|it| it == name)
+        };
+        let told = |name: &str| {
+            let near = nearest(name, known.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
+            format!("{name} is no variable of eval-job{}", near.unwrap_or_default())
+        };
+        names.filter(is_unknown).map(told).collect()
     }
 
     /// The file of variables that a subcommand reads: `None` where it reads none, `Some(None)` for the usual one.
@@ -82,4 +104,18 @@ fn of_file(arg: Arg, file: &EnvFile) -> Arg {
 fn unset_where_empty(arg: Arg) -> Arg {
     let is_empty = arg.get_env().is_some_and(context::is_empty);
     if is_empty { arg.env(Resettable::Reset) } else { arg }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_looks_like_ours_and_is_none_is_told() {
+        let names = ["EVAL_JOB_REPAET", "EVAL_JOB_REPEAT", "EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_TEST_X", "REPAET"];
+        let told = Args::unknown_variables(names.into_iter());
+        assert_eq!(told, ["EVAL_JOB_REPAET is no variable of eval-job; did you mean EVAL_JOB_REPEAT?"]);
+        let told = Args::unknown_variables(["EVAL_JOB_SOMETHING_QUITE_ELSE"].into_iter());
+        assert_eq!(told, ["EVAL_JOB_SOMETHING_QUITE_ELSE is no variable of eval-job"]);
+    }
 }

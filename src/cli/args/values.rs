@@ -50,11 +50,75 @@ pub(super) fn parse_dollars(text: &str) -> Result<Dollars, String> {
     amount.ok_or_else(|| "a cost is a number of US dollars, more than 0".to_owned())
 }
 
+/// Seconds: `90`, or with units, `10m`, `1h30m`, `500 ms`.
 pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 31_536_000.0);
-    seconds.ok_or_else(|| "a time is a number of seconds, more than 0".to_owned())
+    let seconds = text.parse::<f64>().ok().or_else(|| with_units(text));
+    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= 31_536_000.0);
+    seconds.ok_or_else(|| "a time is a number of seconds, more than 0, or one with a unit: 90, 10m, 1h30m".to_owned())
+}
+
+/// The sum of numbers that have a unit each.
+fn with_units(text: &str) -> Option<f64> {
+    let (mut rest, mut seconds) = (text.trim(), 0.0);
+    while !rest.is_empty() {
+        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.')?);
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+        let unit = match &after[..end] {
+            "ms" => 0.001,
+            "s" | "sec" | "second" | "seconds" => 1.0,
+            "m" | "min" | "minute" | "minutes" => 60.0,
+            "h" | "hour" | "hours" => 3600.0,
+            "d" | "day" | "days" => 86_400.0,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * unit;
+        rest = after[end..].trim_start();
+    }
+    Some(seconds)
+}
+
+/// The name of one of the agent's models, without the spaces around it.
+pub(super) fn parse_agent_model(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a model's name is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
 }
 
 pub(super) fn parse_score(text: &str) -> Result<Score, String> {
     text.parse::<f64>().ok().and_then(Score::new).ok_or_else(|| "a score is a number from 0 to 1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_may_have_units() {
+        for (text, seconds) in [
+            ("90", Some(90.0)),
+            ("0.5", Some(0.5)),
+            ("10m", Some(600.0)),
+            ("1h30m", Some(5400.0)),
+            ("1 h 30 min", Some(5400.0)),
+            ("500 ms", Some(0.5)),
+            ("2 days", Some(172_800.0)),
+            ("10x", None),
+            ("m", None),
+            ("1h30", None),
+            ("-5", None),
+            ("0s", None),
+            ("", None),
+            ("1e9h", None),
+        ] {
+            assert_eq!(parse_seconds(text).ok(), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn spaces_around_a_model_are_nothing_of_its_name() {
+        assert_eq!(parse_agent_model(" b ").as_deref(), Ok("b"));
+        assert!(parse_agent_model(" ").is_err());
+    }
 }
