@@ -26,6 +26,7 @@ mod prompts;
 mod run;
 mod schema;
 mod selection;
+mod shell;
 mod show;
 mod signals;
 mod validate;
@@ -87,6 +88,8 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),
         Command::Schema => schema::schema(&printer),
+        Command::Completions(args) => shell::completions(&args, &printer),
+        Command::Man(args) => shell::man(&args, &printer),
         Command::List(args) => list::list(&args, &context, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),

@@ -19,6 +19,7 @@ mod real_model;
 mod secrets;
 mod refusals;
 mod regrade;
+mod shell;
 mod signals;
 mod twice;
 mod wire;

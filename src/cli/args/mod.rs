@@ -61,11 +61,28 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
     Grade(GradeArgs),
+    /// Print the completions for a shell: bash, elvish, fish, powershell or zsh
+    Completions(CompletionsArgs),
+    /// Write a man page for each subcommand into a folder
+    Man(ManArgs),
     /// Serve the demo agent, as if it were your own; it writes to the Neo4j of NEO_URI
     DemoAgent(DemoAgentArgs),
     /// Serve an empty throw-away graph over Bolt, for an agent that uses a Neo4j driver
     #[command(subcommand)]
     Graph(GraphCommand),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ManArgs {
+    /// The folder, made where there is none
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
