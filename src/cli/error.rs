@@ -155,7 +155,11 @@ impl CliError {
             ) => CliError::USAGE,
             CliError::Database(_) | CliError::NotReady { .. } => CliError::BROKEN,
             // A full disk is nobody's mistake.
-            CliError::NoRunsFolder(StoreError::Io { source, .. }) if is_mistake(source) => CliError::USAGE,
+            CliError::NoRunsFolder(StoreError::Io { source, .. }) | CliError::Unwritable { source, .. }
+                if is_mistake(source) =>
+            {
+                CliError::USAGE
+            }
             CliError::Store(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotADirectory => {
                 CliError::USAGE
             }

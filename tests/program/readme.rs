@@ -93,7 +93,10 @@ fn every_command_runs() {
     copy(&root().join("data"), &folder.path().join("data"));
     // The README's own job, at the address where this test's agent listens.
     let job = blocks(&readme(), "yaml").remove(0).replace("http://localhost:8081", &agent_address);
-    std::fs::write(folder.path().join("job.yml"), job.replace("minScore: 0.8", "minScore: 0")).unwrap();
+    let job = job.replace("minScore: 0.8", "minScore: 0");
+    std::fs::create_dir_all(folder.path().join("eval/trains")).unwrap();
+    std::fs::write(folder.path().join("eval/trains/booking.yml"), format!("tags: [smoke]\n{job}")).unwrap();
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
 
     let driver = root().join("target/peers/python");
     let mut ran = 0;
@@ -136,7 +139,7 @@ fn every_command_runs() {
 fn arguments(command: &str) -> Option<Vec<String>> {
     let command = command.trim_start_matches(|c: char| c.is_uppercase() || matches!(c, '_' | '=' | '…')).trim_start();
     let typed = command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("eval-job "))?;
-    Some(typed.split_whitespace().map(str::to_owned).collect())
+    Some(typed.split_whitespace().map(|word| word.trim_matches('\'').to_owned()).collect())
 }
 
 #[test]
