@@ -101,13 +101,15 @@ pub(super) struct Retries<'a> {
     pub(super) delays: Delays,
     limiter: &'a ConversationLimiter,
     attempts: &'a mut Attempts,
+    /// The waits at the limiter that no failed attempt has: a limit that was honoured is no failure, unless it is one in the end.
+    limited_ms: f64,
 }
 
 impl<'a> Retries<'a> {
     /// Each call draws its own jitter.
     pub(super) fn new(context: &'a AgentContext, nth_call: u64, attempts: &'a mut Attempts) -> Retries<'a> {
         let delays = context.retry.delays(context.rng_seed.wrapping_add(nth_call)).timed_by(context.clock);
-        Retries { delays, limiter: &context.limiter, attempts }
+        Retries { delays, limiter: &context.limiter, attempts, limited_ms: 0.0 }
     }
 
     /// Makes a call that is not a message, with retries.
@@ -119,7 +121,7 @@ impl<'a> Retries<'a> {
             let permit = self.admit().await?;
             match attempt().await {
                 Ok(outcome) => {
-                    self.limiter.answered(permit);
+                    self.limiter.opened(permit);
                     return Ok(outcome);
                 }
                 Err(failure) => self.failed(permit, failure).await?,
@@ -135,10 +137,12 @@ impl<'a> Retries<'a> {
     pub(super) async fn admit(&mut self) -> Result<Option<Permit<'a>>, AgentError> {
         loop {
             let permit = self.limiter.acquire().await;
-            if let (Some(waited_ms), Some(before)) = (self.delays.lap_ms(), self.attempts.failures.last_mut())
-                && (before.waited_ms.is_some() || waited_ms >= 1.0)
-            {
-                *before.waited_ms.get_or_insert(0.0) += waited_ms;
+            match (self.delays.lap_ms(), self.attempts.failures.last_mut()) {
+                (Some(waited_ms), Some(before)) if before.waited_ms.is_some() || waited_ms >= 1.0 => {
+                    *before.waited_ms.get_or_insert(0.0) += waited_ms;
+                }
+                (Some(waited_ms), None) => self.limited_ms += waited_ms,
+                _ => {}
             }
             match permit {
                 Ok(permit) => return Ok(permit),
@@ -159,7 +163,14 @@ impl<'a> Retries<'a> {
     ) -> Result<(), AgentError> {
         match settled(self.limiter, permit, failure) {
             Ok(()) => Ok(()),
-            Err(failure) => self.wait(failure).await,
+            Err(failure) => {
+                let is_limit = failure.error.kind == AgentErrorKind::Busy && failure.retry == Retry::Never;
+                let outcome = self.wait(failure).await;
+                if let Some(failed) = self.attempts.failures.last_mut().filter(|_| is_limit && self.limited_ms >= 1.0) {
+                    *failed.waited_ms.get_or_insert(0.0) += std::mem::take(&mut self.limited_ms);
+                }
+                outcome
+            }
         }
     }
 

@@ -106,6 +106,8 @@ pub(super) enum CliError {
     UnknownFormat(PathBuf),
     /// `-o` names one file for several runs that are graded again.
     SharedOutput(usize),
+    /// `--weights` names a dimension twice.
+    RepeatedWeight(String),
     /// A file can't be written, and what to try if that is known.
     Unwritable { path: PathBuf, source: io::Error, help: Option<String> },
     /// No run can be kept in the runs folder; nothing was run.
@@ -150,6 +152,7 @@ impl CliError {
             | CliError::Unprepared(_)
             | CliError::UnknownFormat(_)
             | CliError::SharedOutput(_)
+            | CliError::RepeatedWeight(_)
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
@@ -271,6 +274,9 @@ impl CliError {
                 "{error} {}: the ending tells no format\n  try: a name that ends in .json, or in tokens.json for the tokens that the models took",
                 plain(&path.display().to_string())
             ),
+            CliError::RepeatedWeight(name) => {
+                format!("{error} --weights names {name} twice\n  try: one weight for each dimension, such as {name}=1")
+            }
             CliError::SharedOutput(jobs) => format!(
                 "{error} --output would hold the record of the last of {jobs} runs only\n  try: one run at a time, or no --output: every verdict is kept in the runs folder"
             ),

@@ -26,7 +26,8 @@ pub struct QueryObservation {
     /// Its rows.
     pub result: Observed<Table>,
     /// Both sides of the comparison that it returns, where conversations find what others left: `true` and `false`
-    /// alone don't show which conversation caused it.
+    /// alone don't show which conversation caused it. Of a query that compares nothing, how many values its
+    /// functions of all rows have read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sides: Option<Table>,
 }

@@ -3,7 +3,7 @@
 use super::since::{Since, is_same, since};
 use super::{GradeInput, evaluate};
 use crate::assertion::{AssertionCheck, cypher};
-use crate::evidence::{Evidence, ObjectContext, Observed, ObservedState, Resource};
+use crate::evidence::{Evidence, ObjectContext, Observed, ObservedState, Resource, Value};
 use crate::job::Assertion;
 use crate::score::{Component, Score};
 
@@ -65,7 +65,11 @@ fn mixes_old_and_new(assertion: &Assertion, trial: GradeInput<'_>, before: &Obse
     };
     let empty = evidence.empty.as_ref().and_then(|empty| empty.table(id));
     let (Some(old), Some(new), Some(empty)) = (before.table(id), evidence.table(id), empty) else { return false };
-    if is_same(old, empty) || since(&assertion.check, trial, before) == Since::Unchanged {
+    // With two trains there as with none, `CASE WHEN count(t) = 1` says the same.
+    let has_counted = cypher::counts(&check.cypher)
+        .zip(before.sides(id))
+        .is_some_and(|(_, counts)| counts.rows.iter().flatten().any(|count| !count.is_same(&Value::Int(0))));
+    if is_same(old, empty) && !has_counted || since(&assertion.check, trial, before) == Since::Unchanged {
         return false;
     }
     match cypher::sides(&check.cypher).zip(before.sides(id).zip(evidence.sides(id))) {

@@ -177,6 +177,13 @@ impl Controller {
         }
     }
 
+    /// The request was refused for other requests of ours that are served: fewer are sent at once, after one pause.
+    pub(super) fn refused_for_others(&mut self, now: f64, sent: InFlight, retry_after: Option<f64>) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.concurrency.refused(sent.concurrency.max(2));
+        self.paused_until = self.paused_until.max(now + self.policy.pause(1, self.policy.credible(retry_after)));
+    }
+
     /// The request got no response.
     pub(super) fn lost(&mut self, _: InFlight) {
         self.in_flight = self.in_flight.saturating_sub(1);

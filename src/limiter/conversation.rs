@@ -1,5 +1,6 @@
 //! One conversation's part of the limiter.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ pub enum AfterRefusal {
 pub struct ConversationLimiter(Option<Arc<OpenConversation>>);
 
 struct OpenConversation {
+    number: u64,
     shared: Arc<TargetState>,
     state: Mutex<ConversationState>,
 }
@@ -45,6 +47,13 @@ struct ConversationState {
     /// Refusals while it was alone, since its last answer: a limit, if it is answered again, else a failure.
     refused_alone: u32,
     waited_ms: f64,
+    /// Whether its last request was sent, and not refused.
+    is_engaged: bool,
+    /// Whether it takes turns with others; since when it waits for its turn, and for how long others had been served then; and
+    /// for how long they were while it waited before.
+    takes_turns: bool,
+    queued: Option<(f64, f64)>,
+    queued_ms: f64,
     /// Whether anything was answered, and whether the last request was given up.
     is_answered: bool,
     is_given_up: bool,
@@ -54,25 +63,63 @@ impl OpenConversation {
     fn state(&self) -> MutexGuard<'_, ConversationState> {
         unpoisoned(&self.state)
     }
+
+    fn engage(&self, state: &mut ConversationState, is_engaged: bool) {
+        if std::mem::replace(&mut state.is_engaged, is_engaged) != is_engaged {
+            self.shared.engage(is_engaged);
+        }
+    }
+
+    /// The time for which a request waits until it is looked at anew whether it is worth it.
+    fn patience(&self) -> Duration {
+        if self.shared.engaged() > 0 { self.shared.patience_together() } else { self.shared.patience_left() }
+    }
+
+    /// Waits until it is this conversation's turn, where it takes turns with others, and then until a request may be sent.
+    async fn admitted(&self) -> Result<Permit<'_>, RateLimitExhausted> {
+        let shared = &self.shared;
+        let waiter = shared.limiter.waiter();
+        if self.takes_turns() {
+            let _queued = Queued::begin(self);
+            shared.waitlist.turn(self.number, &shared.limiter).await;
+        }
+        shared.limiter.acquire(waiter, 1.0).await
+    }
+
+    fn takes_turns(&self) -> bool {
+        let (mut state, waitlist) = (self.state(), &self.shared.waitlist);
+        if state.takes_turns {
+            // It may have tried without being refused.
+            state.takes_turns = waitlist.has(self.number);
+        } else if !state.is_engaged && !state.is_answered && !waitlist.is_empty() {
+            // Nobody new comes before those who wait already.
+            state.takes_turns = true;
+            waitlist.join(self.number);
+        }
+        state.takes_turns
+    }
 }
 
 impl Drop for OpenConversation {
     fn drop(&mut self) {
         let is_served = {
             let state = self.state();
-            state.is_answered && !state.is_given_up
+            state.is_engaged || state.is_answered && !state.is_given_up
         };
         if is_served {
             self.shared.served();
         }
+        // Before the others look who is left.
+        self.engage(&mut self.state(), false);
         self.shared.close();
+        self.shared.waitlist.served(self.number);
     }
 }
 
 impl ConversationLimiter {
     pub(super) fn open(shared: Arc<TargetState>) -> ConversationLimiter {
-        shared.open();
-        ConversationLimiter(Some(Arc::new(OpenConversation { shared, state: Mutex::default() })))
+        let number = shared.open();
+        ConversationLimiter(Some(Arc::new(OpenConversation { number, shared, state: Mutex::default() })))
     }
 
     /// Waits until a request may be sent; `None` where there is no limiter.
@@ -83,19 +130,20 @@ impl ConversationLimiter {
         let Some(conversation) = &self.0 else { return Ok(None) };
         let shared = &conversation.shared;
         let waiting = WaitTimer { conversation, together_ms: shared.together_ms() };
-        let waiter = shared.limiter.waiter();
+        let mut admitted = pin!(conversation.admitted());
         let permit = loop {
-            let left = shared.patience_left();
-            match tokio::time::timeout(left, shared.limiter.acquire(waiter, 1.0)).await {
+            match tokio::time::timeout(conversation.patience(), &mut admitted).await {
                 Ok(permit) => break permit,
-                Err(_) if shared.open_conversations() < 2 => break shared.limiter.acquire(waiter, 1.0).await,
-                Err(_) if shared.patience_left().is_zero() => break Err(RateLimitExhausted),
-                // A request was served meanwhile.
-                Err(_) => {}
+                Err(_) if shared.open_conversations() < 2 => break admitted.await,
+                // Others are served, or something was meanwhile.
+                Err(_) if shared.engaged() > 0 || !shared.patience_left().is_zero() => {}
+                Err(_) => break Err(RateLimitExhausted),
             }
         };
         drop(waiting);
-        conversation.state().is_given_up |= permit.is_err();
+        let mut state = conversation.state();
+        state.is_given_up |= permit.is_err();
+        conversation.engage(&mut state, permit.is_ok());
         permit.map(Some)
     }
 
@@ -106,29 +154,54 @@ impl ConversationLimiter {
         }
     }
 
-    /// A request was answered.
+    /// A message was answered.
     pub fn answered(&self, permit: Option<Permit<'_>>) {
+        self.accepted(permit, true);
+    }
+
+    /// A request was answered that was no message: an opened session shows nothing yet, unless it was refused before.
+    pub fn opened(&self, permit: Option<Permit<'_>>) {
+        self.accepted(permit, false);
+    }
+
+    fn accepted(&self, permit: Option<Permit<'_>>, is_message: bool) {
         let (Some(conversation), Some(permit)) = (&self.0, permit) else { return };
+        conversation.shared.accepted();
         let mut state = conversation.state();
-        // An opened session does not count as served.
-        if state.is_answered || state.refused.is_some() {
+        if is_message || state.refused.is_some() {
             conversation.shared.served();
         }
-        state.is_answered = true;
+        state.is_answered |= is_message;
         state.refusals.requests += std::mem::take(&mut state.refused_alone);
         state.refusals.conversations = state.refusals.conversations.max(u32::from(state.refusals.requests > 0));
         state.refused = None;
+        if std::mem::take(&mut state.takes_turns) {
+            conversation.shared.waitlist.served(conversation.number);
+        }
         permit.accepted(None, &RateLimitHeaders::default());
     }
 
     /// A request was refused, with the wait that the agent asks for. `None` where there is no limiter.
     pub fn refused(&self, permit: Option<Permit<'_>>, retry_after: Option<Duration>) -> Option<AfterRefusal> {
         let (Some(conversation), Some(permit)) = (&self.0, permit) else { return None };
-        permit.refused(retry_after, &RateLimitHeaders::default());
         let shared = &conversation.shared;
         let open = shared.open_conversations();
         let is_exhausted = shared.note_refusal(open < 2, retry_after);
         let mut state = conversation.state();
+        conversation.engage(&mut state, false);
+        let others_are_served = shared.engaged() > 0;
+        let was_waiting = state.takes_turns;
+        state.takes_turns = open >= 2 && (was_waiting || others_are_served);
+        // Whoever was answered before may be refused for the rate of all.
+        let concerns_all = !was_waiting && (state.is_answered || shared.waitlist.is_empty());
+        match state.takes_turns {
+            false => permit.refused(retry_after, &RateLimitHeaders::default()),
+            true if concerns_all => permit.refused_for_others(retry_after),
+            true => drop(permit),
+        }
+        if state.takes_turns {
+            shared.waitlist.refused(conversation.number, shared.limiter.now(), (shared.policy(), retry_after));
+        }
         let after = if open < 2 {
             state.refused_alone += 1;
             match is_exhausted {
@@ -140,8 +213,9 @@ impl ConversationLimiter {
         } else {
             state.refusals.requests += 1;
             state.refusals.conversations = state.refusals.conversations.max(open);
-            let since = state.refused.get_or_insert_with(|| shared.refused_since(false, retry_after));
-            if is_exhausted || since.is_over() { AfterRefusal::GiveUp } else { AfterRefusal::Retry }
+            let since = *state.refused.get_or_insert_with(|| shared.refused_since(false, retry_after));
+            let is_over = is_exhausted || since.is_over() && !state.takes_turns;
+            if is_over && !others_are_served { AfterRefusal::GiveUp } else { AfterRefusal::Retry }
         };
         state.is_given_up |= after != AfterRefusal::Retry;
         Some(after)
@@ -153,9 +227,34 @@ impl ConversationLimiter {
         (refusals.requests > 0).then_some(refusals)
     }
 
+    /// The milliseconds for which requests have waited for their turn while others were served, until now.
+    pub fn queued_ms(&self) -> f64 {
+        let Some(conversation) = &self.0 else { return 0.0 };
+        let state = conversation.state();
+        state.queued_ms + state.queued.map_or(0.0, |since| conversation.shared.served_ms(since))
+    }
+
     /// The milliseconds for which requests have waited because of others since this was last asked.
     pub fn take_waited_ms(&self) -> f64 {
         self.0.as_ref().map_or(0.0, |conversation| std::mem::take(&mut conversation.state().waited_ms))
+    }
+}
+
+/// Notes how long a request waits for its turn, also if it is dropped.
+struct Queued<'a>(&'a OpenConversation);
+
+impl<'a> Queued<'a> {
+    fn begin(conversation: &'a OpenConversation) -> Queued<'a> {
+        let shared = &conversation.shared;
+        conversation.state().queued = Some((shared.limiter.now(), shared.engaged_ms()));
+        Queued(conversation)
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.queued_ms += state.queued.take().map_or(0.0, |since| self.0.shared.served_ms(since));
     }
 }
 

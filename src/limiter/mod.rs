@@ -19,6 +19,7 @@ mod headers;
 mod queue;
 mod rate;
 mod target;
+mod waitlist;
 #[cfg(test)]
 mod tests;
 

@@ -91,7 +91,7 @@ impl RateLimiter {
         }
     }
 
-    fn report_wait(&self, now: f64, moment: f64) {
+    pub(super) fn report_wait(&self, now: f64, moment: f64) {
         let Some((reason, on_wait)) = &self.on_wait else { return };
         let mut reported_until = self.reported_until.lock().unwrap_or_else(PoisonError::into_inner);
         if moment - now >= REPORTED_WAIT && now >= *reported_until {
@@ -107,7 +107,7 @@ impl RateLimiter {
         }
     }
 
-    fn now(&self) -> f64 {
+    pub(super) fn now(&self) -> f64 {
         self.started.elapsed_ms() / 1000.0
     }
 
@@ -143,6 +143,14 @@ impl Permit<'_> {
         if let Some(sent) = self.in_flight.take() {
             let retry_after = retry_after.map(|asked| asked.as_secs_f64());
             self.limiter.settle(|controller, now| controller.refused(now, sent, retry_after, headers));
+        }
+    }
+
+    /// The request was refused for others of ours that are served.
+    pub(super) fn refused_for_others(mut self, retry_after: Option<Duration>) {
+        if let Some(sent) = self.in_flight.take() {
+            let retry_after = retry_after.map(|asked| asked.as_secs_f64());
+            self.limiter.settle(|controller, now| controller.refused_for_others(now, sent, retry_after));
         }
     }
 }

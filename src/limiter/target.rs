@@ -3,10 +3,12 @@
 //! Invariants: an agent that refuses a request (429, or 503 with `Retry-After`) while other conversations of ours are open may
 //! refuse because of their number: all of them slow down, and no failure is counted, however long it lasts; an agent that
 //! refuses the only conversation has failed, after a time limit.
+//! Who is refused while others are served waits for its turn ([`Waitlist`]), however long the others take.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::waitlist::Waitlist;
 use super::{BackoffPolicy, ConversationLimiter, OnWait, RateLimiter, WaitReason};
 use crate::clock::{Clock, Stopwatch};
 
@@ -48,6 +50,7 @@ impl TargetLimiter {
         let limiter = RateLimiter::new(settings.clock, settings.policy, settings.rng_seed, on_wait);
         TargetLimiter(Arc::new(TargetState {
             limiter,
+            waitlist: Waitlist::default(),
             settings,
             conversations: Mutex::default(),
             unserved: Mutex::default(),
@@ -68,6 +71,7 @@ impl TargetLimiter {
 /// The state that the conversations share.
 pub(super) struct TargetState {
     pub(super) limiter: RateLimiter,
+    pub(super) waitlist: Waitlist,
     settings: Settings,
     conversations: Mutex<OpenConversations>,
     unserved: Mutex<Unserved>,
@@ -100,24 +104,39 @@ impl RefusedSince {
 /// The number of open conversations, and the time for which there was more than one.
 #[derive(Default)]
 struct OpenConversations {
+    /// Those that were ever opened.
+    opened: u64,
     count: u32,
+    /// Those whose last request was not refused: the agent may be serving them instead of others.
+    engaged: u32,
+    engaged_since: Option<Stopwatch>,
+    engaged_before_ms: f64,
+    /// When a request was accepted last, in seconds of the limiter.
+    accepted_at: f64,
     together_since: Option<Stopwatch>,
     together_before_ms: f64,
 }
 
 impl OpenConversations {
+    fn engaged_ms(&self) -> f64 {
+        self.engaged_before_ms + self.engaged_since.map_or(0.0, |since| since.elapsed_ms())
+    }
+
     fn together_ms(&self) -> f64 {
         self.together_before_ms + self.together_since.map_or(0.0, |since| since.elapsed_ms())
     }
 }
 
 impl TargetState {
-    pub(super) fn open(&self) {
+    /// Another conversation begins; its number.
+    pub(super) fn open(&self) -> u64 {
         let mut conversations = unpoisoned(&self.conversations);
+        conversations.opened += 1;
         conversations.count += 1;
         if conversations.count == 2 {
             conversations.together_since = Some(self.settings.clock.start());
         }
+        conversations.opened
     }
 
     pub(super) fn close(&self) {
@@ -131,6 +150,54 @@ impl TargetState {
 
     pub(super) fn open_conversations(&self) -> u32 {
         unpoisoned(&self.conversations).count
+    }
+
+    /// Counts a conversation whose last request was not refused, or one no more.
+    pub(super) fn engage(&self, is_engaged: bool) {
+        let mut conversations = unpoisoned(&self.conversations);
+        let engaged = conversations.engaged;
+        conversations.engaged = if is_engaged { engaged + 1 } else { engaged.saturating_sub(1) };
+        match (engaged, is_engaged) {
+            (0, true) => conversations.engaged_since = Some(self.settings.clock.start()),
+            (1, false) => {
+                conversations.engaged_before_ms = conversations.engaged_ms();
+                conversations.engaged_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// A request was accepted.
+    pub(super) fn accepted(&self) {
+        let now = self.limiter.now();
+        unpoisoned(&self.conversations).accepted_at = now;
+    }
+
+    /// For how many milliseconds of a wait that began then others were served: until the last request that was accepted, or
+    /// as long as any conversation was engaged.
+    pub(super) fn served_ms(&self, (began, engaged_ms): (f64, f64)) -> f64 {
+        let conversations = unpoisoned(&self.conversations);
+        let accepted_ms = (conversations.accepted_at - began) * 1000.0;
+        accepted_ms.max(conversations.engaged_ms() - engaged_ms).max(0.0)
+    }
+
+    /// For how many milliseconds any was, from the beginning.
+    pub(super) fn engaged_ms(&self) -> f64 {
+        unpoisoned(&self.conversations).engaged_ms()
+    }
+
+    /// The open conversations whose last request was not refused.
+    pub(super) fn engaged(&self) -> u32 {
+        unpoisoned(&self.conversations).engaged
+    }
+
+    pub(super) fn policy(&self) -> &BackoffPolicy {
+        &self.settings.policy
+    }
+
+    /// The time for which a request waits while others are served, until it is looked at anew whether they still are.
+    pub(super) fn patience_together(&self) -> Duration {
+        self.settings.patience_together
     }
 
     /// The milliseconds for which more than one was open, from the beginning.

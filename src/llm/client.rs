@@ -266,6 +266,7 @@ impl Llm for Client {
                 Err(Then::Failed(failure)) => failure,
             };
             *error.usage = meter.taken();
+            meter.failed(&error.message);
             let asked = match next {
                 // The last refusal says why.
                 NextTry::RateLimitExhausted => {

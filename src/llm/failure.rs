@@ -52,6 +52,10 @@ impl Failure {
         Failure { error: LlmError::for_good(message), next: NextTry::End }
     }
 
+    fn for_all(message: String) -> Failure {
+        Failure { error: LlmError { kind: LlmErrorKind::OfAll, ..LlmError::for_good(message) }, next: NextTry::End }
+    }
+
     fn for_now(message: String, next: NextTry) -> Failure {
         Failure { error: LlmError::for_now(message), next }
     }
@@ -73,9 +77,9 @@ impl Failure {
                 Failure::for_now(fault.message, NextTry::Again(None))
             }
             HttpFaultKind::Redirect(_) | HttpFaultKind::WrongType => {
-                Failure::for_good(format!("{}; check {address}", fault.message))
+                Failure::for_all(format!("{}; check {address}", fault.message))
             }
-            HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => Failure::for_good(fault.message),
+            HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => Failure::for_all(fault.message),
         }
     }
 
@@ -107,16 +111,16 @@ impl Failure {
         };
         match status {
             _ if api_error.is_out_of_credit() => {
-                Failure::for_good(format!("{message}; the account has no credit left: check its billing"))
+                Failure::for_all(format!("{message}; the account has no credit left: check its billing"))
             }
             _ if api_error.is_daily_limit() => {
-                Failure::for_good(format!("{message}; this limit is counted by the day: try again tomorrow"))
+                Failure::for_all(format!("{message}; this limit is counted by the day: try again tomorrow"))
             }
-            401 => Failure::for_good(format!("{message}; check {}", origin.key)),
-            _ if api_error.is_about_key() => Failure::for_good(format!("{message}; check {}", origin.key)),
-            403 => Failure::for_good(format!("{message}; check that {} may use the model {model:?}", origin.key)),
+            401 => Failure::for_all(format!("{message}; check {}", origin.key)),
+            _ if api_error.is_about_key() => Failure::for_all(format!("{message}; check {}", origin.key)),
+            403 => Failure::for_all(format!("{message}; check that {} may use the model {model:?}", origin.key)),
             404 => {
-                Failure::for_good(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
+                Failure::for_all(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
             }
             // Groq's code for a reply that missed the schema.
             400 if api_error.code == "json_validate_failed" => Failure::for_now(message, NextTry::Again(None)),

@@ -12,6 +12,7 @@ pub struct UsageMeter(Mutex<MeterReading>);
 struct MeterReading {
     taken: Usage,
     on_its_way: bool,
+    last_failure: Option<String>,
 }
 
 impl UsageMeter {
@@ -31,6 +32,16 @@ impl UsageMeter {
         let mut reading = self.reading();
         reading.on_its_way = false;
         reading.taken = reading.taken.plus(usage);
+    }
+
+    /// A try has failed, and another one may follow.
+    pub(super) fn failed(&self, why: &str) {
+        self.reading().last_failure = Some(why.to_owned());
+    }
+
+    /// Why the last try failed, if one has.
+    pub fn last_failure(&self) -> Option<String> {
+        self.reading().last_failure.clone()
     }
 
     fn reading(&self) -> MutexGuard<'_, MeterReading> {

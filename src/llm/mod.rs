@@ -52,7 +52,7 @@ pub trait Llm: Send + Sync {
         self.complete_metered(request, &UsageMeter::default()).await
     }
 
-    /// Whether its key is taken, as far as the endpoint tells without a question.
+    /// Whether its API is there and its key is taken, as far as the endpoint tells without a question.
     async fn check_key(&self) -> KeyAnswer {
         KeyAnswer::Taken
     }
@@ -66,8 +66,10 @@ pub trait Llm: Send + Sync {
 pub enum KeyAnswer {
     /// It does, or needs none.
     Taken,
-    /// It does not, and why.
+    /// It does not, or no model's API is there, or nothing but failures; and why.
     Refused(LlmError),
+    /// Something answers, but to a body without a question not as models' endpoints do: with this.
+    Doubtful(String),
     /// Nobody can tell without a question.
     Unknown,
 }
@@ -141,6 +143,8 @@ pub enum LlmErrorKind {
     Silence,
     /// The reply reached its token limit; the beginning of its text.
     CutOff(String),
+    /// Every other request would fail the same way: for the key, the address, the model's name or the credit.
+    OfAll,
     /// Any other.
     Other,
 }

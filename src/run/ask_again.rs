@@ -6,6 +6,7 @@ use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::judge::ask_all;
+use super::metered_call::LastFailure;
 use super::trial::Stop;
 use super::{Durability, Engine};
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, Usage};
@@ -32,6 +33,8 @@ pub enum AskingStopped {
     Interrupted,
     /// A limit is reached: the limit, in a sentence.
     LimitReached(String),
+    /// The judge's model refuses what it was asked first, and would refuse the rest: why, in a sentence.
+    Refused(String),
 }
 
 /// Asks the engine's judge about stored conversations, each read when its turn comes. Answers and the cost of all requests,
@@ -41,12 +44,24 @@ pub enum AskingStopped {
 /// Those of the conversations or the sink.
 pub async fn ask_again<E: From<std::io::Error>>(
     engine: &Engine,
-    conversations: impl Iterator<Item = Result<StoredConversation, E>>,
+    mut conversations: impl Iterator<Item = Result<StoredConversation, E>>,
     interrupt: &CancellationToken,
 ) -> Result<Option<AskingStopped>, E> {
+    let mut stopped = None;
+    // The first question is asked alone: a wrong key or model is found by one request.
+    if let Some(first) = conversations.next() {
+        let asked = tokio::select! {
+            biased;
+            () = interrupt.cancelled() => return Ok(Some(AskingStopped::Interrupted)),
+            asked = ask_about::<E>(engine, first?) => asked?,
+        };
+        match asked {
+            Some(refused @ AskingStopped::Refused(_)) => return Ok(Some(refused)),
+            other => stopped = other,
+        }
+    }
     let asked = stream::iter(conversations).map(async |conversation| ask_about::<E>(engine, conversation?).await);
     let mut asked = std::pin::pin!(asked.buffer_unordered(engine.max_concurrency.max(1)));
-    let mut stopped = None;
     loop {
         let next = tokio::select! {
             biased;
@@ -55,28 +70,32 @@ pub async fn ask_again<E: From<std::io::Error>>(
         };
         match next {
             None => return Ok(stopped),
-            Some(whole) => {
-                if !whole? {
-                    let limit = engine.budget.spend_tracker.limit_exceeded();
-                    let why = limit.map_or_else(|| "a limit is reached".to_owned(), |limit| limit.to_string());
-                    stopped = Some(AskingStopped::LimitReached(why));
-                }
-            }
+            Some(asked) => match asked? {
+                // Others were answered.
+                None | Some(AskingStopped::Refused(_)) => {}
+                limit => stopped = limit,
+            },
         }
     }
 }
 
-/// Asks about one conversation, if the budget allows it. Returns whether it does.
-async fn ask_about<E: From<std::io::Error>>(engine: &Engine, conversation: StoredConversation) -> Result<bool, E> {
+/// Asks about one conversation, if what that may cost can be paid; `None` where it could be asked.
+async fn ask_about<E: From<std::io::Error>>(
+    engine: &Engine,
+    conversation: StoredConversation,
+) -> Result<Option<AskingStopped>, E> {
     let StoredConversation { trial, case, evidence, questions } = conversation;
     if questions.is_empty() {
-        return Ok(true);
+        return Ok(None);
     }
     if !engine.budget.admits(trial).await {
-        return Ok(false);
+        let limit = engine.budget.spend_tracker.limit_exceeded();
+        let why = limit.map_or_else(|| "a limit is reached".to_owned(), |limit| limit.to_string());
+        return Ok(Some(AskingStopped::LimitReached(why)));
     }
+    let last_failure = LastFailure::default();
     let input = grade::metric_input(&engine.plan.job, &case, &evidence);
-    let judgements = match ask_all(engine, trial, &input, questions.clone()).await {
+    let judgements = match ask_all(engine, trial, (&input, questions.clone()), &last_failure).await {
         Ok(judgements) => judgements,
         Err(Stop::Sink(error)) => return Err(error.into()),
         Err(Stop::Outcome(outcome)) => {
@@ -84,12 +103,16 @@ async fn ask_about<E: From<std::io::Error>>(engine: &Engine, conversation: Store
             questions.iter().map(|question| no_reply(engine, question, error)).collect()
         }
     };
+    let mut why = String::new();
     for (question, judgement) in judgements {
+        if let Observed::Failed(error) = &judgement.reply {
+            why.clone_from(error);
+        }
         engine.sink.append(Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;
     }
     engine.sink.kept(Durability::Machine).await?;
     engine.budget.trial_ended(trial);
-    Ok(true)
+    Ok(last_failure.is_for_all().then_some(AskingStopped::Refused(why)))
 }
 
 fn no_reply(engine: &Engine, question: &Question, error: &str) -> (AskedQuestion, Judgement) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Engine;
 use super::evaluate::off_thread;
-use super::metered_call::ask;
+use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, Role, Usage};
 use crate::grade;
@@ -32,15 +32,16 @@ pub(super) async fn judge(
         off_thread(engine, asked).await?
     };
     let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
-    ask_all(engine, trial.id.number, &grade::metric_input(job, case, evidence), questions).await
+    let input = grade::metric_input(job, case, evidence);
+    ask_all(engine, trial.id.number, (&input, questions), &LastFailure::default()).await
 }
 
 /// Asks the judge these questions about a conversation, within `limits.trial`.
 pub(super) async fn ask_all(
     engine: &Engine,
     trial: u32,
-    input: &MetricInput<'_>,
-    questions: Vec<Question>,
+    (input, questions): (&MetricInput<'_>, Vec<Question>),
+    last_failure: &LastFailure,
 ) -> Result<Vec<(AskedQuestion, Judgement)>, Stop> {
     let job = &engine.plan.job;
     let limit = engine.clock.deadline(Duration::from_secs_f64(job.limits.trial_seconds));
@@ -55,18 +56,22 @@ pub(super) async fn ask_all(
             question: question.id.clone(),
             judge: engine.clients.judge().name().to_owned(),
             sample: question.sample,
-            reply: Observed::Failed(format!(
-                "the judge's model gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; try a \
-                 longer limits.trial",
-                job.limits.trial_seconds
-            )),
+            reply: Observed::Failed(String::new()),
             rejected: Vec::new(),
             usage: Usage::default(),
             notes: Vec::new(),
         };
-        let answering = answer(engine, trial, (input, question), &mut judgement);
-        if let Ok(answered) = tokio::time::timeout(limit.left(), answering).await {
-            answered?;
+        let answering = answer(engine, trial, (input, question), (&mut judgement, last_failure));
+        match tokio::time::timeout(limit.left(), answering).await {
+            Ok(answered) => answered?,
+            Err(_) => {
+                let what = format!(
+                    "the judge's model gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
+                     try a longer limits.trial",
+                    job.limits.trial_seconds
+                );
+                judgement.reply = Observed::Failed(last_failure.after(what));
+            }
         }
         judgements.push((asked, judgement));
     }
@@ -78,7 +83,7 @@ async fn answer(
     engine: &Engine,
     trial: u32,
     (input, question): (&MetricInput<'_>, Question),
-    judgement: &mut Judgement,
+    (judgement, last_failure): (&mut Judgement, &LastFailure),
 ) -> Result<(), Stop> {
     let judge = engine.clients.judge();
     let mut request = LlmRequest {
@@ -89,7 +94,7 @@ async fn answer(
     };
     let mut was_cut_off = false;
     loop {
-        let answer = ask(engine, trial, judge, &request).await?;
+        let answer = ask(engine, trial, (judge, &request), last_failure).await?;
         judgement.usage = judgement.usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
         let raw = match answer {
             Ok(reply) => {
@@ -110,6 +115,9 @@ async fn answer(
                 continue;
             }
             Err(error) => {
+                if error.kind == LlmErrorKind::OfAll {
+                    last_failure.set_for_all();
+                }
                 judgement.reply = Observed::Failed(format!("the judge's model: {error}"));
                 return Ok(());
             }

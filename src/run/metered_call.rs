@@ -1,17 +1,47 @@
 //! Calls one of our own models, and records the cost.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use super::trial::Stop;
 use super::{Durability, Engine};
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 use crate::record::{Asker, Entry, ModelCall};
+
+/// Why the last try of a call failed: known also to those who give up waiting for its answer.
+#[derive(Debug, Default)]
+pub(super) struct LastFailure {
+    why: Mutex<Option<String>>,
+    is_for_all: AtomicBool,
+}
+
+impl LastFailure {
+    /// Every other request would fail the same way.
+    pub(super) fn set_for_all(&self) {
+        self.is_for_all.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether one failed as every other would.
+    pub(super) fn is_for_all(&self) -> bool {
+        self.is_for_all.load(Ordering::Relaxed)
+    }
+
+    /// A sentence that ends with the last failure, where there is one.
+    pub(super) fn after(&self, what: String) -> String {
+        match &*self.why.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(why) => format!("{what}; the last try failed: {why}"),
+            None => what,
+        }
+    }
+}
 
 /// Asks a model for a trial. The cost is appended to the sink before the answer is used, also where there is none, or where the
 /// future is dropped.
 pub(super) async fn ask(
     engine: &Engine,
     trial: u32,
-    llm: &dyn Llm,
-    request: &LlmRequest,
+    (llm, request): (&dyn Llm, &LlmRequest),
+    last_failure: &LastFailure,
 ) -> Result<Result<LlmReply, LlmError>, Stop> {
     let asker = match request.role {
         LlmRole::Persona => Asker::Persona,
@@ -19,8 +49,15 @@ pub(super) async fn ask(
     };
     // Earlier entries survive a crash while the model is asked.
     engine.sink.kept(Durability::Process).await?;
-    let mut metered_call =
-        MeteredCall { engine, trial, asker, model: llm.name(), meter: UsageMeter::default(), is_recorded: false };
+    let mut metered_call = MeteredCall {
+        engine,
+        trial,
+        asker,
+        model: llm.name(),
+        meter: UsageMeter::default(),
+        last_failure,
+        is_recorded: false,
+    };
     let answer = llm.complete_metered(request, &metered_call.meter).await;
     metered_call.record()?;
     Ok(answer)
@@ -33,12 +70,14 @@ struct MeteredCall<'a> {
     asker: Asker,
     model: &'a str,
     meter: UsageMeter,
+    last_failure: &'a LastFailure,
     is_recorded: bool,
 }
 
 impl MeteredCall<'_> {
     fn record(&mut self) -> std::io::Result<()> {
         self.is_recorded = true;
+        *self.last_failure.why.lock().unwrap_or_else(PoisonError::into_inner) = self.meter.last_failure();
         let usage = self.meter.taken();
         // Scripted rules cost nothing, and neither does a request that was not sent.
         if usage.calls == 0 {

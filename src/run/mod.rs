@@ -43,7 +43,7 @@ pub use concurrency::{DescriptorLimit, descriptor_limit};
 pub use engine::{Engine, RandomSource, RunDeps, refuse, run};
 pub use hint::hint;
 pub use live_check::{AssertionPlace, LiveCheck, live_check};
-pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, preflight};
+pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, preflight, preflight_of_judge};
 pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::without_user;
 pub use sink::{Durability, Sink};

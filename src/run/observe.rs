@@ -121,10 +121,13 @@ pub(super) async fn graph_trouble(env: &TrialEnv<'_>) -> Option<String> {
 }
 
 /// Both sides of the comparison that a query returns, where conversations find data of earlier ones: `true` and `false` alone
-/// don't show by which of them they were made.
+/// don't show by which of them they were made. Else how much it has read, where its result doesn't tell.
 async fn sides(env: &TrialEnv<'_>, check: &CypherCheck, parameters: &Parameters) -> Option<Table> {
-    let sides = cypher::sides(&check.cypher).filter(|_| env.engine.plan.keeps_leftovers(&env.trial.case))?;
-    match rows(env.graph.as_deref(), &sides.cypher, parameters).await {
+    if !env.engine.plan.keeps_leftovers(&env.trial.case) {
+        return None;
+    }
+    let sides = cypher::sides(&check.cypher).map(|sides| sides.cypher).or_else(|| cypher::counts(&check.cypher))?;
+    match rows(env.graph.as_deref(), &sides, parameters).await {
         Observed::Seen(table) => Some(table),
         Observed::Failed(_) => None,
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Engine;
 use super::evaluate::off_thread;
-use super::metered_call::ask;
+use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
 use crate::conversation::{PersonaReply, read_persona_reply};
 use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, Usage};
@@ -33,6 +33,8 @@ pub(super) struct PersonaDriver<'a> {
     request: LlmRequest,
     /// The turns that the request holds.
     turns: usize,
+    /// Why its model's last try failed.
+    pub(super) last_failure: LastFailure,
     /// Its usage so far.
     pub(super) usage: Usage,
     /// Notes about settings that its model refuses.
@@ -68,6 +70,7 @@ impl<'a> PersonaDriver<'a> {
             dense_instructions,
             request,
             turns: 0,
+            last_failure: LastFailure::default(),
             usage: Usage::default(),
             notes: Vec::new(),
         }))
@@ -104,7 +107,7 @@ impl<'a> PersonaDriver<'a> {
         let mut unusable = String::new();
         let mut was_cut_off = false;
         for _ in 0..TRIES {
-            let reply = ask(self.engine, self.trial, self.llm, &self.request).await?;
+            let reply = ask(self.engine, self.trial, (self.llm, &self.request), &self.last_failure).await?;
             let usage = reply.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage);
             self.usage = self.usage.plus(usage);
             let reply = match reply {

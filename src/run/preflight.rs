@@ -7,9 +7,10 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
+use super::clients::Credentials;
 use crate::agent::{Hosting, Missing};
 use crate::graph::neo4j::Neo4jGraph;
-use crate::graph::{Graph, GraphErrorKind, Parameters, statements};
+use crate::graph::{Graph, GraphConfig, GraphErrorKind, Parameters, statements};
 use crate::http::{HttpFault, Url};
 use crate::job::Job;
 use crate::llm::KeyAnswer;
@@ -65,6 +66,15 @@ pub async fn preflight(engine: &Engine, keys: KeyCheck, interrupt: &Cancellation
             let what = format!("limits.time ({seconds} s) ran out before all that a run needs had answered");
             Some(Preflight::failed(what, "try a longer limits.time, or without one to see what does not answer".to_owned()))
         }
+    }
+}
+
+/// Looks whether the judge is there and takes the key, before many requests. `None` where it was interrupted.
+pub async fn preflight_of_judge(engine: &Engine, interrupt: &CancellationToken) -> Option<Preflight> {
+    tokio::select! {
+        biased;
+        () = interrupt.cancelled() => None,
+        found = models(engine, KeyCheck::Skip) => Some(found),
     }
 }
 
@@ -157,17 +167,24 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
             }
         }
     }));
-    let (mut there, mut unknown, mut failures) = (Vec::new(), Vec::new(), Vec::new());
+    // The roles by what is known of their endpoints.
+    let (mut known, mut failures): (Vec<(String, Vec<&str>)>, _) = (Vec::new(), Vec::new());
     for (roles, refused) in found.await {
         for (role, key) in roles {
-            if let KeyAnswer::Unknown = key { &mut unknown } else { &mut there }.push(role);
+            let more = match key {
+                KeyAnswer::Unknown => ", not known whether the key is taken".to_owned(),
+                KeyAnswer::Doubtful(reply) => format!(", warning: {reply}"),
+                _ => String::new(),
+            };
+            match known.iter_mut().find(|(other, _)| *other == more) {
+                Some((_, roles)) => roles.push(role),
+                None => known.push((more, vec![role])),
+            }
         }
         failures.extend(refused);
     }
-    let line =
-        |roles: Vec<&str>, more: &str| (!roles.is_empty()).then(|| format!("{} reachable{more}", roles.join(" and ")));
-    let ready = [line(there, ""), line(unknown, ", not known whether the key is taken")];
-    Preflight { ready: ready.into_iter().flatten().collect(), failures }
+    let ready = known.into_iter().map(|(more, roles)| format!("{} reachable{more}", roles.join(" and "))).collect();
+    Preflight { ready, failures }
 }
 
 /// Checks the keys of these roles, as far as that costs no token. Returns the roles with keys that are not refused, and the
@@ -204,14 +221,29 @@ async fn reach(engine: &Engine, url: &Url) -> Result<(), HttpFault> {
     engine.clients.http.reach(url, behind_proxy, LIMIT).await
 }
 
+/// The hint where nobody says where the database is, and none is at the default address.
+const DEFAULT_ADDRESS: &str = "this address is the default, as nothing names another: say graph.neo4j.uri in the job or \
+    NEO_URI in the environment; or let eval-job start the agent with a graph of its own (target.start), or serve one \
+    (eval-job graph serve)";
+
+fn is_default(graph: &GraphConfig, credentials: &Credentials) -> bool {
+    matches!(graph, GraphConfig::Neo4j(config) if config.uri.is_none()) && credentials.neo4j_uri.is_none()
+}
+
 /// Whether the database answers, takes the password, and understands the job's statements. What an embedded graph does not
 /// understand is refused before.
 async fn graph(engine: &Engine) -> Preflight {
     let mut found = Preflight::default();
     if let Some(neo4j) = &engine.clients.neo4j {
         if let Err(error) = neo4j.read("RETURN 1", &Parameters::new()).await {
-            // The message ends with a hint.
-            return Preflight::failed(format!("the graph: {}", error.message), String::new());
+            let is_default =
+                engine.plan.graph.as_ref().is_some_and(|graph| is_default(graph, &engine.clients.credentials));
+            let help = match error.kind {
+                GraphErrorKind::Unreachable if is_default => DEFAULT_ADDRESS,
+                // The message ends with a hint.
+                _ => "",
+            };
+            return Preflight::failed(format!("the graph: {}", error.message), help.to_owned());
         }
         found.ready.push("graph answers".to_owned());
         found.failures = uncompilable(engine, neo4j).await;
@@ -250,6 +282,18 @@ async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<PreflightFailu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::neo4j::Neo4jConfig;
+
+    #[test]
+    fn the_default_address_of_the_database_is_told_from_one_that_somebody_names() {
+        let named = |uri: Option<&str>, variable: Option<&str>| {
+            let config = Neo4jConfig { uri: uri.map(str::to_owned), ..Neo4jConfig::default() };
+            let credentials = Credentials { neo4j_uri: variable.map(str::to_owned), ..Credentials::default() };
+            is_default(&GraphConfig::Neo4j(config), &credentials)
+        };
+        assert!(named(None, None));
+        assert!(!named(Some("bolt://h"), None) && !named(None, Some("bolt://h")));
+    }
 
     #[test]
     fn an_address_is_looked_for_only_where_it_is_known() {

@@ -121,7 +121,10 @@ impl Talk<'_, '_> {
             Ok(reply) => self.conversation.persona_replied(reply?),
             // The time is the agent's doing where it took most of it.
             Err(_) if self.limit.is_spent_by_agent() => self.conversation.time_ran_out(self.limit.seconds),
-            Err(_) => return Err(Stop::broken(self.limit.ran_out_while("the persona's model was being waited for"))),
+            Err(_) => {
+                let what = self.limit.ran_out_while("the persona's model was being waited for");
+                return Err(Stop::broken(persona.last_failure.after(what)));
+            }
         }
         Ok(())
     }
@@ -167,6 +170,7 @@ impl Talk<'_, '_> {
             _ if !engine.resources.agent_has_answered() && blames_the_job(self.session, &error, &turn) => {
                 return Err(Stop::broken(with_hint(engine, &error)));
             }
+            AgentErrorKind::Busy => self.conversation.agent_failed(turn, with_hint(engine, &error)),
             _ => self.conversation.agent_failed(turn, error.message),
         }
         Ok(())

@@ -2,11 +2,11 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::sink::Durability;
 use super::talk::converse;
 use super::trial_env::{SetupMode, TrialEnv};
+use super::trial_limit::TrialLimit;
 use super::watch::Watch;
 use super::{Engine, evaluate, judge, observe};
 use crate::agent::managed::Listener;
@@ -148,12 +148,13 @@ fn name(engine: &Engine, number: u32) -> String {
 async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     let (engine, id) = (env.engine, &env.trial.id);
     let seconds = engine.plan.job.limits.trial_seconds;
-    let mut session =
-        tokio::time::timeout(Duration::from_secs_f64(seconds), env.open()).await.unwrap_or_else(|_| {
-            Err(Stop::broken(format!(
-                "the conversation's time limit of {seconds} s (limits.trial) ran out while a session was being opened"
-            )))
-        })?;
+    let opening = TrialLimit::new(seconds, engine.clock.start(), env.limiter.clone());
+    let mut session = opening.within(env.open()).await.unwrap_or_else(|| {
+        Err(Stop::broken(opening.ran_out_while(match env.limiter.refusals() {
+            Some(_) => "the agent refused to open a session (429) because of our other conversations; try target.maxConcurrency",
+            None => "a session was being opened",
+        })))
+    })?;
     let session_id = session.id().to_owned();
     let user = env.user.clone();
     if engine.plan.isolation != Isolation::Shared {

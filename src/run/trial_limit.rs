@@ -46,6 +46,24 @@ impl TrialLimit {
         (spent_ms, waited_ms)
     }
 
+    /// Waits for something; `None` where the time ran out. The time for which a request waits for its turn while other
+    /// conversations are served doesn't count.
+    pub(super) async fn within<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut future = std::pin::pin!(future);
+        let before = self.limiter.queued_ms();
+        loop {
+            let queued_ms = self.limiter.queued_ms() - before;
+            let left = Duration::from_secs_f64((self.seconds - (self.spent_ms() - queued_ms) / 1000.0).max(0.0));
+            // Looked at now and then: while it is queued the time that is left stays the same.
+            let wait = if queued_ms > 0.0 && !left.is_zero() { left.max(Duration::from_millis(50)) } else { left };
+            match tokio::time::timeout(wait, &mut future).await {
+                Ok(outcome) => return Some(outcome),
+                Err(_) if left.is_zero() => return None,
+                Err(_) => {}
+            }
+        }
+    }
+
     pub(super) fn left(&self) -> Duration {
         Duration::from_secs_f64((self.seconds - self.spent_ms() / 1000.0).max(0.0))
     }

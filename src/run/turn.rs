@@ -25,7 +25,7 @@ impl Talk<'_, '_> {
         let saying = outage_check.clone().during(self.session.say(&turn.user, &mut attempts));
         let reply = tokio::select! {
             biased;
-            reply = tokio::time::timeout(self.limit.left(), saying) => reply.ok(),
+            reply = self.limit.within(saying) => reply,
             how = ended(self.lifeline.as_mut()) => {
                 process_end = Some(format!("the agent's process ended ({how}) in turn {number}"));
                 None

@@ -1,8 +1,8 @@
 //! An agent that refuses requests (429, or 503 with `Retry-After`): while other conversations are open nobody has failed, and
 //! no wait is the agent's time; alone it is at fault after some patience.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use eval_job::evidence::FailedTry;
@@ -140,6 +140,58 @@ async fn an_agent_that_refuses_several_for_ever_is_not_graded_and_one_that_refus
     let ran = run(&server, ("", ""), &["-j", "1", "--condition", "with-facts"]);
     assert!(ran.all(|outcome| matches!(outcome, Outcome::AgentFailed { .. })), "{}", ran.words);
     assert!(ran.took > Duration::from_secs(10), "after {:?}", ran.took);
+    let waited_ms: f64 = ran.failures().iter().filter_map(|failed| failed.waited_ms).sum();
+    assert!(waited_ms > 20_000.0, "the waits are told: {:?}", ran.failures());
+}
+
+/// An agent that talks with one conversation at a time, from its session or its first message on until it has sent three.
+async fn one_at_a_time(refuses_sessions: bool, refusal: fn() -> Answer) -> Server {
+    #[derive(Default)]
+    struct Talk {
+        session: usize,
+        messages: usize,
+        opened: usize,
+    }
+    let talk = Mutex::new(Talk::default());
+    Server::start(move |_, request: &Received| {
+        let mut talk = talk.lock().unwrap();
+        if request.target.ends_with("/sessions") {
+            talk.opened += 1;
+            if refuses_sessions && talk.session != 0 {
+                return refusal();
+            }
+            if refuses_sessions {
+                talk.session = talk.opened;
+            }
+            return Answer::json(200, format!(r#"{{"sessionId": "{}"}}"#, talk.opened));
+        }
+        let session = serde_json::from_str::<serde_json::Value>(&request.body).unwrap()["sessionId"].clone();
+        let session = session.as_str().unwrap().parse().unwrap();
+        if ![0, session].contains(&talk.session) {
+            return refusal();
+        }
+        talk.session = session;
+        talk.messages += 1;
+        if talk.messages.is_multiple_of(3) {
+            talk.session = 0;
+        }
+        reply()
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
+    let refusals: [fn() -> Answer; 2] = [|| Answer::json(429, ""), || Answer::json(503, "").with("retry-after", "1")];
+    for (refuses_sessions, refusal) in [(false, refusals[0]), (true, refusals[0]), (false, refusals[1])] {
+        let server = one_at_a_time(refuses_sessions, refusal).await;
+        // A conversation's own time has room for three messages, and none for the turns of the others.
+        let ran = run(&server, ("", "trial: 8"), TEN);
+        assert!(ran.all(|outcome| *outcome == Outcome::Graded), "{refuses_sessions}: {}", ran.words);
+        assert_eq!(ran.failures(), [], "none counts");
+        assert!(ran.refusals() >= 8, "{}", ran.words);
+        assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,7 +230,7 @@ async fn limits_count_while_a_session_is_opened_and_before_the_first() {
     let mut server = Server::start(|_, _| Answer::json(429, "").with("retry-after", "60")).await;
     let ran = run(&server, ("", "trial: 2"), &["-j", "10"]);
     assert!(ran.took < Duration::from_secs(20), "{:?}", ran.took);
-    let is_told = |outcome: &Outcome| matches!(outcome, Outcome::Broken { error } if error.contains("limits.trial"));
+    let is_told = |outcome: &Outcome| matches!(outcome, Outcome::Broken { error } if error.contains("limits.trial") && error.contains("(429)"));
     assert!(ran.status == Some(102) && ran.all(is_told), "{}", ran.words);
     // A host that never answers: the look at what is there takes ten seconds.
     server.url = "http://192.0.2.1:9".to_owned();

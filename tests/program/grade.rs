@@ -51,6 +51,9 @@ fn a_run_is_graded_again_by_its_own_job_or_by_a_corrected_one() {
 #[test]
 fn weights_are_others_and_what_only_the_graph_can_tell_is_missing() {
     let folder = kept(JOB);
+    let (status, words) = run(folder.path(), &["grade", "--weights", "tasks=1,assertions=0,tasks=2"]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("--weights names tasks twice"), "{words}");
     let (status, words) = run(folder.path(), &["grade", "--weights", "assertions=0"]);
     assert_eq!(status, Some(0), "{words}");
     let more = format!(

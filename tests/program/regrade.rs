@@ -65,6 +65,22 @@ fn run_folder(folder: &Path) -> std::path::PathBuf {
 }
 
 #[test]
+fn a_judge_that_refuses_the_key_is_asked_once_and_one_that_is_not_there_never() {
+    let folder = kept();
+    let refusal = json!({"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}});
+    let judge = judge(move |_| Reply::Json(401, refusal.clone()));
+    let (status, words) = grade(folder.path(), &judge, &[]);
+    assert_eq!((status, judge.requests().len()), (Some(102), 1), "{words}");
+    assert!(words.contains("Incorrect API key provided") && words.contains("check OPENAI_API_KEY"), "{words}");
+    assert!(words.contains("nothing more is asked of it"), "{words}");
+    let mut command = eval_job(folder.path());
+    command.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").env("OPENAI_API_KEY", "sk-hush");
+    let output = command.args(["grade", "--scorer-model", "openai/other"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(102));
+    assert!(self::words(&output).contains("the model of judge is not reachable"), "{}", self::words(&output));
+}
+
+#[test]
 fn another_judge_is_asked_the_same_to_the_byte_and_its_verdict_stands_beside_the_first() {
     let folder = kept();
     let judge = judge(|_| verdict(0.25));

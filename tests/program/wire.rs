@@ -166,6 +166,19 @@ fn show_says_which_line_of_the_journal_is_not_what_was_written() {
     let (status, words) = shown(&[&lines[..4], &lines[5..]].concat());
     assert_eq!(status, Some(102));
     assert!(words.contains("line 5 of the journal is damaged (entry 5 was deleted before it)"), "{words}");
+    // The first line, altered but readable; no JSON any more; and deleted.
+    let beginning = lines[0].replacen("\"jobFile\":\"", "\"jobFile\":\"x", 1);
+    let (status, words) = shown(&[&[beginning.as_str()], &lines[1..]].concat());
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("line 1 of the journal is damaged (it was altered"), "{words}");
+    for rest in [[&["{nonsense\n"], &lines[1..]].concat(), lines[1..].to_vec()] {
+        let (status, words) = shown(&rest);
+        assert_eq!(status, Some(102), "{words}");
+        assert!(words.contains("line 1 of the journal is damaged") && words.contains("isn't known"), "{words}");
+        let output = eval_job(folder.path()).args(["show", "-v"]).output().unwrap();
+        let page = String::from_utf8(output.stdout).unwrap();
+        assert!(page.contains("agent ("), "the conversations are shown: {page}");
+    }
     let (status, words) = shown(&lines[..lines.len() - 1]);
     assert_eq!(status, Some(0));
     assert!(words.contains(&format!("and had {} when the run ended", lines.len())), "{words}");

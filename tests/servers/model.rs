@@ -17,6 +17,13 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
     if behaviour == "wrong-key" {
         return Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error"));
     }
+    match behaviour {
+        "web-page" => return Reply::Body(200, "text/html", b"<html><body>Welcome</body></html>".to_vec()),
+        "no-such-page" => return Reply::Body(404, "text/html", b"<html><body>Not found</body></html>".to_vec()),
+        "out-of-order" => return Reply::Json(500, error("out of order", "server_error")),
+        "no-questions-asked" if request.body == "{}" => return Reply::Json(500, error("KeyError", "server_error")),
+        _ => {}
+    }
     if behaviour == "lists-nothing" && request.path == "/v1/models" {
         return Reply::Json(403, error("Missing scopes: api.model.read", "invalid_request_error"));
     }
@@ -40,6 +47,7 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
         ("persona-never-ends", false) | ("judge-never-ends", true) => cut_off("Well, let me see, and then", 0),
         ("reasons", _) if body["max_tokens"].as_u64().is_some_and(|tokens| tokens < 10_000) => cut_off("", 400),
         ("unauthorized", _) => Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error")),
+        ("judge-out-of-order", true) => Reply::Json(500, error("out of order", "server_error")),
         ("silent", _) | ("judge-silent", true) => Reply::Silence,
         ("persona-down", false) | ("judge-down", true) => Reply::Json(400, error("no", "invalid_request_error")),
         (_, true) => completion(&judge(behaviour, &messages)),

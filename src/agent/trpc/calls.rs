@@ -55,7 +55,13 @@ impl Wire for TrpcWire {
     }
 
     fn document(&mut self, reply: &HttpReply) -> Result<Value, HttpFault> {
-        self.reply = Some(reply.object()?);
+        let run: RunReply = reply.object()?;
+        if !run.is_run() {
+            return Err(
+                reply.misshapen("what came is no run: it has neither events nor messages, and no end that a run has")
+            );
+        }
+        self.reply = Some(run);
         Ok(Value::Null)
     }
 

@@ -9,6 +9,9 @@ const ADDITIVE: &str = "COUNT SUM COLLECT SIZE";
 /// it.
 const MIXING: &str = "MAX MIN AVG STDEV STDEVP PERCENTILECONT PERCENTILEDISC REDUCE HEAD LAST";
 
+/// Functions of all rows.
+const AGGREGATIONS: &str = "COUNT SUM COLLECT MAX MIN AVG STDEV STDEVP PERCENTILECONT PERCENTILEDISC";
+
 /// Whether a query's new rows, or the difference of its counts and lists, are what it would return without what was there
 /// before. `max(t.from)`, `toString(count(t))`, `LIMIT 1` and `WITH count(t) AS c WHERE c = 1` mix both.
 pub fn can_be_kept_apart(cypher: &str, before: &Table, after: &Table) -> bool {
@@ -45,6 +48,34 @@ pub fn can_be_kept_apart(cypher: &str, before: &Table, after: &Table) -> bool {
         }
     }
     true
+}
+
+/// A query that counts what the functions of another one read: `MATCH (t:Train) RETURN CASE WHEN count(t) = 1 THEN …` says
+/// the same with two trains as with none. `None` where what was there can be taken away, or nothing is counted.
+pub fn counts(cypher: &str) -> Option<String> {
+    let (s, nothing) = (Statement::parse(cypher), Table { columns: Vec::new(), rows: Vec::new() });
+    if s.has_union() || can_be_kept_apart(cypher, &nothing, &nothing) {
+        return None;
+    }
+    s.projections.iter().find_map(|projection| {
+        let counts: Vec<String> = (projection.at..projection.end).filter_map(|at| count_of(&s, at)).collect();
+        let before = &cypher[..s.tokens[projection.at].at];
+        (!counts.is_empty()).then(|| format!("{before}RETURN {}", counts.join(", ")))
+    })
+}
+
+/// How many values the function at this token reads: an aggregation, a subquery or a comprehension of patterns.
+fn count_of(s: &Statement<'_>, at: usize) -> Option<String> {
+    let inside = || Some(at + 2..s.close(at + 1)?);
+    if s.keyword(at, AGGREGATIONS) && s.is(at + 1, "(") {
+        let argument = s.list(inside()?).swap_remove(0);
+        return Some(format!("count({})", s.text(&argument)));
+    }
+    if s.keyword(at, "COUNT EXISTS") && s.is(at + 1, "{") {
+        return Some(format!("sum(COUNT {{ {} }})", s.text(&inside()?)));
+    }
+    let list = s.open(at).filter(|_| is_pattern(s, at) && s.is(at, "|"))?;
+    Some(format!("sum(size({}))", s.text(&(list..s.close(list)? + 1))))
 }
 
 /// Counts and lists of one row; of several groups, rows can't be matched.
@@ -113,6 +144,24 @@ mod tests {
             "MATCH (c:Count) RETURN c.count",
         ] {
             assert!(is_apart(cypher, Value::Int(1)), "{cypher}");
+        }
+    }
+
+    #[test]
+    fn what_a_query_reads_is_counted_where_its_result_does_not_tell() {
+        for (cypher, expected) in [
+            ("MATCH (t:Train) RETURN CASE WHEN count(t) = 1 THEN 1 END", Some("MATCH (t:Train) RETURN count(t)")),
+            (
+                "MATCH (t:Train) WITH count(DISTINCT t) AS c WHERE c = 1 RETURN c",
+                Some("MATCH (t:Train) RETURN count(DISTINCT t)"),
+            ),
+            ("MATCH (t) RETURN percentileDisc(t.x, 0.5), max(t.y)", Some("MATCH (t) RETURN count(t.x), count(t.y)")),
+            ("RETURN CASE WHEN COUNT { (:A)-->() } = 1 THEN 1 END", Some("RETURN sum(COUNT { (:A)-->() })")),
+            ("MATCH (u:U) RETURN size([(u)-->(t) | t]) IN [1]", Some("MATCH (u:U) RETURN sum(size([(u)-->(t) | t]))")),
+            ("MATCH (t:Train) RETURN count(t)", None),
+            ("MATCH (t:Train) RETURN t.from LIMIT 1", None),
+        ] {
+            assert_eq!(counts(cypher).as_deref(), expected, "{cypher}");
         }
     }
 

@@ -14,7 +14,7 @@ mod show;
 mod sides;
 
 pub use added::{holds_of_added_sides, holds_of_what_was_added};
-pub use apart::can_be_kept_apart;
+pub use apart::{can_be_kept_apart, counts};
 pub use config::CypherCheck;
 pub use sides::{Sides, sides};
 pub use typo::LABELS;

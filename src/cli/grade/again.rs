@@ -190,7 +190,9 @@ impl<'a> Again<'a> {
     /// Why there is no reply to a question.
     fn why_none(&self, something_was_asked: bool) -> String {
         match &self.grading {
-            Some((_, Some(AskingStopped::LimitReached(why)))) => format!("the judge was not asked: {why}"),
+            Some((_, Some(AskingStopped::LimitReached(why) | AskingStopped::Refused(why)))) => {
+                format!("the judge was not asked: {why}")
+            }
             Some(_) => "the judge was not asked".to_owned(),
             None if something_was_asked => {
                 "the judge was asked something else, and never this; --scorer-model MODEL asks it".to_owned()

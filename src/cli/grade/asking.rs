@@ -149,12 +149,20 @@ impl Asking<'_> {
             job: Box::new(serde_json::to_value(&*engine.plan.job).unwrap_or_default()),
             templates: again.templates.as_ref().map(|templates| templates.sources().clone()).unwrap_or_default(),
         })?;
+        let found = run::preflight_of_judge(engine, &self.signals.interrupt).await.unwrap_or_default();
+        if !found.failures.is_empty() {
+            let (file, failures) = ("--scorer-model".to_owned(), found.failures);
+            return Err(AskError::Cli(CliError::NotReady { file, failures }));
+        }
         let conversations = run.trials().filter_map(|trial| {
             let conversation =
                 trial.map_err(|error| AskError::Cli(error.into())).map(|trial| again.conversation(trial));
             conversation.transpose().map(|conversation| without_answered(journal, conversation?, earlier.as_ref()))
         });
         let stopped = run::ask_again(engine, conversations, &self.signals.interrupt).await?;
+        if let Some(AskingStopped::Refused(why)) = &stopped {
+            self.printer.note(&format!("{why}; nothing more is asked of it"));
+        }
         if let Some(AskingStopped::LimitReached(why)) = &stopped {
             journal.append(&Entry::LimitReached { at: clock.wall(), why: why.clone() })?;
         }

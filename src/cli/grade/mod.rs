@@ -28,6 +28,14 @@ use asking::{Asking, JudgeAnswers};
 /// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
 pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let files = check_outputs(&args.output)?;
+    if let Some((name, _)) = args
+        .weights
+        .iter()
+        .enumerate()
+        .find_map(|(at, weight)| args.weights[..at].iter().find(|(name, _)| *name == weight.0))
+    {
+        return Err(CliError::RepeatedWeight(name.clone()));
+    }
     if args.runs.len() > 1 && !args.output.is_empty() {
         return Err(CliError::SharedOutput(args.runs.len()));
     }

@@ -278,6 +278,34 @@ fn what_was_there_before_may_not_be_kept_apart() {
 }
 
 #[test]
+fn two_leftovers_are_seen_where_the_query_says_the_same_of_none() {
+    let query = "MATCH (t:Train) RETURN CASE WHEN count(t) = 1 THEN 'ok' ELSE 'no' END";
+    let check = CypherCheck { cypher: query.to_owned(), expected: "ok".into() };
+    let booked = assertion(AssertionCheck::Cypher(check));
+    let seen = |counted: i64| {
+        let table = |value| Table { columns: vec!["x".to_owned()], rows: vec![vec![value]] };
+        let word = if counted == 1 { "ok" } else { "no" };
+        let result = Observed::Seen(table(Value::String(word.to_owned())));
+        let sides = Some(table(Value::Int(counted)));
+        vec![QueryObservation { assertion: AssertionId::new("0"), result, sides }]
+    };
+    let is_excused = |before: i64, after: i64, labels: &[&str]| {
+        let evidence = Evidence {
+            before: Some(ObservedState { may_be_left_over: true, queries: seen(before), ..ObservedState::default() }),
+            empty: Some(ObservedState { queries: seen(0), ..ObservedState::default() }),
+            queries: seen(after),
+            changes: changes(labels),
+            ..Evidence::sample()
+        };
+        let fails = Component::scored(Score::ZERO, "expected ok");
+        weigh(&booked, input(&job(), &evidence), fails).0.is_missing()
+    };
+    assert!(is_excused(2, 3, &["Train"]) && is_excused(1, 2, &["Train"]));
+    assert!(!is_excused(0, 2, &["Train"]), "nothing was there, and it was done twice");
+    assert!(!is_excused(2, 2, &["Message"]), "nothing was done");
+}
+
+#[test]
 fn what_reads_no_graph_is_never_shown_by_a_change_of_it() {
     let evidence = Evidence {
         before: Some(state(Ok(1))),

@@ -125,3 +125,51 @@ async fn the_number_of_requests_at_once_settles_where_an_agent_takes_them() {
     let refusals = refusals.into_inner();
     assert!(refusals <= 60, "{refusals}");
 }
+
+/// An agent that talks with one conversation at a time, 5 messages each: all 20 get their turn, however long the others take, and
+/// few requests are refused.
+#[tokio::test]
+async fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
+    let limiter = limiter(QUICK);
+    let (serving, refusals) = (AtomicU32::new(0), AtomicU32::new(0));
+    let talk = async |number: u32| {
+        let conversation = limiter.open_conversation();
+        let mut left = 5;
+        while left > 0 {
+            let permit = conversation.acquire().await.unwrap();
+            // The agent notices within a moment.
+            tokio::task::yield_now().await;
+            let _ = serving.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
+            if serving.load(Ordering::SeqCst) != number {
+                refusals.fetch_add(1, Ordering::SeqCst);
+                assert_eq!(conversation.refused(permit, None), Some(AfterRefusal::Retry));
+                continue;
+            }
+            // Longer than anybody waits for an agent that serves nobody.
+            tokio::time::sleep(PATIENCE / 2).await;
+            conversation.answered(permit);
+            left -= 1;
+        }
+        serving.store(0, Ordering::SeqCst);
+    };
+    futures_util::future::join_all((1..=20).map(talk)).await;
+    let refusals = refusals.into_inner();
+    assert!(refusals < 1000, "{refusals}");
+}
+
+#[tokio::test]
+async fn an_attempt_that_fails_otherwise_ends_the_wait_for_a_turn() {
+    let limiter = limiter(QUICK);
+    let (one, other) = (limiter.open_conversation(), limiter.open_conversation());
+    let permit = one.acquire().await.unwrap();
+    one.answered(permit);
+    for _ in 0..3 {
+        let permit = other.acquire().await.unwrap();
+        assert_eq!(other.refused(permit, None), Some(AfterRefusal::Retry));
+    }
+    assert!(other.queued_ms() > 0.0, "it waits for its turn");
+    // An error 500.
+    drop(other.acquire().await.unwrap());
+    let again = tokio::time::timeout(PATIENCE, other.acquire()).await;
+    assert!(again.is_ok_and(|permit| permit.is_ok()));
+}

@@ -116,10 +116,15 @@ impl<R: BufRead> Iterator for Entries<R> {
             match self.checked() {
                 Ok(entry) => return Some(entry),
                 Err(damage) => {
-                    self.left_out += 1;
-                    // Nothing is known of a run without its beginning.
-                    self.is_over |= self.read == 1;
                     self.damaged.get_or_insert((self.read, damage));
+                    // Nothing can be told of a run without its beginning: what can be read of it is told as damaged.
+                    if let (1, Ok(altered @ Entry::RunStarted { .. })) =
+                        (self.read, entry(&self.line, self.redactor.as_ref()))
+                    {
+                        self.expected = 2;
+                        return Some(altered);
+                    }
+                    self.left_out += 1;
                 }
             }
         }

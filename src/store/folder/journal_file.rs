@@ -1,6 +1,6 @@
 //! A run that is read from its journal: once from end to end, then trial by trial.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,10 @@ use std::sync::Arc;
 use super::entries::{Entries, LineSpan, entry_at, first_line, has_ended};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
-use crate::evidence::TrialId;
-use crate::record::{Entry, FORMAT_VERSION, Fold, ListedRun, Overview, RunSummary, TrialRecord, Verdict};
+use crate::evidence::{Condition, TrialId};
+use crate::record::{
+    Entry, FORMAT_VERSION, Fold, ListedProvenance, ListedRun, Overview, Provenance, RunSummary, TrialRecord, Verdict,
+};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
 
@@ -24,6 +26,8 @@ pub struct JournalFile {
     /// The trials by their numbers, each with its lines.
     trials: BTreeMap<u32, (TrialId, Vec<LineSpan>)>,
     lines: usize,
+    /// Whether its first line could not be read.
+    is_headless: bool,
     /// The job that it was held with, if that was kept.
     pub job: Option<Box<serde_json::Value>>,
     /// The templates of its prompts, if those were kept.
@@ -57,6 +61,7 @@ impl JournalFile {
             redactor: None,
             trials: BTreeMap::new(),
             lines: 0,
+            is_headless: false,
             job: None,
             templates: BTreeMap::new(),
             note: None,
@@ -136,6 +141,45 @@ impl JournalFile {
         Ok(trial)
     }
 
+    /// A beginning in place of one that can't be read: the numbers of the trials are in their entries, and the rest may be
+    /// in `summary.json`. `None` where there are no trials either.
+    fn stand_in(&self) -> io::Result<Option<Entry>> {
+        let mut file = &*self.file;
+        let place = file.stream_position()?;
+        file.seek(SeekFrom::Start(0))?;
+        let (mut numbers, mut began) = (BTreeSet::new(), None);
+        for entry in Entries::new(BufReader::with_capacity(1 << 16, file)) {
+            numbers.extend(entry.trial());
+            if let Entry::TrialStarted { at, .. } = entry {
+                began.get_or_insert(at);
+            }
+        }
+        file.seek(SeekFrom::Start(place))?;
+        let Some(at) = began else { return Ok(None) };
+        let summary = summary::read(&self.folder);
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (id, known) = summary.map_or((name, ListedProvenance::default()), |it| (it.id, it.provenance));
+        let ListedProvenance { job, job_file, selection, models } = known;
+        let provenance = Provenance { job, job_file, selection, models, ..Provenance::default() };
+        let model = provenance.models.first().cloned().unwrap_or_default();
+        let trial = |number| TrialId {
+            number,
+            case: String::new(),
+            model: model.clone(),
+            condition: Condition::WithoutFacts,
+            repeat: number,
+        };
+        Ok(Some(Entry::RunStarted {
+            version: FORMAT_VERSION,
+            id,
+            at,
+            provenance: Box::new(provenance),
+            job: None,
+            templates: BTreeMap::new(),
+            trials: numbers.into_iter().map(trial).collect(),
+        }))
+    }
+
     /// The damage of a journal of which these lines were read, in a sentence.
     fn trouble<R>(&self, entries: &Entries<R>) -> Option<String> {
         let before = summary::journal_lines(&self.folder);
@@ -146,7 +190,13 @@ impl JournalFile {
                     1 => "; 1 line is left out".to_owned(),
                     several => format!("; {several} lines are left out"),
                 };
-                Some(format!("line {line} of the journal is damaged ({why}){left_out}"))
+                let headless = match self.is_headless {
+                    true => {
+                        "; which case, model and condition a conversation was of stood in its first line, and isn't known"
+                    }
+                    false => "",
+                };
+                Some(format!("line {line} of the journal is damaged ({why}){left_out}{headless}"))
             }
             (None, 0, Some(before)) if before > entries.read => Some(format!(
                 "the journal ends with line {}, and had {before} when the run ended: what followed was deleted",
@@ -166,8 +216,16 @@ impl StoredRun for JournalFile {
         (&*file).seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;
         let mut entries = Entries::new(BufReader::with_capacity(1 << 16, &*file));
         entries.redactor = self.redactor.clone();
-        let mut fold = None;
-        if let Some(first) = entries.next() {
+        let (mut fold, mut next) = (None, entries.next());
+        let first = match next.take_if(|first| matches!(first, Entry::RunStarted { .. })) {
+            None if entries.damaged.is_some() => {
+                let first = self.stand_in().map_err(|source| unreadable(&self.path, source))?;
+                self.is_headless = first.is_some();
+                first
+            }
+            first => first,
+        };
+        if let Some(first) = first {
             if let Entry::RunStarted { trials, job, templates, .. } = &first {
                 self.job.clone_from(job);
                 self.templates.clone_from(templates);
@@ -176,7 +234,7 @@ impl StoredRun for JournalFile {
             fold = Fold::begin(first);
         }
         if let Some(fold) = &mut fold {
-            while let Some(entry) = entries.next() {
+            while let Some(entry) = next.take().or_else(|| entries.next()) {
                 if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
                     spans.push(entries.span);
                 }

@@ -23,6 +23,16 @@ pub struct RunReply {
     error_message: String,
 }
 
+impl RunReply {
+    /// Whether it is a run's: it has one of a run's ends, or something that a run brings.
+    pub fn is_run(&self) -> bool {
+        ["completed", "failed", "incomplete"].contains(&self.status.as_str())
+            || self.events.is_some()
+            || self.messages.is_some()
+            || !self.error_message.is_empty()
+    }
+}
+
 /// The body of `POST …/runs`. The server refuses keys that it does not know, so none is sent that need not be.
 pub fn run_request(user: &str, session: &str, message: &str, runtime_state: &Map<String, Value>) -> Value {
     let mut body = json!({

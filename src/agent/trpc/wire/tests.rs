@@ -140,6 +140,20 @@ fn what_the_agent_reports_as_its_failure_is_one() {
 }
 
 #[test]
+fn a_reply_that_is_no_run_is_told_from_one_that_failed() {
+    for (reply, is_run) in [
+        (json!({"status": "ok"}), false),
+        (json!({"status": "completed"}), true),
+        (json!({"status": "failed"}), true),
+        (json!({"status": "cancelled", "errorMessage": "by the user"}), true),
+        (json!({"status": "running", "events": []}), true),
+    ] {
+        let read: RunReply = serde_json::from_value(reply.clone()).unwrap();
+        assert_eq!(read.is_run(), is_run, "{reply}");
+    }
+}
+
+#[test]
 fn nothing_is_sent_that_an_older_server_would_refuse() {
     let body = run_request("ann", "s1", "Hi", &Map::new());
     assert_eq!(
