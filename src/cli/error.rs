@@ -271,7 +271,7 @@ impl CliError {
                 failures.iter().map(line).collect::<Vec<_>>().join("\n")
             }
             CliError::UnknownFormat(path) => format!(
-                "{error} {}: the ending tells no format\n  try: a name that ends in .json, or in tokens.json for the tokens that the models took",
+                "{error} {}: the ending tells no format\n  try: a name that ends in .json, .html, .xml (JUnit), .md or .csv, or in tokens.json for the tokens that the models took",
                 plain(&path.display().to_string())
             ),
             CliError::RepeatedWeight(name) => {

@@ -11,22 +11,32 @@ use crate::plan::Refusal;
 use crate::prompt::Templates;
 use crate::record::{DocumentError, Overview, TrialRecord};
 use crate::report::{Format, WrittenRun};
+use crate::secret::Variables;
 use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
+
+/// The variable by which a step of GitHub Actions is told where its summary goes: to a file without an ending, to which
+/// each command of the step adds something.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// A file of `-o`.
 #[derive(Debug, Clone)]
 pub(super) struct OutputFile {
     path: PathBuf,
     format: Format,
+    /// Whether what is in the file stays.
+    is_appended: bool,
 }
 
 /// The files of `-o`. Endings that tell no format and files that can't be written are refused before anything else happens.
-pub(super) fn check_outputs(paths: &[PathBuf]) -> Result<Vec<OutputFile>, CliError> {
+pub(super) fn check_outputs(paths: &[PathBuf], variables: &Variables) -> Result<Vec<OutputFile>, CliError> {
+    let summary = variables.text(STEP_SUMMARY).map(Path::new);
     let checked = |path: &PathBuf| {
-        let format = Format::from_path(path).ok_or_else(|| CliError::UnknownFormat(path.clone()))?;
+        let is_appended = summary == Some(path.as_path());
+        let format = if is_appended { Some(Format::Markdown) } else { Format::from_path(path) };
+        let format = format.ok_or_else(|| CliError::UnknownFormat(path.clone()))?;
         check_place(path)?;
-        Ok(OutputFile { path: path.clone(), format })
+        Ok(OutputFile { path: path.clone(), format, is_appended })
     };
     paths.iter().map(checked).collect()
 }
@@ -83,7 +93,12 @@ pub(super) struct Output<'a, R> {
 pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) -> Result<(), CliError> {
     for file in files {
         let unwritable = |source| CliError::Unwritable { path: file.path.clone(), source, help: None };
-        write_one(file, runs, BufWriter::new(File::create(&file.path).map_err(unwritable)?))?;
+        let mut options = File::options();
+        let options = match file.is_appended {
+            true => options.append(true).create(true),
+            false => options.write(true).create(true).truncate(true),
+        };
+        write_one(file, runs, BufWriter::new(options.open(&file.path).map_err(unwritable)?))?;
     }
     Ok(())
 }
@@ -94,7 +109,11 @@ pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[Output<'
         let mut text = Vec::new();
         write_one(file, runs, &mut text)?;
         let unwritable = |source| CliError::Unwritable { path: file.path.clone(), source, help: None };
-        fs::write(&file.path, text).map_err(unwritable)?;
+        let written = match file.is_appended {
+            true => File::options().append(true).create(true).open(&file.path).and_then(|mut it| it.write_all(&text)),
+            false => fs::write(&file.path, text),
+        };
+        written.map_err(unwritable)?;
     }
     Ok(())
 }

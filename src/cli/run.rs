@@ -26,7 +26,7 @@ use crate::store::{Store, StoredRun};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
 pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    let outputs = check_outputs(&args.output)?;
+    let outputs = check_outputs(&args.output, &context.credentials.variables)?;
     certificates::warn(context, printer);
     let runtime = runtime()?;
     let plans = {

@@ -15,7 +15,7 @@ use crate::text::nearest;
 
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
 pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    let files = check_outputs(&args.output)?;
+    let files = check_outputs(&args.output, &context.credentials.variables)?;
     // A run may have been kept before keys were cleared from it.
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());

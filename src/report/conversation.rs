@@ -137,19 +137,31 @@ fn printed(output: &AgentOutput, ink: Ink) -> String {
 /// An event of the agent's work: each kind has a name and a colour of its own.
 pub fn event(event: &Event, ink: Ink) -> String {
     use anstyle::AnsiColor::{Blue, Cyan, Green, Magenta, Yellow};
-    let (colour, kind, text) = match &event.kind {
-        EventKind::SystemPrompt { text } => (Magenta, "system prompt", text.clone()),
+    let colour = match &event.kind {
+        EventKind::SystemPrompt { .. } => Magenta,
+        EventKind::GraphRequest { .. } => Blue,
+        EventKind::FunctionCall(_) => Cyan,
+        EventKind::FunctionResponse { .. } => Green,
+        EventKind::Other { .. } => Yellow,
+    };
+    let (kind, text) = event_words(event);
+    format!("{} {}", ink.paint(colour.on_default(), &format!("[{kind}]")), indented(&text))
+}
+
+/// The kind of an event, and its text.
+pub(super) fn event_words(event: &Event) -> (&'static str, String) {
+    match &event.kind {
+        EventKind::SystemPrompt { text } => ("system prompt", text.clone()),
         EventKind::GraphRequest { content, summary_direction } => {
             let direction = summary_direction.as_deref().map(|direction| format!(" ({direction})")).unwrap_or_default();
-            (Blue, "graph request", format!("{content}{direction}"))
+            ("graph request", format!("{content}{direction}"))
         }
-        EventKind::FunctionCall(call) => (Cyan, "function call", format!("{} {}", call.function, call.args)),
+        EventKind::FunctionCall(call) => ("function call", format!("{} {}", call.function, call.args)),
         EventKind::FunctionResponse { output } => {
-            (Green, "function response", output.as_str().map_or_else(|| output.to_string(), str::to_owned))
+            ("function response", output.as_str().map_or_else(|| output.to_string(), str::to_owned))
         }
-        EventKind::Other { data } => (Yellow, "event", data.to_string()),
-    };
-    format!("{} {}", ink.paint(colour.on_default(), &format!("[{kind}]")), indented(&text))
+        EventKind::Other { data } => ("event", data.to_string()),
+    }
 }
 
 /// A change of the graph: `+` created, `-` deleted, `~` changed.

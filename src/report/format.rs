@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::token_file::write_token_file;
+use super::{csv, html, junit, markdown};
 use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::text::characters;
 
@@ -27,24 +28,46 @@ pub enum Format {
     Json,
     /// The tokens that the models took.
     Tokens,
+    /// JUnit XML, for the viewers of CI systems.
+    Junit,
+    /// Markdown, for the summary of a CI step.
+    Markdown,
+    /// A row a conversation, for spreadsheets and data frames.
+    Csv,
+    /// A page for a browser.
+    Html,
 }
+
+/// What writing a document comes to.
+pub(super) type DocumentResult<E> = Result<(), DocumentError<E>>;
 
 impl Format {
     /// The format that a file's ending tells.
     pub fn from_path(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_string_lossy().to_lowercase();
-        let endings = [("tokens.json", Format::Tokens), (".json", Format::Json)];
+        let endings = [
+            ("tokens.json", Format::Tokens),
+            (".json", Format::Json),
+            (".xml", Format::Junit),
+            (".md", Format::Markdown),
+            (".csv", Format::Csv),
+            (".html", Format::Html),
+        ];
         endings.into_iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, format)| format)
     }
 
     /// Writes runs, all of them into one document.
     ///
     /// # Errors
-    /// What the trials or the writer say.
-    pub fn write<E>(self, runs: &[WrittenRun<'_, E>], to: impl Write) -> Result<(), DocumentError<E>> {
+    /// [`DocumentError`]: a trial that can't be read, or a failing writer.
+    pub fn write<E>(self, runs: &[WrittenRun<'_, E>], mut to: impl Write) -> Result<(), DocumentError<E>> {
         match self {
             Format::Json => json(runs, to),
             Format::Tokens => write_token_file(runs, to),
+            Format::Junit => junit::write(runs, &mut to),
+            Format::Markdown => markdown::write(runs, &mut to),
+            Format::Csv => csv::write(runs, &mut to),
+            Format::Html => html::write(runs, &mut to),
         }
     }
 }
@@ -97,6 +120,10 @@ mod tests {
             ("run-tokens.json", Some(Format::Tokens)),
             ("json", None),
             ("a.txt", None),
+            ("out/junit.xml", Some(Format::Junit)),
+            ("a.md", Some(Format::Markdown)),
+            ("a.csv", Some(Format::Csv)),
+            ("a.HTML", Some(Format::Html)),
             ("..", None),
         ] {
             assert_eq!(Format::from_path(Path::new(name)), format, "{name}");

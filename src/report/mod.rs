@@ -4,12 +4,16 @@
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
 mod conversation;
+mod csv;
 mod failed_parts;
 mod format;
 mod gathered;
+mod html;
 mod ink;
 mod jobs;
+mod junit;
 mod listing;
+mod markdown;
 mod numbers;
 mod plain;
 mod scores;

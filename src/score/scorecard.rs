@@ -24,6 +24,18 @@ impl Scorecard {
         self.dimensions.iter().find(|dimension| dimension.name == name)
     }
 
+    /// The tasks and assertions that did not come out well or are missing, of the dimensions that count.
+    pub fn shortfalls(&self) -> impl Iterator<Item = &Item> {
+        let counted = self.dimensions.iter().filter(|dimension| dimension.weight > Weight::ZERO);
+        let items = counted.flat_map(|dimension| dimension.items.iter().map(move |item| (dimension.good_above, item)));
+        let has_lost = |(good_above, item): &(Option<Score>, &Item)| match &item.component {
+            Component::Scored { score, .. } => good_above.map_or(*score < Score::ONE, |line| *score <= line),
+            Component::NotApplicable { .. } => false,
+            Component::Missing { .. } => true,
+        };
+        items.filter(has_lost).map(|(_, item)| item)
+    }
+
     /// The trial's figure, where there is one.
     pub fn score(&self) -> Option<Score> {
         self.composite.score()

@@ -1,6 +1,7 @@
 //! The built program, as its users meet it: kills, a real Neo4j, and what leaves the machine.
 
 mod agent_limits;
+mod browser;
 mod budget;
 mod descriptors;
 mod faults;
@@ -13,6 +14,7 @@ mod memory;
 mod mistakes;
 mod model_limits;
 mod neo4j;
+mod outputs;
 mod providers;
 mod readme;
 mod real_model;

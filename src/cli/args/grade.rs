@@ -47,7 +47,7 @@ pub(in crate::cli) struct GradeArgs {
     #[command(flatten)]
     pub(in crate::cli) files: FileArgs,
 
-    /// Also write the run with its new grades to a file (.json, or tokens.json)
+    /// Also write the run with its new grades to a file: .json, .html, .xml (JUnit), .md, .csv, or tokens.json
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(in crate::cli) output: Vec<PathBuf>,
 }

@@ -103,8 +103,9 @@ pub(super) struct RunArgs {
     #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N", value_parser = whole_number::<u64>(0, u64::MAX))]
     pub(super) rng_seed: Option<u64>,
 
-    /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
-    /// the shape of Red Hat's token files
+    /// Also write a file; its ending tells the format: .json (the record), .html (a page for a browser), .xml (JUnit), .md (a
+    /// step's summary; $GITHUB_STEP_SUMMARY too), .csv (a row a conversation), or tokens.json in the shape of Red Hat's token
+    /// files. Several: -o a.json -o b.html
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 
@@ -257,8 +258,9 @@ pub(super) struct ShowArgs {
     #[arg(long, env = "EVAL_JOB_JSON", value_parser = FalseyValueParser::new())]
     pub(super) json: bool,
 
-    /// Also write the record to a file; its ending tells the format: .json, or tokens.json for what the models took, in
-    /// the shape of Red Hat's token files
+    /// Also write a file; its ending tells the format: .json (the record), .html (a page for a browser), .xml (JUnit), .md (a
+    /// step's summary; $GITHUB_STEP_SUMMARY too), .csv (a row a conversation), or tokens.json in the shape of Red Hat's token
+    /// files. Several: -o a.json -o b.html
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 }

@@ -27,7 +27,7 @@ use asking::{Asking, JudgeAnswers};
 
 /// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
 pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    let files = check_outputs(&args.output)?;
+    let files = check_outputs(&args.output, &context.credentials.variables)?;
     if let Some((name, _)) = args
         .weights
         .iter()

@@ -52,7 +52,7 @@ pub(super) fn digits(record: &RunSummary) -> usize {
 }
 
 /// The verdict's word, and what it rests on.
-fn words(overview: &Overview) -> (&'static str, String) {
+pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
     let record = &overview.summary;
     let gate = record.provenance.min_score;
     let is_below = |figure: &&ModelFigure| figure.figure.score().zip(gate).is_some_and(|(score, gate)| score < gate);

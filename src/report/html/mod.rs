@@ -1,0 +1,178 @@
+//! HTML: one file with everything in it, for a browser without a network and without scripts.
+//!
+//! Invariants: all texts pass through [`plain`](super::plain) and are escaped by the templates; the page forbids scripts and
+//! anything from elsewhere by its own policy (CSP), so that a text that were markup would still do nothing; it reads from top
+//! to bottom without sight, colours or a mouse.
+
+mod chart;
+mod run;
+mod style;
+mod trial;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use serde::Serialize;
+
+use super::format::{DocumentResult, WrittenRun};
+use super::{count, plain};
+use crate::record::{DocumentError, Verdict};
+use run::{Gathering, Job, RunView};
+use trial::TrialView;
+
+/// Conversations have so much room in the page: those that lost something all of it, all others a part.
+const ROOM: usize = 24 << 20;
+const ROOM_OF_OTHERS: usize = 8 << 20;
+/// Lines of conversations without their words have so much: after that they are counted.
+const ROOM_OF_LINES: usize = 40 << 20;
+
+/// Writes a page about these runs.
+pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> DocumentResult<E> {
+    let page = Templates::new();
+    let mut put = |text: String| to.write_all(text.as_bytes()).map_err(DocumentError::Write);
+    let jobs: Vec<Job> = runs.iter().map(|run| Job::of(run.overview)).collect();
+    let head = Head { title: title(runs), digest: style::digest(), style: style::STYLE, runs: &jobs };
+    put(page.render("head.html", &head)?)?;
+    for (run, number) in runs.iter().zip(1..) {
+        write_run(&page, run, (number, runs.len() > 1), &mut put)?;
+    }
+    put("</main>\n<footer><p>Written by eval-job. This file loads nothing from anywhere.</p></footer>\n</body>\n</html>\n".to_owned())?;
+    to.flush().map_err(DocumentError::Write)
+}
+
+fn write_run<E>(
+    page: &Templates,
+    run: &WrittenRun<'_, E>,
+    (number, is_one_of_several): (usize, bool),
+    put: &mut impl FnMut(String) -> DocumentResult<E>,
+) -> DocumentResult<E> {
+    // Once for what stands above the conversations, once for themselves.
+    let mut gathering = Gathering::default();
+    for trial in (run.trials)() {
+        gathering.add(&trial.map_err(DocumentError::Read)?, run.overview, number);
+    }
+    put(page.render("run.html", &RunView::new(run.overview, gathering, (number, is_one_of_several)))?)?;
+    let mut cases: BTreeMap<usize, (String, String)> = BTreeMap::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut room = Room::default();
+    for trial in (run.trials)() {
+        let trial = (run.with_prompts)(trial.map_err(DocumentError::Read)?);
+        let mut view = TrialView::new(&trial, run.overview, number);
+        let mut text = page.render("trial.html", &view)?;
+        if !room.has_for(&text, view.has_lost) {
+            view.leave_out(&run.overview.summary.id);
+            text = page.render("trial.html", &view)?;
+            if !room.has_for_line(&text) {
+                continue;
+            }
+        }
+        let next = places.len();
+        let place = *places.entry(trial.trial.case.clone()).or_insert(next);
+        cases.entry(place).or_insert_with(|| (trial.trial.case.clone(), String::new())).1 += &text;
+    }
+    for (place, (name, trials)) in cases {
+        let case = Case { anchor: format!("r{number}-c{place}"), name: plain(&name), trials };
+        put(page.render("case.html", &case)?)?;
+    }
+    if room.not_listed > 0 {
+        let words = count(room.not_listed, "conversation");
+        put(format!("<p class=\"card\">{words} more have no room in this page: they are in the record.</p>\n"))?;
+    }
+    put(page.render("run-end.html", &run::MadeOf::of(run.overview))?)
+}
+
+/// The room that is left for conversations.
+struct Room {
+    all: usize,
+    others: usize,
+    lines: usize,
+    not_listed: usize,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room { all: ROOM, others: ROOM_OF_OTHERS, lines: ROOM_OF_LINES, not_listed: 0 }
+    }
+}
+
+impl Room {
+    fn has_for(&mut self, text: &str, has_lost: bool) -> bool {
+        let room = if has_lost { &mut self.all } else { &mut self.others };
+        let has_room = text.len() <= *room;
+        *room = room.saturating_sub(if has_room { text.len() } else { 0 });
+        has_room
+    }
+
+    fn has_for_line(&mut self, text: &str) -> bool {
+        let has_room = text.len() <= self.lines;
+        self.lines = self.lines.saturating_sub(text.len());
+        self.not_listed += usize::from(!has_room);
+        has_room
+    }
+}
+
+/// What the page begins with.
+#[derive(Serialize)]
+struct Head<'a> {
+    title: String,
+    digest: String,
+    style: &'a str,
+    runs: &'a [Job],
+}
+
+/// A case with its conversations, which are rendered already.
+#[derive(Serialize)]
+struct Case {
+    anchor: String,
+    name: String,
+    trials: String,
+}
+
+fn title<E>(runs: &[WrittenRun<'_, E>]) -> String {
+    if let [only] = runs {
+        let summary = &only.overview.summary;
+        return format!("{}: {}", plain(&summary.provenance.job), summary.verdict.label());
+    }
+    let of = |verdict| runs.iter().filter(|run| run.overview.summary.verdict == verdict).count();
+    let counts = [
+        (of(Verdict::Passed), "passed"),
+        (of(Verdict::GateFailed), "failed"),
+        (of(Verdict::Incomplete), "incomplete"),
+        (of(Verdict::Interrupted), "interrupted"),
+    ];
+    let counts = counts.into_iter().filter(|(number, word)| *number > 0 || *word == "passed");
+    counts.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The templates of the page.
+struct Templates(Environment<'static>);
+
+impl Templates {
+    fn new() -> Templates {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        for (name, text) in [
+            ("head.html", include_str!("head.html")),
+            ("chart.html", include_str!("chart.html")),
+            ("run.html", include_str!("run.html")),
+            ("case.html", include_str!("case.html")),
+            ("trial.html", include_str!("trial.html")),
+            ("run-end.html", include_str!("run-end.html")),
+        ] {
+            // They are tested; one that is not there can't be rendered, and says so.
+            let _ = environment.add_template(name, text);
+        }
+        Templates(environment)
+    }
+
+    fn render<E>(&self, name: &str, view: &impl Serialize) -> Result<String, DocumentError<E>> {
+        let rendered = self.0.get_template(name).and_then(|template| template.render(Value::from(Serde(view))));
+        rendered.map_err(|error| DocumentError::Write(std::io::Error::other(format!("{error:#}"))))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+//! What stands above a run's conversations: its verdict, its scores, what failed, reply times and tokens.
+
+use serde::Serialize;
+
+use super::super::terminal::verdict_words;
+use super::super::{count, duration, plain, thousands, two_decimals};
+use super::chart::{self, Chart, Series};
+use super::trial::{anchor, name, shown_score, tone};
+use crate::money::Cost;
+use crate::record::{Overview, Spending, TrialRecord, Verdict};
+use crate::score::{Component, Score};
+
+/// So many conversations are named above all others.
+const NAMED: usize = 50;
+/// So many reasons are named of each.
+const REASONS: usize = 4;
+/// So many groups have a row in the chart of reply times.
+const ROWS: usize = 24;
+/// The scores of so many dimensions are columns.
+const COLUMNS: usize = 6;
+
+/// A job in the list of all.
+#[derive(Serialize)]
+pub(super) struct Job {
+    tone: &'static str,
+    verdict: &'static str,
+    job: String,
+    file: String,
+    scores: String,
+}
+
+impl Job {
+    pub(super) fn of(run: &Overview) -> Job {
+        let summary = &run.summary;
+        let scores: Vec<String> = summary.figures.iter().map(|figure| shown(&figure.figure)).collect();
+        Job {
+            tone: tone_of(summary.verdict),
+            verdict: summary.verdict.label(),
+            job: plain(&summary.provenance.job),
+            file: plain(&summary.provenance.job_file),
+            scores: scores.join(" "),
+        }
+    }
+}
+
+/// What is gathered of the conversations while they are read for the first time.
+#[derive(Default)]
+pub(super) struct Gathering {
+    lost: Vec<Lost>,
+    lost_more: usize,
+    /// Reply times of each group.
+    times: Vec<Vec<f64>>,
+    remarks: Vec<String>,
+}
+
+/// A conversation that lost something.
+#[derive(Serialize)]
+struct Lost {
+    anchor: String,
+    tone: &'static str,
+    score: String,
+    name: String,
+    reasons: Vec<String>,
+}
+
+impl Gathering {
+    /// Takes in a trial of the run of this number.
+    pub(super) fn add(&mut self, trial: &TrialRecord, run: &Overview, number: usize) {
+        let id = &trial.trial;
+        let is_its = |group: &crate::record::TrialGroup| {
+            (&group.case, &group.model, group.condition) == (&id.case, &id.model, id.condition)
+        };
+        self.times.resize(run.groups.len(), Vec::new());
+        if let Some(times) = run.groups.iter().position(is_its).and_then(|place| self.times.get_mut(place)) {
+            let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+            times.extend(turns.filter(|turn| !turn.is_greeting()).filter_map(|turn| turn.latency_ms));
+        }
+        if let Some(crate::evidence::Observed::Failed(why)) = trial.evidence.as_ref().and_then(|it| it.changes.as_ref())
+        {
+            let remark = format!("The graph could not be watched: {}", plain(why));
+            if self.remarks.len() < NAMED && !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+        let shortfalls = trial.scorecard.iter().flat_map(|card| card.shortfalls());
+        let reasons = shortfalls.map(|item| format!("{}: {}", plain(&item.label), plain(item.component.why())));
+        let why = trial.why_no_score().map(|why| plain(&why));
+        let reasons: Vec<String> = why.into_iter().chain(reasons).take(REASONS).collect();
+        if reasons.is_empty() {
+            return;
+        }
+        if self.lost.len() == NAMED {
+            self.lost_more += 1;
+            return;
+        }
+        let (anchor, name) = (anchor(trial, number), format!("{} · {}", plain(&id.case), name(trial, run)));
+        self.lost.push(Lost { anchor, tone: tone(trial, run), score: shown_score(trial), name, reasons });
+    }
+}
+
+/// What stands above a run's conversations.
+#[derive(Serialize)]
+pub(super) struct RunView {
+    number: usize,
+    level: u8,
+    job: String,
+    tone: &'static str,
+    mark: &'static str,
+    verdict: &'static str,
+    words: String,
+    facts: Vec<String>,
+    /// Where the gate is, in hundredths.
+    gate: Option<f64>,
+    gate_words: String,
+    columns: Vec<String>,
+    models: Vec<Model>,
+    lost: Vec<Lost>,
+    lost_more: usize,
+    remarks: Vec<String>,
+    latency: Option<Chart>,
+    token_chart: Option<Chart>,
+    tokens: Vec<Tokens>,
+}
+
+#[derive(Serialize)]
+struct Model {
+    name: String,
+    cells: Vec<String>,
+    tone: &'static str,
+    score: String,
+    /// The score in hundredths.
+    width: f64,
+}
+
+#[derive(Serialize)]
+struct Tokens {
+    who: String,
+    model: String,
+    calls: String,
+    input: String,
+    output: String,
+    cost: String,
+}
+
+impl RunView {
+    pub(super) fn new(run: &Overview, gathering: Gathering, (number, is_one_of_several): (usize, bool)) -> RunView {
+        let (summary, provenance) = (&run.summary, &run.summary.provenance);
+        let (word, rest) = verdict_words(run);
+        let mut remarks = gathering.remarks;
+        remarks.extend(summary.limit_reached.as_ref().map(|why| format!("Stopped: {}", plain(why))));
+        remarks.extend(doubts(run));
+        if provenance.is_scripted() {
+            remarks.push("Persona or judge were scripted rules, not language models: this shows that the job runs, not how good the agent is.".to_owned());
+        }
+        let known = |row: &Spending| {
+            let usage = row.usage.as_ref()?;
+            Some((format!("{row} {}", row.model), usage.input_tokens?, usage.output_tokens?))
+        };
+        let rows: Vec<_> = run.spending.iter().filter_map(known).collect();
+        RunView {
+            number,
+            level: if is_one_of_several { 2 } else { 1 },
+            job: plain(&provenance.job),
+            tone: tone_of(summary.verdict),
+            mark: match summary.verdict {
+                Verdict::Passed => "✓",
+                Verdict::GateFailed => "✕",
+                Verdict::Incomplete | Verdict::Interrupted => "!",
+            },
+            verdict: word,
+            words: plain(&rest),
+            facts: facts(run),
+            gate: provenance.min_score.map(hundredths),
+            gate_words: provenance.min_score.map(|gate| two_decimals(gate.get())).unwrap_or_default(),
+            columns: columns(run),
+            models: provenance.models.iter().map(|model| Model::of(run, model)).collect(),
+            lost: gathering.lost,
+            lost_more: gathering.lost_more,
+            remarks,
+            latency: chart::latencies(series(run, gathering.times)),
+            token_chart: chart::tokens(&rows),
+            tokens: run.spending.iter().filter(|row| row.usage.is_some()).map(Tokens::of).collect(),
+        }
+    }
+}
+
+/// A row a group; a row a model and condition where there are too many.
+fn series(run: &Overview, times: Vec<Vec<f64>>) -> Series {
+    let are_few = run.groups.len() <= ROWS;
+    let has_cases = run.groups.windows(2).any(|pair| pair[0].case != pair[1].case);
+    let has_models = run.summary.provenance.models.len() > 1;
+    let mut series: Series = Vec::new();
+    for (group, times) in run.groups.iter().zip(times) {
+        let case = (are_few && has_cases).then(|| plain(&group.case));
+        let model = has_models.then(|| plain(&group.model));
+        let condition = group.condition.label().to_owned();
+        let name = case.into_iter().chain(model).chain([condition]).collect::<Vec<_>>().join(" · ");
+        match series.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => known.extend(times),
+            None => series.push((name, times)),
+        }
+    }
+    series
+}
+
+fn facts(run: &Overview) -> Vec<String> {
+    let summary = &run.summary;
+    let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
+    let mut facts = vec![plain(&summary.provenance.job_file), format!("run {}", summary.id)];
+    facts.push(summary.started_at.format("%Y-%m-%d %H:%M UTC").to_string());
+    facts.extend(summary.provenance.selection.iter().map(|selection| plain(selection)));
+    facts.push(format!("{}, {}", count(run.begun, "conversation"), count(run.turns, "turn")));
+    facts.extend(took.map(|took| duration(took.as_secs_f64())));
+    facts
+}
+
+/// Assertions that may say nothing of the conversations.
+fn doubts(run: &Overview) -> Vec<String> {
+    let name = |(case, key): &(&str, &str)| format!("{} ({})", plain(key), plain(case));
+    let names = |keys: &[(&str, &str)]| keys.iter().take(REASONS).map(name).collect::<Vec<_>>().join(", ");
+    let (vacuous, held) = (run.doubts.vacuous(), run.doubts.held_before());
+    let vacuous = (!vacuous.is_empty())
+        .then(|| format!("{} may not be able to fail: {}", count(vacuous.len(), "assertion"), names(&vacuous)));
+    let held = (!held.is_empty())
+        .then(|| format!("{} held before the first word already: {}", count(held.len(), "assertion"), names(&held)));
+    vacuous.into_iter().chain(held).collect()
+}
+
+/// The dimensions' names, with their weights.
+fn columns(run: &Overview) -> Vec<String> {
+    dimensions(run).map(|(name, weight)| format!("{} × {weight}", plain(name))).collect()
+}
+
+fn dimensions(run: &Overview) -> impl Iterator<Item = (&str, f64)> {
+    let mut known: Vec<(&str, f64)> = Vec::new();
+    for dimension in run.groups.iter().flat_map(|group| &group.dimensions) {
+        let weight = dimension.weight.get();
+        if weight > 0.0 && dimension.tally.scored > 0 && !known.iter().any(|(name, _)| *name == dimension.name) {
+            known.push((&dimension.name, weight));
+        }
+    }
+    known.into_iter().take(COLUMNS)
+}
+
+impl Model {
+    fn of(run: &Overview, model: &str) -> Model {
+        let cell = |(name, _): (&str, f64)| {
+            let of_groups = run.groups_of(model).filter_map(|group| group.dimension(name)?.tally.mean());
+            let means: Vec<f64> = of_groups.map(Score::get).collect();
+            if means.is_empty() {
+                "–".to_owned()
+            } else {
+                two_decimals(means.iter().sum::<f64>() / means.len() as f64)
+            }
+        };
+        let figure = run.summary.figures.iter().find(|figure| figure.model == model);
+        let score = figure.and_then(|figure| figure.figure.score());
+        let gate = run.summary.provenance.min_score;
+        let tone = match (score, gate) {
+            (None, _) => "unsure",
+            (Some(score), Some(gate)) if score < gate => "bad",
+            _ => "good",
+        };
+        let cells = dimensions(run).map(cell).collect();
+        let words = score.map_or_else(|| "no score".to_owned(), |score| two_decimals(score.get()));
+        Model { name: plain(model), cells, tone, score: words, width: score.map_or(0.0, hundredths) }
+    }
+}
+
+impl Tokens {
+    fn of(row: &Spending) -> Tokens {
+        let usage = row.usage.unwrap_or_default();
+        let at_least = if usage.unreported_calls > 0 { "≥ " } else { "" };
+        let number =
+            |tokens: Option<u64>| tokens.map_or("unknown".to_owned(), |it| format!("{at_least}{}", thousands(it)));
+        let cost = match row.cost {
+            Cost::Exactly(dollars) => dollars.to_string(),
+            Cost::AtLeast(dollars) => format!("≥ {dollars}"),
+            Cost::Unknown => "unknown".to_owned(),
+        };
+        Tokens {
+            who: row.to_string(),
+            model: plain(&row.model),
+            calls: thousands(row.calls),
+            input: number(usage.input_tokens),
+            output: number(usage.output_tokens),
+            cost,
+        }
+    }
+}
+
+/// What the run was made of, in pairs.
+#[derive(Serialize)]
+pub(super) struct MadeOf {
+    made: Vec<(&'static str, String)>,
+}
+
+impl MadeOf {
+    pub(super) fn of(run: &Overview) -> MadeOf {
+        let provenance = &run.summary.provenance;
+        let mut made = vec![
+            ("agent", plain(&provenance.agent)),
+            ("models", plain(&provenance.models.join(", "))),
+            ("persona", format!("{} · {}", plain(&provenance.persona), plain(&provenance.persona_model))),
+            ("judge", plain(&provenance.judge_model)),
+        ];
+        made.extend(provenance.graph.iter().map(|graph| ("graph", plain(graph))));
+        if !provenance.isolation.is_empty() {
+            made.push(("isolation", plain(&provenance.isolation)));
+        }
+        made.push(("seed of random choices", provenance.rng_seed.to_string()));
+        made.push(("job, SHA-256", provenance.job_digest.clone()));
+        made.push(("eval-job", provenance.tool_version.clone()));
+        MadeOf { made }
+    }
+}
+
+fn tone_of(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "good",
+        Verdict::GateFailed => "bad",
+        Verdict::Incomplete | Verdict::Interrupted => "unsure",
+    }
+}
+
+fn shown(component: &Component) -> String {
+    component.score().map_or_else(|| "–".to_owned(), |score| two_decimals(score.get()))
+}
+
+/// A score in hundredths, for a bar.
+pub(super) fn hundredths(score: Score) -> f64 {
+    (score.get() * 1000.0).round() / 10.0
+}

@@ -1,0 +1,321 @@
+//! A conversation, with its events and changes, its score and what the judge said.
+
+use serde::Serialize;
+
+use super::super::conversation::{event_words, excuse};
+use super::super::{TrialNames, count, duration, one_line, plain, thousands, two_decimals};
+use super::chart::{self, Chart};
+use super::run::hundredths;
+use crate::evidence::{AskedQuestion, Change, Ending, Judgement, Observed, Turn};
+use crate::record::{Overview, TrialRecord};
+use crate::score::{Component, Dimension, Item, Outcome, Score, Vacuity, Weight};
+
+/// A text is cut to so many characters.
+const LONGEST: usize = 20_000;
+/// What is shown of an event that is folded.
+const BRIEF: usize = 70;
+
+/// A conversation as its template needs it.
+#[derive(Serialize)]
+pub(super) struct TrialView {
+    anchor: String,
+    name: String,
+    tone: &'static str,
+    score: String,
+    facts: Vec<String>,
+    why: Option<String>,
+    left_out: Option<String>,
+    dimensions: Vec<DimensionView>,
+    formula: String,
+    persona: String,
+    turns: Vec<TurnView>,
+    turn_chart: Option<Chart>,
+    pending: Option<Text>,
+    judging: Vec<JudgementView>,
+    printed: Option<Text>,
+    printed_lines: String,
+    /// Whether it has no score or lost something of it.
+    #[serde(skip)]
+    pub(super) has_lost: bool,
+}
+
+#[derive(Serialize)]
+struct DimensionView {
+    name: String,
+    weight: String,
+    score: String,
+    tone: &'static str,
+    width: f64,
+    why: String,
+    items: Vec<ItemView>,
+}
+
+#[derive(Serialize)]
+struct ItemView {
+    label: String,
+    score: String,
+    tone: &'static str,
+    why: String,
+    note: String,
+}
+
+#[derive(Serialize)]
+struct TurnView {
+    number: u32,
+    user: Option<Text>,
+    failures: Vec<String>,
+    events: Vec<EventView>,
+    agent: Option<Text>,
+    facts: String,
+    changes: Vec<ChangeView>,
+}
+
+#[derive(Serialize)]
+struct EventView {
+    kind: &'static str,
+    brief: String,
+    text: Text,
+}
+
+#[derive(Serialize)]
+struct ChangeView {
+    tone: &'static str,
+    words: String,
+    late: bool,
+}
+
+#[derive(Serialize)]
+struct JudgementView {
+    name: String,
+    prompt: Option<Text>,
+    rejected: Vec<(String, Text)>,
+    reply: Text,
+    has_failed: bool,
+}
+
+/// A text, and how much of it is left out.
+#[derive(Serialize)]
+struct Text {
+    words: String,
+    more: Option<String>,
+}
+
+impl Text {
+    fn of(text: &str) -> Text {
+        let more = text.chars().count().saturating_sub(LONGEST);
+        let words: String = text.chars().take(LONGEST).collect();
+        let more = (more > 0).then(|| format!("… {} more in the record", thousands(more as u64) + " characters"));
+        Text { words: plain(&words), more }
+    }
+}
+
+/// Where a trial stands in the page; `number` is that of its run.
+pub(super) fn anchor(trial: &TrialRecord, number: usize) -> String {
+    format!("r{number}-t{}", trial.trial.number)
+}
+
+/// What a trial is called below its case.
+pub(super) fn name(trial: &TrialRecord, run: &Overview) -> String {
+    let (names, id) = (TrialNames::of_run(run), &trial.trial);
+    let model = names.tell_models().then(|| plain(&id.model));
+    let repeat = run.groups.iter().any(|group| group.planned > 1).then(|| format!("#{}", id.repeat));
+    model.into_iter().chain([id.condition.label().to_owned()]).chain(repeat).collect::<Vec<_>>().join(" · ")
+}
+
+/// The colour of a trial: its score against the gate, or what it lost where there is none.
+pub(super) fn tone(trial: &TrialRecord, run: &Overview) -> &'static str {
+    match (trial.score(), run.summary.provenance.min_score, &trial.outcome) {
+        (_, _, Some(Outcome::AgentFailed { .. })) => "bad",
+        (None, _, _) => "unsure",
+        (Some(score), Some(gate), _) if score < gate => "bad",
+        (Some(_), None, _) if trial.scorecard.iter().any(|card| card.shortfalls().next().is_some()) => "bad",
+        _ => "good",
+    }
+}
+
+/// A trial's score in two decimals.
+pub(super) fn shown_score(trial: &TrialRecord) -> String {
+    trial.score().map_or_else(|| "no score".to_owned(), |score| two_decimals(score.get()))
+}
+
+impl TrialView {
+    pub(super) fn new(trial: &TrialRecord, run: &Overview, number: usize) -> TrialView {
+        let card = trial.scorecard.as_ref();
+        let evidence = trial.evidence.as_ref();
+        let turns: &[Turn] = evidence.map_or(&[], |evidence| &evidence.transcript.turns);
+        let changes: &[Change] = match evidence.and_then(|evidence| evidence.changes.as_ref()) {
+            Some(Observed::Seen(changes)) => changes,
+            _ => &[],
+        };
+        let bars: Vec<_> = turns
+            .iter()
+            .filter(|turn| !turn.is_greeting())
+            .map(|turn| (turn.number, turn.latency_ms, turn.usage.and_then(|usage| usage.total_tokens())))
+            .collect();
+        let error =
+            trial.outcome.as_ref().and_then(|outcome| Some(format!("{}: {}", outcome.label(), outcome.error()?)));
+        let printed = trial.agent_output.as_ref().map(|output| {
+            let dropped = match output.dropped_bytes {
+                0 => String::new(),
+                bytes => format!("\n… {} bytes were not kept …\n", thousands(bytes)),
+            };
+            format!("{}{dropped}{}", output.beginning, output.end)
+        });
+        let printed = printed.filter(|text| !text.trim().is_empty());
+        TrialView {
+            anchor: anchor(trial, number),
+            name: name(trial, run),
+            tone: tone(trial, run),
+            score: shown_score(trial),
+            facts: facts(trial, turns, changes),
+            why: error.or_else(|| trial.why_no_score()).map(|why| plain(&why)),
+            left_out: None,
+            dimensions: card.iter().flat_map(|card| &card.dimensions).map(DimensionView::of).collect(),
+            formula: card.map(|card| plain(card.composite.why())).unwrap_or_default(),
+            persona: plain(&run.summary.provenance.persona),
+            turns: turns.iter().map(|turn| TurnView::of(turn, changes)).collect(),
+            turn_chart: chart::turns(&bars),
+            pending: trial.pending.as_deref().map(Text::of),
+            judging: trial.judgements.iter().map(|judgement| JudgementView::of(judgement, trial)).collect(),
+            printed_lines: printed.as_deref().map(|text| count(text.lines().count(), "line")).unwrap_or_default(),
+            printed: printed.as_deref().map(Text::of),
+            has_lost: trial.score().is_none() || card.is_some_and(|card| card.shortfalls().next().is_some()),
+        }
+    }
+
+    /// Leaves the conversation out, and says how it is seen.
+    pub(super) fn leave_out(&mut self, run: &str) {
+        self.left_out = Some(format!("This page has no room for it: eval-job show {run} -v shows it."));
+        self.dimensions.clear();
+        self.turns.clear();
+        self.judging.clear();
+        (self.turn_chart, self.printed, self.pending) = (None, None, None);
+    }
+}
+
+fn facts(trial: &TrialRecord, turns: &[Turn], changes: &[Change]) -> Vec<String> {
+    let said = turns.iter().filter(|turn| !turn.is_greeting()).count();
+    let mut facts = vec![count(said, "turn")];
+    if let Some(evidence) = &trial.evidence {
+        facts.extend(evidence.transcript.average_latency_ms().map(|ms| format!("{} a reply", duration(ms / 1000.0))));
+        facts.extend(match &evidence.ending {
+            Ending::SignedOff => None,
+            Ending::ScriptEnded => Some("every line was said".to_owned()),
+            Ending::MaxTurns => Some("ended by maxTurns".to_owned()),
+            Ending::AgentFailed { .. } => Some("the agent failed".to_owned()),
+            Ending::CutOff => Some("cut off".to_owned()),
+            Ending::TimeLimit { .. } => Some("ended by limits.trial".to_owned()),
+        });
+    }
+    if !changes.is_empty() {
+        facts.push(format!("{} of the graph", count(changes.len(), "change")));
+    }
+    let failed: usize = turns.iter().map(|turn| turn.failures.len()).sum();
+    if failed > 0 {
+        facts.push(format!("{failed} failed {}", if failed == 1 { "try" } else { "tries" }));
+    }
+    facts
+}
+
+/// The words for a component, its colour, and its width as a bar.
+fn parts(component: &Component, good_above: Option<Score>) -> (String, &'static str, f64) {
+    match component {
+        Component::Scored { score, .. } => {
+            let is_good = good_above.map_or(*score == Score::ONE, |line| *score > line);
+            (two_decimals(score.get()), if is_good { "good" } else { "bad" }, hundredths(*score))
+        }
+        Component::NotApplicable { .. } => ("not used".to_owned(), "none", 0.0),
+        Component::Missing { .. } => ("missing".to_owned(), "unsure", 0.0),
+    }
+}
+
+impl DimensionView {
+    fn of(dimension: &Dimension) -> DimensionView {
+        let (score, tone, width) = parts(&dimension.component, dimension.good_above.or(Score::new(0.6)));
+        DimensionView {
+            name: plain(&dimension.name),
+            weight: match dimension.weight {
+                Weight::ZERO => "not counted".to_owned(),
+                weight => format!("× {}", weight.get()),
+            },
+            score,
+            tone,
+            width,
+            why: plain(dimension.component.why()),
+            items: dimension.items.iter().map(|item| ItemView::of(item, dimension)).collect(),
+        }
+    }
+}
+
+impl ItemView {
+    fn of(item: &Item, dimension: &Dimension) -> ItemView {
+        let (score, tone, _) = parts(&item.component, dimension.good_above);
+        // An assertion holds or fails.
+        let score = match (dimension.good_above, item.component.score()) {
+            (None, Some(Score::ONE)) => "holds".to_owned(),
+            (None, Some(Score::ZERO)) => "fails".to_owned(),
+            _ => score,
+        };
+        let note = match &item.vacuity {
+            Some(Vacuity::Vacuous) => "It may not be able to fail.".to_owned(),
+            Some(Vacuity::HeldBefore) => "It held before the first word already.".to_owned(),
+            Some(Vacuity::NotChecked { why }) => format!("Whether it can fail was not checked {}.", plain(why)),
+            None => String::new(),
+        };
+        ItemView { label: plain(&item.label), score, tone, why: plain(item.component.why()), note }
+    }
+}
+
+impl TurnView {
+    fn of(turn: &Turn, changes: &[Change]) -> TurnView {
+        let mut facts: Vec<String> = turn.latency_ms.iter().map(|ms| duration(ms / 1000.0)).collect();
+        facts.extend(turn.first_token_ms.map(|ms| format!("first words after {}", duration(ms / 1000.0))));
+        let tokens = turn.usage.and_then(|usage| usage.input_tokens.zip(usage.output_tokens));
+        facts
+            .extend(tokens.map(|(input, output)| format!("{} tokens in, {} out", thousands(input), thousands(output))));
+        let of_turn = changes.iter().filter(|change| change.when().turn == turn.number);
+        let event = |event| {
+            let (kind, text) = event_words(event);
+            EventView { kind, brief: one_line(&text, BRIEF), text: Text::of(&text) }
+        };
+        TurnView {
+            number: turn.number,
+            user: (!turn.is_greeting()).then(|| Text::of(&turn.user)),
+            failures: turn.failures.iter().map(|it| format!("{}{}", plain(&it.error), excuse(it))).collect(),
+            events: turn.events.iter().map(event).collect(),
+            agent: turn.agent.as_deref().map(Text::of),
+            facts: facts.join(" · "),
+            changes: of_turn.map(ChangeView::of).collect(),
+        }
+    }
+}
+
+impl ChangeView {
+    fn of(change: &Change) -> ChangeView {
+        let (sign, tone) = match change {
+            Change::Created { .. } => ("+", "good"),
+            Change::Deleted { .. } => ("−", "bad"),
+            Change::Changed { .. } => ("~", "unsure"),
+        };
+        ChangeView { tone, words: format!("{sign} {}", plain(&change.to_string())), late: change.when().late }
+    }
+}
+
+impl JudgementView {
+    fn of(judgement: &Judgement, trial: &TrialRecord) -> JudgementView {
+        let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&judgement.question, judgement.sample);
+        let asked = trial.questions.iter().find(is_it);
+        let (reply, has_failed) = match &judgement.reply {
+            Observed::Seen(reply) => (reply, false),
+            Observed::Failed(error) => (error, true),
+        };
+        let rejected = judgement.rejected.iter().map(|(raw, why)| (plain(why), Text::of(raw)));
+        JudgementView {
+            name: format!("{} · {}", plain(&judgement.judge), plain(&judgement.question)),
+            prompt: asked.and_then(|asked| asked.prompt.as_deref()).map(Text::of),
+            rejected: rejected.collect(),
+            reply: Text::of(reply),
+            has_failed,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Markdown, for the summary of a CI step: the verdict, the scores, and the conversations that lost something, each with its
+//! reasons.
+//!
+//! Invariant: a text of an agent, a model or a job is words on one line: no markup, no HTML, no link, no mention.
+
+use std::io::Write;
+
+use super::format::{DocumentResult, WrittenRun};
+use super::terminal::verdict_words;
+use super::{count, duration, one_line, thousands, two_decimals};
+use crate::record::{DocumentError, Overview, TrialRecord, Verdict, total};
+use crate::score::Component;
+
+/// GitHub shows no summary that is larger than 1 MiB: from this size on conversations are only counted.
+const LARGEST: usize = 900_000;
+/// A reason is cut to so many columns.
+const REASON: usize = 400;
+/// A name is cut to so many.
+const NAME: usize = 120;
+/// So many cases have a row in the table of scores.
+const CASES: usize = 200;
+
+/// Writes a summary of these runs.
+pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> DocumentResult<E> {
+    let mut room = LARGEST;
+    let mut write = |text: &str| {
+        room = room.saturating_sub(text.len());
+        to.write_all(text.as_bytes()).map_err(DocumentError::Write).map(|()| room)
+    };
+    if runs.len() > 1 {
+        write(&contents(runs))?;
+    }
+    for run in runs {
+        let mut room = write(&heading(run.overview))?;
+        let (mut shown, mut left_out) = (0, 0);
+        for trial in (run.trials)() {
+            let trial = trial.map_err(DocumentError::Read)?;
+            let lost = losses(&trial);
+            if lost.is_empty() {
+                continue;
+            }
+            if lost.len() > room {
+                left_out += 1;
+                continue;
+            }
+            if shown == 0 {
+                write("### What lost something\n\n")?;
+            }
+            shown += 1;
+            room = write(&lost)?;
+        }
+        if left_out > 0 {
+            write(&format!("\n… and {} more, which have no room here.\n\n", count(left_out, "conversation")))?;
+        }
+        let id = &run.overview.summary.id;
+        write(&format!("\n`eval-job show {id}` shows all of it.\n\n"))?;
+    }
+    to.flush().map_err(DocumentError::Write)
+}
+
+/// What several jobs came to.
+fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
+    let of = |verdict| runs.iter().filter(|run| run.overview.summary.verdict == verdict).count();
+    let counts = [
+        (of(Verdict::Passed), "passed"),
+        (of(Verdict::GateFailed), "failed"),
+        (of(Verdict::Incomplete), "incomplete"),
+        (of(Verdict::Interrupted), "interrupted"),
+    ];
+    let counts = counts.into_iter().filter(|(number, word)| *number > 0 || *word == "passed");
+    let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();
+    let mut page = format!("# {}\n\n| | job | score |\n|---|---|---:|\n", counts.join(", "));
+    for run in runs {
+        let summary = &run.overview.summary;
+        let scores: Vec<String> = summary.figures.iter().map(|figure| score(&figure.figure)).collect();
+        let name = words(&summary.provenance.job, NAME);
+        page += &format!("| {} {} | {name} | {} |\n", sign(summary.verdict), summary.verdict.label(), scores.join(" "));
+    }
+    page + "\n"
+}
+
+fn heading(run: &Overview) -> String {
+    let (summary, provenance) = (&run.summary, &run.summary.provenance);
+    let (word, rest) = verdict_words(run);
+    let colon = if rest.is_empty() { "" } else { ": " };
+    let mut page = format!(
+        "## {} {}\n\n**{word}**{colon}{}\n\n",
+        sign(summary.verdict),
+        words(&provenance.job, NAME),
+        words(&rest, REASON)
+    );
+    page += &scores(run);
+    let mut facts = vec![format!("agent {}", words(&provenance.agent, NAME))];
+    facts.extend(provenance.selection.iter().map(|selection| words(selection, NAME)));
+    facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));
+    facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
+    facts.push(count(run.begun, "conversation"));
+    let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
+    facts.extend(took.map(|took| duration(took.as_secs_f64())));
+    let (usage, cost, _) = total(run.spending.iter());
+    facts.extend(usage.total_tokens().map(|tokens| format!("{} tokens", thousands(tokens))));
+    let dollars = cost.known();
+    facts.extend((dollars > crate::money::Dollars::ZERO).then(|| words(&dollars.to_string(), NAME)));
+    page.push_str(&format!("{}\n\n", facts.join(" · ")));
+    page
+}
+
+/// The score of each case in each condition, a column a model.
+fn scores(run: &Overview) -> String {
+    let figures = &run.summary.figures;
+    let names: Vec<String> = figures.iter().map(|figure| words(&figure.model, NAME)).collect();
+    let mut page = format!("| case | condition | {} |\n|---|---|{}\n", names.join(" | "), "---:|".repeat(names.len()));
+    let Some(first) = figures.first() else { return String::new() };
+    for case in first.cases.iter().take(CASES) {
+        for condition in &case.conditions {
+            let of_model = |figure: &crate::record::ModelFigure| {
+                let case = figure.cases.iter().find(|it| it.case == case.case)?;
+                case.conditions.iter().find(|it| it.condition == condition.condition).map(|it| score(&it.figure))
+            };
+            let cells: Vec<String> = figures.iter().map(|figure| of_model(figure).unwrap_or_default()).collect();
+            let name = words(&case.case, NAME);
+            page += &format!("| {name} | {} | {} |\n", condition.condition.label(), cells.join(" | "));
+        }
+    }
+    if first.cases.len() > CASES {
+        page += &format!("| … {} more | | {} |\n", first.cases.len() - CASES, vec![""; names.len()].join(" | "));
+    }
+    let all: Vec<String> = figures.iter().map(|figure| format!("**{}**", score(&figure.figure))).collect();
+    page.push_str(&format!("| **all** | | {} |\n\n", all.join(" | ")));
+    page
+}
+
+/// A conversation that has no score, or lost something of it: its reasons, folded; empty where all is well.
+fn losses(trial: &TrialRecord) -> String {
+    let id = &trial.trial;
+    let why = trial.why_no_score();
+    let items = trial.scorecard.iter().flat_map(|card| card.shortfalls());
+    let mut reasons: Vec<String> = why.iter().map(|why| format!("- {}\n", words(why, REASON))).collect();
+    reasons.extend(items.map(|item| {
+        let figure = item.component.score().map_or("missing".to_owned(), |it| two_decimals(it.get()));
+        format!("- **{figure}** {}: {}\n", words(&item.label, NAME), words(item.component.why(), REASON))
+    }));
+    if let Some(card) = trial.scorecard.as_ref().filter(|card| card.failure_count > 0) {
+        let tries = if card.failure_count == 1 { "try" } else { "tries" };
+        reasons.push(format!("- {} failed {tries}: −{}\n", card.failure_count, two_decimals(card.penalty)));
+    }
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let score = trial.score().map_or_else(|| "no score".to_owned(), |it| two_decimals(it.get()));
+    let last = trial.evidence.as_ref().and_then(|evidence| evidence.transcript.turns.last());
+    let said = last.map(|turn| {
+        let agent = turn.agent.as_deref().map_or("no reply".to_owned(), |text| words(text, REASON));
+        format!("\nThe last turn:\n\n- user: {}\n- agent: {agent}\n", words(&turn.user, REASON))
+    });
+    format!(
+        "<details><summary><b>{score}</b> {} · {} · {} · #{}</summary>\n\n{}{}\n</details>\n\n",
+        words(&id.case, NAME),
+        words(&id.model, NAME),
+        id.condition.label(),
+        id.repeat,
+        reasons.concat(),
+        said.unwrap_or_default()
+    )
+}
+
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "✅",
+        Verdict::GateFailed => "❌",
+        Verdict::Incomplete | Verdict::Interrupted => "⚠️",
+    }
+}
+
+fn score(component: &Component) -> String {
+    component.score().map_or_else(|| "–".to_owned(), |score| two_decimals(score.get()))
+}
+
+/// A text of anybody's as words on one line. What Markdown or HTML could read is written as a character reference, which
+/// neither reads; an address and a name behind `@` are parted by a character of no width, so that neither becomes a link.
+fn words(text: &str, columns: usize) -> String {
+    let line = one_line(text, columns);
+    let mut words = String::with_capacity(line.len());
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match c {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '(' | ')' | '#' | '!' | '|' | '~' | '&'
+            | '"' | '\'' | '$' | '^' | '=' => words.push_str(&format!("&#{};", u32::from(c))),
+            // At the beginning of a line they are a list.
+            '-' | '+' | '.' if line[..at].chars().all(|c| c.is_ascii_digit()) => {
+                words.push_str(&format!("&#{};", u32::from(c)));
+            }
+            '@' => words.push_str("&#64;&#8203;"),
+            ':' if line[at..].starts_with("://") => words.push_str(":&#8203;"),
+            '.' if before.eq_ignore_ascii_case(&'w') => words.push_str(".&#8203;"),
+            c => words.push(c),
+        }
+        before = c;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn hostile_words_are_words() {
+        for (said, written) in [
+            ("plain words, 5 of 7: fine.", "plain words, 5 of 7: fine."),
+            ("a | b\n\n| c |", "a &#124; b &#124; c &#124;"),
+            ("<script>alert(1)</script>", "&#60;script&#62;alert&#40;1&#41;&#60;/script&#62;"),
+            ("[x](javascript:1) ![](y)", "&#91;x&#93;&#40;javascript:1&#41; &#33;&#91;&#93;&#40;y&#41;"),
+            ("1. one", "1&#46; one"),
+            ("- [ ] todo", "&#45; &#91; &#93; todo"),
+            ("see https://x.org, www.x.org, @all", "see https:&#8203;//x.org, www.&#8203;x.org, &#64;&#8203;all"),
+            ("&lt;b&gt; `c` **d** $e$", "&#38;lt;b&#38;gt; &#96;c&#96; &#42;&#42;d&#42;&#42; &#36;e&#36;"),
+        ] {
+            assert_eq!(words(said, 500), written);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_markup(said in any::<String>()) {
+            let words = words(&said, 200);
+            prop_assert!(!words.contains(['<', '>', '|', '`', '*', '[', ']', '\\', '\n', '\r']), "{}", words);
+            let bare = words.replace("&#", "");
+            prop_assert!(!bare.contains(['&', '#']), "{}", words);
+        }
+    }
+}
