@@ -97,3 +97,17 @@ impl Drop for MeteredCall<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_failure_is_told_where_there_is_one() {
+        let last_failure = LastFailure::default();
+        assert_eq!(last_failure.after("the time ran out".to_owned()), "the time ran out");
+        *last_failure.why.lock().unwrap() = Some("answered 500".to_owned());
+        let told = last_failure.after("the time ran out".to_owned());
+        assert_eq!(told, "the time ran out; the last try failed: answered 500");
+    }
+}
