@@ -37,7 +37,7 @@ pub fn duration(seconds: f64) -> String {
         _ if seconds < 0.95 => format!("{:.0} ms", seconds * 1000.0),
         _ if seconds < 9.95 => format!("{seconds:.1} s"),
         0..60 => format!("{whole} s"),
-        60..3600 if whole % 60 == 0 => format!("{} min", whole / 60),
+        60..3600 if whole.is_multiple_of(60) => format!("{} min", whole / 60),
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         _ if whole % 3600 < 60 => format!("{} h", whole / 3600),
         _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),

@@ -67,10 +67,13 @@ pub fn hostile_run(folder: &Path, flags: &[&str]) -> String {
     printed
 }
 
+/// An element of XML: its name, its attributes, and the text directly in it.
+type Element = (String, Vec<(String, String)>, String);
+
 /// A reader of XML that knows elements, attributes and texts and refuses everything else: (path of elements, attributes, text).
-fn xml(text: &str) -> Vec<(String, Vec<(String, String)>, String)> {
+fn xml(text: &str) -> Vec<Element> {
     let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").unwrap();
-    let (mut open, mut found): (Vec<String>, Vec<(String, Vec<(String, String)>, String)>) = (Vec::new(), Vec::new());
+    let (mut open, mut found): (Vec<String>, Vec<Element>) = (Vec::new(), Vec::new());
     let mut places: Vec<usize> = Vec::new();
     while let Some(at) = rest.find('<') {
         let (before, tag) = rest.split_at(at);
@@ -118,7 +121,7 @@ const SCHEMA: [(&str, &[&str]); 8] = [
     ("testsuites/testsuite/testcase/system-out", &[]),
 ];
 
-fn checked(text: &str) -> Vec<(String, Vec<(String, String)>, String)> {
+fn checked(text: &str) -> Vec<Element> {
     let found = xml(text);
     for (path, attributes, _) in &found {
         let (_, allowed) = SCHEMA.iter().find(|(known, _)| known == path).unwrap_or_else(|| panic!("{path}"));

@@ -40,12 +40,12 @@ fn run(url: &str, target: &str) -> (RunRecord, i32) {
 
 /// What must hold of each conversation with an agent that works.
 fn check(trial: &TrialRecord) {
-    let outcome = trial.outcome.as_ref().expect("it ended");
+    let outcome = trial.outcome.as_ref().unwrap();
     assert!(!matches!(outcome, Outcome::AgentFailed { .. } | Outcome::Broken { .. }), "{outcome:?}");
     for call in &trial.calls {
         // A line, and a verdict on one task and on the tone.
         let most = if call.asker == Asker::Persona { 400 } else { 600 };
-        let tokens = call.usage.output_tokens.expect("it reports its tokens");
+        let tokens = call.usage.output_tokens.unwrap();
         assert!(tokens <= most * call.usage.calls, "{call:?}");
     }
 }
@@ -74,7 +74,7 @@ fn a_bare_agent_answers_whole_and_in_pieces() {
         let (record, _) = run(&url, &target);
         for trial in &record.trials {
             check(trial);
-            let transcript = &trial.evidence.as_ref().expect("there was a conversation").transcript;
+            let transcript = &trial.evidence.as_ref().unwrap().transcript;
             assert!(transcript.has_reply(), "{target}: {transcript:?}");
         }
     }
