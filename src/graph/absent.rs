@@ -1,14 +1,22 @@
 //! Stands for backends and servers that a build leaves out: their settings are read, and they can't be made.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Graph, GraphError, Parameters, Table};
+use crate::retry::OnWait;
 
 /// A backend or a server that this build does not have: there is no value of it.
 #[derive(Debug)]
 pub enum Absent {}
 
 impl Absent {
+    /// Reports its retries from now on.
+    pub fn report_waits(&mut self, _: Option<Arc<OnWait>>) {
+        match *self {}
+    }
+
     /// The address of the server.
     pub fn uri(&self) -> String {
         match *self {}

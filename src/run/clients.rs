@@ -11,6 +11,7 @@ use crate::graph::{GraphConfig, GraphError};
 use crate::http::HttpClient;
 use crate::llm::{Llm, LlmError};
 use crate::plan::Plan;
+use crate::retry::OnWait;
 use crate::secret::{Redactor, Secret, Variables, is_long_and_mixed};
 
 /// Keys, passwords and addresses, as the environment gives them.
@@ -65,8 +66,8 @@ impl Clients {
         learn_secrets(plan, &credentials, &models.keys);
         let neo4j = match &plan.graph {
             Some(GraphConfig::Neo4j(config)) => {
-                let graph = connect_neo4j(neo4j_connection(config, &credentials), query_limit(plan))?;
-                Some(Arc::new(graph.with_on_wait(budget.on_wait.clone())))
+                let connection = neo4j_connection(config, &credentials);
+                Some(Arc::new(connect_neo4j(connection, query_limit(plan), budget.on_wait.clone())?))
             }
             _ => None,
         };
@@ -116,9 +117,15 @@ pub(super) fn query_limit(plan: &Plan) -> Duration {
     Duration::from_secs_f64(plan.job.limits.query_seconds)
 }
 
-/// Connects to a database.
-pub(super) fn connect_neo4j(connection: Neo4jConnection, time: Duration) -> Result<Neo4jGraph, GraphError> {
-    Neo4jGraph::connect(connection, Neo4jLimits { time, ..Neo4jLimits::default() })
+/// Connects to a database whose retries are reported.
+pub(super) fn connect_neo4j(
+    connection: Neo4jConnection,
+    time: Duration,
+    on_wait: Option<Arc<OnWait>>,
+) -> Result<Neo4jGraph, GraphError> {
+    let mut graph = Neo4jGraph::connect(connection, Neo4jLimits { time, ..Neo4jLimits::default() })?;
+    graph.report_waits(on_wait);
+    Ok(graph)
 }
 
 /// The database that the job names; the environment only fills in what is missing.

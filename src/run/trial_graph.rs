@@ -118,8 +118,7 @@ impl Engine {
             return Err(error);
         }
         let connection = Neo4jConnection { database: Some(name.clone()), ..connection };
-        let graph = connect_neo4j(connection.clone(), query_limit(&self.plan))?;
-        let graph = Arc::new(graph.with_on_wait(self.on_wait.clone()));
+        let graph = Arc::new(connect_neo4j(connection.clone(), query_limit(&self.plan), self.on_wait.clone())?);
         Ok(TrialGraph { access: Some(access(connection)), database: Some(name), ..TrialGraph::new(graph) })
     }
 

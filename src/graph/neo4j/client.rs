@@ -75,9 +75,9 @@ impl Neo4jGraph {
         })
     }
 
-    /// The same, with its retries reported.
-    pub fn with_on_wait(self, on_wait: Option<Arc<OnWait>>) -> Neo4jGraph {
-        Neo4jGraph { on_wait, ..self }
+    /// Reports its retries from now on.
+    pub fn report_waits(&mut self, on_wait: Option<Arc<OnWait>>) {
+        self.on_wait = on_wait;
     }
 
     pub(super) fn driver(&self) -> &Driver {
