@@ -23,6 +23,7 @@ use std::time::Duration;
 const HELP: &str = "\
 cargo bench --bench engine            the table: 200 and 2,000 conversations of 8 turns, all at once
 cargo bench --bench engine -- quick   200 conversations only
+cargo bench --bench engine -- redact  the last lines only
 
 engine   eval-job's whole engine: persona, agent, judge, grading, journal; no graph
 bare     the same exchanges by tokio and reqwest alone
@@ -34,7 +35,7 @@ graph    the same as engine, with an embedded graph that is not watched and an e
 watched  the same as graph, photographed after each turn; nothing is written
 writes   the demo agent, which writes to its graph in each of 8 turns, not watched; its ratio is to itself
 + watch  the same, photographed after each turn; its ratio is to writes
-redact   one entry of the journal without secrets, searched for them
+redact   one entry of the journal without secrets, searched for them; the first one builds the search
 look     one snapshot of an embedded graph, by its nodes: when nothing was written, and after one write";
 
 /// Rounds of each row; the medians are shown.
@@ -64,6 +65,7 @@ fn main() {
             println!("{}", serde_json::to_string(&figures).unwrap());
         }
         ["quick"] => table(&[200]),
+        ["redact"] => redact::table(),
         _ => table(&[200, 2000]),
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct EndedRun {
 }
 
 impl EndedRun {
-    /// What it means.
+    /// Its meaning.
     pub(super) fn verdict(&self) -> Verdict {
         self.overview.summary.verdict
     }
@@ -166,7 +166,7 @@ fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
     format!("{why}: {}", show_command(id, args, &[]))
 }
 
-/// What shows a run again, and writes it to these files.
+/// The command that shows a run again, and writes it to these files.
 fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> String {
     let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
     let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };

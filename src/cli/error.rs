@@ -28,9 +28,9 @@ const JOB_FILE: &str = "job file";
 /// An argument that names a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FileArgument {
-    /// What is typed before it.
+    /// The part of the command before it.
     pub(super) before: &'static str,
-    /// What kind of file it is.
+    /// The kind of file.
     pub(super) kind: &'static str,
 }
 

@@ -15,7 +15,7 @@ use crate::plan::missing_feature;
 use crate::secret::Secret;
 
 /// Serves an empty graph over Bolt until Ctrl-C. The user is `neo4j`; the password is that of the environment, or drawn
-/// and told.
+/// and reported.
 pub(super) fn serve(args: &GraphServeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     if let Some(refusal) = missing_feature(EmbeddedConfig::ABSENT) {
         return Err(CliError::Unprepared(refusal));

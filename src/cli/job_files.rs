@@ -1,4 +1,4 @@
-//! The job files that are meant by the arguments of a command: files, folders of them, and patterns.
+//! The job files that the arguments of a command name: files, folders of them, and patterns.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use super::error::{CliError, FileArgument};
 /// A file in a folder that is larger than this is not read to find out whether it is a job.
 const LARGEST_READ: u64 = 16 << 20;
 
-/// The files that are meant.
+/// The files that the arguments name.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct JobFiles {
     /// Job files, in the order of the arguments, those of a folder or a pattern by name.
@@ -103,7 +103,7 @@ pub(super) fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "yml" || ending == "yaml")
 }
 
-/// Whether a YAML file is meant to be a job: it has a `target`. What can't be read is one, so that the error is told.
+/// Whether a YAML file is meant to be a job: it has a `target`. What can't be read is one, so that its error is reported.
 fn is_job(path: &Path) -> bool {
     let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= LARGEST_READ);
     match fs::read(path) {

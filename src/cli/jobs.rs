@@ -54,7 +54,7 @@ pub(super) fn load(
 /// The largest job file that is read.
 const LARGEST: u64 = 64 << 20;
 
-/// What a job file holds, `-` being standard input. A pipe or a device may never end, and is refused.
+/// The text of a job file, `-` being standard input. A pipe or a device may never end, and is refused.
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let refused = |what: String| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     let too_large = || refused(format!("it is larger than {} MB, which no job is", LARGEST >> 20));

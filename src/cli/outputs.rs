@@ -15,7 +15,7 @@ use crate::secret::Variables;
 use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
 
-/// The variable by which a step of GitHub Actions is told where its summary goes: to a file without an ending, to which
+/// The variable by which a step of GitHub Actions gets the place of its summary: a file without an ending, to which
 /// each command of the step adds something.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 

@@ -41,7 +41,7 @@ impl Stderr {
     }
 }
 
-/// What takes so many lines at the bottom away; the cursor is at the end of the last.
+/// The escape sequence that erases so many lines at the bottom; the cursor is at the end of the last.
 fn erased(lines: usize) -> String {
     if lines == 0 { String::new() } else { format!("\r\u{1b}[2K{}", "\u{1b}[1A\u{1b}[2K".repeat(lines - 1)) }
 }
@@ -62,7 +62,7 @@ impl Printer {
         self.write_data(&shown(&self.redactor.redact(text), self.stdout_ink))
     }
 
-    /// Data in which a password stands that is meant to be read.
+    /// Prints data with a password that its reader needs.
     pub(super) fn data_with_password(&self, text: &str) -> Result<(), CliError> {
         self.write_data(text)
     }

@@ -194,7 +194,7 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
     flag.min(most)
 }
 
-/// Tells what is waited for. What failed on the way to the agent is told with its reply.
+/// Reports what is waited for. Tries that failed on the way to an agent are reported with its reply.
 pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<OnWait> {
     Arc::new(move |reason, wait| match reason {
         WaitReason::Retry { whose: WaitReason::AGENT, .. } => {}

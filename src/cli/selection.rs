@@ -18,7 +18,7 @@ pub(super) struct Selected {
     pub(super) note: Option<String>,
 }
 
-/// Leaves the cases that are meant; a job says which they are.
+/// Removes the cases that are not selected; the job keeps a note of the selection.
 ///
 /// # Errors
 /// That there are none.
@@ -34,13 +34,13 @@ pub(super) fn select(args: &SelectionArgs, jobs: Vec<Loaded>) -> Result<Selected
     for mut loaded in jobs {
         let Loaded { file, job, .. } = &mut loaded;
         let cases = job.cases.len();
-        let meant = |case: &Case| {
+        let is_selected = |case: &Case| {
             let has_tag = |tag: &String| job.tags.contains(tag) || case.tags.contains(tag);
             let fits = |text: &String| [case.id.as_str(), &job.name, file].iter().any(|it| fits(text, it));
             (args.tag.is_empty() || args.tag.iter().any(has_tag))
                 && (args.filter.is_empty() || args.filter.iter().any(fits))
         };
-        let kept: Vec<Arc<Case>> = job.cases.iter().filter(|case| meant(case)).take(left).cloned().collect();
+        let kept: Vec<Arc<Case>> = job.cases.iter().filter(|case| is_selected(case)).take(left).cloned().collect();
         left -= kept.len();
         job.cases = kept;
         if !job.cases.is_empty() {

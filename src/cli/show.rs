@@ -41,7 +41,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     Ok(overview.summary.verdict.exit_status())
 }
 
-/// The cases that are meant: the one with this id, else all whose ids have it in them.
+/// The selected cases: the one with this id, else all whose ids have it in them.
 fn cases(typed: &str, run: &Overview) -> Result<Vec<String>, CliError> {
     let mut known: Vec<&str> = run.groups.iter().map(|group| group.case.as_str()).collect();
     known.dedup();
@@ -49,14 +49,14 @@ fn cases(typed: &str, run: &Overview) -> Result<Vec<String>, CliError> {
         return Ok(vec![typed.to_owned()]);
     }
     let lower = typed.to_lowercase();
-    let meant: Vec<String> =
+    let selected: Vec<String> =
         known.iter().filter(|id| id.to_lowercase().contains(&lower)).map(|id| (*id).to_owned()).collect();
-    if meant.is_empty() {
+    if selected.is_empty() {
         let near = nearest(typed, known.iter().copied()).map(str::to_owned);
         let known = known.into_iter().map(str::to_owned).collect();
         return Err(CliError::NoSuchCase { case: typed.to_owned(), near, known });
     }
-    Ok(meant)
+    Ok(selected)
 }
 
 /// A run that is shown.

@@ -1,4 +1,4 @@
-//! The signals that ask this process to end, heard on a thread of their own: whatever the others compute or wait for,
+//! The signals that ask this process to end, received on a thread of their own: whatever the others compute or wait for,
 //! somebody listens.
 //!
 //! Invariant: nothing on this thread waits for another one without a limit, so the second signal always ends the process
@@ -31,10 +31,10 @@ pub(super) struct Signals {
     kept: Arc<Mutex<Option<Kept>>>,
 }
 
-/// What is done for whoever ends the process at once, and what is said.
+/// The finished part of a run: what is printed and written when the process is ended at once.
 #[derive(Clone)]
 pub(super) struct Kept {
-    /// Where what is finished is kept.
+    /// A note with the place where it is kept.
     pub(super) words: String,
     /// Writes the files of `-o` from what is kept. `None` where there are none, or they can't be written.
     pub(super) write: Arc<dyn Fn() -> Option<()> + Send + Sync>,
@@ -53,9 +53,9 @@ impl Signals {
             Asked::listen().map_err(internal)?
         };
         let signals = Signals { interrupt: CancellationToken::new(), kept: Arc::default() };
-        let heard = signals.clone();
+        let listener = signals.clone();
         let listening = move || {
-            runtime.block_on(heard.obey(&mut asked, &printer));
+            runtime.block_on(listener.handle(&mut asked, &printer));
             kill_all_groups(AT_ONCE);
             #[expect(clippy::disallowed_methods, reason = "the user asks twice: nothing may hold the process")]
             std::process::exit(Verdict::Interrupted.exit_status().into());
@@ -64,22 +64,22 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Says where what is finished is kept from now on: whoever ends the process at once is told so.
+    /// Sets what is printed and written from now on when the process is ended at once.
     pub(super) fn kept_at(&self, kept: Kept) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 
     /// Returns when the process is to end at once.
-    async fn obey(&self, asked: &mut Asked, printer: &Arc<Printer>) {
+    async fn handle(&self, asked: &mut Asked, printer: &Arc<Printer>) {
         asked.next().await;
         if any_group_is_left() {
             let words = "stopping: the agents that were started are being ended; once more, and they are killed";
             // Before the end that it speaks of.
-            let _ = told(printer, words).recv_timeout(AT_ONCE);
+            let _ = print_note(printer, words).recv_timeout(AT_ONCE);
         }
         self.interrupt.cancel();
         if tokio::time::timeout(PATIENCE, asked.next()).await.is_err() {
-            told(printer, "still stopping: something takes its time; Ctrl-C once more ends it at once");
+            print_note(printer, "still stopping: something takes its time; Ctrl-C once more ends it at once");
             asked.next().await;
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -94,7 +94,7 @@ impl Signals {
 }
 
 /// Prints something without waiting for whoever reads it; the end of the channel says that it was printed.
-fn told(printer: &Arc<Printer>, words: &str) -> mpsc::Receiver<()> {
+fn print_note(printer: &Arc<Printer>, words: &str) -> mpsc::Receiver<()> {
     let (printer, words) = (Arc::clone(printer), words.to_owned());
     in_thread(move || printer.note(&words))
 }

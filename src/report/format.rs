@@ -38,7 +38,7 @@ pub enum Format {
     Html,
 }
 
-/// What writing a document comes to.
+/// The result of writing a document.
 pub(super) type DocumentResult<E> = Result<(), DocumentError<E>>;
 
 impl Format {

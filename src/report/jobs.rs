@@ -1,4 +1,4 @@
-//! What several jobs of one command came to.
+//! The summary of several jobs of one command.
 
 use super::{Ink, Page, Paint, Screen, count, two_decimals};
 use crate::record::{RunSummary, Verdict};

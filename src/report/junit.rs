@@ -1,7 +1,7 @@
 //! JUnit XML, for the viewers of CI systems: a test suite a run, a test a conversation, and one for the verdict. Valid against
 //! the schema of Jenkins's xUnit plugin (junit-10.xsd).
 //!
-//! What speaks against the agent is a failure: its own failures, and a score below the gate where the gate fails. What says
+//! The faults of the agent are failures: its own failures, and a score below the gate where the gate fails. What says
 //! nothing of the agent is an error. So there are failures where the exit status is 100 and errors where it is 102.
 //!
 //! quick-junit, which many tools use, holds a whole report in memory; here conversations are written while they are read.
@@ -172,7 +172,7 @@ fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> Doc
     xml.raw("  </testsuite>\n").map_err(DocumentError::Write)
 }
 
-/// What the run came to and what it was made of.
+/// The verdict and the settings of the run.
 fn properties(run: &Overview) -> Vec<(String, String)> {
     let RunSummary { id, verdict, provenance, figures, .. } = &run.summary;
     let (usage, cost, _) = total(run.spending.iter());

@@ -58,7 +58,7 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
     to.flush().map_err(DocumentError::Write)
 }
 
-/// What several jobs came to.
+/// The summary of several jobs.
 fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
     let of = |verdict| runs.iter().filter(|run| run.overview.summary.verdict == verdict).count();
     let counts = [

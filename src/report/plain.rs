@@ -86,7 +86,7 @@ fn joined(text: &str) -> String {
     plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What of the text fits into so many columns, and the rest of it.
+/// The part of the text that fits into so many columns, and the rest.
 fn split_at_column(text: &str, columns: usize) -> (&str, &str) {
     let mut end = 0;
     for (at, character) in text.char_indices() {

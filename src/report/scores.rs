@@ -1,4 +1,4 @@
-//! What one trial is worth, and why.
+//! The score of one trial, and its reasons.
 
 use super::{Ink, Page, Paint, Screen, two_decimals};
 use crate::record::TrialRecord;

@@ -34,7 +34,7 @@ pub struct Page {
 /// A table: names of rows to the left, numbers to the right.
 #[derive(Debug, Default)]
 pub struct Table {
-    /// What stands above the rows' names.
+    /// The heading of the rows' names.
     pub title: String,
     /// The columns' names, each of one line or more.
     pub columns: Vec<Vec<String>>,

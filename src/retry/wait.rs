@@ -1,4 +1,4 @@
-//! What whoever watches is told of waits.
+//! The reports of waits and retries.
 
 use std::time::Duration;
 

@@ -33,11 +33,13 @@ impl Patterns {
     fn of(exact: Vec<Vec<u8>>, within_base64: Vec<Vec<u8>>) -> Result<Patterns, BuildError> {
         let count = exact.len();
         let patterns = [exact, within_base64].concat();
-        let quick = |some: &[Vec<u8>]| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(some);
+        // What can't begin a pattern is skipped in any kind; this one is built four times as fast as those that `auto` takes.
+        let automaton =
+            |kind| AhoCorasick::builder().match_kind(kind).kind(Some(AhoCorasickKind::NoncontiguousNFA)).clone();
         let at_once = if patterns.len() <= MOST_IN_PARTS { AT_ONCE } else { patterns.len() };
-        let all =
-            AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA)).clone();
-        let any = patterns.chunks(at_once).map(quick).collect::<Result<_, _>>()?;
+        let quick = automaton(MatchKind::LeftmostFirst);
+        let any = patterns.chunks(at_once).map(|some| quick.build(some)).collect::<Result<_, _>>()?;
+        let all = automaton(MatchKind::Standard);
         Ok(Patterns { any, all: all.build(&patterns)?, exact: count })
     }
 

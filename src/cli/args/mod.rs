@@ -38,7 +38,7 @@ const EXIT_STATUS: &str = "\
 Exit status: 0 passed · 1 eval-job itself failed · 2 bad usage or invalid job · 100 gate failed
 · 102 incomplete (agent unreachable, persona, judge or graph broken, limit reached) · 130 interrupted";
 
-/// The job that is meant when none is named.
+/// The job that is run when none is named.
 pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
 
 #[derive(Debug, Subcommand)]

@@ -43,11 +43,11 @@ impl Args {
         let is_unknown = |name: &&str| {
             name.starts_with("EVAL_JOB_") && !name.starts_with("EVAL_JOB_TEST_") && !known.iter().any(|it| it == name)
         };
-        let told = |name: &str| {
+        let described = |name: &str| {
             let near = nearest(name, known.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
             format!("{name} is no variable of eval-job{}", near.unwrap_or_default())
         };
-        names.filter(is_unknown).map(told).collect()
+        names.filter(is_unknown).map(described).collect()
     }
 
     /// The file of variables that a subcommand reads: `None` where it reads none, `Some(None)` for the usual one.
@@ -83,7 +83,7 @@ fn negative_as_value(arg: Arg) -> Arg {
     if takes_value { arg.allow_negative_numbers(true) } else { arg }
 }
 
-/// What the file says of an argument's twin, which goes before a default only. A variable that is set, though it be empty,
+/// The argument with the file's value of its variable as the default. A variable that is set, though it be empty,
 /// is the environment's word.
 fn of_file(arg: Arg, file: &EnvFile) -> Arg {
     let value = arg.get_env().and_then(|name| Some((name, file.get(name.to_str()?)?)));
@@ -113,9 +113,9 @@ mod tests {
     #[test]
     fn a_variable_that_looks_like_ours_and_is_none_is_told() {
         let names = ["EVAL_JOB_REPAET", "EVAL_JOB_REPEAT", "EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_TEST_X", "REPAET"];
-        let told = Args::unknown_variables(names.into_iter());
-        assert_eq!(told, ["EVAL_JOB_REPAET is no variable of eval-job; did you mean EVAL_JOB_REPEAT?"]);
-        let told = Args::unknown_variables(["EVAL_JOB_SOMETHING_QUITE_ELSE"].into_iter());
-        assert_eq!(told, ["EVAL_JOB_SOMETHING_QUITE_ELSE is no variable of eval-job"]);
+        let found = Args::unknown_variables(names.into_iter());
+        assert_eq!(found, ["EVAL_JOB_REPAET is no variable of eval-job; did you mean EVAL_JOB_REPEAT?"]);
+        let found = Args::unknown_variables(["EVAL_JOB_SOMETHING_QUITE_ELSE"].into_iter());
+        assert_eq!(found, ["EVAL_JOB_SOMETHING_QUITE_ELSE is no variable of eval-job"]);
     }
 }

@@ -4,7 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 
 use super::values::whole_number;
 
-/// Which cases of the jobs are meant; all of them where nothing is said.
+/// The selected cases of the jobs; all of them by default.
 #[derive(Debug, Default, clap::Args)]
 pub(in crate::cli) struct SelectionArgs {
     /// Only cases with this tag, their own or their job's; of several, separated by commas, any

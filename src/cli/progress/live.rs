@@ -1,4 +1,4 @@
-//! What a terminal shows while a run goes on, kept up to date.
+//! The status lines of a terminal while a run goes on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -90,7 +90,7 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is waited for, in a sentence.
+/// A wait and its reason, in a sentence.
 pub(in super::super) fn wait_words(reason: WaitReason<'_>, wait: Duration) -> String {
     let seconds = wait.as_secs_f64();
     match reason {

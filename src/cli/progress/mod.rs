@@ -1,5 +1,5 @@
 //! Progress while a job runs, on stderr: on a terminal a bar and lines of what fails, in a log a line a phase, with `-v` the
-//! conversations. What goes wrong again and again is told once, then counted.
+//! conversations. An error that occurs again and again is printed once, then counted.
 
 mod live;
 mod status;
@@ -37,7 +37,7 @@ enum Level {
     Nothing,
     /// A line a phase: for logs.
     Phases,
-    /// What fails, above a bar: for someone who watches.
+    /// Failures only, above a bar: on a terminal.
     Failures,
     /// Every message and event, word for word.
     Everything,
@@ -55,8 +55,8 @@ pub(super) struct Progress {
     status: Status,
     /// Whether a bar can be drawn.
     has_bar: bool,
-    /// How often each error was told.
-    told: HashMap<String, usize>,
+    /// How often each error occurred.
+    occurrences: HashMap<String, usize>,
     since: Stopwatch,
     /// When the last line was shown, and how long it may be silent after it.
     last_line_ms: f64,
@@ -81,7 +81,7 @@ impl Progress {
             turns: BTreeMap::new(),
             status: Status::default(),
             has_bar: context.stderr_is_tty && !silent,
-            told: HashMap::new(),
+            occurrences: HashMap::new(),
             since: context.clock.start(),
             last_line_ms: 0.0,
             silence_ms: SILENCE_MS,
@@ -120,21 +120,21 @@ impl Progress {
         }
         let words = wait_words(reason, wait);
         if let WaitReason::Retry { whose, .. } = reason {
-            // What failed on the way to the agent's reply is told with it.
+            // Tries that failed on the way to the agent's reply are printed with it.
             if whose == WaitReason::AGENT && self.level != Level::Everything {
                 return None;
             }
-            let told = self.telling(&words);
-            return is_told(told, 1).then(|| format!("{words}{}", times(told)));
+            let count = self.count(&words);
+            return is_printed(count, 1).then(|| format!("{words}{}", times(count)));
         }
         Some(words)
     }
 
-    /// How often this error was told, this time included.
-    fn telling(&mut self, error: &str) -> usize {
-        let told = self.told.entry(error.to_owned()).or_default();
-        *told += 1;
-        *told
+    /// Counts an occurrence of this error; the number of occurrences so far.
+    fn count(&mut self, error: &str) -> usize {
+        let count = self.occurrences.entry(error.to_owned()).or_default();
+        *count += 1;
+        *count
     }
 
     /// The lines that an entry is worth, if any.
@@ -180,7 +180,7 @@ impl Progress {
                 *self.turns.entry(*trial).or_default() += 1;
                 self.turn(*trial, turn)
             }
-            // What brought it to a stop is told with the trial's outcome.
+            // The error that stopped it is printed with the trial's outcome.
             Entry::ConversationEnded { ending: Ending::CutOff, .. } => None,
             Entry::ConversationEnded { trial, ending, .. } => {
                 let turns = self.turns.get(trial).copied().unwrap_or_default();
@@ -208,11 +208,11 @@ impl Progress {
         if let Some(error) = outcome.error() {
             self.status.has_failed();
             let error = one_line(error, UNCUT);
-            let told = self.telling(&error);
-            if self.level == Level::Failures && !is_told(told, 2) {
+            let count = self.count(&error);
+            if self.level == Level::Failures && !is_printed(count, 2) {
                 return None;
             }
-            let error = if told > 2 { format!("the same error again{}", times(told)) } else { error };
+            let error = if count > 2 { format!("the same error again{}", times(count)) } else { error };
             let words = format!("{}: {error}", outcome.label());
             let is_agents = matches!(outcome, Outcome::AgentFailed { .. });
             return Some(self.line(trial, &if is_agents { self.ink.bad(&words) } else { self.ink.unsure(&words) }));
@@ -237,11 +237,11 @@ impl Progress {
         let mut lines = Vec::new();
         for (failure, number) in turn.failures.iter().zip(1..) {
             let error = one_line(&failure.error, UNCUT);
-            let told = self.telling(&format!("try {number} failed: {error}"));
-            if self.level == Level::Failures && !is_told(told, 2) {
+            let count = self.count(&format!("try {number} failed: {error}"));
+            if self.level == Level::Failures && !is_printed(count, 2) {
                 continue;
             }
-            let error = if told > 2 { format!("the same error again{}", times(told)) } else { error };
+            let error = if count > 2 { format!("the same error again{}", times(count)) } else { error };
             let words = format!("try {number} failed: {error}{}", report::excuse(failure));
             lines.push(self.line(trial, &self.ink.unsure(&words)));
         }
@@ -273,13 +273,13 @@ impl Progress {
     }
 }
 
-/// Whether what was told so often already is told once more: the first times, then each time that it is ten times as often.
-fn is_told(told: usize, first: usize) -> bool {
-    told <= first || (told >= 10 && told.checked_ilog10().is_some_and(|exponent| 10_usize.pow(exponent) == told))
+/// Whether the occurrence of this number is printed: the first ones, then each power of ten.
+fn is_printed(count: usize, first: usize) -> bool {
+    count <= first || (count >= 10 && count.checked_ilog10().is_some_and(|exponent| 10_usize.pow(exponent) == count))
 }
 
-fn times(told: usize) -> String {
-    if told > 1 { format!(" ({told} times by now)") } else { String::new() }
+fn times(count: usize) -> String {
+    if count > 1 { format!(" ({count} times by now)") } else { String::new() }
 }
 
 fn ending_words(ending: &Ending) -> &'static str {

@@ -20,7 +20,7 @@ fn time(ms: f64) -> String {
     if seconds < 10.0 { format!("{seconds} s") } else { duration(seconds) }
 }
 
-/// What a conversation waits for.
+/// The thing that a conversation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Awaited {
     Agent,
@@ -128,7 +128,7 @@ impl Status {
         facts
     }
 
-    /// What is waited for; `label` names a trial.
+    /// The longest wait; `label` names a trial.
     fn awaited(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
         if !self.is_begun {
             return "looking whether agent, graph and models are there".to_owned();

@@ -62,7 +62,7 @@ fn progress(level: Level) -> Progress {
         turns: BTreeMap::new(),
         status: Status::default(),
         has_bar: level == Level::Failures,
-        told: HashMap::new(),
+        occurrences: HashMap::new(),
         since: Clock::system().start(),
         last_line_ms: 0.0,
         silence_ms: SILENCE_MS,

@@ -56,7 +56,7 @@ struct Label {
 const WIDTH: f64 = 800.0;
 /// Columns of names to the left.
 const NAMES: f64 = 190.0;
-/// What is free to the right.
+/// The free space to the right.
 const MARGIN: f64 = 60.0;
 const ROW: f64 = 34.0;
 /// So many dots are drawn in a row: more can't be told apart.

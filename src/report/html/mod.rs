@@ -113,7 +113,7 @@ impl Room {
     }
 }
 
-/// What the page begins with.
+/// The head of the page.
 #[derive(Serialize)]
 struct Head<'a> {
     title: String,

@@ -1,4 +1,4 @@
-//! What stands above a run's conversations: its verdict, its scores, what failed, reply times and tokens.
+//! The part of the page above a run's conversations: its verdict, its scores, what failed, reply times and tokens.
 
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ impl Job {
     }
 }
 
-/// What is gathered of the conversations while they are read for the first time.
+/// The figures of the conversations, gathered while they are read for the first time.
 #[derive(Default)]
 pub(super) struct Gathering {
     lost: Vec<Lost>,
@@ -98,7 +98,7 @@ impl Gathering {
     }
 }
 
-/// What stands above a run's conversations.
+/// The part above a run's conversations.
 #[derive(Serialize)]
 pub(super) struct RunView {
     number: usize,
@@ -289,7 +289,7 @@ impl Tokens {
     }
 }
 
-/// What the run was made of, in pairs.
+/// The settings of the run, as pairs of name and value.
 #[derive(Serialize)]
 pub(super) struct MadeOf {
     made: Vec<(&'static str, String)>,

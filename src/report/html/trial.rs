@@ -1,4 +1,4 @@
-//! A conversation, with its events and changes, its score and what the judge said.
+//! A conversation, with its events and changes, its score and the judgements.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::score::{Component, Dimension, Item, Outcome, Score, Vacuity, Weight};
 
 /// A text is cut to so many characters.
 const LONGEST: usize = 20_000;
-/// What is shown of an event that is folded.
+/// The line of a folded event.
 const BRIEF: usize = 70;
 
 /// A conversation as its template needs it.
@@ -114,7 +114,7 @@ pub(super) fn anchor(trial: &TrialRecord, number: usize) -> String {
     format!("r{number}-t{}", trial.trial.number)
 }
 
-/// What a trial is called below its case.
+/// The name of a trial below its case.
 pub(super) fn name(trial: &TrialRecord, run: &Overview) -> String {
     let (names, id) = (TrialNames::of_run(run), &trial.trial);
     let model = names.tell_models().then(|| plain(&id.model));
@@ -194,8 +194,8 @@ impl TrialView {
 }
 
 fn facts(trial: &TrialRecord, turns: &[Turn], changes: &[Change]) -> Vec<String> {
-    let said = turns.iter().filter(|turn| !turn.is_greeting()).count();
-    let mut facts = vec![count(said, "turn")];
+    let answered = turns.iter().filter(|turn| !turn.is_greeting()).count();
+    let mut facts = vec![count(answered, "turn")];
     if let Some(evidence) = &trial.evidence {
         facts.extend(evidence.transcript.average_latency_ms().map(|ms| format!("{} a reply", duration(ms / 1000.0))));
         facts.extend(match &evidence.ending {

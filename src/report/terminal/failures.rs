@@ -1,4 +1,4 @@
-//! What failed, each once with its reason and where; what passed is counted.
+//! The failed parts, each once with its reason and its conversations; those that passed are counted.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::score::{Component, Score};
 /// So many tasks and assertions are shown that failed, unless the screen is unfolded.
 const MOST: usize = 20;
 
-/// What became of the tasks or the assertions of a run.
+/// The results of the tasks or the assertions of a run.
 #[derive(Default)]
 struct Counts {
     all: usize,
@@ -29,7 +29,7 @@ struct Shown<'a> {
     doubt: Option<String>,
 }
 
-/// What it came to in some groups, and why.
+/// Its result in some groups, and the reason.
 struct Row {
     mark: String,
     paint: Paint,
@@ -66,7 +66,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
     }
 }
 
-/// What became of a task or an assertion in all conversations.
+/// The results of a task or an assertion in all conversations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Came {
     Well,
@@ -133,7 +133,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<Row>, Came) {
             (came, _, _) if made.tally.scored == 0 => came,
             _ => Came::Well,
         };
-        // What is told of the conversation is not told again of its parts.
+        // A reason that is shown for the conversation is not repeated for its parts.
         if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_told(made, run)) {
             continue;
         }
@@ -152,7 +152,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<Row>, Came) {
     (rows.collect(), came)
 }
 
-/// What a part came to, before the name of its group.
+/// The result of a part, before the name of its group.
 fn mark(made: &Made, holds: bool) -> String {
     let several = made.tally.count() > 1;
     match made.tally.component() {

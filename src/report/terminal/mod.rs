@@ -46,7 +46,7 @@ pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> Str
     page.text
 }
 
-/// What is shown, and for which screen.
+/// The parts that are shown, and the screen.
 struct Run<'a> {
     overview: &'a Overview,
     gathered: &'a Gathered,
@@ -88,7 +88,7 @@ impl Run<'_> {
     }
 }
 
-/// What the run was made of, and how long it took.
+/// The settings of the run, and how long it took.
 fn made_of(page: &mut Page, run: &Run<'_>) {
     let summary = &run.overview.summary;
     let provenance = &summary.provenance;

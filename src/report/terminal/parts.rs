@@ -8,11 +8,11 @@ use crate::score::{Component, Score, Weight};
 /// Columns of a mark.
 const MARK: usize = 7;
 
-/// What a reader must know of an assertion that may say nothing of the conversation.
+/// Notes about an assertion that may not depend on the conversation.
 pub(super) struct Doubt {
     /// In a sentence.
     pub(super) words: String,
-    /// Whether it is told also where what passed is folded.
+    /// Whether it is shown also where parts that passed are folded.
     pub(super) is_told: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn label(part: &Part) -> String {
     format!("{}{weight}", part.label)
 }
 
-/// What a reader must know of an assertion that may say nothing of the conversation.
+/// Notes about an assertion that may not depend on the conversation.
 pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &str), part: &Part) -> Option<Doubt> {
     if dimension == "assertions" && run.vacuous.contains(&(case, part.key.as_str())) {
         let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
@@ -92,14 +92,14 @@ fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
     }
 }
 
-/// Whether the troubles, which are told once for all parts, say all that there is to say of this one.
+/// Whether the troubles, which are shown once for all parts, are all that there is to show of this one.
 pub(super) fn is_told(made: &Made, run: &Run<'_>) -> bool {
     let is_told =
         |reason: &String| run.gathered.troubles.in_order().iter().any(|(words, _)| words.ends_with(reason.as_str()));
     !made.reasons.is_empty() && made.reasons.iter().all(is_told)
 }
 
-/// What a part came to, in seven characters at most.
+/// The result of a part, in seven characters at most.
 fn mark(made: &Made, (holds, good_above): (bool, Option<Score>)) -> (Paint, String) {
     let several = made.tally.count() > 1;
     match made.tally.component() {

@@ -1,4 +1,4 @@
-//! What a reader must know beside the scores.
+//! The remarks below the scores: limits, warnings and notes of the run.
 
 use super::super::{Ink, Page, TrialNames, count};
 use super::Run;
@@ -6,19 +6,19 @@ use crate::record::{Overview, Spender};
 
 /// Writes what limits what the run shows.
 pub(super) fn remarks(page: &mut Page, run: &Run<'_>) {
-    let mut said = Vec::new();
-    said.extend(refused(run));
+    let mut remarks = Vec::new();
+    remarks.extend(refused(run));
     for (reason, groups) in run.gathered.unwatched.in_order() {
-        said.push(format!("The graph could not be watched ({}): {reason}", run.places(groups, TrialNames::group)));
+        remarks.push(format!("The graph could not be watched ({}): {reason}", run.places(groups, TrialNames::group)));
     }
     let left_out = run.gathered.unwatched.left_out;
     if left_out > 0 {
-        said.push(format!("and {} for other reasons", count(left_out, "conversation")));
+        remarks.push(format!("and {} for other reasons", count(left_out, "conversation")));
     }
-    said.extend(run.gathered.notes.in_order().into_iter().map(|(note, _)| note.clone()));
-    said.extend(unshown(run.overview));
-    said.extend(uncounted(run.overview));
-    for words in &said {
+    remarks.extend(run.gathered.notes.in_order().into_iter().map(|(note, _)| note.clone()));
+    remarks.extend(unshown(run.overview));
+    remarks.extend(uncounted(run.overview));
+    for words in &remarks {
         page.gap();
         page.paragraph(0, Ink::unsure, words);
     }
@@ -54,7 +54,7 @@ fn unshown(overview: &Overview) -> Option<String> {
     Some(format!("{words}. Where that is meant, say `holdsBefore: true`{left}"))
 }
 
-/// What a limit of the run could not hold: an agent that tells no tokens.
+/// The limits of the run that could not be kept: an agent that reports no tokens.
 fn uncounted(overview: &Overview) -> Option<String> {
     let provenance = &overview.summary.provenance;
     let asked: Vec<&str> = [(&provenance.persona_model, "persona"), (&provenance.judge_model, "judge")]

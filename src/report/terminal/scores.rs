@@ -115,7 +115,7 @@ fn score(group: &TrialGroup, dimension: &str) -> Cell {
     cell(group.dimension(dimension).and_then(|dimension| dimension.tally.component()), Ink::unpainted)
 }
 
-/// What a group's trials came to; a single one also where it does not count.
+/// The figure of a group's trials; of a single one also where it does not count.
 fn composite(group: &TrialGroup) -> Cell {
     cell(if group.graded == 0 { None } else { group.composite.component() }, Ink::bold)
 }
@@ -246,7 +246,7 @@ fn of_case(figure: &ModelFigure, case: &str) -> Cell {
     }
 }
 
-/// Whether something failed in a case, or could not be told.
+/// Whether something failed in a case, or is missing.
 fn has_failed(run: &Run<'_>, case: &str) -> bool {
     let parts = ["tasks", "assertions"].into_iter().flat_map(|dimension| run.gathered.parts(case, dimension));
     let mut made = parts.flat_map(|part| part.groups.values());

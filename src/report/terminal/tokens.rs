@@ -1,4 +1,4 @@
-//! What the run took: tokens and money, by who and by stage.
+//! The usage of the run: tokens and money, by who and by stage.
 
 use super::super::{Cell, Ink, Page, Paint, Row, Table, plain, thousands};
 use super::Run;
