@@ -5,6 +5,7 @@
 
 mod check;
 mod columns;
+mod projection;
 mod scope;
 mod split;
 mod statement;
@@ -12,7 +13,8 @@ mod token;
 
 pub use check::{CypherProblem, assertion_problem, setup_problem};
 pub use columns::{Columns, columns};
+pub use projection::Projection;
 pub use scope::unscoped_problem;
 pub use split::split;
-pub use statement::{Projection, Span, Statement};
+pub use statement::{Span, Statement};
 pub use token::{Token, TokenKind, is_one_of, unquoted};

@@ -30,16 +30,23 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
     for (run, command) in runs.iter().filter(|(run, _)| run.verdict != Verdict::Passed) {
         page += &format!("{}  {command}\n", job_line(run, screen));
     }
-    let all = [Verdict::Passed, Verdict::GateFailed, Verdict::Incomplete, Verdict::Interrupted];
-    let counts = all.into_iter().filter_map(|verdict| {
-        let number = runs.iter().filter(|(run, _)| run.verdict == verdict).count();
-        let (word, paint) = word(verdict);
-        (number > 0 || verdict == Verdict::Passed).then(|| paint(screen.ink, &format!("{number} {word}")))
-    });
+    let summaries = runs.iter().map(|(run, _)| *run);
+    let counts = verdict_counts(summaries).into_iter().map(|(verdict, text)| word(verdict).1(screen.ink, &text));
     let not_run = (not_run > 0).then(|| screen.ink.unsure(&format!("{} not run", count(not_run, "job"))));
     let counts: Vec<String> = counts.chain(not_run).collect();
     page += &format!("{}\n", counts.join(", "));
     page
+}
+
+/// How many of these runs came to each verdict, such as `2 passed`; verdicts that none came to are left out, but passed.
+pub(super) fn verdict_counts<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<(Verdict, String)> {
+    let verdicts: Vec<Verdict> = runs.map(|run| run.verdict).collect();
+    [Verdict::Passed, Verdict::GateFailed, Verdict::Incomplete, Verdict::Interrupted]
+        .into_iter()
+        .map(|verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count()))
+        .filter(|(verdict, number)| *number > 0 || *verdict == Verdict::Passed)
+        .map(|(verdict, number)| (verdict, format!("{number} {}", word(verdict).0)))
+        .collect()
 }
 
 fn word(verdict: Verdict) -> (&'static str, Paint) {

@@ -6,6 +6,7 @@
 use std::io::Write;
 
 use super::format::{DocumentResult, WrittenRun};
+use super::jobs::verdict_counts;
 use super::terminal::verdict_words;
 use super::{count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, TrialRecord, Verdict, total};
@@ -60,15 +61,8 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
 
 /// The summary of several jobs.
 fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
-    let of = |verdict| runs.iter().filter(|run| run.overview.summary.verdict == verdict).count();
-    let counts = [
-        (of(Verdict::Passed), "passed"),
-        (of(Verdict::GateFailed), "failed"),
-        (of(Verdict::Incomplete), "incomplete"),
-        (of(Verdict::Interrupted), "interrupted"),
-    ];
-    let counts = counts.into_iter().filter(|(number, word)| *number > 0 || *word == "passed");
-    let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();
+    let counts = verdict_counts(runs.iter().map(|run| &run.overview.summary));
+    let counts: Vec<String> = counts.into_iter().map(|(_, text)| text).collect();
     let mut page = format!("# {}\n\n| | job | score |\n|---|---|---:|\n", counts.join(", "));
     for run in runs {
         let summary = &run.overview.summary;

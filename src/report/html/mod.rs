@@ -17,8 +17,9 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
 use super::format::{DocumentResult, WrittenRun};
+use super::jobs::verdict_counts;
 use super::{count, plain};
-use crate::record::{DocumentError, Verdict};
+use crate::record::DocumentError;
 use run::{Gathering, Job, RunView};
 use trial::TrialView;
 
@@ -135,15 +136,8 @@ fn title<E>(runs: &[WrittenRun<'_, E>]) -> String {
         let summary = &only.overview.summary;
         return format!("{}: {}", plain(&summary.provenance.job), summary.verdict.label());
     }
-    let of = |verdict| runs.iter().filter(|run| run.overview.summary.verdict == verdict).count();
-    let counts = [
-        (of(Verdict::Passed), "passed"),
-        (of(Verdict::GateFailed), "failed"),
-        (of(Verdict::Incomplete), "incomplete"),
-        (of(Verdict::Interrupted), "interrupted"),
-    ];
-    let counts = counts.into_iter().filter(|(number, word)| *number > 0 || *word == "passed");
-    counts.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+    let counts = verdict_counts(runs.iter().map(|run| &run.overview.summary));
+    counts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")
 }
 
 /// The templates of the page.
