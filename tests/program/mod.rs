@@ -9,6 +9,7 @@ mod grade;
 mod graph_serve;
 mod init;
 mod jobs;
+mod junit;
 mod kill;
 mod memory;
 mod mistakes;

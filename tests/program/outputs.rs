@@ -109,25 +109,9 @@ fn xml(text: &str) -> Vec<Element> {
     found
 }
 
-/// What the schema of Jenkins's xUnit plugin (junit-10.xsd) allows of the elements that are written: their attributes.
-const SCHEMA: [(&str, &[&str]); 8] = [
-    ("testsuites", &["name", "tests", "failures", "errors", "time"]),
-    ("testsuites/testsuite", &["name", "tests", "failures", "errors", "skipped", "timestamp", "time"]),
-    ("testsuites/testsuite/properties", &[]),
-    ("testsuites/testsuite/properties/property", &["name", "value"]),
-    ("testsuites/testsuite/testcase", &["classname", "name", "time"]),
-    ("testsuites/testsuite/testcase/failure", &["type", "message"]),
-    ("testsuites/testsuite/testcase/error", &["type", "message"]),
-    ("testsuites/testsuite/testcase/system-out", &[]),
-];
-
+/// The elements of a JUnit file (`junit.rs` holds it against its schema), whose counts must be true.
 fn checked(text: &str) -> Vec<Element> {
     let found = xml(text);
-    for (path, attributes, _) in &found {
-        let (_, allowed) = SCHEMA.iter().find(|(known, _)| known == path).unwrap_or_else(|| panic!("{path}"));
-        let names: Vec<&str> = attributes.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, *allowed, "{path}");
-    }
     let count = |ending: &str| found.iter().filter(|(path, _, _)| path.ends_with(ending)).count().to_string();
     let counts = [count("/testcase"), count("/failure"), count("/error")];
     assert_eq!(found[0].1[1..4].iter().map(|(_, value)| value.clone()).collect::<Vec<_>>(), counts);
