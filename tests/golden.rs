@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on must fail")]
 #![expect(clippy::disallowed_methods, reason = "tests start processes, which have an environment and take time")]
 
+mod golden_output;
 #[expect(dead_code, reason = "golden cases need an agent and a model only")]
 mod servers;
 
@@ -35,6 +36,9 @@ struct Case {
     model: Option<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
+    /// The files that `-o` writes, each of which must be as it stands in the folder `outputs`: of a page its text.
+    #[serde(default)]
+    outputs: Vec<String>,
     /// Whether `runs` may not be written to.
     #[serde(default)]
     runs_is_a_file: bool,
@@ -63,7 +67,7 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
     for entry in fs::read_dir(case_folder).unwrap() {
         let path = entry.unwrap().path();
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
-        if ["case.yml", "stdout", "stderr"].contains(&file.as_str()) {
+        if ["case.yml", "stdout", "stderr", "outputs"].contains(&file.as_str()) {
             continue;
         }
         if path.is_dir() {
@@ -93,10 +97,17 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
     if output.status.code() != Some(case.status) {
         wrong.push(format!("status {:?}, expected {}", output.status.code(), case.status));
     }
-    for (stream, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
-        let printed = normalised(&String::from_utf8(bytes).unwrap());
-        let golden = case_folder.join(stream);
+    let mut printed: Vec<(String, String)> = [("stdout", output.stdout), ("stderr", output.stderr)]
+        .map(|(stream, bytes)| (stream.to_owned(), normalised(&String::from_utf8(bytes).unwrap())))
+        .into();
+    for name in &case.outputs {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        printed.push((format!("outputs/{name}"), golden_output::normalised(name, &text, folder.path())));
+    }
+    for (stream, printed) in printed {
+        let golden = case_folder.join(&stream);
         if bless {
+            fs::create_dir_all(golden.parent().unwrap()).unwrap();
             fs::write(&golden, &printed).unwrap();
         }
         let expected = fs::read_to_string(&golden).unwrap_or_default();

@@ -35,8 +35,9 @@ impl Verdict {
         if run.unfinished > 0 || run.groups.iter().any(is_missing) || summary.figures.is_empty() {
             return Verdict::Incomplete;
         }
-        let gate = summary.provenance.min_score;
-        let below = summary.figures.iter().any(|figure| figure.figure.score() < gate);
+        let below = summary.provenance.min_score.is_some_and(|gate| {
+            summary.figures.iter().any(|figure| figure.figure.score().is_none_or(|score| score.is_below(gate)))
+        });
         if below || vacuous { Verdict::GateFailed } else { Verdict::Passed }
     }
 

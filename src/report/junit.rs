@@ -9,8 +9,8 @@
 use std::io::{self, Write};
 
 use super::format::{DocumentResult, WrittenRun};
-use super::terminal::verdict_words;
-use super::{Ink, Screen, conversation, plain, scores, two_decimals};
+use super::terminal::{gate_words, verdict_words};
+use super::{Ink, Screen, beside_gate, conversation, plain, scores};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Outcome, Score};
 
@@ -102,15 +102,15 @@ impl TestResult {
             return TestResult::Error { kind: if kind == "graded" { "no score" } else { kind }, message: why };
         }
         match (trial.score(), failed_gate(run, &trial.trial.model)) {
-            (Some(score), Some(gate)) if score < gate => {
-                let [score, gate] = [score, gate].map(|it| two_decimals(it.get()));
+            (Some(score), Some(gate)) if score.is_below(gate) => {
+                let score = beside_gate(score.get(), Some(gate.get()));
                 let reasons = trial.scorecard.iter().flat_map(|card| card.shortfalls());
                 let reasons: Vec<String> =
                     reasons.map(|item| format!("{}: {}", item.label, item.component.why())).collect();
                 let reasons = if reasons.is_empty() { String::new() } else { format!("; {}", reasons.join("; ")) };
                 TestResult::Failure {
                     kind: "below the gate",
-                    message: format!("{score} is below the gate of {gate}{reasons}"),
+                    message: format!("{score} is below the gate of {}{reasons}", gate_words(gate)),
                 }
             }
             _ => TestResult::Passed,
@@ -122,7 +122,7 @@ impl TestResult {
 fn failed_gate(run: &Overview, model: &str) -> Option<Score> {
     let gate = run.summary.provenance.min_score?;
     let figure = run.summary.figures.iter().find(|figure| figure.model == model)?.figure.score()?;
-    (figure < gate).then_some(gate)
+    figure.is_below(gate).then_some(gate)
 }
 
 fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> DocumentResult<E> {
@@ -193,7 +193,10 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
         add("cases", selection.clone());
     }
     for figure in figures {
-        let score = figure.figure.score().map_or_else(|| "none".to_owned(), |score| score.get().to_string());
+        let score = figure
+            .figure
+            .score()
+            .map_or_else(|| "none".to_owned(), |score| ((score.get() * 1e6).round() / 1e6).to_string());
         add(&format!("score {}", figure.model), score);
     }
     if let Some(tokens) = usage.total_tokens() {

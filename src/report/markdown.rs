@@ -8,9 +8,9 @@ use std::io::Write;
 use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
 use super::terminal::verdict_words;
-use super::{count, duration, one_line, thousands, two_decimals};
+use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, TrialRecord, Verdict, total};
-use crate::score::Component;
+use crate::score::{Component, Score};
 
 /// GitHub shows no summary that is larger than 1 MiB: from this size on conversations are only counted.
 const LARGEST: usize = 900_000;
@@ -34,9 +34,10 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
     for run in runs {
         let mut room = write(&heading(run.overview))?;
         let (mut shown, mut left_out) = (0, 0);
+        let (names, gate) = (TrialNames::of_run(run.overview), run.overview.summary.provenance.min_score);
         for trial in (run.trials)() {
             let trial = trial.map_err(DocumentError::Read)?;
-            let lost = losses(&trial);
+            let lost = losses(&trial, names, gate);
             if lost.is_empty() {
                 continue;
             }
@@ -66,7 +67,8 @@ fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
     let mut page = format!("# {}\n\n| | job | score |\n|---|---|---:|\n", counts.join(", "));
     for run in runs {
         let summary = &run.overview.summary;
-        let scores: Vec<String> = summary.figures.iter().map(|figure| score(&figure.figure)).collect();
+        let scores: Vec<String> =
+            summary.figures.iter().map(|figure| score(&figure.figure, summary.provenance.min_score)).collect();
         let name = words(&summary.provenance.job, NAME);
         page += &format!("| {} {} | {name} | {} |\n", sign(summary.verdict), summary.verdict.label(), scores.join(" "));
     }
@@ -101,7 +103,7 @@ fn heading(run: &Overview) -> String {
 
 /// The score of each case in each condition, a column a model.
 fn scores(run: &Overview) -> String {
-    let figures = &run.summary.figures;
+    let (figures, gate) = (&run.summary.figures, run.summary.provenance.min_score);
     let names: Vec<String> = figures.iter().map(|figure| words(&figure.model, NAME)).collect();
     let mut page = format!("| case | condition | {} |\n|---|---|{}\n", names.join(" | "), "---:|".repeat(names.len()));
     let Some(first) = figures.first() else { return String::new() };
@@ -109,7 +111,7 @@ fn scores(run: &Overview) -> String {
         for condition in &case.conditions {
             let of_model = |figure: &crate::record::ModelFigure| {
                 let case = figure.cases.iter().find(|it| it.case == case.case)?;
-                case.conditions.iter().find(|it| it.condition == condition.condition).map(|it| score(&it.figure))
+                case.conditions.iter().find(|it| it.condition == condition.condition).map(|it| score(&it.figure, gate))
             };
             let cells: Vec<String> = figures.iter().map(|figure| of_model(figure).unwrap_or_default()).collect();
             let name = words(&case.case, NAME);
@@ -119,13 +121,17 @@ fn scores(run: &Overview) -> String {
     if first.cases.len() > CASES {
         page += &format!("| … {} more | | {} |\n", first.cases.len() - CASES, vec![""; names.len()].join(" | "));
     }
-    let all: Vec<String> = figures.iter().map(|figure| format!("**{}**", score(&figure.figure))).collect();
+    let all = figures.iter().map(|figure| {
+        let is_below = figure.figure.score().zip(gate).is_some_and(|(score, gate)| score.is_below(gate));
+        format!("**{}**{}", score(&figure.figure, gate), if is_below { " ❌" } else { "" })
+    });
+    let all: Vec<String> = all.collect();
     page.push_str(&format!("| **all** | | {} |\n\n", all.join(" | ")));
     page
 }
 
 /// A conversation that has no score, or lost something of it: its reasons, folded; empty where all is well.
-fn losses(trial: &TrialRecord) -> String {
+fn losses(trial: &TrialRecord, names: TrialNames, gate: Option<Score>) -> String {
     let id = &trial.trial;
     let why = trial.why_no_score();
     let items = trial.scorecard.iter().flat_map(|card| card.shortfalls());
@@ -141,18 +147,19 @@ fn losses(trial: &TrialRecord) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    let score = trial.score().map_or_else(|| "no score".to_owned(), |it| two_decimals(it.get()));
+    let score = trial.score().map_or_else(|| "no score".to_owned(), |it| beside_gate(it.get(), gate.map(Score::get)));
     let last = trial.evidence.as_ref().and_then(|evidence| evidence.transcript.turns.last());
     let said = last.map(|turn| {
         let agent = turn.agent.as_deref().map_or("no reply".to_owned(), |text| words(text, REASON));
         format!("\nThe last turn:\n\n- user: {}\n- agent: {agent}\n", words(&turn.user, REASON))
     });
+    let case = names.tell_cases().then(|| words(&id.case, NAME));
+    let model = names.tell_models().then(|| words(&id.model, NAME));
+    let repeat = names.tell_repeats().then(|| format!("#{}", id.repeat));
+    let name = case.into_iter().chain(model).chain([id.condition.label().to_owned()]).chain(repeat);
     format!(
-        "<details><summary><b>{score}</b> {} · {} · {} · #{}</summary>\n\n{}{}\n</details>\n\n",
-        words(&id.case, NAME),
-        words(&id.model, NAME),
-        id.condition.label(),
-        id.repeat,
+        "<details><summary><b>{score}</b> {}</summary>\n\n{}{}\n</details>\n\n",
+        name.collect::<Vec<_>>().join(" · "),
         reasons.concat(),
         said.unwrap_or_default()
     )
@@ -166,8 +173,9 @@ fn sign(verdict: Verdict) -> &'static str {
     }
 }
 
-fn score(component: &Component) -> String {
-    component.score().map_or_else(|| "–".to_owned(), |score| two_decimals(score.get()))
+/// A score, told from the gate.
+fn score(component: &Component, gate: Option<Score>) -> String {
+    component.score().map_or_else(|| "–".to_owned(), |score| beside_gate(score.get(), gate.map(Score::get)))
 }
 
 /// A text of anybody's as words on one line. What Markdown or HTML could read is written as a character reference, which

@@ -30,7 +30,7 @@ pub use gathered::Gathered;
 pub use ink::{Ink, Paint};
 pub use jobs::{job_line, jobs};
 pub use listing::listing;
-pub use numbers::{count, decimals, duration, telling_decimals, thousands, two_decimals};
+pub use numbers::{beside_gate, count, decimals, duration, telling_decimals, thousands, two_decimals};
 pub use plain::{one_line, plain, short_name, wrapped};
 pub use scores::scores;
 pub use screen::{Cell, Page, Row, Screen, Table};

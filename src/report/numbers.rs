@@ -1,5 +1,7 @@
 //! Numbers as readers see them.
 
+use crate::score::Score;
+
 /// Two decimals, half to even, as Embabel's report shows them.
 pub fn two_decimals(value: f64) -> String {
     // Hundredths are compared with a tolerance far below what a score can mean, so that 0.125 is a half although
@@ -20,14 +22,21 @@ pub fn decimals(value: f64, digits: usize) -> String {
     if digits <= 2 { two_decimals(value) } else { format!("{value:.digits$}") }
 }
 
-/// How many decimals, two at the least, tell these figures apart wherever they differ.
+/// How many decimals, two at the least, tell these figures apart wherever they differ by more than arithmetic may leave.
 pub fn telling_decimals(figures: &[f64]) -> usize {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
     let is_told = |digits: &usize| {
-        sorted.windows(2).all(|pair| pair[0] == pair[1] || decimals(pair[0], *digits) != decimals(pair[1], *digits))
+        sorted
+            .windows(2)
+            .all(|pair| pair[1] - pair[0] < Score::HAIR || decimals(pair[0], *digits) != decimals(pair[1], *digits))
     };
-    (2..17).find(is_told).unwrap_or(17)
+    (2..10).find(is_told).unwrap_or(10)
+}
+
+/// A figure with two decimals, and as many more as tell it apart from a gate.
+pub fn beside_gate(value: f64, gate: Option<f64>) -> String {
+    decimals(value, gate.map_or(2, |gate| telling_decimals(&[value, gate])))
 }
 
 /// `75 ms`, `1.2 s`, `12 s`, `3 min 20 s`, `2 h 5 min`: a length of time as people say it.
@@ -77,10 +86,17 @@ mod tests {
             (vec![0.8667, 0.87], 3, "0.867"),
             (vec![0.5, 0.7], 2, "0.50"),
             (vec![0.7, 0.7], 2, "0.70"),
+            (vec![5.6 / 7.0, 0.8], 2, "0.80"),
             (vec![0.799_999_9, 0.8, 0.1], 7, "0.7999999"),
         ] {
             assert_eq!((telling_decimals(&figures), decimals(figures[0], digits).as_str()), (digits, shown));
         }
+    }
+
+    #[test]
+    fn a_figure_close_to_its_gate_does_not_look_like_it() {
+        let shown = [(0.8667, Some(0.87)), (0.87, Some(0.87)), (0.8667, None)];
+        assert_eq!(shown.map(|(value, gate)| beside_gate(value, gate)), ["0.867", "0.87", "0.87"]);
     }
 
     #[test]

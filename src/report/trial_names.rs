@@ -51,6 +51,11 @@ impl TrialNames {
         self.cases
     }
 
+    /// Whether there are several trials of the same kind.
+    pub fn tell_repeats(self) -> bool {
+        self.repeats
+    }
+
     /// The trial's name.
     pub fn name(self, trial: &TrialId) -> String {
         let case = if self.cases { format!("{} ", plain(&trial.case)) } else { String::new() };

@@ -12,6 +12,8 @@ impl Score {
     pub const ZERO: Score = Score(0.0);
     /// The best score.
     pub const ONE: Score = Score(1.0);
+    /// Scores that differ by less are the same: arithmetic leaves no more.
+    pub const HAIR: f64 = 1e-9;
 
     /// The number as a score, unless it is outside 0..=1 or NaN.
     pub fn new(value: f64) -> Option<Score> {
@@ -26,6 +28,11 @@ impl Score {
     /// 1 for true, 0 for false.
     pub fn from_bool(holds: bool) -> Score {
         if holds { Score::ONE } else { Score::ZERO }
+    }
+
+    /// Whether it misses a gate. One that meets it may come out a hair lower: 5.6 / 7 as 0.7999999999999999.
+    pub fn is_below(self, gate: Score) -> bool {
+        gate.0 - self.0 > Score::HAIR
     }
 
     /// The number, 0 to 1.
@@ -153,5 +160,18 @@ impl Component {
             Component::Scored { why, .. } | Component::NotApplicable { why } => why,
             Component::Missing { error } => error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_that_meets_the_gate_is_not_below_it() {
+        let score = Score::clamped((1.0 + 2.0 * 0.8 + 4.0 * 0.75) / 7.0);
+        let gate = Score::clamped(0.8);
+        assert!(score < gate && !score.is_below(gate), "{score:?}");
+        assert!(Score::clamped(0.799_999).is_below(gate) && !Score::ONE.is_below(gate));
     }
 }

@@ -196,6 +196,11 @@ fn a_page_is_read_by_keyboard_and_by_name_in_light_and_dark() {
             }
         }
         assert_eq!(opened, true, "no conversation could be opened by keyboard");
+        // What failed leads to its conversation, and opens it.
+        let led = "document.querySelectorAll('details').forEach(it => it.open = false); \
+                   document.querySelector('.lost a').click(); \
+                   return document.querySelector(':target').parentElement.open";
+        assert_eq!(browser.script(led), true);
         let names = browser.script(
             "return [document.documentElement.lang, document.querySelectorAll('h1').length, document.querySelectorAll('main').length, \
              [...document.querySelectorAll('section,article,nav')].every(it => it.ariaLabel || document.getElementById(it.getAttribute('aria-labelledby'))), \

@@ -160,3 +160,40 @@ fn a_conversation_whose_assertion_would_take_all_memory_leaves_the_others_alone(
     assert!(told.contains("The statement takes more memory than the embedded graph allows, 32 MB"), "{told}");
     assert!(told.contains("1 of 2 conversations could not be scored"), "{told}");
 }
+
+/// Runs a command and prints the highest resident size that it came to, in megabytes.
+const PEAK: &str = "
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_run_is_written_without_being_held_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = eval_job(folder).arg("run").arg(root().join("data/eval/agent.yml")).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let kept = fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
+    let python = |arguments: &[&std::ffi::OsStr]| {
+        let output = std::process::Command::new("python3").current_dir(folder).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Some 3,000 replies of 20,000 bytes.
+    let script = root().join("scripts/many-trials");
+    let many = ["500", "many", "20000"].map(std::ffi::OsStr::new);
+    python(&[&[script.as_os_str(), kept.as_os_str()], &many[..]].concat());
+    let peak = |file: &str| {
+        let arguments = ["-c", PEAK, env!("CARGO_BIN_EXE_eval-job"), "show", "--runs-dir", "many", "-o", file];
+        python(&arguments.map(std::ffi::OsStr::new)).trim().parse::<u64>().unwrap()
+    };
+    let least = peak("tokens.json");
+    // A page holds its conversations until it knows which case comes first, but only as many as have room in it.
+    for (file, more) in [("all.json", 24), ("all.xml", 24), ("all.md", 24), ("all.csv", 24), ("all.html", 64)] {
+        let peak = peak(file);
+        assert!(peak <= least + more, "{file}: {peak} MB, {least} MB of them for the run itself");
+    }
+    assert!(fs::metadata(folder.join("all.json")).unwrap().len() > 60_000_000);
+}

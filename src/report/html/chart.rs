@@ -89,6 +89,8 @@ pub(super) fn latencies(groups: Series) -> Option<Chart> {
             replies(times.len())
         ));
     }
+    let (x, y) = (WIDTH - MARGIN + 8.0, chart.height - 6.0);
+    chart.texts.push(Label { class: "", x, y, anchor: "start", text: "median".to_owned() });
     chart.description = words.join("; ");
     Some(chart)
 }

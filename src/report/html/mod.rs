@@ -55,7 +55,8 @@ fn write_run<E>(
         gathering.add(&trial.map_err(DocumentError::Read)?, run.overview, number);
     }
     put(page.render("run.html", &RunView::new(run.overview, gathering, (number, is_one_of_several)))?)?;
-    let mut cases: BTreeMap<usize, (String, String)> = BTreeMap::new();
+    // In the order of their first conversations; a conversation is a text of its own, for a longer one would be copied to grow.
+    let mut cases: Vec<(String, Vec<Box<str>>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut room = Room::default();
     for trial in (run.trials)() {
@@ -69,19 +70,24 @@ fn write_run<E>(
                 continue;
             }
         }
-        let next = places.len();
-        let place = *places.entry(trial.trial.case.clone()).or_insert(next);
-        cases.entry(place).or_insert_with(|| (trial.trial.case.clone(), String::new())).1 += &text;
+        let place = *places.entry(trial.trial.case.clone()).or_insert(cases.len());
+        if place == cases.len() {
+            cases.push((plain(&trial.trial.case), Vec::new()));
+        }
+        cases[place].1.push(text.into_boxed_str());
     }
-    for (place, (name, trials)) in cases {
-        let case = Case { anchor: format!("r{number}-c{place}"), name: plain(&name), trials };
-        put(page.render("case.html", &case)?)?;
+    for (place, (name, trials)) in cases.into_iter().enumerate() {
+        put(page.render("case.html", &Case { anchor: format!("r{number}-c{place}"), name })?)?;
+        for trial in trials {
+            put(trial.into_string())?;
+        }
+        put("</section>\n".to_owned())?;
     }
     if room.not_listed > 0 {
         let words = count(room.not_listed, "conversation");
         put(format!("<p class=\"card\">{words} more have no room in this page: they are in the record.</p>\n"))?;
     }
-    put(page.render("run-end.html", &run::MadeOf::of(run.overview))?)
+    put(page.render("run-end.html", &run::MadeOf::of(run.overview, is_one_of_several))?)
 }
 
 /// The room that is left for conversations.
@@ -123,12 +129,11 @@ struct Head<'a> {
     runs: &'a [Job],
 }
 
-/// A case with its conversations, which are rendered already.
+/// The beginning of a case, whose conversations follow.
 #[derive(Serialize)]
 struct Case {
     anchor: String,
     name: String,
-    trials: String,
 }
 
 fn title<E>(runs: &[WrittenRun<'_, E>]) -> String {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::super::terminal::verdict_words;
-use super::super::{count, duration, plain, thousands, two_decimals};
+use super::super::terminal::{gate_words, verdict_words};
+use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
 use super::chart::{self, Chart, Series};
 use super::trial::{anchor, name, shown_score, tone};
 use crate::money::Cost;
@@ -32,7 +32,7 @@ pub(super) struct Job {
 impl Job {
     pub(super) fn of(run: &Overview) -> Job {
         let summary = &run.summary;
-        let scores: Vec<String> = summary.figures.iter().map(|figure| shown(&figure.figure)).collect();
+        let scores: Vec<String> = summary.figures.iter().map(|figure| shown(&figure.figure, run)).collect();
         Job {
             tone: tone_of(summary.verdict),
             verdict: summary.verdict.label(),
@@ -85,16 +85,21 @@ impl Gathering {
         let shortfalls = trial.scorecard.iter().flat_map(|card| card.shortfalls());
         let reasons = shortfalls.map(|item| format!("{}: {}", plain(&item.label), plain(item.component.why())));
         let why = trial.why_no_score().map(|why| plain(&why));
-        let reasons: Vec<String> = why.into_iter().chain(reasons).take(REASONS).collect();
+        let mut reasons: Vec<String> = why.into_iter().chain(reasons).collect();
         if reasons.is_empty() {
             return;
+        }
+        if reasons.len() > REASONS + 1 {
+            let more = reasons.split_off(REASONS).len();
+            reasons.push(format!("… and {more} more"));
         }
         if self.lost.len() == NAMED {
             self.lost_more += 1;
             return;
         }
-        let (anchor, name) = (anchor(trial, number), format!("{} · {}", plain(&id.case), name(trial, run)));
-        self.lost.push(Lost { anchor, tone: tone(trial, run), score: shown_score(trial), name, reasons });
+        let (anchor, name) = (anchor(trial, number), name(trial, run));
+        let name = if TrialNames::of_run(run).tell_cases() { format!("{} · {name}", plain(&id.case)) } else { name };
+        self.lost.push(Lost { anchor, tone: tone(trial, run), score: shown_score(trial, run), name, reasons });
     }
 }
 
@@ -171,7 +176,7 @@ impl RunView {
             words: plain(&rest),
             facts: facts(run),
             gate: provenance.min_score.map(hundredths),
-            gate_words: provenance.min_score.map(|gate| two_decimals(gate.get())).unwrap_or_default(),
+            gate_words: provenance.min_score.map(gate_words).unwrap_or_default(),
             columns: columns(run),
             models: provenance.models.iter().map(|model| Model::of(run, model)).collect(),
             lost: gathering.lost,
@@ -258,11 +263,12 @@ impl Model {
         let gate = run.summary.provenance.min_score;
         let tone = match (score, gate) {
             (None, _) => "unsure",
-            (Some(score), Some(gate)) if score < gate => "bad",
+            (Some(score), Some(gate)) if score.is_below(gate) => "bad",
             _ => "good",
         };
         let cells = dimensions(run).map(cell).collect();
-        let words = score.map_or_else(|| "no score".to_owned(), |score| two_decimals(score.get()));
+        let words = score.map(|score| beside_gate(score.get(), gate.map(Score::get)));
+        let words = words.unwrap_or_else(|| "no score".to_owned());
         Model { name: plain(model), cells, tone, score: words, width: score.map_or(0.0, hundredths) }
     }
 }
@@ -292,11 +298,12 @@ impl Tokens {
 /// The settings of the run, as pairs of name and value.
 #[derive(Serialize)]
 pub(super) struct MadeOf {
+    level: u8,
     made: Vec<(&'static str, String)>,
 }
 
 impl MadeOf {
-    pub(super) fn of(run: &Overview) -> MadeOf {
+    pub(super) fn of(run: &Overview, is_one_of_several: bool) -> MadeOf {
         let provenance = &run.summary.provenance;
         let mut made = vec![
             ("agent", plain(&provenance.agent)),
@@ -311,7 +318,7 @@ impl MadeOf {
         made.push(("seed of random choices", provenance.rng_seed.to_string()));
         made.push(("job, SHA-256", provenance.job_digest.clone()));
         made.push(("eval-job", provenance.tool_version.clone()));
-        MadeOf { made }
+        MadeOf { level: if is_one_of_several { 3 } else { 2 }, made }
     }
 }
 
@@ -323,8 +330,9 @@ fn tone_of(verdict: Verdict) -> &'static str {
     }
 }
 
-fn shown(component: &Component) -> String {
-    component.score().map_or_else(|| "–".to_owned(), |score| two_decimals(score.get()))
+fn shown(component: &Component, run: &Overview) -> String {
+    let gate = run.summary.provenance.min_score.map(Score::get);
+    component.score().map_or_else(|| "–".to_owned(), |score| beside_gate(score.get(), gate))
 }
 
 /// A score in hundredths, for a bar.

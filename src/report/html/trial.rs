@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::conversation::{event_words, excuse};
-use super::super::{TrialNames, count, duration, one_line, plain, thousands, two_decimals};
+use super::super::{TrialNames, beside_gate, count, duration, one_line, plain, thousands, two_decimals};
 use super::chart::{self, Chart};
 use super::run::hundredths;
 use crate::evidence::{AskedQuestion, Change, Ending, Judgement, Observed, Turn};
@@ -118,7 +118,7 @@ pub(super) fn anchor(trial: &TrialRecord, number: usize) -> String {
 pub(super) fn name(trial: &TrialRecord, run: &Overview) -> String {
     let (names, id) = (TrialNames::of_run(run), &trial.trial);
     let model = names.tell_models().then(|| plain(&id.model));
-    let repeat = run.groups.iter().any(|group| group.planned > 1).then(|| format!("#{}", id.repeat));
+    let repeat = names.tell_repeats().then(|| format!("#{}", id.repeat));
     model.into_iter().chain([id.condition.label().to_owned()]).chain(repeat).collect::<Vec<_>>().join(" · ")
 }
 
@@ -127,15 +127,16 @@ pub(super) fn tone(trial: &TrialRecord, run: &Overview) -> &'static str {
     match (trial.score(), run.summary.provenance.min_score, &trial.outcome) {
         (_, _, Some(Outcome::AgentFailed { .. })) => "bad",
         (None, _, _) => "unsure",
-        (Some(score), Some(gate), _) if score < gate => "bad",
+        (Some(score), Some(gate), _) if score.is_below(gate) => "bad",
         (Some(_), None, _) if trial.scorecard.iter().any(|card| card.shortfalls().next().is_some()) => "bad",
         _ => "good",
     }
 }
 
-/// A trial's score in two decimals.
-pub(super) fn shown_score(trial: &TrialRecord) -> String {
-    trial.score().map_or_else(|| "no score".to_owned(), |score| two_decimals(score.get()))
+/// A trial's score, told from the gate.
+pub(super) fn shown_score(trial: &TrialRecord, run: &Overview) -> String {
+    let gate = run.summary.provenance.min_score.map(Score::get);
+    trial.score().map_or_else(|| "no score".to_owned(), |score| beside_gate(score.get(), gate))
 }
 
 impl TrialView {
@@ -166,7 +167,7 @@ impl TrialView {
             anchor: anchor(trial, number),
             name: name(trial, run),
             tone: tone(trial, run),
-            score: shown_score(trial),
+            score: shown_score(trial, run),
             facts: facts(trial, turns, changes),
             why: error.or_else(|| trial.why_no_score()).map(|why| plain(&why)),
             left_out: None,

@@ -16,7 +16,7 @@ use super::gathered::Where;
 use super::{Gathered, Page, Screen, TrialNames, count, duration};
 use crate::record::{AssertionKey, Overview, TrialGroup};
 
-pub(super) use verdict::words as verdict_words;
+pub(super) use verdict::{gate_words, words as verdict_words};
 
 /// A page of more lines ends with the verdict once more.
 const LONG: usize = 40;

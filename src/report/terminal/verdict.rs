@@ -3,6 +3,7 @@
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::record::{ModelFigure, Overview, RunSummary, Verdict};
+use crate::score::Score;
 
 /// Writes the verdict, whose it is, and the figures of several models.
 pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
@@ -55,19 +56,15 @@ pub(super) fn digits(record: &RunSummary) -> usize {
 pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
     let record = &overview.summary;
     let gate = record.provenance.min_score;
-    let is_below = |figure: &&ModelFigure| figure.figure.score().zip(gate).is_some_and(|(score, gate)| score < gate);
+    let is_below =
+        |figure: &&ModelFigure| figure.figure.score().zip(gate).is_some_and(|(score, gate)| score.is_below(gate));
     let below = record.figures.iter().filter(is_below).count();
     let shown = |value: f64| decimals(value, digits(record));
     let figure = match record.figures.as_slice() {
         [only] => only.figure.score().map(|score| format!("{}, ", shown(score.get()))).unwrap_or_default(),
         _ => String::new(),
     };
-    // A gate of 0.87 is not 0.870.
-    let gate = gate.map(|gate| {
-        let text = shown(gate.get());
-        let least = text.find('.').map_or(text.len(), |point| point + 3);
-        text[..least].to_owned() + text[least..].trim_end_matches('0')
-    });
+    let gate = gate.map(gate_words);
     let words = match (record.verdict, gate) {
         (Verdict::Passed, gate) if overview.doubts.nothing_can_fail() => {
             let gate = gate.map_or("no gate is set".to_owned(), |gate| format!("the gate is {gate}"));
@@ -97,11 +94,18 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
     (record.verdict.label(), words)
 }
 
+/// A gate as it was set, with two decimals at least: 0.87 is not 0.870.
+pub(in super::super) fn gate_words(gate: Score) -> String {
+    let text = gate.get().to_string();
+    if text.len() < "0.87".len() { decimals(gate.get(), 2) } else { text }
+}
+
 /// The figure of each of several models, and how far it is from the first one's.
 fn figures(page: &mut Page, record: &RunSummary) {
     let digits = digits(record);
     let row = |figure: &ModelFigure| {
-        let is_below = figure.figure.score().zip(record.provenance.min_score).is_some_and(|(score, gate)| score < gate);
+        let is_below =
+            figure.figure.score().zip(record.provenance.min_score).is_some_and(|(score, gate)| score.is_below(gate));
         let paint: Paint = if is_below { Ink::bad } else { Ink::bold };
         let score: Cell = match figure.figure.score() {
             Some(score) => (paint, decimals(score.get(), digits)),
@@ -122,7 +126,7 @@ fn difference(record: &RunSummary, figure: &ModelFigure, digits: usize) -> Optio
     let first = record.figures.first().filter(|first| first.model != figure.model)?;
     let difference = figure.figure.score()?.get() - first.figure.score()?.get();
     let sign = match difference {
-        0.0 => '±',
+        _ if difference.abs() < Score::HAIR => '±',
         _ if difference < 0.0 => '−',
         _ => '+',
     };
