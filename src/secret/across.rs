@@ -5,36 +5,30 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Redactor;
-use super::redactor::BLOT;
+use super::redactor::blotted;
 
 impl Redactor {
-    /// Blots out the pieces of secrets that the texts at the same place of these documents hold together. A secret that
-    /// stands in one of them as a whole is left to [`Redactor::redact_json`].
+    /// Blots out the pieces of secrets that the texts at the same place of these documents hold together. A text without
+    /// such a piece is left to [`Redactor::redact_json`].
     pub fn redact_across<'v>(&self, documents: impl Iterator<Item = &'v mut Value>) {
         if self.is_empty() {
             return;
         }
         let mut texts: BTreeMap<String, Vec<&mut String>> = BTreeMap::new();
         documents.for_each(|document| by_place(document, &mut String::new(), &mut texts));
-        for mut pieces in texts.into_values().filter(|pieces| pieces.len() > 1) {
+        for pieces in texts.into_values().filter(|pieces| pieces.len() > 1) {
             let joined: String = pieces.iter().map(|piece| piece.as_str()).collect();
             let spans = self.find(&joined);
             let mut end = joined.len();
-            for piece in pieces.iter_mut().rev() {
+            for piece in pieces.into_iter().rev() {
                 let start = end - piece.len();
-                let mut parts: Vec<_> = spans
-                    .iter()
-                    .filter(|span| span.start < end && span.end > start && (span.start < start || span.end > end))
-                    .map(|span| span.start.max(start) - start..span.end.min(end) - start)
-                    .collect();
-                parts.sort_unstable_by_key(|part| std::cmp::Reverse(part.start));
-                let mut left = piece.len();
-                for part in parts {
-                    let part = part.start..part.end.min(left);
-                    if !part.is_empty() && piece.get(part.clone()).is_some() {
-                        left = part.start;
-                        piece.replace_range(part, BLOT);
-                    }
+                let touching: Vec<_> = spans.iter().filter(|span| span.start < end && span.end > start).collect();
+                if touching.iter().any(|span| span.start < start || span.end > end) {
+                    // What stands here as a whole goes too: without a part of it, it would be found no more.
+                    let within =
+                        touching.into_iter().map(|span| span.start.max(start) - start..span.end.min(end) - start);
+                    let parts = within.chain(self.find(piece)).filter(|part| piece.get(part.clone()).is_some());
+                    *piece = blotted(piece, parts.collect()).into_owned();
                 }
                 end = start;
             }

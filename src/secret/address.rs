@@ -6,17 +6,19 @@ use memchr::memmem;
 
 use super::naming::is_key_name;
 
+/// An opening of braces that is not closed within so many bytes is none.
+const LONGEST_IN_BRACES: usize = 200;
+
 /// The parts of all addresses in a text that nobody may read: what stands before an `@`, and the values of parameters
 /// that are keys by their names.
 pub fn secret_parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     for at in memmem::find_iter(text.as_bytes(), "://") {
         let start = at + "://".len();
-        let length = text[start..].find(ends_address).unwrap_or(text.len() - start);
-        let address = &text[start..start + length];
+        let address = &text[start..start + length(&text[start..])];
         let host = address.find(['/', '?', '#']).unwrap_or(address.len());
         // A password that nobody has encoded can hold these characters too.
-        let login = address[..host].rfind('@').or_else(|| stray_login(address));
+        let login = address[..host].rfind('@').map(|at| whole_login(address, at)).or_else(|| stray_login(address));
         parts.extend(login.filter(|login| *login > 0).map(|login| start..start + login));
         parts.extend(queried(&address[login.unwrap_or(0)..]).map(|part| {
             let start = start + login.unwrap_or(0);
@@ -24,6 +26,33 @@ pub fn secret_parts(text: &str) -> Vec<Range<usize>> {
         }));
     }
     parts
+}
+
+/// The length of the address at the start of a text. Within the braces of a template it may have spaces.
+fn length(text: &str) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = &text[end..];
+        let stop = rest.find(ends_address).unwrap_or(rest.len());
+        // No `{{` is open where none has begun since the last one was closed.
+        let Some(open) = rest[..stop].rfind("{{").filter(|open| !rest[*open..stop].contains("}}")) else {
+            return end + stop;
+        };
+        let within = &rest[open..];
+        let Some(close) =
+            within.find("}}").filter(|close| *close <= LONGEST_IN_BRACES && !within[..*close].contains('\n'))
+        else {
+            return end + stop;
+        };
+        end += open + close + "}}".len();
+    }
+}
+
+/// The end of a login whose password may have an `@` and then a slash in it. One without a password ends at the first.
+fn whole_login(address: &str, at: usize) -> usize {
+    let end = address.find(['?', '#']).unwrap_or(address.len()).max(at);
+    let has_password = address[..at].contains(':');
+    if has_password { address[..end].rfind('@').unwrap_or(at) } else { at }
 }
 
 /// The end of a login `user:pass/word@`: with a colon in front, nothing but a port would make it an address without one.
@@ -72,6 +101,11 @@ mod tests {
             ("ws://h/chat?token=t1 and wss://u@h", vec!["t1", "u"]),
             ("http://host:8081/chat@x?model=m", vec![]),
             ("http://host/a:b@c", vec![]),
+            ("bolt://neo4j:p@ss:w0rd/x@host", vec!["neo4j:p@ss:w0rd/x"]),
+            ("http://me@host/a@b", vec!["me"]),
+            ("http://h/{{ id }}/x?token=abc&u={{ user }}&key={{ key }}&sig=d e", vec!["abc", "d"]),
+            ("http://h/{{id}}{{ a | b }}?token=abc {{ x", vec!["abc"]),
+            ("http://h/{{ user | replace(\"@\", 'a') }}?key=abc\" {{x}}&key=1", vec!["abc"]),
             ("a://b, http://, x ://@", vec![]),
         ] {
             assert_eq!(hidden(text), parts, "{text}");

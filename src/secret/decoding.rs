@@ -24,15 +24,20 @@ struct Escape {
 impl Decoded {
     /// One layer less: `%253A` becomes `%3A`. `None` where nothing is encoded.
     pub(super) fn of(bytes: &[u8]) -> Option<Decoded> {
-        Decoded::at(bytes, memchr3_iter(b'%', b'&', b'\\', bytes))
+        Decoded::at(bytes, memchr3_iter(b'%', b'&', b'\\', bytes), escape)
     }
 
     /// The same for the escapes of JSON alone.
     pub(super) fn of_json(bytes: &[u8]) -> Option<Decoded> {
-        Decoded::at(bytes, memchr_iter(b'\\', bytes))
+        Decoded::at(bytes, memchr_iter(b'\\', bytes), escape)
     }
 
-    fn at(bytes: &[u8], places: impl Iterator<Item = usize>) -> Option<Decoded> {
+    /// With what is found at these places replaced: `escape` says how long it is and what it stands for.
+    pub(super) fn at(
+        bytes: &[u8],
+        places: impl Iterator<Item = usize>,
+        escape: fn(&[u8]) -> Option<(usize, StandsFor)>,
+    ) -> Option<Decoded> {
         let mut decoded = Decoded { bytes: Vec::new(), escapes: Vec::new() };
         let mut done = 0;
         for at in places {
@@ -88,8 +93,17 @@ pub(super) fn may_be_encoded(bytes: &[u8], usual_ones_matter: bool) -> bool {
     })
 }
 
-/// The meaning of an escape: a byte or a character.
-enum StandsFor {
+/// The bytes without an escape or a colour that was cut off at their end: `&#10`, `%4`.
+pub(super) fn without_half_escape(bytes: &[u8]) -> &[u8] {
+    let near = bytes.len().saturating_sub(10);
+    let Some(at) = bytes[near..].iter().rposition(|byte| b"%&\\\x1b".contains(byte)) else { return bytes };
+    let is_half = bytes[near + at + 1..].iter().all(|byte| byte.is_ascii_alphanumeric() || b"#{[;".contains(byte));
+    if is_half { &bytes[..near + at] } else { bytes }
+}
+
+/// The meaning of an escape: nothing at all, a byte, or a character.
+pub(super) enum StandsFor {
+    Nothing,
     Byte(u8),
     Character(char, [u8; 4]),
 }
@@ -103,6 +117,7 @@ impl StandsFor {
 
     fn bytes(&self) -> &[u8] {
         match self {
+            StandsFor::Nothing => &[],
             StandsFor::Byte(byte) => std::slice::from_ref(byte),
             StandsFor::Character(character, bytes) => &bytes[..character.len_utf8()],
         }

@@ -45,12 +45,29 @@ fn fold(bytes: &[u8], mut each: impl FnMut(u8, usize)) {
     }
 }
 
-/// The length of the control sequence (CSI) that begins here: `ESC [ 1 ; 31 m`; else 1.
-fn control_sequence(bytes: &[u8]) -> usize {
-    let ([0x1b, b'[', rest @ ..] | [0xc2, 0x9b, rest @ ..]) = bytes else { return 1 };
-    let parameters = rest.iter().take_while(|byte| (0x20..0x40).contains(*byte)).count();
-    let is_ended = rest.get(parameters).is_some_and(|byte| (0x40..0x7f).contains(byte));
-    if is_ended { 2 + parameters + 1 } else { 1 }
+/// No control sequence is longer.
+const LONGEST_SEQUENCE: usize = 2048;
+
+/// The length of the control sequence that begins here: a colour (`ESC [ 1 ; 31 m`), a title or link (`ESC ] 8 ; ; … BEL`), a
+/// choice of characters (`ESC ( B`); else 1.
+pub(super) fn control_sequence(bytes: &[u8]) -> usize {
+    match bytes {
+        [0x1b, b'[', rest @ ..] | [0xc2, 0x9b, rest @ ..] => {
+            let parameters = rest.iter().take_while(|byte| (0x20..0x40).contains(*byte)).count();
+            let is_ended = rest.get(parameters).is_some_and(|byte| (0x40..0x7f).contains(byte));
+            if is_ended { 2 + parameters + 1 } else { 1 }
+        }
+        [0x1b, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => {
+            let end = rest.iter().take(LONGEST_SEQUENCE).position(|byte| matches!(byte, 0x07 | 0x1b));
+            match end.map(|end| (end, &rest[end..])) {
+                Some((end, [0x07, ..])) => 2 + end + 1,
+                Some((end, [0x1b, b'\\', ..])) => 2 + end + 2,
+                _ => 1,
+            }
+        }
+        [0x1b, b'(' | b')' | b'*' | b'+', _, ..] => 3,
+        _ => 1,
+    }
 }
 
 /// The bytes that are compared.

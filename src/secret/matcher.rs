@@ -7,13 +7,22 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
+use memchr::memmem;
 
-use super::decoding::{Decoded, may_be_encoded};
+use super::decoding::{Decoded, may_be_encoded, without_half_escape};
+use super::disguise::undisguised;
 use super::folding::{folded, origins};
 use super::spelling::{MOST_LAYERS, Spellings};
 
-/// How much of a secret is recognised where a text was cut off within it, `…`.
+/// How much of a secret is recognised where a text was cut off within it, `…`; and of its folded form.
 const LEAST_OF_A_CUT: usize = 6;
+const LEAST_OF_A_FOLDED_CUT: usize = 8;
+
+/// A text full of these marks was not cut off so often.
+const MOST_CUTS: usize = 5000;
+
+/// The folded form of a secret that was cut off stands in so many bytes.
+const BEFORE_A_CUT: usize = 4096;
 
 /// That many patterns are looked for at memory speed; several looks are quicker than one for more, up to a point.
 const AT_ONCE: usize = 64;
@@ -27,6 +36,8 @@ struct Patterns {
     all: AhoCorasick,
     /// How many of them stand for a secret alone.
     exact: usize,
+    /// In their order, to find one by its beginning.
+    sorted: Vec<Vec<u8>>,
 }
 
 impl Patterns {
@@ -40,7 +51,20 @@ impl Patterns {
         let quick = automaton(MatchKind::LeftmostFirst);
         let any = patterns.chunks(at_once).map(|some| quick.build(some)).collect::<Result<_, _>>()?;
         let all = automaton(MatchKind::Standard);
-        Ok(Patterns { any, all: all.build(&patterns)?, exact: count })
+        let all = all.build(&patterns)?;
+        let mut sorted = patterns;
+        sorted.sort_unstable();
+        Ok(Patterns { any, all, exact: count, sorted })
+    }
+
+    /// How many of the last bytes are the beginning of one: `least` at least.
+    fn begun(&self, bytes: &[u8], least: usize) -> Option<usize> {
+        let longest = self.sorted.iter().map(Vec::len).max().unwrap_or(0);
+        (least..=longest.min(bytes.len())).rev().find(|length| {
+            let end = &bytes[bytes.len() - length..];
+            let next = self.sorted.partition_point(|pattern| pattern.as_slice() < end);
+            self.sorted.get(next).is_some_and(|pattern| pattern.starts_with(end))
+        })
     }
 
     /// Where they stand, and whether each stands for a secret alone.
@@ -93,7 +117,6 @@ impl Matcher {
     /// Where secrets stand in a text.
     pub(super) fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let mut spans = self.found(text.as_bytes());
-        spans.extend(self.cut_off(text));
         if self.may_be_encoded(text.as_bytes()) {
             spans.extend(self.encoded(text.as_bytes()));
         }
@@ -101,14 +124,25 @@ impl Matcher {
         spans
     }
 
-    /// Where they stand as they are, in hex digits or Base64, or in disguise.
+    /// Where they stand in whatever can be read without a decoder.
     fn found(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut spans = self.written(bytes);
+        if let Some(layer) = undisguised(bytes) {
+            spans.extend(self.written(&layer.bytes).into_iter().map(|span| layer.origin(span)));
+        }
+        spans
+    }
+
+    /// Where they stand as they are, in hex digits or Base64, in other case, with something between, or cut off.
+    fn written(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let whole = |(found, is_exact)| if is_exact { found } else { widened(bytes, found) };
         let mut spans: Vec<Range<usize>> = self.patterns.found(bytes).into_iter().map(whole).collect();
         let (disguised, are_exact): (Vec<_>, Vec<_>) = self.folded.found(&folded(bytes)).into_iter().unzip();
         if !disguised.is_empty() {
             spans.extend(origins(bytes, disguised).into_iter().zip(are_exact).map(whole));
         }
+        let cuts = memmem::find_iter(bytes, "…").take(MOST_CUTS);
+        spans.extend(cuts.filter_map(|cut| Some(cut - self.begun_at_end(&bytes[..cut])?..cut)));
         spans
     }
 
@@ -137,18 +171,21 @@ impl Matcher {
         spans
     }
 
-    /// The beginnings of secrets at which a text was cut off.
-    fn cut_off(&self, text: &str) -> Vec<Range<usize>> {
-        let mut spans = Vec::new();
-        for (cut, _) in text.match_indices('…') {
-            let before = &text[..cut];
-            let begun = |secret: &String| {
-                let lengths = secret.char_indices().map(|(at, _)| at).filter(|at| *at >= LEAST_OF_A_CUT);
-                lengths.rev().find(|length| before.ends_with(&secret[..*length]))
-            };
-            spans.extend(self.secrets.iter().filter_map(begun).max().map(|begun| cut - begun..cut));
-        }
-        spans
+    /// How many of the last bytes are the beginning of a secret, however it is written: where they are cut off, its rest is
+    /// missing.
+    pub(super) fn begun_at_end(&self, bytes: &[u8]) -> Option<usize> {
+        let begun = |bytes: &[u8]| {
+            let near = &bytes[bytes.len().saturating_sub(BEFORE_A_CUT)..];
+            let folded = folded(near);
+            let disguised = self.folded.begun(&folded, LEAST_OF_A_FOLDED_CUT).and_then(|length| {
+                let place = origins(near, std::iter::once(folded.len() - length..folded.len())).pop()?;
+                Some(near.len() - place.start)
+            });
+            disguised.max(self.patterns.begun(bytes, LEAST_OF_A_CUT))
+        };
+        let whole = without_half_escape(bytes);
+        let half = bytes.len() - whole.len();
+        begun(bytes).max((half > 0).then(|| begun(whole)).flatten().map(|length| length + half))
     }
 }
 

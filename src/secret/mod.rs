@@ -4,6 +4,7 @@
 mod across;
 mod address;
 mod decoding;
+mod disguise;
 mod folding;
 mod matcher;
 mod naming;

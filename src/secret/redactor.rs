@@ -241,10 +241,11 @@ impl Redactor {
         }
     }
 
-    /// How many of the last bytes are the beginning of a secret: where they are cut off, its rest is missing.
+    /// How many of the last bytes are the beginning of a secret, however it is written: where they are cut off, its rest is missing.
     pub fn begun_at_end(&self, bytes: &[u8]) -> usize {
         let begun = |text: &String| (1..text.len()).rev().find(|length| bytes.ends_with(&text.as_bytes()[..*length]));
-        self.matcher().iter().flat_map(|matcher| matcher.secrets()).filter_map(begun).max().unwrap_or(0)
+        let Some(matcher) = self.matcher() else { return 0 };
+        matcher.secrets().iter().filter_map(begun).max().max(matcher.begun_at_end(bytes)).unwrap_or(0)
     }
 
     /// How many of the first bytes are the end of a secret.
@@ -288,7 +289,7 @@ impl fmt::Debug for Redactor {
     }
 }
 
-fn blotted(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
+pub(super) fn blotted(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
     if spans.is_empty() {
         return Cow::Borrowed(text);
     }

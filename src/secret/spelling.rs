@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::decoding::Decoded;
 use super::folding::folded_secret;
+use super::naming::is_worth_hiding;
 
 /// As many layers of escapes are looked through, `%2525`.
 pub(super) const MOST_LAYERS: usize = 6;
@@ -44,6 +45,11 @@ impl Spellings {
         let once: Vec<Vec<u8>> = (0..3).flat_map(|before| base64_part(secret.as_bytes(), before)).collect();
         let twice = once.iter().flat_map(|once| (0..3).flat_map(|before| base64_part(once, before)));
         spellings.folded_base64 = once.iter().cloned().chain(twice).filter_map(|part| folded_secret(&part)).collect();
+        // Of a longer one the folded form is found in any letter case.
+        if spellings.folded.is_empty() {
+            let in_other_case = [secret.to_uppercase(), secret.to_lowercase()].into_iter();
+            spellings.exact.extend(in_other_case.filter(|other| is_worth_hiding(other)).map(String::into_bytes));
+        }
         for form in forms {
             spellings.within_base64.extend((0..3).flat_map(|before| base64_part(&form, before)));
             // In a form a plus is a space.

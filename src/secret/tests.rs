@@ -123,6 +123,75 @@ fn a_text_that_was_cut_within_a_secret_loses_the_half_too() {
 }
 
 #[test]
+fn a_secret_that_was_cut_off_within_any_spelling_loses_the_half_too() {
+    let key = "Zq8vK-p2mXc7V_hT5kW";
+    let known = redactor(&[key]);
+    let of_each =
+        |separator: &str, written: fn(u8) -> String| key.bytes().map(written).collect::<Vec<_>>().join(separator);
+    for text in [
+        STANDARD.encode(key),
+        STANDARD.encode(STANDARD.encode(key)),
+        of_each("", |byte| format!("{byte:02x}")),
+        of_each(":", |byte| format!("{byte:02X}")),
+        of_each(", ", |byte| byte.to_string()),
+        of_each("", |byte| format!("%{byte:02x}")),
+        of_each("", |byte| format!("&#{byte};")),
+        of_each("", |byte| format!("\\u{byte:04x}")),
+        of_each(" ", |byte| char::from(byte).to_string()),
+        of_each("\u{200b}", |byte| char::from(byte).to_string()),
+        of_each("", |byte| format!("\u{1b}[1;31m{}\u{1b}[0m", char::from(byte))),
+        key.to_lowercase(),
+    ] {
+        for length in (text.len() * 2 / 3..text.len()).filter(|length| text.is_char_boundary(*length)) {
+            let cut = format!("it is: {}…, and", &text[..length]);
+            let redacted = known.redact(&cut).replace("\u{1b}[1;31", "").replace(['…', '\u{200b}'], "");
+            let left = redacted.trim_start_matches("it is: ").trim_end_matches(", and").trim_matches(['*', ' ']);
+            assert!(left.len() <= 3, "{cut}: {redacted}");
+        }
+    }
+    let innocent = "Zq8vK…, WnE4d…, 5a:71…, %5a%71…, a…, it is…";
+    assert_eq!(known.redact(innocent), innocent);
+}
+
+#[test]
+fn invisible_and_lookalike_characters_disguise_no_secret_however_short() {
+    let wide = |c: char| char::from_u32(u32::from(c) - 0x21 + 0xff01).unwrap();
+    for key in ["8273645190", "p@ss:w0rd/#1", "s3cret", "Zq8vK-p2mXc7V_hT5kW"] {
+        let known = redactor(&[key]);
+        let with = |between: &str| key.chars().map(String::from).collect::<Vec<_>>().join(between);
+        let half = |between: &str| format!("{}{between}{}", &key[..3], &key[3..]);
+        for text in [
+            with("\u{200b}"),
+            with("\u{ad}"),
+            with("\u{feff}"),
+            with("\u{e0041}"),
+            with("\u{fe0f}"),
+            with("\u{336}"),
+            with("\u{1b}[31m"),
+            half("\u{1b}]0;title\u{7}"),
+            half("\u{1b}]8;;http://h\u{1b}\\"),
+            half("\u{1b}(B\u{1b}[m"),
+            half("\\u001b[0m"),
+            half("&#8203;"),
+            half("%E2%80%8B"),
+            key.chars().map(wide).collect(),
+            key.to_uppercase(),
+        ] {
+            assert_eq!(known.redact(&format!("it is: {text}.")), "it is: ***.", "{text:?}");
+        }
+        let bold = |c: char| match c {
+            'a'..='z' => char::from_u32(u32::from(c) - 0x61 + 0x1d41a).unwrap(),
+            'A'..='Z' => char::from_u32(u32::from(c) - 0x41 + 0x1d400).unwrap(),
+            '0'..='9' => char::from_u32(u32::from(c) - 0x30 + 0x1d7ce).unwrap(),
+            other => other,
+        };
+        assert_eq!(known.redact(&key.chars().map(bold).collect::<String>()), "***");
+    }
+    let innocent = "“Grüße” — 全角，文字！ e\u{301}\u{200d}👩\u{200d}🚀 \u{1b}[31mred\u{1b}[0m \u{1b}]0;";
+    assert_eq!(redactor(&["8273645190"]).redact(innocent), innocent);
+}
+
+#[test]
 fn a_document_stays_one_and_numbers_and_names_stay() {
     let known = redactor(&["canary-1"]);
     let document = json!({"text": "my canary-1", "list": [{"canary-1": 1, "***": 2}], "n": 1.5});
@@ -158,6 +227,10 @@ fn pieces_of_a_secret_in_one_place_of_several_documents_are_blotted_out() {
         (vec!["a sk-canary-123456", "b"], vec!["a sk-canary-123456", "b"]),
         (vec!["sk-", "other"], vec!["sk-", "other"]),
         (vec!["736b2d63616e6172", "792d313233343536"], vec!["***", "***"]),
+        // What is found over the border of two, a text in Base64, takes a part of a secret that stands there as a whole.
+        (vec!["is sk-canary-123456", "c2stY2FuYXJ5LTEyMzQ1Ng=="], vec!["is ***", "***"]),
+        (vec!["c2stY2FuYXJ5LTEyMzQ1Ng", "sk-canary-123456 sk-canary-123456"], vec!["***", "*** ***"]),
+        (vec!["c2stY2FuYXJ5LTEyMzQ1Ng", "73:6b:2d:63:61:6e:61:72:79:2d:31:32:33:34:35:36"], vec!["***", "***"]),
     ] {
         let (mut documents, expected) = (pieces(&before), pieces(&after));
         known.redact_across(documents.iter_mut());
