@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::args::DEFAULT_JOB;
 use super::job_files::is_yaml;
 use crate::graph::GraphError;
-use crate::job::{Problems, render_problems};
+use crate::job::{Problems, RefusalPlace, place_of_refusal, render_problems};
 use crate::plan::Refusal;
 use crate::report::{Ink, one_line, plain};
 use crate::run::PreflightFailure;
@@ -18,9 +18,30 @@ use crate::store::folder::StoreError;
 #[derive(Debug)]
 pub(super) struct RefusedJob {
     /// The file, as it was typed.
-    pub(super) file: String,
+    file: String,
     /// Everything about it that can't work.
-    pub(super) refusals: Vec<Refusal>,
+    refusals: Vec<Refusal>,
+    /// The file's text, if it is known.
+    text: Option<String>,
+}
+
+impl RefusedJob {
+    /// What can't work of a job, whose text is given where places in it can be told.
+    pub(super) fn new(file: String, text: Option<String>, refusals: Vec<Refusal>) -> RefusedJob {
+        RefusedJob { file, refusals, text }
+    }
+
+    fn words(&self, error: &str) -> String {
+        let line = |refusal: &Refusal| {
+            let place = self.text.as_deref().and_then(|text| place_of_refusal(text, &refusal.what));
+            let (at, what) = match place {
+                Some(RefusalPlace { line, column, what }) => (format!(":{line}:{column}"), what),
+                None => (String::new(), refusal.what.clone()),
+            };
+            format!("{error} {}{at}: {}\n  try: {}", plain(&self.file), plain(&what), refusal.help)
+        };
+        self.refusals.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
 }
 
 const JOB_FILE: &str = "job file";
@@ -251,14 +272,7 @@ impl CliError {
                 format!("{}\n{error} {count} {noun}; nothing was run", rendered.join("\n").trim_end())
             }
             CliError::Refused(jobs) => {
-                let of_job = |job: &RefusedJob| {
-                    let file = plain(&job.file);
-                    let line = |refusal: &Refusal| {
-                        format!("{error} {file}: {}\n  try: {}", plain(&refusal.what), refusal.help)
-                    };
-                    job.refusals.iter().map(line).collect::<Vec<_>>().join("\n")
-                };
-                jobs.iter().map(of_job).collect::<Vec<_>>().join("\n")
+                jobs.iter().map(|job| job.words(&error.to_string())).collect::<Vec<_>>().join("\n")
             }
             CliError::NotReady { file, failures } => {
                 let line = |trouble: &PreflightFailure| {

@@ -14,6 +14,8 @@ use crate::secret::{Redactor, Secret};
 pub(super) struct Loaded {
     /// The file, as it was typed.
     pub(super) file: String,
+    /// Its text.
+    pub(super) text: String,
     /// The job.
     pub(super) job: Job,
     /// The templates.
@@ -43,7 +45,7 @@ pub(super) fn load(
         match job::load(&file, &text, &templates) {
             Ok(job) => {
                 let templates = templates.into_templates();
-                loaded.push(Loaded { file, job, templates, selection: None });
+                loaded.push(Loaded { file, text, job, templates, selection: None });
             }
             Err(problems) => invalid.push(problems),
         }

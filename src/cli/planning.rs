@@ -52,10 +52,10 @@ pub(super) fn plan_all(
     let Selected { jobs, note } = selection::select(&args.selection, loaded)?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
     for loaded in jobs {
-        let file = loaded.file.clone();
+        let (file, text) = (loaded.file.clone(), Some(loaded.text.clone()));
         match plan(args, context, &prices, loaded) {
             Ok(plan) => planned.push(plan),
-            Err(refusals) => refused.push(RefusedJob { file, refusals }),
+            Err(refusals) => refused.push(RefusedJob::new(file, text, refusals)),
         }
     }
     if !refused.is_empty() {
@@ -88,7 +88,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
         },
     };
     let surroundings = Environment { prices: prices.clone(), ..surroundings(context) };
-    let Loaded { file, job, templates, selection } = loaded;
+    let Loaded { file, job, templates, selection, .. } = loaded;
     let plan = Plan::new(job, wanted, surroundings)?;
     let unusable: Vec<Refusal> = plan.job.cases.iter().flat_map(|case| unusable(&plan.job, case, context)).collect();
     if !unusable.is_empty() {

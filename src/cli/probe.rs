@@ -38,7 +38,7 @@ pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>)
 }
 
 fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &Arc<Printer>)) -> Result<u8, CliError> {
-    let Loaded { file, mut job, templates, .. } = loaded;
+    let Loaded { file, text, mut job, templates, .. } = loaded;
     // The limits of a run don't apply to one message.
     (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);
     // No model of ours is asked, so none needs a key.
@@ -49,7 +49,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         ..Overrides::default()
     };
     let plan = Plan::new(job, wanted, surroundings(context))
-        .map_err(|refusals| CliError::Refused(vec![RefusedJob { file, refusals }]))?;
+        .map_err(|refusals| CliError::Refused(vec![RefusedJob::new(file, Some(text), refusals)]))?;
     let deps = RunDeps {
         id: "probe".to_owned(),
         templates,

@@ -175,7 +175,7 @@ fn limited(limited: DescriptorLimit, file: &str, asked: u16, printer: &Printer) 
     if most == 0 {
         let what = format!("a conversation takes about {each} file descriptors, and this process may have {limit}");
         let refusals = vec![Refusal { what, help: format!("ulimit -n {needed}, or more") }];
-        return Err(CliError::Refused(vec![RefusedJob { file: file.to_owned(), refusals }]));
+        return Err(CliError::Refused(vec![RefusedJob::new(file.to_owned(), None, refusals)]));
     }
     printer.note(&format!(
         "at most {most} conversations at once instead of -j {asked}: each takes about {each} file descriptors, and this \

@@ -42,6 +42,14 @@ const BEFORE_NAMES: &str =
 const FIRST: &str = "MATCH OPTIONAL CREATE MERGE WITH UNWIND RETURN CALL FOREACH LOAD DROP SHOW DETACH DELETE REMOVE \
                      EXPLAIN PROFILE";
 
+/// Words that may be misspelled after a bracket.
+const CLAUSES: &str = "WHERE RETURN WITH MATCH OPTIONAL ORDER";
+
+/// Words that may stand after a bracket, and are no misspelling of those.
+const AFTER_BRACKETS: &str = "WHERE RETURN WITH MATCH OPTIONAL ORDER SKIP OFFSET LIMIT UNION UNWIND SET REMOVE DELETE DETACH \
+                              CREATE MERGE CALL YIELD AND OR XOR IN IS NOT STARTS ENDS CONTAINS AS ASC DESC ASCENDING \
+                              DESCENDING THEN ELSE WHEN END ON FOREACH FINISH USE USING COLLATE FILTER LET NEXT INSERT";
+
 /// The first thing that is wrong with an assertion's Cypher: a parameter that nobody gives, a bracket or quote that is
 /// never closed, a misspelled first keyword, more statements than one, a write.
 pub fn assertion_problem(text: &str) -> Option<CypherProblem> {
@@ -78,6 +86,9 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
             return at(byte, format!("no statement begins with `{first}`"), Some(format!("did you mean `{near}`?")));
         }
     }
+    if let Some((byte, message, help)) = of_another_language(tokens) {
+        return at(byte, message, Some(help));
+    }
     for (place, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Parameter) {
         let name = token.text.trim_matches(['$', '`']);
         // A label that is computed: `:$all(…)`.
@@ -105,6 +116,44 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
     let write = (0..tokens.len()).find(|place| is_write(&whole, *place))?;
     let message = format!("an assertion only reads, and this writes to the graph: `{}`", tokens[write].text);
     at(tokens[write].at, message, Some("move CREATE, MERGE, SET, REMOVE and DELETE to a setup".to_owned()))
+}
+
+/// Operators and clauses that Cypher does not have, with how it writes them: its byte, the problem, the help.
+fn of_another_language(tokens: &[Token<'_>]) -> Option<(usize, String, String)> {
+    if let Some(first) = tokens.first().filter(|first| first.keyword("SELECT UPDATE")) {
+        let message = format!("no statement begins with `{}`: that is SQL", first.text);
+        return Some((
+            first.at,
+            message,
+            "in Cypher: `MATCH (n:Label) WHERE n.name = \"x\" RETURN count(n)`".to_owned(),
+        ));
+    }
+    tokens.iter().zip(tokens.iter().skip(1)).find_map(|(first, second)| {
+        if first.is("{") && second.is("{") && first.end() == second.at {
+            let help = "the parameters are $user, $sessionId, $trial and $model, without quotes".to_owned();
+            return Some((first.at, "templates (`{{ … }}`) are not filled in in Cypher".to_owned(), help));
+        }
+        let operator = [("=", "=", "=="), ("!", "=", "!="), ("&", "&", "&&")]
+            .into_iter()
+            .find(|(a, b, _)| first.is(a) && second.is(b) && first.end() == second.at);
+        if let Some((_, _, operator)) = operator {
+            let written = match operator {
+                "==" => "=",
+                "!=" => "<>",
+                _ => "AND",
+            };
+            return Some((
+                first.at,
+                format!("`{operator}` is no operator of Cypher"),
+                format!("it is written `{written}`"),
+            ));
+        }
+        // No name can stand right after a bracket.
+        let is_word = first.symbol(")]") && second.kind == TokenKind::Word && !second.keyword(AFTER_BRACKETS);
+        let near =
+            nearest(&second.text.to_uppercase(), CLAUSES.split(' ')).filter(|_| is_word && second.text.len() > 3)?;
+        Some((second.at, format!("no clause begins with `{}`", second.text), format!("did you mean `{near}`?")))
+    })
 }
 
 /// Whether a clause that changes the graph begins here: the keyword, where a clause can stand, with what must come after it.
@@ -193,6 +242,13 @@ mod tests {
             ("RETURN `open", 1, 8, "this name is never closed"),
             ("MTCH (n) RETURN n", 1, 1, "no statement begins with `MTCH`; did you mean `MATCH`?"),
             ("// nothing", 1, 1, "there is no statement"),
+            ("MATCH (n) WHERE n.a == 1 RETURN n", 1, 21, "`==` is no operator of Cypher; it is written `=`"),
+            ("MATCH (n)\nWHERE n.a != 1 RETURN n", 2, 11, "it is written `<>`"),
+            ("MATCH (n) WHERE n.a && n.b RETURN n", 1, 21, "it is written `AND`"),
+            ("MATCH (n) RETRUN n", 1, 11, "no clause begins with `RETRUN`; did you mean `RETURN`?"),
+            ("MATCH (n)-[r] Wehre n.a = 1 RETURN n", 1, 15, "did you mean `WHERE`?"),
+            ("MATCH (n {id: {{ user }}}) RETURN n", 1, 15, "the parameters are $user"),
+            ("SELECT * FROM users", 1, 1, "that is SQL; in Cypher: `MATCH (n:Label)"),
         ] {
             let found = problem(text, CypherUse::Reads).unwrap_or_else(|| panic!("{text} has no problem"));
             assert!(found.2.contains(part), "{text}: {found:?}");
@@ -218,6 +274,9 @@ mod tests {
             "RETURN 'it\\'s', \"x\"",
             "MATCH (a)-[r:R*1..2]->(b) RETURN r[0..1]",
             "FINISH",
+            "MATCH (n:A&B) WHERE n.a >= 1 AND n.b <= 2 RETURN n.a = 1 AS same",
+            "RETURN '==' + \"!=\" AS `&&` // ==",
+            "MATCH p = (a)-[:R]->(b) WITH p ORDER BY length(p) ASC RETURN p",
         ] {
             assert_eq!(problem(text, CypherUse::Reads), None, "{text}");
         }

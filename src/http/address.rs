@@ -17,8 +17,15 @@ impl BaseUrl {
         if text.is_empty() {
             return Err(BaseUrlError::Empty);
         }
-        let url = Url::parse(text).map_err(|_| BaseUrlError::Invalid)?;
+        if holds_variable(text) {
+            return Err(BaseUrlError::Variable);
+        }
+        let url = Url::parse(text)
+            .map_err(|_| if text.contains("://") { BaseUrlError::Invalid } else { BaseUrlError::NoScheme })?;
         match url.scheme() {
+            "http" | "https" if url.path().trim_end_matches('/').ends_with("/chat/completions") => {
+                Err(BaseUrlError::Endpoint)
+            }
             "http" | "https" if url.query().is_some() || url.fragment().is_some() => Err(BaseUrlError::NotABase),
             "http" | "https" => Ok(BaseUrl(url)),
             _ if text.contains("://") => Err(BaseUrlError::OtherScheme),
@@ -63,6 +70,14 @@ pub enum BaseUrlError {
     /// It has no scheme.
     #[error("the address must start with http:// or https://; put http:// or https:// before it")]
     NoScheme,
+    /// It holds a variable of a shell.
+    #[error("no variables (`$NAME`) are filled in here; write the address itself, like http://localhost:8081")]
+    Variable,
+    /// It ends with a path that is added to it.
+    #[error(
+        "the address must end before /chat/completions, which is added to it; write it like http://localhost:8081/v1"
+    )]
+    Endpoint,
     /// It has a query or a fragment.
     #[error("the address must end before any ? or #; put only host, port and path in it")]
     NotABase,
@@ -78,6 +93,24 @@ impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// Why a text is no address of one of these schemes, without repeating it.
+pub fn address_problem(text: &str, schemes: &[&str]) -> Option<String> {
+    let listed = || schemes.iter().map(|scheme| format!("{scheme}://")).collect::<Vec<_>>().join(" or ");
+    match Url::parse(text) {
+        _ if holds_variable(text) => Some("no variables are filled in here, write the address itself".to_owned()),
+        Ok(url) if schemes.contains(&url.scheme()) && url.has_host() => None,
+        _ if !text.contains("://") => Some(format!("{} must stand before it", listed())),
+        Ok(url) if url.has_host() => Some(format!("it begins with another scheme than {}", listed())),
+        Ok(_) => Some("there is no host in it".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Whether a text begins with a variable of a shell, or holds one in braces: `$HOST`, `${HOST}`.
+fn holds_variable(text: &str) -> bool {
+    text.starts_with('$') || text.contains("${")
 }
 
 /// An address for messages: without user, password, query and fragment.
@@ -149,7 +182,11 @@ mod tests {
         for (text, part) in [
             ("", "is empty"),
             ("localhost:8081", "put http:// or https:// before it"),
-            ("agent.example", "can't be read"),
+            ("agent.example", "put http:// or https:// before it"),
+            ("127.0.0.1:8081/v1", "put http:// or https:// before it"),
+            ("${HOST}/v1", "no variables"),
+            ("$HOST", "no variables"),
+            ("http://h:1/v1/chat/completions", "must end before /chat/completions"),
             ("ftp://h", "http:// or https://"),
             ("http://", "can't be read"),
             ("http://h:99999", "can't be read"),

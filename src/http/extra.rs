@@ -56,6 +56,15 @@ pub fn header_problem(name: &str, value: &str) -> Option<&'static str> {
     header(name, value).err()
 }
 
+/// The problem with a key that no header can carry, completing a sentence: `holds …`.
+pub fn key_problem(key: &str) -> Option<&'static str> {
+    match HeaderValue::from_str(key) {
+        Ok(_) => None,
+        Err(_) if key.contains(['\n', '\r']) => Some("holds a line break, which no header can carry"),
+        Err(_) => Some("holds a character that no header can carry: is it a placeholder, or was it copied badly?"),
+    }
+}
+
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), &'static str> {
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "has a name that no header can have")?;
     let mut value = HeaderValue::from_str(value)

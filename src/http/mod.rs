@@ -25,12 +25,12 @@ mod send;
 mod sse;
 mod stream;
 
-pub use address::{BaseUrl, BaseUrlError, is_same_origin};
+pub use address::{BaseUrl, BaseUrlError, address_problem, is_same_origin};
 pub use certificate::certificate_problem;
 pub use client::{HttpClient, install_tls};
 pub use excerpt::excerpt;
 pub use exchange::{Call, KeyHeader};
-pub use extra::{Extra, header_problem};
+pub use extra::{Extra, header_problem, key_problem};
 pub use fault::{HttpFault, HttpFaultKind};
 pub use iam::{IAM_URL, IamDenial, IamSettings, IamTokens};
 pub(crate) use json::{chat_text, read_json};

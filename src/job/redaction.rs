@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Problem;
 use super::secrets::{Found, MOST, is_known_key};
 use super::source::SourceLines;
-use crate::secret::{Redactor, is_key_name, is_worth_hiding, secret_parts};
+use crate::secret::{Redactor, is_key_name, is_long_and_mixed, is_worth_hiding, looks_like_a_key, secret_parts};
 
 /// The placeholder of hidden text.
 pub(super) const REDACTED: &str = "***";
@@ -162,6 +162,7 @@ fn beside_keys(line: &str) -> Vec<Range<usize>> {
         if after.starts_with(':') && is_known_key(&key[..length]) {
             at += rest.len() - key[length..].len();
             at += key[length..].len() - key[length..].trim_start_matches(['"', '\'']).len();
+            at += harmless_value(&key[..length], &line[at..]);
             continue;
         }
         let end = rest.find([',', '{', '}', '[', ']']).unwrap_or(rest.len()).max(first.len_utf8());
@@ -170,6 +171,21 @@ fn beside_keys(line: &str) -> Vec<Range<usize>> {
         at += end;
     }
     hidden
+}
+
+/// How much of what comes after a key, from its colon on, can be shown though the line can't be read: what people write of
+/// a conversation, unless anything in it looks like a secret.
+fn harmless_value(key: &str, rest: &str) -> usize {
+    const HARMLESS: [&str; 9] =
+        ["name", "description", "type", "task", "acceptanceCriteria", "voice", "when", "weight", "minScore"];
+    let end = rest.find([',', '{', '}', '[', ']', '#']).unwrap_or(rest.len());
+    let value = &rest[..end];
+    let is_word = |c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '.' | '/' | '+' | '=');
+    let is_harmless = HARMLESS.contains(&key)
+        && secret_parts(value).is_empty()
+        && named_values(value).is_empty()
+        && !value.split(is_word).any(|word| looks_like_a_key(word) || is_long_and_mixed(word) || is_key_name(word));
+    if is_harmless { value.len() } else { 0 }
 }
 
 /// Sets a problem's source line without what is hidden; its place moves along. A place within what is hidden is its first
@@ -259,6 +275,11 @@ mod tests {
             ("- {apiKey: sk-canary-1, \"path\": [x y, sk}: # sk-canary-1", "- {apiKey: ***, \"path\": [***, ***}: ***"),
             ("\tsk-canary-1: |", "\t***"),
             ("password: *sk-canary-1", "password: ***"),
+            ("  - task: Ask: what the time is # no", "  - task: Ask: what the time is ***"),
+            ("  - task: \"Ask, what", "  - task: \"Ask, ***"),
+            ("  task: say sk-canary-1 to it", "  task: ***"),
+            ("  task: the password: hunter2", "  task: ***"),
+            ("  name: http://me:s3cret@host/", "  name: http:***"),
         ] {
             let problem = redacted(&Redaction::Everything, line, "zzz");
             assert_eq!(problem.source_line, shown, "{line}");

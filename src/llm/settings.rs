@@ -110,6 +110,6 @@ mod tests {
     fn an_address_that_cannot_work_is_found_before_anything_is_sent() {
         assert_eq!(check("https://api.openai.com/v1", "OPENAI_BASE_URL"), Ok(()));
         let problem = check("api.openai.com", "scorer.model.baseUrl").unwrap_err();
-        assert!(problem.message.starts_with("scorer.model.baseUrl: the address can't be read"), "{problem}");
+        assert!(problem.message.starts_with("scorer.model.baseUrl: the address must start with"), "{problem}");
     }
 }

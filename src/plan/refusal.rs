@@ -145,7 +145,10 @@ pub(super) fn refusals(
     let predicate = job.graph.watch.predicate.as_deref().filter(|_| graph.is_some());
     let watched = predicate.map(|predicate| format!("{WATCHED}{predicate}\n) RETURN n"));
     let problem = watched.and_then(|cypher| match (assertion_problem(&cypher), graph) {
-        (Some(problem), _) => Some(problem.message),
+        (Some(problem), _) => Some(match problem.help {
+            Some(help) => format!("{}; {help}", problem.message),
+            None => problem.message,
+        }),
         (None, Some(GraphConfig::Neo4j(_))) => certain_problem(&cypher, &PARAMETERS),
         (None, _) => compile_problem(&cypher, &PARAMETERS),
     });

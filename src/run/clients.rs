@@ -8,7 +8,7 @@ use super::models::Models;
 use crate::clock::Clock;
 use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use crate::graph::{GraphConfig, GraphError};
-use crate::http::HttpClient;
+use crate::http::{HttpClient, key_problem};
 use crate::llm::{Llm, LlmError};
 use crate::plan::Plan;
 use crate::retry::OnWait;
@@ -46,6 +46,9 @@ pub enum ClientError {
     /// The client of one of our own models.
     #[error(transparent)]
     Model(#[from] LlmError),
+    /// The agent's key.
+    #[error("{0}")]
+    Key(String),
     /// The client of the database.
     #[error(transparent)]
     Database(#[from] GraphError),
@@ -56,6 +59,9 @@ pub enum ClientError {
 /// # Errors
 /// A client can't be made.
 pub fn check_clients(plan: &Plan, credentials: &Credentials, clock: Clock) -> Result<(), ClientError> {
+    if let Some(problem) = credentials.agent_api_key.as_ref().and_then(|key| key_problem(key.expose())) {
+        return Err(ClientError::Key(format!("EVAL_JOB_AGENT_API_KEY {problem}")));
+    }
     Clients::new(plan, credentials.clone(), &Budget::new(plan, clock, 0, None)).map(drop)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::budget::Budget;
-use crate::http::HttpClient;
+use crate::http::{HttpClient, key_problem};
 use crate::job::{Job, Model, Provider, ReasoningEffort};
 use crate::llm::scripted::Scripted;
 use crate::llm::watsonx::Payer;
@@ -82,6 +82,9 @@ fn default_address(provider: Provider) -> &'static str {
 }
 
 fn client(model: &Model, access: Access, http: HttpClient, budget: &Budget) -> Result<Arc<dyn Llm>, LlmError> {
+    if let Some(problem) = access.key.as_ref().and_then(|key| key_problem(key.expose())) {
+        return Err(LlmError::for_good(format!("{} {problem}", access.key_from)));
+    }
     let base_url = access.base_url.unwrap_or_else(|| default_address(access.provider).to_owned());
     let allowance = budget.spend_tracker.is_limited().then(|| Allowance {
         spend_tracker: budget.spend_tracker.clone(),

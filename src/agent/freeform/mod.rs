@@ -20,6 +20,8 @@ pub(super) use off_thread::{OffThreadError, off_thread};
 pub(super) use path::path;
 pub(super) use pick::{PickedReply, ReplyPaths, text};
 pub use request::TemplateValues;
-pub(super) use request::{FilledRequest, RequestTemplate, depends_on_message, example_values, example_values_without};
+pub(super) use request::{
+    FilledRequest, RequestTemplate, depends_on_message, example_values, example_values_without, never_hears,
+};
 pub(super) use state::StatePaths;
 pub(super) use template::{address, fill_all, fill_all_off_thread, headers_of, mentions, mentions_within};

@@ -10,7 +10,7 @@ use crate::agent::SettingError;
 /// It is no JSONPath, or one that can take more than linear time.
 pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, SettingError> {
     let path = JsonPath::parse(text)
-        .map_err(|_| SettingError::new(key, format!("`{text}` is no JSONPath; write it like $.message.content")))?;
+        .map_err(|_| SettingError::new(key, format!("`{text}` is no JSONPath; {}", how_to_write(text))))?;
     if takes_more_than_linear_time(text) {
         let problem = format!(
             "`{text}` can take for ever on a long reply, since it goes through the whole of it once for each part of it; \
@@ -19,6 +19,16 @@ pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, SettingE
         return Err(SettingError::new(key, problem));
     }
     Ok(path)
+}
+
+/// The path that was probably meant, or an example.
+fn how_to_write(text: &str) -> String {
+    let text = text.trim().trim_start_matches('.');
+    let meant = if text.starts_with('[') { format!("${text}") } else { format!("$.{text}") };
+    match JsonPath::parse(&meant) {
+        Ok(_) if !text.is_empty() => format!("did you mean `{meant}`?"),
+        _ => "write it like $.message.content".to_owned(),
+    }
 }
 
 /// Whether the evaluation of a valid path can take more than linear time in the size of the document.

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::off_thread::{LIMIT, off_thread};
 use crate::agent::SettingError;
-use crate::http::{Url, header_problem};
+use crate::http::{Url, address_problem, header_problem};
 use crate::secret::Secret;
+use crate::text::nearest;
 
 /// The names of the values that templates may use.
 pub(in crate::agent) const NAMES: [&str; 8] =
@@ -38,8 +39,10 @@ pub(in crate::agent) fn address(
         filling = minijinja::context! { baseUrl => base, ..filling };
     }
     let url = environment(true).render_str(text, filling).map_err(|error| problem(explain(&error, text)))?;
-    let url = Url::parse(url.trim()).ok().filter(|url| schemes.contains(&url.scheme()) && url.has_host());
-    url.ok_or_else(|| problem(format!("that is no address; write it like {example}")))
+    match address_problem(url.trim(), schemes) {
+        None => Url::parse(url.trim()).map_err(|_| problem(format!("that is no address; write it like {example}"))),
+        Some(why) => Err(problem(format!("that is no address: {why}; write it like {example}"))),
+    }
 }
 
 /// Fills in headers.
@@ -170,7 +173,14 @@ fn lone(text: &str) -> Option<&str> {
 fn explain(error: &Error, template: &str) -> String {
     use minijinja::ErrorKind::{OutOfFuel, SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
     let what = match error.kind() {
-        UndefinedError => format!("a name in it is not known; templates may name {}", NAMES.join(", ")),
+        UndefinedError => {
+            let near = error.range().and_then(|range| template.get(range.start..)).and_then(|rest| {
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+                nearest(&rest[..end], NAMES.into_iter())
+            });
+            let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
+            format!("a name in it is not known; {near}templates may name {}", NAMES.join(", "))
+        }
         SyntaxError => "this is no template: look at its {{ and }}".to_owned(),
         UnknownFilter | UnknownFunction | UnknownTest => "it uses something that templates do not have".to_owned(),
         OutOfFuel => format!(
@@ -239,9 +249,17 @@ mod tests {
                 Value::Null,
                 "url: line 1, column 13: a name in it is not known; templates may name user",
             ),
+            (
+                "http://h/{{ sessionID }}",
+                Value::Null,
+                "url: line 1, column 13: a name in it is not known; did you mean sessionId? templates may name user",
+            ),
             ("http://h/{{ user", Value::Null, "url: line 1, column 13: this is no template"),
-            ("h/{{ user }}", Value::Null, "url: that is no address"),
-            ("ftp://h", Value::Null, "url: that is no address"),
+            ("h/{{ user }}", Value::Null, "url: that is no address: http:// or https:// must stand before it"),
+            ("h:80/x", Value::Null, "url: that is no address: http:// or https:// must stand before it"),
+            ("ftp://h", Value::Null, "url: that is no address: it begins with another scheme than http:// or https://"),
+            ("http://h:99999/", Value::Null, "url: that is no address: invalid port number"),
+            ("${URL}/x", Value::Null, "url: that is no address: no variables are filled in here"),
             ("http://h", json!({"a": ["{{ nope }}"]}), "body.a[0]: line 1, column 4: a name in it is not known"),
             ("http://h", json!({"a": "{{ user }}\nä\n  ä{{ nope }}"}), "body.a: line 3, column "),
             ("http://h", json!("{{ user }}\n{{ us er }}"), "body: line 2, column "),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::freeform::{MethodConfig, ReplyPaths, RequestTemplate, StatePaths, UsageConfig, path};
+use crate::agent::freeform::{MethodConfig, ReplyPaths, RequestTemplate, StatePaths, UsageConfig, never_hears, path};
 
 use super::calls::HttpWire;
 use crate::agent::rest::{Caller, HttpAgent};
@@ -172,10 +172,8 @@ impl Transport for HttpConfig {
             problems.extend(template.problem().map(|error| error.below(&format!("target.http.{key}")).to_string()));
         }
         if !self.say.template().depends_on_message() && problems.is_empty() {
-            problems.push(
-                "target.http.say: nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user"
-                    .to_owned(),
-            );
+            let problem = never_hears(&format!("{} {}", self.say.url, self.say.body));
+            problems.push(format!("target.http.say: {problem}"));
         }
         if let Some(open) = &self.open {
             let path = path("target.http.open.sessionId", &open.session_id);

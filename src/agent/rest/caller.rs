@@ -31,6 +31,8 @@ impl Caller {
         headers: Option<&BTreeMap<String, String>>,
         own_key: Option<&String>,
     ) -> Caller {
+        // An empty one is none.
+        let own_key = own_key.filter(|key| !key.trim().is_empty());
         let api_key = own_key.map(Secret::new).or_else(|| context.api_key.clone());
         let headers = headers.into_iter().flatten().map(|(name, value)| (name.clone(), Secret::new(value))).collect();
         Caller { headers, api_key, ..Caller::without_key(context) }

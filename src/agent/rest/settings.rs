@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Caller;
 use crate::agent::transport::{base_url, header_problems};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, SettingError, Transport};
-use crate::http::BaseUrl;
+use crate::http::{BaseUrl, key_problem};
 
 /// A transport over HTTP to an agent with one base URL; it implements [`Transport`] for all of them.
 pub trait RestTransport: Send + Sync {
@@ -81,7 +81,16 @@ impl<T: RestTransport> Transport for T {
         let address = settings.base_url(settings.base_url.unwrap_or(settings.default_url)).err();
         let headers = settings.headers.into_iter().flat_map(|headers| header_problems(settings.key, headers));
         let address = address.map(|error| error.to_string());
-        address.into_iter().chain(self.own_problems()).chain(headers).collect()
+        let key = settings.api_key.and_then(|key| {
+            let problem = match key_problem(key) {
+                None if key.starts_with('$') => {
+                    "no variables (`$NAME`) are filled in here; leave `apiKey` out and set EVAL_JOB_AGENT_API_KEY"
+                }
+                problem => problem?,
+            };
+            Some(format!("target.{}.apiKey: {problem}", settings.key))
+        });
+        address.into_iter().chain(key).chain(self.own_problems()).chain(headers).collect()
     }
 
     fn secrets(&self) -> Vec<(&str, &str)> {

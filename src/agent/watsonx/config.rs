@@ -192,7 +192,7 @@ mod tests {
             (json!({"api": "v2", "environment": id, "threads": "server", "contextVariables": {"a": 1}}), vec![]),
             (json!({"auth": "iam", "iamUrl": "https://iam.test.cloud.ibm.com"}), vec![]),
             (json!({"baseUrl": "localhost:4321"}), vec!["target.watsonx.baseUrl: the address must start"]),
-            (json!({"auth": "iam", "iamUrl": "x"}), vec!["target.watsonx.iamUrl: the address can't be read"]),
+            (json!({"auth": "iam", "iamUrl": "x"}), vec!["target.watsonx.iamUrl: the address must start with"]),
             (json!({"iamUrl": "https://i"}), vec!["target.watsonx.iamUrl: keys are exchanged only with `auth: iam`"]),
             (json!({"api": "v2", "environment": "live"}), vec!["target.watsonx.environment: a published environment"]),
             (

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::wire::FrameReader;
 use crate::agent::freeform::{
     UsageConfig, address, depends_on_message, example_values, example_values_without, fill_all, headers_of, mentions,
-    mentions_within,
+    mentions_within, never_hears,
 };
 
 use super::WebSocketAgent;
@@ -114,8 +114,7 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
     let problems = url.err().into_iter().chain(headers_of(&config.headers, values).err()).chain(subprotocols);
     let mut problems: Vec<SettingError> = problems.chain(messages).collect();
     if problems.is_empty() && !depends_on_message(|values| fill_all("say", &config.say, values).ok()) {
-        let problem = "nothing in it says {{ message }} (or {{ history }}), so the agent never hears the user";
-        problems.push(SettingError::new("say", problem));
+        problems.push(SettingError::new("say", never_hears(&config.say.to_string())));
     }
     let problems = problems.into_iter().map(|error| error.below("target.websocket"));
     problems.chain(FrameReader::new(config).err()).map(|error| error.to_string()).collect()

@@ -1,5 +1,6 @@
 //! Comparisons. Rhai's own say false to `1 < "a"` and compare numbers after rounding; these do not.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
 
 use rhai::{Dynamic, Engine, EvalAltResult};
@@ -8,13 +9,44 @@ use super::show;
 use super::views::Record;
 use crate::assertion::equal::order_of_whole;
 
+thread_local! {
+    /// The first number that the script on this thread compared with a text that spells it.
+    static SPELLED_ALIKE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
 pub(super) fn register(engine: &mut Engine) {
-    engine.register_fn("==", |a: Dynamic, b: Dynamic| equal(&a, &b));
+    engine.register_fn("==", |a: Dynamic, b: Dynamic| {
+        note_spelled_alike(&a, &b);
+        equal(&a, &b)
+    });
     engine.register_fn("!=", |a: Dynamic, b: Dynamic| different(&a, &b));
     engine.register_fn("<", |a: Dynamic, b: Dynamic| ordered("<", &a, &b, Ordering::is_lt));
     engine.register_fn("<=", |a: Dynamic, b: Dynamic| ordered("<=", &a, &b, Ordering::is_le));
     engine.register_fn(">", |a: Dynamic, b: Dynamic| ordered(">", &a, &b, Ordering::is_gt));
     engine.register_fn(">=", |a: Dynamic, b: Dynamic| ordered(">=", &a, &b, Ordering::is_ge));
+}
+
+/// A number and a text that spells it, of which the last script on this thread asked whether they are equal: they never are.
+pub(super) fn take_spelled_alike() -> Option<String> {
+    SPELLED_ALIKE.take()
+}
+
+fn note_spelled_alike(a: &Dynamic, b: &Dynamic) {
+    let (Some(number), Some(text)) = (Number::from_dynamic(a).or(Number::from_dynamic(b)), text(a).or(text(b))) else {
+        return;
+    };
+    let is_spelled = match text.trim().parse::<f64>() {
+        Ok(spelled) => number.compare(Number::Float(spelled)) == Some(Ordering::Equal),
+        Err(_) => false,
+    };
+    if is_spelled && SPELLED_ALIKE.with_borrow(Option::is_none) {
+        let (number, text) = match number {
+            Number::Int(number) => (Dynamic::from_int(number), text),
+            Number::Float(number) => (Dynamic::from_float(number), text),
+        };
+        let (number, text) = (show::short(&number), show::short(&Dynamic::from(text)));
+        SPELLED_ALIKE.set(Some(format!("{number} is a number and {text} a text, which are never equal")));
+    }
 }
 
 /// Whether two values are equal: 1 equals 1.0; other types never equal each other; lists and maps are compared

@@ -63,8 +63,15 @@ pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadlin
         None => return Component::missing("the graph was not watched"),
     };
     let scope = views::scope(context, changes, job, evidence);
-    match engine::run(script, &mut scope.clone(), deadline) {
-        Ok(value) => verdict(script, &value, || sides::explain(script, &scope, deadline)),
+    compare::take_spelled_alike();
+    let result = engine::run(script, &mut scope.clone(), deadline);
+    let alike = compare::take_spelled_alike();
+    match result {
+        Ok(value) => verdict(script, &value, || {
+            let why = sides::explain(script, &scope, deadline);
+            let Some(alike) = alike else { return why };
+            Some(format!("{}; {alike}", why.unwrap_or_else(|| format!("{} is false", show::line(script)))))
+        }),
         Err(failure) => failure.into_component(script),
     }
 }

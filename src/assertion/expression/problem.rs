@@ -79,6 +79,9 @@ fn other_meaning(script: &str) -> Option<ExpressionProblem> {
 
 fn syntax(error: &ParseError, script: &str) -> ExpressionProblem {
     let (before, word) = word_at(error.position(), script);
+    if let Some((message, help)) = other_operator(error, before, script) {
+        return ExpressionProblem::at(error.position(), message.to_owned(), Some(help.to_owned()));
+    }
     let is_property = before.trim_end().ends_with('.') && !before.trim_end().ends_with("..");
     if is_property && !word.is_empty() {
         let message = format!("`{word}` is a word of Rhai's own, and can't stand after a point");
@@ -116,6 +119,16 @@ fn word_at(position: Position, script: &str) -> (&str, &str) {
     let (before, after) = line.split_at(at);
     let end = after.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(after.len());
     (before, &after[..end])
+}
+
+/// An operator of other languages at an error: the problem and how it is written.
+fn other_operator(error: &ParseError, before: &str, script: &str) -> Option<(&'static str, &'static str)> {
+    if matches!(error.err_type(), ParseErrorType::AssignmentToInvalidLHS(_)) {
+        return Some(("`=` gives a value to a variable, and this is none", "to compare, it is written `==`"));
+    }
+    let line = script.lines().nth(error.position().line().unwrap_or(1) - 1).unwrap_or_default();
+    let is_angles = before.ends_with('<') && line[before.len()..].starts_with('>');
+    is_angles.then_some(("`<>` is no operator of Rhai", "it is written `!=`"))
 }
 
 /// How an operator that is a word in other languages is written.
@@ -156,6 +169,9 @@ mod tests {
             ("evaluation.turnCount == 1 and true", 27, "it is written `&&`"),
             ("evaluation.turnCount == 1 or true", 27, "it is written `||`"),
             ("not true", 1, "it is written `!`"),
+            ("evaluation.turnCount <> 1", 23, "it is written `!=`"),
+            ("evaluation.turnCount() = 1", 12, "to compare, it is written `==`"),
+            ("objectContext.entities.count() = 1", 24, "to compare, it is written `==`"),
             ("objectContext.default == 1", 15, "a property of this name: `[\"default\"]`, without the point"),
             ("objectContext.in == 1", 15, "a property of this name: `[\"in\"]`, without the point"),
             ("objectContext.for == 1", 15, "a property of this name: `[\"for\"]`, without the point"),

@@ -38,8 +38,12 @@ impl<'r> Check<'r, '_> {
             return None;
         }
         let known: Vec<&'r str> = names(&schema["properties"]);
-        let free = known.iter().copied().filter(|name| node.get(name).is_none());
-        let near = nearest(&key.text, free);
+        // Of two that are as near, the one that must be there.
+        let (must, may): (Vec<&str>, Vec<&str>) =
+            known.iter().copied().filter(|name| node.get(name).is_none()).partition(|name| {
+                texts(&schema["required"]).chain(texts(&schema["then"]["required"])).any(|must| must == *name)
+            });
+        let near = nearest(&key.text, must.into_iter().chain(may));
         let help = match near {
             Some(near) => Some(format!("did you mean {}?", quoted(near))),
             None => self.belongs_in(&key.text),

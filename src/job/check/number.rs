@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::wording::percent;
 use super::{Check, ValueContext};
 use crate::job::source::{YamlContent, YamlNode};
 
@@ -31,7 +32,8 @@ impl Check<'_, '_> {
                 _ => return,
             };
             let written = self.report.lines.written(node.span);
-            self.report.add(node.span, format!("{} must be {bounds}, found {written}", place.label));
+            let help = (too_high && most == Some(1.0) && (2.0..=100.0).contains(&value)).then(|| percent(value));
+            self.report.add(node.span, format!("{} must be {bounds}, found {written}", place.label)).try_this(help);
         }
     }
 

@@ -80,6 +80,56 @@ pub(super) fn help_for_type(
         ("integer" | "number", YamlContent::String(text)) if text.trim().parse::<f64>().is_ok_and(f64::is_finite) => {
             Some("leave out the quotes".to_owned())
         }
+        ("integer" | "number", YamlContent::String(text)) => help_for_unit(schema, text.trim()),
+        // `gate: 0.8`, `evaluator: openai/gpt-4.1-mini`.
+        ("object", YamlContent::Int(_) | YamlContent::Float(_) | YamlContent::String(_)) => {
+            let properties = schema["properties"].as_object()?;
+            let is_number = !matches!(node.content, YamlContent::String(_));
+            let numbers =
+                || properties.iter().filter(|(_, property)| is_of(property, "number")).map(|(name, _)| name.as_str());
+            let name = match is_number {
+                true if numbers().count() == 1 => numbers().next()?,
+                false if properties.contains_key("model") => "model",
+                _ => return None,
+            };
+            Some(format!("write `{}: {{{name}: {written}}}`", key?))
+        }
         _ => None,
     }
+}
+
+fn is_of(schema: &Value, kind: &str) -> bool {
+    schema["type"] == kind || schema["type"].as_array().is_some_and(|kinds| kinds.iter().any(|own| own == kind))
+}
+
+/// The number that was meant by a text with a unit, in the unit of the schema's description: `80%`, `5s`, `10m`.
+fn help_for_unit(schema: &Value, text: &str) -> Option<String> {
+    let at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = (text[..at].parse::<f64>().ok()?, text[at..].trim());
+    let seconds = match unit {
+        "%" if schema["maximum"] == 1 || schema["maximum"] == 1.0 => return Some(percent(number)),
+        "ms" => 0.001,
+        "s" | "sec" | "seconds" => 1.0,
+        "m" | "min" | "minutes" => 60.0,
+        "h" | "hours" => 3600.0,
+        _ => return None,
+    } * number;
+    let description = schema["description"].as_str()?;
+    if description.contains("milliseconds") {
+        Some(format!("it is in milliseconds: write {}", rounded(seconds * 1000.0)))
+    } else if description.starts_with("Seconds") {
+        Some(format!("it is in seconds: write {}", rounded(seconds)))
+    } else {
+        None
+    }
+}
+
+/// The help for a number of percent where a share is expected.
+pub(super) fn percent(number: f64) -> String {
+    format!("{number} percent is {}", rounded(number / 100.0))
+}
+
+/// Without the noise of binary fractions.
+fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
 }

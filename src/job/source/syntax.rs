@@ -69,7 +69,9 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
                 .try_this("if it is meant as text, put it in quotes".to_owned());
         }
         Error::SerdeInvalidType { expected, .. } if expected == super::node::KEY => {
-            report.add(at, "a key must be text, not a list or a mapping");
+            report.add(at, "a key must be text, not a list or a mapping").try_this(
+                "text that starts with `{` or `[`, such as `{{ name }}`, needs quotes around all of it".to_owned(),
+            );
         }
         Error::InvalidScalar { .. } | Error::InvalidBooleanStrict { .. } | Error::InvalidBinaryBase64 { .. } => {
             report.add(at, "this value does not fit the tag before it");
@@ -132,8 +134,12 @@ fn hint(detail: &str) -> Option<&'static str> {
         _ if detail.contains("simple key expected") => {
             "text with `: ` in it needs quotes; otherwise this line lacks a colon"
         }
-        _ if detail.contains("did not find expected key") || detail.contains("<document start>") => {
-            "check that this line is indented like its neighbours"
+        _ if detail.contains("did not find expected key")
+            || detail.contains("did not find expected '-' indicator")
+            || detail.contains("comment intercepting")
+            || detail.contains("<document start>") =>
+        {
+            "check that this line and those after it are indented like their neighbours"
         }
         _ if detail.contains("unexpected character: `\\u{") => {
             "a control character can't stand here; within double quotes it has an escape, such as `\\e`"

@@ -137,7 +137,7 @@ fn several_documents() {
         r#"
 job.yml:7:1: a second document starts here; a job file holds one
   |
-7 | name: ***
+7 | name: a
   | ^
   = help: split the file at the line `---` or `...`, one job a file
 "#,
@@ -151,8 +151,8 @@ fn aliases() {
         r#"
 job.yml:6:7: this alias (`*name`) refers to an anchor (`&name`) that is not there
   |
-6 | name: ***
-  |       ^^^
+6 | name: *a
+  |       ^
   = help: if it is meant as text, put it in quotes
 "#,
     );
@@ -185,8 +185,8 @@ fn tags() {
         r#"
 job.yml:6:12: a tag (`!name`) has no meaning in a job file
   |
-6 | name: ***
-  |       ^^^
+6 | name: !foo x
+  |            ^
   = help: if it is meant as text, put it in quotes
 "#,
     );
@@ -211,7 +211,7 @@ job.yml:6:3: a key must be text, not a list or a mapping
   |
 6 | ? [***]
   |   ^
-  = help: values are shown as *** as long as the file can't be read
+  = help: text that starts with `{` or `[`, such as `{{ name }}`, needs quotes around all of it
 "#,
     );
 }
@@ -223,8 +223,8 @@ fn what_is_not_yaml() {
         r#"
 job.yml:6:8: this is not valid YAML: mapping values are not allowed in this context
   |
-6 | name: ***
-  |       ^^^
+6 | name: a: b
+  |        ^
   = help: text with `: ` in it needs quotes; otherwise check that this line is indented like its neighbours
 "#,
     );
@@ -253,8 +253,8 @@ job.yml:6:7: this is not valid YAML: unclosed bracket '['
         r#"
 job.yml:6:7: this is not valid YAML: unexpected character: `@'
   |
-6 | name: ***
-  |       ^^^
+6 | name: @a
+  |       ^
   = help: text that starts with this character needs quotes
 "#,
     );
@@ -263,8 +263,8 @@ job.yml:6:7: this is not valid YAML: unexpected character: `@'
         r#"
 job.yml:6:11: this is not valid YAML: invalid trailing content after single-quoted scalar
   |
-6 | name: ***
-  |       ^^^
+6 | name: 'it's'
+  |           ^
   = help: write `''` for an apostrophe within single quotes, or use double quotes
 "#,
     );
@@ -273,8 +273,8 @@ job.yml:6:11: this is not valid YAML: invalid trailing content after single-quot
         r#"
 job.yml:6:7: this is not valid YAML: while parsing a quoted scalar, found unknown escape character
   |
-6 | name: ***
-  |       ^^^
+6 | name: "\q"
+  |       ^
   = help: write `\\` for a backslash, or use single quotes
 "#,
     );
@@ -283,9 +283,9 @@ job.yml:6:7: this is not valid YAML: while parsing a quoted scalar, found unknow
         r#"
 job.yml:6:3: this is not valid YAML: while parsing a block mapping, did not find expected key
   |
-6 |   name: ***
+6 |   name: a
   |   ^
-  = help: check that this line is indented like its neighbours
+  = help: check that this line and those after it are indented like their neighbours
 "#,
     );
     problems(
@@ -303,8 +303,8 @@ job.yml:6:7: this is not valid YAML: block sequence entries are not allowed in t
         r#"
 job.yml:6:7: this is not valid YAML: unexpected character: `\u{1b}'
   |
-6 | name: ***[***
-  |       ^^^
+6 | name: \u{1b}[***
+  |       ^^^^^^
   = help: a control character can't stand here; within double quotes it has an escape, such as `\e`
 "#,
     );

@@ -185,6 +185,14 @@ fn the_reason_shows_the_sides() {
             "evaluation.transcript[1].content.contains(\"Bye\") is false: evaluation.transcript[1].content is \"Hello\"",
         ),
         ("false || 1 == 2", "false || 1 == 2 is false"),
+        (
+            "evaluation.failureCount == \"1\"",
+            "evaluation.failureCount == \"1\": the left side is 1; 1 is a number and \"1\" a text, which are never equal",
+        ),
+        (
+            "evaluation.functionCalls.any(|it| it.args.days[1] == \"2.5\")",
+            "evaluation.functionCalls.any(|it| it.args.days[1] == \"2.5\") is false: evaluation.functionCalls has 1 item; `it.args.days` was [1, 2.5]; 2.5 is a number and \"2.5\" a text, which are never equal",
+        ),
         ("let x = 1; x == 2", "let x = 1; x == 2 is false"),
     ] {
         assert_eq!(run(script), Component::scored(Score::ZERO, why), "{script}");
