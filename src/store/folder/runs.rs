@@ -1,12 +1,13 @@
 //! The folder of all runs.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
+use super::entries::first_line;
 use super::{Journal, JournalFile, StoreError, private, summary};
 use crate::record::ListedRun;
 use crate::store::Store;
@@ -85,8 +86,21 @@ impl RunsFolder {
         runs.sort_by(|(a, ended_a), (b, ended_b)| {
             a.get(..SECOND).cmp(&b.get(..SECOND)).then(ended_a.cmp(ended_b)).then_with(|| a.cmp(b))
         });
+        // A file system's time has a grain of some milliseconds.
+        for same in
+            runs.chunk_by_mut(|(a, ended_a), (b, ended_b)| ended_a == ended_b && a.get(..SECOND) == b.get(..SECOND))
+        {
+            if same.len() > 1 {
+                same.sort_by_cached_key(|(name, _)| self.started_at(name));
+            }
+        }
         let names: Vec<String> = runs.into_iter().map(|(name, _)| name).collect();
         if names.is_empty() { Err(none()) } else { Ok(names) }
+    }
+
+    /// When a run began, to the nanosecond.
+    fn started_at(&self, name: &str) -> Option<DateTime<Utc>> {
+        Some(first_line(&File::open(self.path.join(name).join(JOURNAL)).ok()?)?.started_at)
     }
 
     /// Finds a run by its id or by the beginning or end of its folder's name; the newest without one.
@@ -188,6 +202,28 @@ mod tests {
         let newest = runs.find(None).unwrap();
         assert!(newest.to_string_lossy().contains("-ape-"), "{newest:?}");
         assert!(runs.names().unwrap()[0].contains("-zebra-"));
+    }
+
+    #[test]
+    fn runs_that_the_file_system_gives_one_time_are_in_the_order_in_which_they_began() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = RunsFolder::at(dir.path());
+        let mut rng = fastrand::Rng::with_seed(1);
+        for (millis, job) in ["zebra", "ape", "marten"].into_iter().enumerate() {
+            let at = DateTime::UNIX_EPOCH + chrono::TimeDelta::milliseconds(millis as i64);
+            let run = runs.create(job, at, &mut rng).unwrap();
+            let mut started = entries(&run.id, false).remove(0);
+            if let Entry::RunStarted { at: started_at, .. } = &mut started {
+                *started_at = at;
+            }
+            run.journal.append(&started).unwrap();
+            drop(run.journal);
+            let journal = File::options().append(true).open(run.folder.join(JOURNAL)).unwrap();
+            journal.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let names = runs.names().unwrap();
+        let jobs: Vec<&str> = names.iter().filter_map(|name| name.split('-').nth(2)).collect();
+        assert_eq!(jobs, ["zebra", "ape", "marten"]);
     }
 
     #[cfg(unix)]
