@@ -26,7 +26,7 @@ impl AssertionCheck {
     pub fn label(&self) -> String {
         let text = match self {
             AssertionCheck::Cypher(check) => &check.cypher,
-            AssertionCheck::Expression(check) => &check.expression,
+            AssertionCheck::Expression(check) => check.text(),
             AssertionCheck::Changes(check) => return changes::label(check),
         };
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -45,7 +45,7 @@ impl AssertionCheck {
         match self {
             AssertionCheck::Cypher(_) => false,
             AssertionCheck::Changes(_) => true,
-            AssertionCheck::Expression(check) => expression::uses_changes(&check.expression),
+            AssertionCheck::Expression(check) => check.uses_changes(),
         }
     }
 
@@ -53,7 +53,7 @@ impl AssertionCheck {
     pub fn needs_function_calls(&self) -> bool {
         match self {
             AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => false,
-            AssertionCheck::Expression(check) => expression::uses_function_calls(&check.expression),
+            AssertionCheck::Expression(check) => expression::uses_function_calls(check.text()),
         }
     }
 
@@ -132,7 +132,7 @@ impl AssertionCheck {
         let AssertionCheck::Expression(check) = self else { return None };
         match (evidence.before.as_ref()?.object_context.as_ref()?, evidence.object_context.as_ref()?) {
             (Observed::Seen(before), Observed::Seen(after)) => {
-                Some(expression::same_context(&check.expression, before, after))
+                Some(expression::same_context(check.text(), before, after))
             }
             _ => None,
         }
@@ -142,7 +142,7 @@ impl AssertionCheck {
     pub fn needs_object_context(&self) -> bool {
         match self {
             AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => false,
-            AssertionCheck::Expression(check) => expression::uses_object_context(&check.expression),
+            AssertionCheck::Expression(check) => check.uses_object_context(),
         }
     }
 
@@ -150,7 +150,7 @@ impl AssertionCheck {
     pub fn context_parts(&self) -> Vec<&'static str> {
         match self {
             AssertionCheck::Cypher(_) | AssertionCheck::Changes(_) => Vec::new(),
-            AssertionCheck::Expression(check) => expression::context_parts(&check.expression),
+            AssertionCheck::Expression(check) => expression::context_parts(check.text()),
         }
     }
 }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn check(expression: &str) -> AssertionCheck {
-        AssertionCheck::Expression(expression::ExpressionCheck { expression: expression.into() })
+        AssertionCheck::Expression(expression::ExpressionCheck::new(expression))
     }
 
     fn count() -> AssertionCheck {

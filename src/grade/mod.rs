@@ -122,6 +122,7 @@ pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
 }
 
 fn assertions(trial: GradeInput<'_>) -> Dimension {
+    let silence = vacuous::Silence::new(trial);
     let items: Vec<Item> = trial
         .case
         .assertions
@@ -133,7 +134,7 @@ fn assertions(trial: GradeInput<'_>) -> Dimension {
                 }
                 _ => assert_on(assertion, trial),
             };
-            let (component, vacuity) = vacuous::weigh(assertion, trial, component);
+            let (component, vacuity) = vacuous::weigh(assertion, &silence, component);
             Item {
                 id: Some(assertion.id.to_string()),
                 label: assertion.label(),

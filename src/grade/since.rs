@@ -1,7 +1,7 @@
 //! Whether what an assertion looks at has changed since the first message.
 
 use super::GradeInput;
-use crate::assertion::{AssertionCheck, cypher, expression};
+use crate::assertion::{AssertionCheck, cypher};
 use crate::evidence::{Change, Entity, Evidence, Observed, ObservedState, Table, Value};
 use crate::job::Assertion;
 
@@ -33,7 +33,7 @@ pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &Obse
                 None => Since::Unknown("the object context could not be read before the first word".to_owned()),
             });
             match (changes, context) {
-                (None, None) if expression::uses_evaluation(&script.expression) => {
+                (None, None) if script.uses_evaluation() => {
                     let is_silent = evidence.transcript.turns.is_empty();
                     if is_silent { Since::Unchanged } else { Since::Changed }
                 }

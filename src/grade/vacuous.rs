@@ -1,6 +1,8 @@
 //! Whether an assertion that holds says anything of the conversation: whether it could have failed at all, and whether
 //! it held before the first message. And whether one that fails does so for what others left behind.
 
+use std::cell::OnceCell;
+
 use super::since::{Since, since};
 use super::{GradeInput, evaluate, leftover};
 use crate::assertion::AssertionCheck;
@@ -11,6 +13,10 @@ use crate::score::{Component, Score, Vacuity};
 /// The evidence of a conversation without messages in which only this state was observed.
 pub(super) fn silent(evidence: &Evidence, state: &ObservedState) -> Evidence {
     Evidence {
+        session_id: evidence.session_id.clone(),
+        user: evidence.user.clone(),
+        model: evidence.model.clone(),
+        condition: evidence.condition,
         transcript: Transcript::default(),
         ending: Ending::CutOff,
         object_context: state.object_context.clone(),
@@ -18,7 +24,44 @@ pub(super) fn silent(evidence: &Evidence, state: &ObservedState) -> Evidence {
         changes: Some(Observed::Seen(Vec::new())),
         before: None,
         empty: None,
-        ..evidence.clone()
+        persona_usage: evidence.persona_usage,
+        persona_notes: Vec::new(),
+    }
+}
+
+/// A trial without its conversation, made once for all of its assertions.
+pub(super) struct Silence<'a> {
+    trial: GradeInput<'a>,
+    as_before: OnceCell<Evidence>,
+    on_nothing: OnceCell<Evidence>,
+}
+
+impl<'a> Silence<'a> {
+    pub(super) fn new(trial: GradeInput<'a>) -> Silence<'a> {
+        Silence { trial, as_before: OnceCell::new(), on_nothing: OnceCell::new() }
+    }
+
+    /// The state just before the first message, where an assertion is worth looking at in it.
+    fn before(&self, assertion: &Assertion) -> Option<&'a ObservedState> {
+        let evidence = self.trial.evidence;
+        evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition))
+    }
+
+    /// Evaluates an assertion on the state just before the first message.
+    fn evaluate_before(&self, assertion: &Assertion, before: &ObservedState) -> Component {
+        let evidence = self.as_before.get_or_init(|| silent(self.trial.evidence, before));
+        evaluate(assertion, self.trial.with(evidence))
+    }
+
+    /// Evaluates an assertion on an empty graph and an empty object context.
+    fn evaluate_on_nothing(&self, assertion: &Assertion) -> Component {
+        let evidence = self.on_nothing.get_or_init(|| {
+            let empty = self.trial.evidence.empty.as_ref();
+            let queries = empty.map(|empty| empty.queries.clone()).unwrap_or_default();
+            let object_context = Some(Observed::Seen(ObjectContext::default()));
+            silent(self.trial.evidence, &ObservedState { object_context, queries, ..ObservedState::default() })
+        });
+        evaluate(assertion, self.trial.with(evidence))
     }
 }
 
@@ -32,34 +75,28 @@ pub fn in_silence(assertion: &Assertion, trial: GradeInput<'_>, state: &Observed
     evaluate(assertion, trial.with(&silent(trial.evidence, state)))
 }
 
-/// Evaluates an assertion on an empty graph and an empty object context.
-fn on_nothing(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
-    let evidence = trial.evidence;
-    let queries = evidence.empty.as_ref().map(|empty| empty.queries.clone()).unwrap_or_default();
-    let object_context = Some(Observed::Seen(ObjectContext::default()));
-    in_silence(assertion, trial, &ObservedState { object_context, queries, ..ObservedState::default() })
-}
-
 /// Why an assertion that holds afterwards may say nothing, as far as that is known before the conversation; `None`
 /// where it does not hold yet, or was not evaluated.
 pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
-    let evidence = trial.evidence;
-    let before = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition))?;
-    if let AssertionCheck::Changes(check) = &assertion.check {
-        // Nothing can have changed before the conversation: one that only forbids holds then.
-        let holds = || in_silence(assertion, trial, before).score() == Some(Score::ONE);
-        return match check.allows_everything() {
-            true => Some(Vacuity::Vacuous),
-            false => holds().then_some(Vacuity::HeldBefore),
-        };
-    }
-    if !was_looked_at(assertion, before) {
+    let silence = Silence::new(trial);
+    let before = silence.before(assertion)?;
+    let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before))?;
+    doubted(assertion, &silence, &held)
+}
+
+/// The same, with what the assertion came to before the first message.
+fn doubted(assertion: &Assertion, silence: &Silence<'_>, held: &Component) -> Option<Vacuity> {
+    if held.score().is_some_and(|score| score < Score::ONE) {
         return None;
     }
-    let held = in_silence(assertion, trial, before);
-    let on_nothing = on_nothing(assertion, trial);
-    match (held, on_nothing.score()) {
-        (Component::Scored { score, .. }, _) if score < Score::ONE => None,
+    if let AssertionCheck::Changes(check) = &assertion.check {
+        // Nothing can have changed before the conversation: one that only forbids holds then.
+        return match check.allows_everything() {
+            true => Some(Vacuity::Vacuous),
+            false => held.score().map(|_| Vacuity::HeldBefore),
+        };
+    }
+    match (held, silence.evaluate_on_nothing(assertion).score()) {
         (Component::Scored { .. }, Some(Score::ONE)) => Some(Vacuity::Vacuous),
         (Component::Scored { .. }, _) => Some(Vacuity::HeldBefore),
         (_, Some(score)) if score < Score::ONE => None,
@@ -79,15 +116,12 @@ fn was_looked_at(assertion: &Assertion, before: &ObservedState) -> bool {
 
 /// The component of an assertion that came to `after`, in the light of what held before the conversation, and why it
 /// may say nothing of the conversation.
-pub(super) fn weigh(assertion: &Assertion, trial: GradeInput<'_>, after: Component) -> (Component, Option<Vacuity>) {
-    let evidence = trial.evidence;
-    let Some(before) = evidence.before.as_ref().filter(|_| is_in_doubt(assertion, evidence.condition)) else {
-        return (after, None);
-    };
+pub(super) fn weigh(assertion: &Assertion, silence: &Silence<'_>, after: Component) -> (Component, Option<Vacuity>) {
+    let Some(before) = silence.before(assertion) else { return (after, None) };
     match after.score() {
-        Some(Score::ONE) => hold(assertion, trial, (before, after)),
+        Some(Score::ONE) => hold(assertion, silence, (before, after)),
         Some(_) => {
-            let excused = leftover::excused(assertion, trial, (before, &after));
+            let excused = leftover::excused(assertion, silence.trial, (before, &after));
             (excused.unwrap_or(after), None)
         }
         None => (after, None),
@@ -96,18 +130,16 @@ pub(super) fn weigh(assertion: &Assertion, trial: GradeInput<'_>, after: Compone
 
 fn hold(
     assertion: &Assertion,
-    trial: GradeInput<'_>,
+    silence: &Silence<'_>,
     (before, after): (&ObservedState, Component),
 ) -> (Component, Option<Vacuity>) {
-    let evidence = trial.evidence;
-    let check = &assertion.check;
-    let held_unseen = || {
-        // What is the same as before was so before, whether or not anybody could see it.
-        was_looked_at(assertion, before) && in_silence(assertion, trial, before).is_missing()
-    };
-    let vacuity = match doubt(assertion, trial) {
+    let (trial, evidence, check) = (silence.trial, silence.trial.evidence, &assertion.check);
+    let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before));
+    // What is the same as before was so before, whether or not anybody could see it.
+    let held_unseen = held.as_ref().is_some_and(Component::is_missing);
+    let vacuity = match held.and_then(|held| doubted(assertion, silence, &held)) {
         Some(vacuity @ (Vacuity::Vacuous | Vacuity::HeldBefore)) => vacuity,
-        unknown if !matches!(check, AssertionCheck::Changes(_)) && held_unseen() => {
+        unknown if !matches!(check, AssertionCheck::Changes(_)) && held_unseen => {
             if since(check, trial, before) != Since::Unchanged {
                 return (after, unknown);
             }

@@ -109,7 +109,7 @@ impl TryFrom<AssertionFile> for Assertion {
         let AssertionFile { name, when, holds_before, .. } = file;
         let check = match (file.cypher, file.expected, file.expression, file.changes) {
             (Some(cypher), Some(expected), None, None) => AssertionCheck::Cypher(CypherCheck { cypher, expected }),
-            (None, None, Some(expression), None) => AssertionCheck::Expression(ExpressionCheck { expression }),
+            (None, None, Some(expression), None) => AssertionCheck::Expression(ExpressionCheck::new(expression)),
             (None, None, None, Some(changes)) => AssertionCheck::Changes(changes),
             _ => return Err(AssertionError::Kind),
         };
@@ -123,7 +123,7 @@ impl From<Assertion> for AssertionFile {
         let (mut cypher, mut expected, mut expression, mut changes) = (None, None, None, None);
         match check {
             AssertionCheck::Cypher(check) => (cypher, expected) = (Some(check.cypher), Some(check.expected)),
-            AssertionCheck::Expression(check) => expression = Some(check.expression),
+            AssertionCheck::Expression(check) => expression = Some(check.text().to_owned()),
             AssertionCheck::Changes(check) => changes = Some(check),
         }
         AssertionFile { name, weight: weight.get(), when, holds_before, cypher, expected, expression, changes }

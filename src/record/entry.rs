@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::tag_first::TagFirst;
 use super::{ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, ObservedState, QueryObservation,
@@ -13,9 +14,28 @@ use crate::evidence::{
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
 
+/// Defines an enum that is written with its variant's name as the first field, `kind`, and is read as it comes.
+macro_rules! tagged {
+    ($(#[$doc:meta])* pub enum $name:ident { $($variants:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+        pub enum $name { $($variants)* }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                /// The same for serde, without its tag.
+                #[derive(Deserialize)]
+                #[serde(remote = "Entry", rename_all = "camelCase", rename_all_fields = "camelCase")]
+                enum Untagged { $($variants)* }
+                Untagged::deserialize(TagFirst { tag: "kind", inner: deserializer })
+            }
+        }
+    };
+}
+
+tagged! {
 /// One line of the journal: what just happened. An entry is written before whatever comes after it begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Entry {
     /// The first line.
     RunStarted {
@@ -181,6 +201,7 @@ pub enum Entry {
         interrupted: bool,
     },
 }
+}
 
 impl Entry {
     /// The number of the trial that it is about; `None` for one of the whole run.
@@ -249,6 +270,40 @@ impl Entry {
             changes: None,
             persona_usage,
             persona_notes: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_wherever_its_kind_stands() {
+        let said = Entry::UserSaid { trial: 3, turn: 1, text: "Hi".to_owned() };
+        for json in [
+            r#"{"kind":"userSaid","trial":3,"turn":1,"text":"Hi","n":1,"crc":"0"}"#,
+            r#"{"text":"Hi","trial":3,"n":1,"kind":"userSaid","turn":1,"new":{"a":[1]}}"#,
+        ] {
+            assert_eq!(serde_json::from_str::<Entry>(json).unwrap(), said, "{json}");
+        }
+        assert_eq!(serde_json::from_value::<Entry>(serde_json::to_value(&said).unwrap()).unwrap(), said);
+    }
+
+    #[test]
+    fn a_line_that_is_no_entry_says_why() {
+        for (json, why) in [
+            (r#"{"trial":3}"#, "missing field `kind`"),
+            ("{}", "missing field `kind`"),
+            (r#"{"kind":"userSang","trial":3}"#, "unknown variant `userSang`"),
+            (r#"{"trial":3,"kind":"userSang"}"#, "unknown variant `userSang`"),
+            (r#"{"kind":"userSaid","trial":3}"#, "missing field `turn`"),
+            (r#"{"trial":3,"kind":"userSaid"}"#, "missing field `turn`"),
+            (r#"{"kind":"userSaid","trial":"3"}"#, "invalid type: string \"3\", expected u32"),
+            (r#"["userSaid"]"#, "an object with `kind`"),
+        ] {
+            let error = serde_json::from_str::<Entry>(json).unwrap_err().to_string();
+            assert!(error.contains(why), "{json}: {error}");
         }
     }
 }

@@ -38,6 +38,16 @@ impl Fold {
         Some((self.overview.add(&over), over))
     }
 
+    /// All that is known of the run so far.
+    pub fn overview(&self) -> &Overview {
+        &self.overview
+    }
+
+    /// Lines of the journal are not as they were written, or missing: nobody can say any more that all is well.
+    pub fn damaged(&mut self) {
+        self.overview.is_damaged = true;
+    }
+
     /// The journal has ended. The trials that are not over are handed out, in the order of the plan.
     pub fn end(mut self, mut each: impl FnMut(usize, TrialRecord)) -> Overview {
         self.open.extend(self.to_come.into_iter().map(|(number, trial)| (number, TrialRecord::planned(trial))));

@@ -15,6 +15,7 @@ mod overview;
 mod provenance;
 mod spending;
 mod summary;
+mod tag_first;
 mod trial;
 mod vacuous;
 mod verdict;

@@ -23,6 +23,8 @@ pub struct Overview {
     pub doubts: Doubts,
     /// How many trials did not come to their end.
     pub(super) unfinished: usize,
+    /// Whether lines of the journal are not as they were written, or missing.
+    pub(super) is_damaged: bool,
     ledger: Ledger,
 }
 
@@ -58,12 +60,21 @@ impl Overview {
             doubts: Doubts::default(),
             ledger: Ledger::default(),
             unfinished: 0,
+            is_damaged: false,
         }
     }
 
     /// Of the same run, as if none of its trials had been taken in yet.
     pub fn emptied(&self) -> Overview {
         Overview::empty(self.summary.clone(), self.groups.iter().map(TrialGroup::emptied).collect())
+    }
+
+    /// Takes over how the run ended from another overview of it.
+    pub fn ended_like(&mut self, other: &Overview) {
+        let RunSummary { finished_at, interrupted, limit_reached, .. } = &other.summary;
+        (self.summary.finished_at, self.summary.interrupted) = (*finished_at, *interrupted);
+        self.summary.limit_reached = self.summary.limit_reached.take().or_else(|| limit_reached.clone());
+        self.is_damaged = other.is_damaged;
     }
 
     /// How many trials there are.

@@ -32,7 +32,7 @@ impl Verdict {
         // What is missing only for what the gate is about fails the gate.
         let excused = |group: &TrialGroup| if vacuous { group.held_before } else { 0 };
         let is_missing = |group: &TrialGroup| group.composite.scored + excused(group) < group.planned;
-        if run.unfinished > 0 || run.groups.iter().any(is_missing) || summary.figures.is_empty() {
+        if run.is_damaged || run.unfinished > 0 || run.groups.iter().any(is_missing) || summary.figures.is_empty() {
             return Verdict::Incomplete;
         }
         let below = summary.provenance.min_score.is_some_and(|gate| {

@@ -1,8 +1,86 @@
 //! The YAML of an expression assertion.
 
-/// `expression`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpressionCheck {
-    /// A Rhai script; it was compiled when the job was loaded.
-    pub expression: String,
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use rhai::AST;
+
+use super::problem::{ExpressionProblem, compile_problem};
+use super::{engine, usage};
+
+/// `expression`: a Rhai script. It is read once, however many conversations it is evaluated on. Cheap to clone.
+#[derive(Clone)]
+pub struct ExpressionCheck(Arc<Script>);
+
+struct Script {
+    text: String,
+    compiled: OnceLock<Result<Compiled, ExpressionProblem>>,
+}
+
+/// A script that can run, and the data that it reads.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub(super) ast: AST,
+    pub(super) uses_object_context: bool,
+    pub(super) uses_evaluation: bool,
+    pub(super) uses_changes: bool,
+}
+
+impl ExpressionCheck {
+    /// A check of this script, whatever is wrong with it.
+    pub fn new(text: impl Into<String>) -> ExpressionCheck {
+        ExpressionCheck(Arc::new(Script { text: text.into(), compiled: OnceLock::new() }))
+    }
+
+    /// The script as the job file has it.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The script, ready to run.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub(super) fn compiled(&self) -> Result<&Compiled, &ExpressionProblem> {
+        let compile = || {
+            let text = self.text();
+            if let Some(problem) = compile_problem(text) {
+                return Err(problem);
+            }
+            Ok(Compiled {
+                ast: engine::compile(text).unwrap_or_default(),
+                uses_object_context: usage::uses_object_context(text),
+                uses_evaluation: usage::uses_evaluation(text),
+                uses_changes: usage::uses_changes(text),
+            })
+        };
+        self.0.compiled.get_or_init(compile).as_ref()
+    }
+
+    /// Whether it looks at the object context, so that it has to be fetched. True unless it clearly does not.
+    pub fn uses_object_context(&self) -> bool {
+        self.compiled().map_or_else(|_| usage::uses_object_context(self.text()), |script| script.uses_object_context)
+    }
+
+    /// Whether it looks at the conversation itself. True unless it clearly does not.
+    pub fn uses_evaluation(&self) -> bool {
+        self.compiled().map_or_else(|_| usage::uses_evaluation(self.text()), |script| script.uses_evaluation)
+    }
+
+    /// Whether it looks at the changes of the graph. A property of that name does not count.
+    pub fn uses_changes(&self) -> bool {
+        self.compiled().map_or_else(|_| usage::uses_changes(self.text()), |script| script.uses_changes)
+    }
+}
+
+impl PartialEq for ExpressionCheck {
+    fn eq(&self, other: &ExpressionCheck) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl fmt::Debug for ExpressionCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExpressionCheck").field(&self.text()).finish()
+    }
 }

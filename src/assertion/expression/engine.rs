@@ -8,7 +8,7 @@ use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,
     BasicStringPackage, LanguageCorePackage, LogicPackage, MoreStringPackage, Package,
 };
-use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, ParseError, Position, Scope};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, ParseError, Scope};
 
 use super::api::VARIABLES;
 use super::failure::ScriptFailure;
@@ -142,15 +142,13 @@ pub(super) fn compile(script: &str) -> Result<AST, ParseError> {
 }
 
 /// Runs a script, until the deadline at most.
-pub(super) fn run(script: &str, scope: &mut Scope<'static>, deadline: Deadline) -> Result<Dynamic, ScriptFailure> {
-    let ast = compile(script)
-        .map_err(|error| ScriptFailure::Other(EvalAltResult::ErrorParsing(*error.0, Position::NONE).to_string()))?;
+pub(super) fn run(ast: &AST, scope: &mut Scope<'static>, deadline: Deadline) -> Result<Dynamic, ScriptFailure> {
     RUNNING.set(Some((deadline, 0)));
-    let result = ENGINE.eval_ast_with_scope::<Dynamic>(scope, &ast);
+    let result = ENGINE.eval_ast_with_scope::<Dynamic>(scope, ast);
     RUNNING.set(None);
     // A comparison that sorts may have swallowed it.
     if deadline.is_over() {
         return Err(ScriptFailure::OutOfTime(deadline.limit()));
     }
-    result.map_err(|error| ScriptFailure::from_rhai(&error, &ast))
+    result.map_err(|error| ScriptFailure::from_rhai(&error, ast))
 }

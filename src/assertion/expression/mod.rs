@@ -27,7 +27,7 @@ mod views;
 pub use config::ExpressionCheck;
 pub use outcome::unusable;
 pub use problem::{ExpressionProblem, compile_problem};
-pub use usage::{context_parts, same_context, uses_changes, uses_evaluation, uses_function_calls, uses_object_context};
+pub use usage::{context_parts, same_context, uses_function_calls};
 
 use std::time::Duration;
 
@@ -42,13 +42,13 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Evaluates it on what a trial left behind; `job` is the job's name, which the script sees as `evaluation.job`.
 pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
-    let script = &check.expression;
-    if let Some(problem) = compile_problem(script) {
-        return Component::missing(problem.to_string());
-    }
+    let script = match check.compiled() {
+        Ok(script) => script,
+        Err(problem) => return Component::missing(problem.to_string()),
+    };
     let context = match &evidence.object_context {
         Some(Observed::Seen(context)) => Some(context),
-        _ if !uses_object_context(script) => None,
+        _ if !script.uses_object_context => None,
         Some(Observed::Failed(error)) => {
             return Component::missing(format!("the object context could not be read: {error}"));
         }
@@ -56,23 +56,24 @@ pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadlin
     };
     let changes = match &evidence.changes {
         Some(Observed::Seen(changes)) => Some(changes.as_slice()),
-        _ if !uses_changes(script) => None,
+        _ if !script.uses_changes => None,
         Some(Observed::Failed(error)) => {
             return Component::missing(format!("the graph could not be watched: {error}"));
         }
         None => return Component::missing("the graph was not watched"),
     };
-    let scope = views::scope(context, changes, job, evidence);
+    let text = check.text();
+    let scope = || views::scope(script, context, changes, job, evidence);
     compare::take_spelled_alike();
-    let result = engine::run(script, &mut scope.clone(), deadline);
+    let result = engine::run(&script.ast, &mut scope(), deadline);
     let alike = compare::take_spelled_alike();
     match result {
-        Ok(value) => verdict(script, &value, || {
-            let why = sides::explain(script, &scope, deadline);
+        Ok(value) => verdict(text, &value, || {
+            let why = sides::explain(text, &scope(), deadline);
             let Some(alike) = alike else { return why };
-            Some(format!("{}; {alike}", why.unwrap_or_else(|| format!("{} is false", show::line(script)))))
+            Some(format!("{}; {alike}", why.unwrap_or_else(|| format!("{} is false", show::line(text)))))
         }),
-        Err(failure) => failure.into_component(script),
+        Err(failure) => failure.into_component(text),
     }
 }
 

@@ -91,14 +91,15 @@ fn kind_of_literal(expression: &Expr) -> Option<&'static str> {
 /// Why a script can't tell whether anything holds, as far as a moment before the conversation shows: it gives something
 /// else than true or false there, or does not end. Data that is absent is no reason: it may come.
 pub fn unusable(check: &ExpressionCheck, job: &str, before: &Evidence, deadline: Deadline) -> Option<String> {
+    let script = check.compiled().ok()?;
     let context = before.object_context.as_ref().and_then(seen);
     let changes = before.changes.as_ref().and_then(seen).map(Vec::as_slice);
-    let mut scope = views::scope(context, changes, job, before);
-    match engine::run(&check.expression, &mut scope, deadline) {
+    let mut scope = views::scope(script, context, changes, job, before);
+    match engine::run(&script.ast, &mut scope, deadline) {
         Ok(value) if value.is_bool() || value.is_unit() => None,
         Ok(value) => Some(show::no_boolean(&value)),
         Err(failure @ (ScriptFailure::OutOfTime(_) | ScriptFailure::PastLimit(_))) => {
-            Some(failure.into_component(&check.expression).why().to_owned())
+            Some(failure.into_component(check.text()).why().to_owned())
         }
         Err(_) => None,
     }

@@ -54,7 +54,7 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
 
 /// The value of a part of an expression.
 pub(super) fn value_of(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<Dynamic> {
-    engine::run(script, &mut scope.clone(), deadline).ok()
+    engine::run(&engine::compile(script).ok()?, &mut scope.clone(), deadline).ok()
 }
 
 /// The tokens outside brackets, and the brackets themselves.

@@ -7,6 +7,7 @@ use rhai::{Dynamic, Map, Scope};
 use serde_json::Value as Json;
 
 use super::api::{ApiType, VARIABLES};
+use super::config::Compiled;
 use crate::evidence::{
     Change, Ending, Entity, Event, EventKind, Evidence, Function, Node, ObjectContext, Resource, Role, ToolCall, Turn,
     Value,
@@ -28,16 +29,20 @@ impl Record {
     }
 }
 
-/// The variables of a script.
+/// The variables of a script, each with its data where the script reads it.
 pub(super) fn scope(
+    script: &Compiled,
     context: Option<&ObjectContext>,
     changes: Option<&[Change]>,
     job: &str,
     evidence: &Evidence,
 ) -> Scope<'static> {
     let mut scope = Scope::new();
+    let context = context.filter(|_| script.uses_object_context);
+    let changes = changes.filter(|_| script.uses_changes);
+    let evaluation = if script.uses_evaluation { evaluation(job, evidence) } else { Dynamic::UNIT };
     scope.push_constant_dynamic(VARIABLES[0].0, context.map_or(Dynamic::UNIT, object_context));
-    scope.push_constant_dynamic(VARIABLES[1].0, evaluation(job, evidence));
+    scope.push_constant_dynamic(VARIABLES[1].0, evaluation);
     scope.push_constant_dynamic(VARIABLES[2].0, changes.map_or(Dynamic::UNIT, self::changes));
     scope
 }

@@ -79,11 +79,7 @@ fn grade_run(
     corrected: Option<&Loaded>,
     asking: Option<&Asking<'_>>,
 ) -> Result<Verdict, CliError> {
-    let mut to_ask = 0;
-    let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
-    if let Some(note) = &run.note {
-        printer.note(&format!("note: {note}"));
-    }
+    let planned = run.planned()?;
     let kept = match &run.job {
         Some(kept) => {
             Some(Job::restored(kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?)
@@ -92,17 +88,19 @@ fn grade_run(
         None => return Err(unreadable(&run, "an earlier version kept it without its job; say --job FILE")),
     };
     let kept = kept.map(|job| {
-        let templates = kept_templates(&run, &before, &job);
+        let templates = kept_templates(&run, &planned, &job);
         (job, templates)
     });
     let mut again =
-        Again::new(args, context, kept, corrected, &before).ok_or_else(|| unreadable(&run, "it has no job"))?;
-    let mut overview = before.emptied();
+        Again::new(args, context, kept, corrected, &planned).ok_or_else(|| unreadable(&run, "it has no job"))?;
+    let mut overview = planned.emptied();
     let (gate, provenance) = (&again.job.gate, &mut overview.summary.provenance);
     provenance.min_score = gate.min_score.or(provenance.min_score);
     provenance.vacuous = gate.vacuous;
     let mut number = run.free_grading();
     if let Some(asking) = asking {
+        let mut to_ask = 0;
+        let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
         let JudgeAnswers { number: taken, grading, stopped, prices } = asking.ask(&run, &again, &before, to_ask)?;
         if stopped == Some(AskingStopped::Interrupted) {
             return Ok(Verdict::Interrupted);
@@ -116,12 +114,17 @@ fn grade_run(
         again.asked(grading, stopped);
     }
     let mut gathered = Gathered::default();
-    for trial in run.trials() {
-        let trial = again.grade(trial?)?;
+    let before = run.read_with_texts(|trial| {
+        let trial = again.grade(trial)?;
         let group = overview.add(&trial);
         gathered.add(group, &trial);
-    }
+        Ok(())
+    })?;
+    overview.ended_like(&before);
     overview.conclude();
+    if let Some(note) = &run.note {
+        printer.note(&format!("note: {note}"));
+    }
     printer.data(&report::terminal(&overview, &gathered, context.screen(false)))?;
     printer.data(&again.difference(&before, &overview))?;
     let kept = run.write_grading(number, &overview.summary)?;

@@ -34,13 +34,17 @@ fn input<'a>(job: &'a Job, evidence: &'a Evidence) -> GradeInput<'a> {
     GradeInput { job, case: &job.cases[0], evidence, clock: Clock::system() }
 }
 
+fn weigh(assertion: &Assertion, trial: GradeInput<'_>, after: Component) -> (Component, Option<Vacuity>) {
+    super::weigh(assertion, &Silence::new(trial), after)
+}
+
 fn cypher() -> Assertion {
     let check = CypherCheck { cypher: "MATCH (x) RETURN x.n".to_owned(), expected: 1.into() };
     assertion(AssertionCheck::Cypher(check))
 }
 
 fn expression(script: &str) -> Assertion {
-    assertion(AssertionCheck::Expression(ExpressionCheck { expression: script.to_owned() }))
+    assertion(AssertionCheck::Expression(ExpressionCheck::new(script)))
 }
 
 /// A state in which the query returned this.
@@ -159,7 +163,7 @@ fn where_the_graph_is_not_watched_the_queries_tell() {
     // A part is watched, and something outside of it has changed.
     job.graph.watch.labels = vec!["Kept".to_owned()];
     let partly = Evidence { changes: changes(&[]), ..evidence(1) };
-    let weigh = |evidence: &Evidence| super::weigh(&cypher(), input(&job, evidence), holds());
+    let weigh = |evidence: &Evidence| self::weigh(&cypher(), input(&job, evidence), holds());
     assert_eq!(weigh(&partly), (holds(), Some(Vacuity::HeldBefore)));
     assert!(weigh(&Evidence { changes: changes(&[]), ..evidence(0) }).0.is_missing());
 }

@@ -55,7 +55,7 @@ impl JournalFile {
     pub fn new_grading(&self) -> Result<NewGrading, StoreError> {
         let mut number = self.free_grading();
         loop {
-            let path = self.folder().join(format!("grade-{number}.ndjson"));
+            let path = self.folder.join(format!("grade-{number}.ndjson"));
             match Journal::create(&path) {
                 Ok(journal) => return Ok(NewGrading { number, path, journal }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
@@ -67,17 +67,17 @@ impl JournalFile {
     /// The number of the next grading.
     pub fn free_grading(&self) -> u32 {
         let is_free = |number: &u32| {
-            !["json", "ndjson"].iter().any(|ending| self.folder().join(format!("grade-{number}.{ending}")).exists())
+            !["json", "ndjson"].iter().any(|ending| self.folder.join(format!("grade-{number}.{ending}")).exists())
         };
         (1..).find(is_free).unwrap_or(u32::MAX)
     }
 
     /// The newest grading for which a judge was asked, if there is one that can be read.
     pub fn last_grading(&self) -> Option<Grading> {
-        let last = (1..self.free_grading()).rev().map(|number| self.folder().join(format!("grade-{number}.ndjson")));
+        let last = (1..self.free_grading()).rev().map(|number| self.folder.join(format!("grade-{number}.ndjson")));
         let path = last.into_iter().find(|path| path.exists())?;
         let file = File::open(&path).ok()?;
-        Grading::read(&path, Arc::new(file), self.redactor().cloned(), |_| ()).ok()
+        Grading::read(&path, Arc::new(file), self.redactor.clone(), |_| ()).ok()
     }
 
     /// The grading that was just written.
@@ -85,7 +85,7 @@ impl JournalFile {
     /// # Errors
     /// When it can't be read.
     pub fn grading(&self, path: &Path, journal: &Journal, each: impl FnMut(&Entry)) -> Result<Grading, StoreError> {
-        Grading::read(path, journal.file(), self.redactor().cloned(), each)
+        Grading::read(path, journal.file(), self.redactor.clone(), each)
     }
 }
 

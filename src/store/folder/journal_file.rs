@@ -1,33 +1,31 @@
-//! A run that is read from its journal: once from end to end, then trial by trial.
+//! A run in its folder, which is read from its journal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, LineSpan, entry_at, first_line, has_ended};
+use super::entries::{Entries, LineSpan, first_line, has_ended};
 use super::runs::JOURNAL;
 use super::{Journal, StoreError, summary};
-use crate::evidence::{Condition, TrialId};
-use crate::record::{
-    Entry, FORMAT_VERSION, Fold, ListedProvenance, ListedRun, Overview, Provenance, RunSummary, TrialRecord, Verdict,
-};
+use crate::evidence::TrialId;
+use crate::record::{ListedRun, RunSummary};
 use crate::secret::Redactor;
 use crate::store::StoredRun;
 
 /// A run that is read from its journal, which is there whatever happened to the run.
 #[derive(Debug)]
 pub struct JournalFile {
-    folder: PathBuf,
-    path: PathBuf,
-    file: Arc<File>,
-    redactor: Option<Redactor>,
+    pub(super) folder: PathBuf,
+    pub(super) path: PathBuf,
+    pub(super) file: Arc<File>,
+    pub(super) redactor: Option<Redactor>,
     /// The trials by their numbers, each with its lines.
-    trials: BTreeMap<u32, (TrialId, Vec<LineSpan>)>,
-    lines: usize,
+    pub(super) trials: BTreeMap<u32, (TrialId, Vec<LineSpan>)>,
+    pub(super) lines: usize,
     /// Whether its first line could not be read.
-    is_headless: bool,
+    pub(super) is_headless: bool,
     /// The job that it was held with, if that was kept.
     pub job: Option<Box<serde_json::Value>>,
     /// The templates of its prompts, if those were kept.
@@ -113,16 +111,6 @@ impl JournalFile {
         &self.path
     }
 
-    /// Its folder.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// The redactor of all that is read.
-    pub(super) fn redactor(&self) -> Option<&Redactor> {
-        self.redactor.as_ref()
-    }
-
     /// Writes another verdict beside the first: `grade-1.json`, by its number. Returns where.
     ///
     /// # Errors
@@ -133,55 +121,8 @@ impl JournalFile {
         Ok(self.folder.join(name))
     }
 
-    fn trial(&self, id: &TrialId, spans: &[LineSpan]) -> io::Result<TrialRecord> {
-        let mut trial = TrialRecord::planned(id.clone());
-        for span in spans {
-            trial.apply(entry_at(&self.file, *span, self.redactor.as_ref())?);
-        }
-        Ok(trial)
-    }
-
-    /// A beginning in place of one that can't be read: the numbers of the trials are in their entries, and the rest may be
-    /// in `summary.json`. `None` where there are no trials either.
-    fn stand_in(&self) -> io::Result<Option<Entry>> {
-        let mut file = &*self.file;
-        let place = file.stream_position()?;
-        file.seek(SeekFrom::Start(0))?;
-        let (mut numbers, mut began) = (BTreeSet::new(), None);
-        for entry in Entries::new(BufReader::with_capacity(1 << 16, file)) {
-            numbers.extend(entry.trial());
-            if let Entry::TrialStarted { at, .. } = entry {
-                began.get_or_insert(at);
-            }
-        }
-        file.seek(SeekFrom::Start(place))?;
-        let Some(at) = began else { return Ok(None) };
-        let summary = summary::read(&self.folder);
-        let name = self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (id, known) = summary.map_or((name, ListedProvenance::default()), |it| (it.id, it.provenance));
-        let ListedProvenance { job, job_file, selection, models } = known;
-        let provenance = Provenance { job, job_file, selection, models, ..Provenance::default() };
-        let model = provenance.models.first().cloned().unwrap_or_default();
-        let trial = |number| TrialId {
-            number,
-            case: String::new(),
-            model: model.clone(),
-            condition: Condition::WithoutFacts,
-            repeat: number,
-        };
-        Ok(Some(Entry::RunStarted {
-            version: FORMAT_VERSION,
-            id,
-            at,
-            provenance: Box::new(provenance),
-            job: None,
-            templates: BTreeMap::new(),
-            trials: numbers.into_iter().map(trial).collect(),
-        }))
-    }
-
     /// The damage of a journal of which these lines were read, in a sentence.
-    fn trouble<R>(&self, entries: &Entries<R>) -> Option<String> {
+    pub(super) fn trouble<R>(&self, entries: &Entries<R>) -> Option<String> {
         let before = summary::journal_lines(&self.folder);
         match (&entries.damaged, entries.cut_off, before) {
             (Some((line, why)), _, _) => {
@@ -207,69 +148,6 @@ impl JournalFile {
                 Some(format!("the journal's last line was cut off after {bytes} bytes; it is left out"))
             }
         }
-    }
-}
-
-impl StoredRun for JournalFile {
-    fn read(&mut self, mut each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
-        let file = self.file.clone();
-        (&*file).seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;
-        let mut entries = Entries::new(BufReader::with_capacity(1 << 16, &*file));
-        entries.redactor = self.redactor.clone();
-        let (mut fold, mut next) = (None, entries.next());
-        let first = match next.take_if(|first| matches!(first, Entry::RunStarted { .. })) {
-            None if entries.damaged.is_some() => {
-                let first = self.stand_in().map_err(|source| unreadable(&self.path, source))?;
-                self.is_headless = first.is_some();
-                first
-            }
-            first => first,
-        };
-        if let Some(first) = first {
-            if let Entry::RunStarted { trials, job, templates, .. } = &first {
-                self.job.clone_from(job);
-                self.templates.clone_from(templates);
-                self.trials = trials.iter().map(|trial| (trial.number, (trial.clone(), Vec::new()))).collect();
-            }
-            fold = Fold::begin(first);
-        }
-        if let Some(fold) = &mut fold {
-            while let Some(entry) = next.take().or_else(|| entries.next()) {
-                if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
-                    spans.push(entries.span);
-                }
-                if let Some((group, trial)) = fold.take(entry.without_texts()) {
-                    each(group, &trial);
-                }
-            }
-        }
-        if let Some(source) = entries.failure.take() {
-            return Err(unreadable(&self.path, source));
-        }
-        self.lines = entries.read;
-        self.note = self.trouble(&entries);
-        let overview = fold.map(|fold| fold.end(|group, trial| each(group, &trial)));
-        let newer = || entries.version().filter(|version| *version > FORMAT_VERSION);
-        if let Some(version) = overview.as_ref().map(|it| it.summary.version).or_else(newer)
-            && version > FORMAT_VERSION
-        {
-            let why = format!("it has format {version}, this eval-job reads up to {FORMAT_VERSION}");
-            return Err(StoreError::Unreadable { path: self.path.clone(), why });
-        }
-        let mut overview = overview.ok_or_else(|| StoreError::Unreadable {
-            path: self.path.clone(),
-            why: (self.note.clone())
-                .unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
-        })?;
-        if entries.damaged.is_some() && overview.summary.verdict != Verdict::Interrupted {
-            // Whatever was in those lines, nobody can say any more that all is well.
-            overview.summary.verdict = Verdict::Incomplete;
-        }
-        Ok(overview)
-    }
-
-    fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
-        self.trials.values().map(|(id, spans)| self.trial(id, spans).map_err(|source| unreadable(&self.path, source)))
     }
 }
 

@@ -12,6 +12,7 @@ mod journal;
 mod journal_file;
 mod line;
 mod private;
+mod reading;
 mod runs;
 mod summary;
 

@@ -48,7 +48,7 @@ fn a_script_sees_what_has_changed() {
         r#"let changes = 1; changes == 1"#,
     ] {
         assert_eq!(compile_problem(script), None, "{script}");
-        let component = evaluate(&ExpressionCheck { expression: script.into() }, "j", &changes(), long());
+        let component = evaluate(&ExpressionCheck::new(script), "j", &changes(), long());
         assert_eq!(component.score(), Some(Score::ONE), "{script}: {component:?}");
     }
 }
@@ -68,18 +68,18 @@ fn names_of_changes_are_checked() {
 
 #[test]
 fn changes_that_were_not_watched_are_missing() {
-    let uses = ExpressionCheck { expression: "changes.all.size == 0".into() };
+    let uses = ExpressionCheck::new("changes.all.size == 0");
     let unwatched = evaluate(&uses, "j", &evidence(), long());
     assert_eq!((unwatched.is_missing(), unwatched.why()), (true, "the graph was not watched"));
     let failed = Evidence { changes: Some(Observed::Failed("too large".into())), ..evidence() };
     assert_eq!(evaluate(&uses, "j", &failed, long()).why(), "the graph could not be watched: too large");
     // Properties of other things may have that name.
     for script in ["objectContext.context.changes == ()", "evaluation.done", "`changes` == \"changes\""] {
-        assert!(!uses_changes(script), "{script}");
-        let component = evaluate(&ExpressionCheck { expression: script.into() }, "j", &failed, long());
+        assert!(!ExpressionCheck::new(script).uses_changes(), "{script}");
+        let component = evaluate(&ExpressionCheck::new(script), "j", &failed, long());
         assert!(!component.is_missing(), "{script}: {component:?}");
     }
     for script in ["changes.all.size == 0", "`${changes.all.size}` == \"0\"", "[1].all(|x| changes.all.size == 0)"] {
-        assert!(uses_changes(script), "{script}");
+        assert!(ExpressionCheck::new(script).uses_changes(), "{script}");
     }
 }

@@ -94,7 +94,7 @@ fn nothing_runs_past_its_deadline() {
     ] {
         let (clock, limit) = (Clock::system(), Duration::from_millis(200));
         let since = clock.start();
-        let check = ExpressionCheck { expression: script.into() };
+        let check = ExpressionCheck::new(script);
         let component = evaluate(&check, "j", &evidence, clock.deadline(limit));
         assert!(
             component.is_missing() && component.why().contains("took longer than 0.2 s; "),
@@ -109,7 +109,7 @@ fn an_absent_object_context_is_missing_only_where_it_is_used() {
     let mut evidence = evidence();
     let mut run = |context: Option<Observed<ObjectContext>>, script: &str| {
         evidence.object_context = context;
-        evaluate(&ExpressionCheck { expression: script.into() }, "j", &evidence, long())
+        evaluate(&ExpressionCheck::new(script), "j", &evidence, long())
     };
     let failed = || Some(Observed::Failed("HTTP 404".to_owned()));
     let used = "evaluation.done && objectContext.resources.size == 0";
@@ -118,6 +118,7 @@ fn an_absent_object_context_is_missing_only_where_it_is_used() {
     let unused = "evaluation.done /* objectContext */ && \"objectContext\" != \"\"";
     assert_eq!(run(failed(), unused).score(), Some(Score::ONE));
     assert_eq!(run(None, unused).score(), Some(Score::ONE));
-    assert!(uses_object_context("`${objectContext.resources.size}` == \"1\""));
-    assert!(uses_object_context(used) && !uses_object_context(unused));
+    let uses = |script: &str| ExpressionCheck::new(script).uses_object_context();
+    assert!(uses("`${objectContext.resources.size}` == \"1\""));
+    assert!(uses(used) && !uses(unused));
 }

@@ -56,7 +56,7 @@ fn long() -> Deadline {
 }
 
 fn run(script: &str) -> Component {
-    evaluate(&ExpressionCheck { expression: script.into() }, "reminders", &evidence(), long())
+    evaluate(&ExpressionCheck::new(script), "reminders", &evidence(), long())
 }
 
 fn assert_all(scripts: &[&str], score: Score) {

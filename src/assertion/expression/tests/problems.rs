@@ -160,7 +160,7 @@ fn what_ends_with_no_truth_is_refused() {
 fn what_gives_no_truth_or_never_ends_is_known_before_the_conversation() {
     let evidence = Evidence { object_context: Some(Observed::Seen(ObjectContext::default())), ..Evidence::sample() };
     let why = |script: &str| {
-        let check = ExpressionCheck { expression: script.to_owned() };
+        let check = ExpressionCheck::new(script);
         unusable(&check, "j", &evidence, Clock::system().deadline(Duration::MAX))
     };
     for (script, part) in [

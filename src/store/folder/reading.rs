@@ -1,0 +1,184 @@
+//! Reading a run's journal: once from end to end, then trial by trial.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+
+use super::entries::{Entries, LineSpan, entry_at};
+use super::journal_file::unreadable;
+use super::{JournalFile, StoreError, summary};
+use crate::evidence::{Condition, TrialId};
+use crate::record::{Entry, FORMAT_VERSION, Fold, ListedProvenance, Overview, Provenance, TrialRecord};
+use crate::store::StoredRun;
+
+/// Whether the texts of a run's trials are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Texts {
+    Read,
+    LeftOut,
+}
+
+/// The beginning of a journal: the overview of its run, and the entry that was read in its place, where there is none.
+type Beginning = (Option<Fold>, Option<Entry>);
+
+impl JournalFile {
+    /// The run as it was planned: an overview without trials. Its job and templates are known then.
+    ///
+    /// # Errors
+    /// As those of [`StoredRun::read`].
+    pub fn planned(&mut self) -> Result<Overview, StoreError> {
+        let file = self.file.clone();
+        match self.begin(&mut self.entries(&file)?)? {
+            (Some(fold), _) if fold.overview().summary.is_readable() => Ok(fold.overview().clone()),
+            _ => Ok(self.read(|_, _| ())?.emptied()),
+        }
+    }
+
+    /// Reads it once, trial by trial in the order in which they ended; `each` is handed the trial with its texts. Only
+    /// those are held that are not over.
+    ///
+    /// # Errors
+    /// As those of [`StoredRun::read`], and those of `each`.
+    pub fn read_with_texts(
+        &mut self,
+        mut each: impl FnMut(TrialRecord) -> Result<(), StoreError>,
+    ) -> Result<Overview, StoreError> {
+        self.fold(Texts::Read, |_, trial| each(trial))
+    }
+
+    /// A beginning in place of one that can't be read: the numbers of the trials are in their entries, and the rest may be
+    /// in `summary.json`. `None` where there are no trials either.
+    fn stand_in(&self) -> io::Result<Option<Entry>> {
+        let mut file = &*self.file;
+        let place = file.stream_position()?;
+        file.seek(SeekFrom::Start(0))?;
+        let (mut numbers, mut began) = (BTreeSet::new(), None);
+        for entry in Entries::new(BufReader::with_capacity(1 << 16, file)) {
+            numbers.extend(entry.trial());
+            if let Entry::TrialStarted { at, .. } = entry {
+                began.get_or_insert(at);
+            }
+        }
+        file.seek(SeekFrom::Start(place))?;
+        let Some(at) = began else { return Ok(None) };
+        let summary = summary::read(&self.folder);
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (id, known) = summary.map_or((name, ListedProvenance::default()), |it| (it.id, it.provenance));
+        let ListedProvenance { job, job_file, selection, models } = known;
+        let provenance = Provenance { job, job_file, selection, models, ..Provenance::default() };
+        let model = provenance.models.first().cloned().unwrap_or_default();
+        let trial = |number| TrialId {
+            number,
+            case: String::new(),
+            model: model.clone(),
+            condition: Condition::WithoutFacts,
+            repeat: number,
+        };
+        Ok(Some(Entry::RunStarted {
+            version: FORMAT_VERSION,
+            id,
+            at,
+            provenance: Box::new(provenance),
+            job: None,
+            templates: BTreeMap::new(),
+            trials: numbers.into_iter().map(trial).collect(),
+        }))
+    }
+
+    fn entries<'f>(&self, file: &'f File) -> Result<Entries<BufReader<&'f File>>, StoreError> {
+        let mut from = file;
+        from.seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;
+        let mut entries = Entries::new(BufReader::with_capacity(1 << 16, file));
+        entries.redactor = self.redactor.clone();
+        Ok(entries)
+    }
+
+    fn trial(&self, id: &TrialId, spans: &[LineSpan]) -> io::Result<TrialRecord> {
+        let mut trial = TrialRecord::planned(id.clone());
+        for span in spans {
+            trial.apply(entry_at(&self.file, *span, self.redactor.as_ref())?);
+        }
+        Ok(trial)
+    }
+
+    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>) -> Result<Beginning, StoreError> {
+        let mut next = entries.next();
+        let first = match next.take_if(|first| matches!(first, Entry::RunStarted { .. })) {
+            None if entries.damaged.is_some() => {
+                let first = self.stand_in().map_err(|source| unreadable(&self.path, source))?;
+                self.is_headless = first.is_some();
+                first
+            }
+            first => first,
+        };
+        let Some(first) = first else { return Ok((None, next)) };
+        if let Entry::RunStarted { trials, job, templates, .. } = &first {
+            self.job.clone_from(job);
+            self.templates.clone_from(templates);
+            self.trials = trials.iter().map(|trial| (trial.number, (trial.clone(), Vec::new()))).collect();
+        }
+        Ok((Fold::begin(first), next))
+    }
+
+    fn fold(
+        &mut self,
+        texts: Texts,
+        mut each: impl FnMut(usize, TrialRecord) -> Result<(), StoreError>,
+    ) -> Result<Overview, StoreError> {
+        let file = self.file.clone();
+        let mut entries = self.entries(&file)?;
+        let (mut fold, mut next) = self.begin(&mut entries)?;
+        if let Some(fold) = &mut fold {
+            while let Some(entry) = next.take().or_else(|| entries.next()) {
+                if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
+                    spans.push(entries.span);
+                }
+                let entry = if texts == Texts::Read { entry } else { entry.without_texts() };
+                if let Some((group, trial)) = fold.take(entry) {
+                    each(group, trial)?;
+                }
+            }
+        }
+        if let Some(source) = entries.failure.take() {
+            return Err(unreadable(&self.path, source));
+        }
+        self.lines = entries.read;
+        self.note = self.trouble(&entries);
+        if entries.damaged.is_some() {
+            fold.iter_mut().for_each(Fold::damaged);
+        }
+        let mut failed = Ok(());
+        let mut each_open = |group, trial| {
+            if failed.is_ok() {
+                failed = each(group, trial);
+            }
+        };
+        let overview = fold.map(|fold| fold.end(&mut each_open));
+        failed?;
+        let newer = || entries.version().filter(|version| *version > FORMAT_VERSION);
+        if let Some(version) = overview.as_ref().map(|it| it.summary.version).or_else(newer)
+            && version > FORMAT_VERSION
+        {
+            let why = format!("it has format {version}, this eval-job reads up to {FORMAT_VERSION}");
+            return Err(StoreError::Unreadable { path: self.path.clone(), why });
+        }
+        overview.ok_or_else(|| StoreError::Unreadable {
+            path: self.path.clone(),
+            why: (self.note.clone())
+                .unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
+        })
+    }
+}
+
+impl StoredRun for JournalFile {
+    fn read(&mut self, mut each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
+        self.fold(Texts::LeftOut, |group, trial| {
+            each(group, &trial);
+            Ok(())
+        })
+    }
+
+    fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
+        self.trials.values().map(|(id, spans)| self.trial(id, spans).map_err(|source| unreadable(&self.path, source)))
+    }
+}
