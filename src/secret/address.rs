@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
+use memchr::{memchr2, memmem};
 
 use super::naming::is_key_name;
 
@@ -13,6 +13,10 @@ const LONGEST_IN_BRACES: usize = 200;
 /// that are keys by their names.
 pub fn secret_parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
+    // A login stands before the one, the value of a parameter behind the other: most texts have neither.
+    if memchr2(b'@', b'=', text.as_bytes()).is_none() {
+        return parts;
+    }
     for at in memmem::find_iter(text.as_bytes(), "://") {
         let start = at + "://".len();
         let address = &text[start..start + length(&text[start..])];
