@@ -44,6 +44,9 @@ pub(super) enum Retry {
     After(Option<Duration>),
     /// When the agent takes requests again: there were too many (429, 503), with the wait that it asks for.
     RateLimited(Option<Duration>),
+    /// The same while other conversations are served: it may be busy with them, and says so in another way. Else after the
+    /// usual wait, or never.
+    MaybeLimited { is_transient: bool },
     /// At once, without the part that was refused; nothing of it is recorded.
     AtOnce,
     /// In another way, which is recorded: at once, or after this long by a poll for the reply.
@@ -88,7 +91,12 @@ impl AttemptFailure {
             404 => (AgentErrorKind::NotFound, false, Retry::Never),
             429 => (AgentErrorKind::Busy, false, Retry::RateLimited(asked)),
             503 if asked.is_some() => (AgentErrorKind::Busy, false, Retry::RateLimited(asked)),
-            503 => (AgentErrorKind::Busy, false, Retry::After(None)),
+            // Servers that limit their connections say no more than this.
+            503 => (AgentErrorKind::Busy, false, Retry::MaybeLimited { is_transient: true }),
+            409 | 423 if asked.is_some() => (AgentErrorKind::Busy, false, Retry::RateLimited(asked)),
+            status @ (409 | 423) => {
+                (AgentErrorKind::Status(status), false, Retry::MaybeLimited { is_transient: false })
+            }
             status @ 500.. => (AgentErrorKind::Status(status), true, Retry::After(asked)),
             status => (AgentErrorKind::Status(status), false, Retry::Never),
         };
@@ -190,6 +198,7 @@ impl<'a> Retries<'a> {
         self.attempts.failed(&error, maybe_received, self.delays.lap_ms());
         let delay = match retry {
             Retry::After(asked) | Retry::RateLimited(asked) => self.delays.next(asked),
+            Retry::MaybeLimited { is_transient } => self.delays.next(None).filter(|_| is_transient),
             Retry::Never | Retry::AtOnce | Retry::Instead { .. } => None,
         };
         let Some(delay) = delay else {
@@ -226,7 +235,11 @@ fn settled(
     permit: Option<Permit<'_>>,
     failure: AttemptFailure,
 ) -> Result<(), AttemptFailure> {
-    let Retry::RateLimited(asked) = failure.retry else { return Err(failure) };
+    let asked = match failure.retry {
+        Retry::RateLimited(asked) => asked,
+        Retry::MaybeLimited { .. } if limiter.others_are_served() => None,
+        _ => return Err(failure),
+    };
     let retry = match limiter.refused(permit, asked) {
         // The limiter makes the next one wait, and a limit that was honoured is no failure.
         Some(AfterRefusal::Retry) => return Ok(()),

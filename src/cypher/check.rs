@@ -100,6 +100,16 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
             return at(token.at, format!("there is no parameter `{}`", token.text), Some(help));
         }
     }
+    // `{id: '$user'}` finds nobody.
+    let is_quoted = |text: &str| {
+        let name = text.trim_matches(['\'', '"']).strip_prefix('$');
+        name.is_some_and(|name| PARAMETERS.split(' ').any(|known| known == name))
+    };
+    if let Some(token) = tokens.iter().find(|token| token.kind == TokenKind::Quoted && is_quoted(token.text)) {
+        let name = &token.text[1..token.text.len() - 1];
+        let message = format!("within quotes `{name}` is a text, and no parameter");
+        return at(token.at, message, Some(format!("write {name} without the quotes")));
+    }
     if used == CypherUse::Writes {
         return None;
     }
@@ -225,6 +235,7 @@ mod tests {
             ("RETURN\n $session", 2, 2, "there is no parameter `$session`; did you mean `$sessionId`?"),
             ("RETURN $sessionid", 1, 8, "did you mean `$sessionId`?"),
             ("RETURN $`a b`", 1, 8, "there is no parameter `$`a b``"),
+            ("MATCH (u {id: '$user'}) RETURN u", 1, 15, "`$user` is a text, and no parameter; write $user without"),
             ("CREATE (n:Thing) RETURN 1", 1, 1, "this writes to the graph: `CREATE`; move CREATE, MERGE"),
             ("MATCH (n)\ndetach delete n RETURN 1", 2, 8, "`delete`"),
             ("MATCH (n) SET n.x = 1 RETURN n", 1, 11, "`SET`"),

@@ -15,6 +15,9 @@ pub struct ObservedState {
     /// Whether what is there can be what other conversations left: they share it, and no setup prepares it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_be_left_over: bool,
+    /// Whether the graph held nothing at all: what an assertion finds there afterwards is of this conversation.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub graph_is_empty: bool,
 }
 
 impl ObservedState {

@@ -19,13 +19,19 @@ pub(super) fn excused(
         return None;
     }
     let holds_without = match check {
+        // Nothing was left there.
+        AssertionCheck::Cypher(_) if before.graph_is_empty => return None,
         AssertionCheck::Cypher(check) => {
             let exact = cypher::sides(&check.cypher)
                 .zip(before.sides(id).zip(evidence.sides(id)))
                 .and_then(|(sides, (before, after))| cypher::holds_of_added_sides(check, &sides, before, after));
             let holds = match exact {
                 Some(holds) => holds,
-                None => cypher::holds_of_what_was_added(check, before.table(id)?, evidence.table(id)?),
+                None => {
+                    let (old, new) = (before.table(id)?, evidence.table(id)?);
+                    cypher::holds_of_what_was_added(check, old, new)
+                        || is_same(old, new) && holds_of_nothing(assertion, trial)
+                }
             };
             if !holds && mixes_old_and_new(assertion, trial, before) {
                 return Some(Component::missing(format!(
@@ -57,19 +63,32 @@ pub(super) fn excused(
     })
 }
 
+/// Whether an assertion holds where nothing is there: if its query returns after the conversation what it returned before, it
+/// fails for what was there.
+fn holds_of_nothing(assertion: &Assertion, trial: GradeInput<'_>) -> bool {
+    let queries = trial.evidence.empty.as_ref().map(|empty| empty.queries.clone());
+    queries.is_some_and(|queries| {
+        let evidence = Evidence { queries, ..trial.evidence.clone() };
+        evaluate(assertion, trial.with(&evidence)).score() == Some(Score::ONE)
+    })
+}
+
 /// Whether a query read data that was there before the conversation, and returns it together with what is new. Where
 /// nothing that it looks at has changed, there is nothing new.
 fn mixes_old_and_new(assertion: &Assertion, trial: GradeInput<'_>, before: &ObservedState) -> bool {
     let (AssertionCheck::Cypher(check), id, evidence) = (&assertion.check, &assertion.id, trial.evidence) else {
         return false;
     };
-    let empty = evidence.empty.as_ref().and_then(|empty| empty.table(id));
-    let (Some(old), Some(new), Some(empty)) = (before.table(id), evidence.table(id), empty) else { return false };
+    let (Some(old), Some(new), Some(empty)) = (before.table(id), evidence.table(id), evidence.empty.as_ref()) else {
+        return false;
+    };
+    // A mean of nothing is an error.
+    let finds_nothing = empty.table(id).is_some_and(|empty| is_same(old, empty));
     // With two trains there as with none, `CASE WHEN count(t) = 1` says the same.
     let has_counted = cypher::counts(&check.cypher)
         .zip(before.sides(id))
         .is_some_and(|(_, counts)| counts.rows.iter().flatten().any(|count| !count.is_same(&Value::Int(0))));
-    if is_same(old, empty) && !has_counted || since(&assertion.check, trial, before) == Since::Unchanged {
+    if finds_nothing && !has_counted || since(&assertion.check, trial, before) == Since::Unchanged {
         return false;
     }
     match cypher::sides(&check.cypher).zip(before.sides(id).zip(evidence.sides(id))) {

@@ -221,6 +221,13 @@ impl ConversationLimiter {
         Some(after)
     }
 
+    /// Whether the agent may be serving other conversations at this moment, so that it may refuse this one for them.
+    pub fn others_are_served(&self) -> bool {
+        let Some(conversation) = &self.0 else { return false };
+        let own = u32::from(conversation.state().is_engaged);
+        conversation.shared.open_conversations() >= 2 && conversation.shared.engaged() > own
+    }
+
     /// The requests that the agent refused because of others.
     pub fn refusals(&self) -> Option<Refusals> {
         let refusals = self.0.as_ref()?.state().refusals;

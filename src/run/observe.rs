@@ -97,6 +97,10 @@ pub(super) async fn look_before(
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
+    if before.may_be_left_over && !before.queries.is_empty() {
+        let any = rows(env.graph.as_deref(), "MATCH (n) RETURN 1 LIMIT 1", &Parameters::new()).await;
+        before.graph_is_empty = matches!(any, Observed::Seen(table) if table.rows.is_empty());
+    }
     (evidence.before, evidence.empty) = (Some(before), Some(empty));
     trouble
 }

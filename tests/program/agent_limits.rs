@@ -182,8 +182,16 @@ async fn one_at_a_time(refuses_sessions: bool, refusal: fn() -> Answer) -> Serve
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
-    let refusals: [fn() -> Answer; 2] = [|| Answer::json(429, ""), || Answer::json(503, "").with("retry-after", "1")];
-    for (refuses_sessions, refusal) in [(false, refusals[0]), (true, refusals[0]), (false, refusals[1])] {
+    // Servers that limit their connections say 503 and nothing else.
+    let refusals: [fn() -> Answer; 5] = [
+        || Answer::json(429, ""),
+        || Answer::json(503, "").with("retry-after", "1"),
+        || Answer::json(503, "busy"),
+        || Answer::json(409, r#"{"error": "a conversation is in progress"}"#),
+        || Answer::json(423, "").with("retry-after", "1"),
+    ];
+    let with_sessions = [(true, refusals[0]), (true, refusals[2])];
+    for (refuses_sessions, refusal) in refusals.map(|refusal| (false, refusal)).into_iter().chain(with_sessions) {
         let server = one_at_a_time(refuses_sessions, refusal).await;
         // A conversation's own time has room for three messages, and none for the turns of the others.
         let ran = run(&server, ("", "trial: 8"), TEN);
@@ -191,6 +199,22 @@ async fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
         assert_eq!(ran.failures(), [], "none counts");
         assert!(ran.refusals() >= 8, "{}", ran.words);
         assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_serves_nobody_has_failed_if_it_says_503_and_is_described_wrongly_if_it_says_409() {
+    for (status, is_so) in [
+        (503, (|outcome| matches!(outcome, Outcome::AgentFailed { .. })) as fn(&Outcome) -> bool),
+        (
+            409,
+            |outcome| matches!(outcome, Outcome::Broken { error } if error.contains("the agent refuses the request")),
+        ),
+    ] {
+        let server = agent(move |_| Some(Answer::json(status, "busy"))).await;
+        let ran = run(&server, ("", ""), TEN);
+        assert!(ran.all(is_so), "{status}: {}", ran.words);
+        assert!(ran.took < Duration::from_secs(30), "{status}: {:?}", ran.took);
     }
 }
 

@@ -49,6 +49,37 @@ fn a_run_is_graded_again_by_its_own_job_or_by_a_corrected_one() {
 }
 
 #[test]
+fn a_run_whose_journal_was_altered_is_incomplete_however_it_is_graded() {
+    let folder = kept(JOB);
+    let runs = std::fs::read_dir(folder.path().join("runs")).unwrap();
+    let journal = runs.map(|run| run.unwrap().path().join("journal.ndjson")).find(|path| path.exists()).unwrap();
+    let whole = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let nth = |kind: &str| lines.iter().position(|line| line.contains(&format!("\"kind\":\"{kind}\""))).unwrap();
+    let others = |left_out: usize| {
+        let kept = lines.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, line)| *line);
+        kept.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    for text in [whole.replacen("demo-sloppy", "demo-careful", 1), others(nth("turnFinished"))] {
+        std::fs::write(&journal, text).unwrap();
+        for arguments in [&["show"][..], &["grade", "-o", "again.json"], &["grade", "--weights", "assertions=0"]] {
+            let (status, words) = run(folder.path(), arguments);
+            assert_eq!(status, Some(102), "{arguments:?}: {words}");
+            assert!(words.contains("of the journal is damaged"), "{words}");
+        }
+        let again = std::fs::read_to_string(folder.path().join("again.json")).unwrap();
+        let again: serde_json::Value = serde_json::from_str(&again).unwrap();
+        assert_eq!(again["verdict"], "incomplete");
+    }
+    std::fs::write(&journal, others(0)).unwrap();
+    let (status, words) = run(folder.path(), &["grade"]);
+    assert_eq!(status, Some(1), "{words}");
+    assert!(words.contains("or its first line is damaged; say --job FILE"), "{words}");
+    let (status, words) = run(folder.path(), &["grade", "--job", "job.yml"]);
+    assert_eq!(status, Some(102), "{words}");
+}
+
+#[test]
 fn weights_are_others_and_what_only_the_graph_can_tell_is_missing() {
     let folder = kept(JOB);
     let (status, words) = run(folder.path(), &["grade", "--weights", "tasks=1,assertions=0,tasks=2"]);

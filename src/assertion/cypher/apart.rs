@@ -57,9 +57,16 @@ pub fn counts(cypher: &str) -> Option<String> {
     if s.has_union() || can_be_kept_apart(cypher, &nothing, &nothing) {
         return None;
     }
-    s.projections.iter().find_map(|projection| {
-        let counts: Vec<String> = (projection.at..projection.end).filter_map(|at| count_of(&s, at)).collect();
-        let before = &cypher[..s.tokens[projection.at].at];
+    let projections = s.projections.iter().map(|projection| (projection.at, projection.at..projection.end));
+    // `MATCH (u:User) WHERE COUNT { (u)-->(:Train) } = 1`: of all users, and not only of those.
+    let condition =
+        (0..s.len()).find(|at| s.keyword(*at, "WHERE") && s.begins(*at) && s.open(*at).is_none()).map(|at| {
+            let end = s.projections.iter().map(|projection| projection.at).find(|end| *end > at);
+            (at, at..end.unwrap_or(s.len()))
+        });
+    condition.into_iter().chain(projections).find_map(|(at, span)| {
+        let counts: Vec<String> = span.filter_map(|at| count_of(&s, at)).collect();
+        let before = &cypher[..s.tokens[at].at];
         (!counts.is_empty()).then(|| format!("{before}RETURN {}", counts.join(", ")))
     })
 }
@@ -158,6 +165,10 @@ mod tests {
             ("MATCH (t) RETURN percentileDisc(t.x, 0.5), max(t.y)", Some("MATCH (t) RETURN count(t.x), count(t.y)")),
             ("RETURN CASE WHEN COUNT { (:A)-->() } = 1 THEN 1 END", Some("RETURN sum(COUNT { (:A)-->() })")),
             ("MATCH (u:U) RETURN size([(u)-->(t) | t]) IN [1]", Some("MATCH (u:U) RETURN sum(size([(u)-->(t) | t]))")),
+            (
+                "MATCH (u:U) WHERE COUNT { (u)-->(:Train) } = 1 RETURN u.id",
+                Some("MATCH (u:U) RETURN sum(COUNT { (u)-->(:Train) })"),
+            ),
             ("MATCH (t:Train) RETURN count(t)", None),
             ("MATCH (t:Train) RETURN t.from LIMIT 1", None),
         ] {

@@ -105,6 +105,9 @@ fn syntax(error: &ParseError, script: &str) -> ExpressionProblem {
         ParseErrorType::BadInput(LexError::ImproperSymbol(symbol, hint)) if hint.is_empty() => {
             (format!("`{symbol}` can't be used in an expression"), None)
         }
+        ParseErrorType::BadInput(LexError::MalformedChar(text)) => {
+            ("a text stands in double quotes".to_owned(), Some(format!("in Rhai: `\"{text}\"`")))
+        }
         ParseErrorType::BadInput(LexError::ImproperSymbol(_, hint)) => (hint.clone(), None),
         other => (other.to_string(), None),
     };
@@ -169,6 +172,7 @@ mod tests {
             ("evaluation.turnCount == 1 and true", 27, "it is written `&&`"),
             ("evaluation.turnCount == 1 or true", 27, "it is written `||`"),
             ("not true", 1, "it is written `!`"),
+            ("evaluation.model == 'gpt'", 21, "in Rhai: `\"gpt\"`"),
             ("evaluation.turnCount <> 1", 23, "it is written `!=`"),
             ("evaluation.turnCount() = 1", 12, "to compare, it is written `==`"),
             ("objectContext.entities.count() = 1", 24, "to compare, it is written `==`"),

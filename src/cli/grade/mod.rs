@@ -85,7 +85,12 @@ fn grade_run(
             Some(Job::restored(kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?)
         }
         None if corrected.is_some() => None,
-        None => return Err(unreadable(&run, "an earlier version kept it without its job; say --job FILE")),
+        None => {
+            return Err(unreadable(
+                &run,
+                "an earlier version kept it without its job, or its first line is damaged; say --job FILE",
+            ));
+        }
     };
     let kept = kept.map(|job| {
         let templates = kept_templates(&run, &planned, &job);

@@ -39,6 +39,12 @@ job.yml:1:31: unknown key `colour`
 }
 
 #[test]
+fn of_two_keys_that_are_as_near_the_one_that_is_missing_is_meant() {
+    let text = rendered(&LEAST.replace("tasks:", "taks:"));
+    assert!(text.contains("did you mean `tasks`?") && !text.contains("missing key"), "{text}");
+}
+
+#[test]
 fn a_key_that_belongs_elsewhere() {
     problems(
         &least_and("model: gpt\n"),

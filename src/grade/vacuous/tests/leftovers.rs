@@ -139,3 +139,52 @@ fn what_others_left_is_not_shown_by_a_conversation_that_is_looked_at_too() {
     assert_eq!(worth_of(true, &[], &["new"]).0, "1");
     assert_eq!(worth_of(false, &["old"], &["old"]).0, "1", "a setup prepared it");
 }
+
+#[test]
+fn an_assertion_that_fails_only_for_what_was_there_is_the_fault_of_nobody_here() {
+    let bools = |values: &[bool]| Table {
+        columns: vec!["x".to_owned()],
+        rows: values.iter().map(|value| vec![Value::Bool(*value)]).collect(),
+    };
+    let seen = |table: &Table, sides: Option<Table>| {
+        let result = Observed::Seen(table.clone());
+        vec![QueryObservation { assertion: AssertionId::new("0"), result, sides }]
+    };
+    let is_excused = |cypher: &str, (empty, before, after): (Option<&Table>, &Table, &Table), counted: Option<i64>| {
+        let counted = counted.map(|count| Table { columns: vec![], rows: vec![vec![Value::Int(count)]] });
+        let before = seen(before, counted);
+        let empty = match empty {
+            Some(empty) => seen(empty, None),
+            None => Vec::new(),
+        };
+        let evidence = |graph_is_empty: bool| Evidence {
+            before: Some(ObservedState {
+                may_be_left_over: true,
+                graph_is_empty,
+                queries: before.clone(),
+                ..ObservedState::default()
+            }),
+            empty: Some(ObservedState { queries: empty.clone(), ..ObservedState::default() }),
+            queries: seen(after, None),
+            changes: changes(&["Train"]),
+            ..Evidence::sample()
+        };
+        let check = CypherCheck { cypher: cypher.to_owned(), expected: true.into() };
+        let booked = assertion(AssertionCheck::Cypher(check));
+        let fails = Component::scored(Score::ZERO, "expected true");
+        let weighed = |evidence: Evidence| weigh(&booked, input(&job(), &evidence), fails.clone()).0.is_missing();
+        assert!(!weighed(evidence(true)), "{cypher}: nothing was there");
+        weighed(evidence(false))
+    };
+    let (yes, no, none) = (bools(&[true]), bools(&[false]), bools(&[]));
+    let absent = "OPTIONAL MATCH (t:Train {from: 'Rome'}) RETURN t IS NULL";
+    assert!(is_excused(absent, (Some(&yes), &no, &no), None), "it was there before");
+    assert!(!is_excused(absent, (Some(&yes), &no, &bools(&[false, false])), None), "it came to be once more");
+    let present = "OPTIONAL MATCH (t:Train {from: 'Rome'}) RETURN t IS NOT NULL";
+    assert!(!is_excused(present, (Some(&no), &no, &no), None), "nothing came to be");
+    let mean = "MATCH (t:Train) RETURN sum(t.price) / count(t)";
+    assert!(is_excused(mean, (None, &no, &no), None), "a mean of nothing is an error, and one of old and new is mixed");
+    let condition = "MATCH (u:User) WHERE COUNT { (u)-->(:Train) } = 1 RETURN true";
+    assert!(is_excused(condition, (Some(&none), &none, &none), Some(2)));
+    assert!(!is_excused(condition, (Some(&none), &none, &none), Some(0)), "nothing was there, and two came to be");
+}
