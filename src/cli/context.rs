@@ -56,7 +56,7 @@ impl Context {
     }
 
     /// How wide the terminal is, asked again each time: people resize their windows.
-    pub(super) fn terminal_size(&self) -> impl Fn() -> usize + Send + 'static {
+    pub(super) fn terminal_size(&self) -> impl Fn() -> usize + Send + Sync + 'static {
         let at_first = self.width;
         move || {
             let size = terminal_size::terminal_size_of(std::io::stderr());

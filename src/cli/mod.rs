@@ -23,6 +23,7 @@ mod printer;
 mod probe;
 mod progress;
 mod prompts;
+mod rows;
 mod run;
 mod schema;
 mod selection;

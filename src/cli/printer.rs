@@ -9,12 +9,23 @@ use std::sync::Mutex;
 
 use super::context::Context;
 use super::error::CliError;
+use super::rows::{hanging, rows};
 use crate::report::Ink;
 use crate::secret::Redactor;
 use crate::text::next_unsafe;
 
 /// The sequences of which our own colours are made.
-const COLOURS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+const COLOURS: [&str; 9] = [
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[2m",
+    "\u{1b}[31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[34m",
+    "\u{1b}[35m",
+    "\u{1b}[36m",
+];
 
 /// Writes to stdout and stderr, whole lines at a time.
 pub(super) struct Printer {
@@ -22,6 +33,8 @@ pub(super) struct Printer {
     stdout_ink: Ink,
     stderr_ink: Ink,
     redactor: Redactor,
+    /// How wide the terminal is, where there is one.
+    width: Option<Box<dyn Fn() -> usize + Send + Sync>>,
 }
 
 /// Standard error, and the lines that stand at its bottom.
@@ -34,16 +47,18 @@ struct Stderr {
 
 impl Stderr {
     /// Takes the bottom lines away, writes this, and draws other bottom lines: all at once, so that nothing flickers.
-    fn write(&mut self, text: &str, bottom: Vec<String>) {
-        let all = format!("{}{text}{}", erased(self.bottom.len()), bottom.join("\n"));
+    fn write(&mut self, text: &str, bottom: Vec<String>, width: usize) {
+        // A terminal that has become narrower breaks lines that did fit.
+        let there = self.bottom.iter().map(|line| rows(line, width)).sum();
+        let all = format!("{}{text}{}", erased(there), bottom.join("\n"));
         self.bottom = bottom;
         let _ = self.stream.write_all(all.as_bytes()).and_then(|()| self.stream.flush());
     }
 }
 
-/// The escape sequence that erases so many lines at the bottom; the cursor is at the end of the last.
-fn erased(lines: usize) -> String {
-    if lines == 0 { String::new() } else { format!("\r\u{1b}[2K{}", "\u{1b}[1A\u{1b}[2K".repeat(lines - 1)) }
+/// The escape sequence that erases so many rows at the bottom; the cursor is at the end of the last.
+fn erased(rows: usize) -> String {
+    if rows == 0 { String::new() } else { format!("\r\u{1b}[2K{}", "\u{1b}[1A\u{1b}[2K".repeat(rows - 1)) }
 }
 
 impl Printer {
@@ -54,6 +69,7 @@ impl Printer {
             stdout_ink: context.stdout_ink,
             stderr_ink: context.stderr_ink,
             redactor: context.credentials.redactor.clone(),
+            width: context.stderr_is_tty.then(|| Box::new(context.terminal_size()) as Box<_>),
         }
     }
 
@@ -79,20 +95,30 @@ impl Printer {
 
     /// Everything else: progress, hints.
     pub(super) fn note(&self, text: &str) {
-        self.write_note(text, false);
+        self.write_note(text, false, None);
+    }
+
+    /// Lines about conversations, whose words begin at this column: where there is a terminal they are broken to fit it.
+    pub(super) fn lines(&self, text: &str, indent: usize) {
+        self.write_note(text, false, Some(indent));
     }
 
     /// A note after which nothing is drawn any more: the process is about to end.
     pub(super) fn last_note(&self, text: &str) {
-        self.write_note(text, true);
+        self.write_note(text, true, None);
     }
 
-    fn write_note(&self, text: &str, is_last: bool) {
+    fn write_note(&self, text: &str, is_last: bool, indent: Option<usize>) {
+        let width = self.width.as_ref().map(|width| width());
         let text = shown(&self.redactor.redact(text), self.stderr_ink);
+        let text = match indent.zip(width) {
+            Some((indent, width)) => hanging(&text, indent, width.saturating_sub(1)),
+            None => text,
+        };
         if let Ok(mut stderr) = self.stderr.lock() {
             stderr.is_closed |= is_last;
             let bottom = if is_last { Vec::new() } else { stderr.bottom.clone() };
-            stderr.write(&format!("{text}\n"), bottom);
+            stderr.write(&format!("{text}\n"), bottom, width.unwrap_or(usize::MAX));
         }
     }
 
@@ -104,7 +130,7 @@ impl Printer {
             && stderr.bottom != lines
             && !stderr.is_closed
         {
-            stderr.write("", lines);
+            stderr.write("", lines, self.width.as_ref().map_or(usize::MAX, |width| width()));
         }
     }
 
@@ -140,6 +166,7 @@ pub(super) fn shown(text: &str, ink: Ink) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::{Event, EventKind};
 
     #[test]
     fn the_bottom_lines_are_taken_away_before_anything_else_is_written() {
@@ -155,6 +182,16 @@ mod tests {
         assert_eq!(shown(&text, Ink::None), format!("\\u{{1b}}[31merror:\\u{{1b}}[0m {spelled}"));
         for own in [Ink::bold, Ink::dim, Ink::good, Ink::bad, Ink::unsure] {
             assert_eq!(shown(&own(Ink::Colour, "x"), Ink::Colour), own(Ink::Colour, "x"));
+        }
+        let data = serde_json::Value::Null;
+        for kind in [
+            EventKind::SystemPrompt { text: String::new() },
+            EventKind::GraphRequest { content: String::new(), summary_direction: None },
+            EventKind::FunctionResponse { output: data.clone() },
+            EventKind::Other { data },
+        ] {
+            let event = crate::report::event(&Event { kind, raw: None }, Ink::Colour);
+            assert_eq!(shown(&event, Ink::Colour), event);
         }
     }
 }

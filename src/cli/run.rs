@@ -219,7 +219,8 @@ impl Keeper {
         let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
         if !lines.is_empty() {
-            self.printer.note(&lines.join("\n"));
+            let indent = self.live.progress().indent();
+            self.printer.lines(&lines.join("\n"), indent);
         }
     }
 }

@@ -24,6 +24,7 @@ mod refusals;
 mod regrade;
 mod shell;
 mod signals;
+mod terminal;
 mod twice;
 mod wire;
 mod wrong_jobs;

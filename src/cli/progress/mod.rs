@@ -93,6 +93,11 @@ impl Progress {
         (self.level, self.has_bar) = (Level::Nothing, false);
     }
 
+    /// The column at which the words of a line begin, behind the name of its conversation.
+    pub(super) fn indent(&self) -> usize {
+        self.label_width + 2
+    }
+
     /// The lines at the bottom of the terminal, none where there is no terminal.
     fn bar(&self, width: usize) -> Vec<String> {
         let label = |trial| self.labels.get(&trial).cloned().unwrap_or_default();
@@ -229,7 +234,14 @@ impl Progress {
             return (self.level != Level::Failures).then(|| self.line(trial, &done));
         }
         self.status.has_failed();
-        let failed = if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
+        let failed = match failed.as_slice() {
+            [] => String::new(),
+            // Above a bar one is enough: the report tells all.
+            [first, _, ..] if self.level == Level::Failures => {
+                format!("; failed: {first}, and {} more", failed.len() - 1)
+            }
+            failed => format!("; failed: {}", failed.join(", ")),
+        };
         Some(self.line(trial, &format!("{done}{}", one_line(&failed, UNCUT))))
     }
 
@@ -262,7 +274,8 @@ impl Progress {
         match self.level {
             Level::Nothing | Level::Phases | Level::Failures => None,
             Level::Everything => {
-                Some(self.line(trial, &format!("{} {}", self.ink.bold(&speaker), plain(text).replace('\n', "\n    "))))
+                let gap = format!("\n{:indent$}", "", indent = if self.has_bar { self.indent() } else { 4 });
+                Some(self.line(trial, &format!("{} {}", self.ink.bold(&speaker), plain(text).replace('\n', &gap))))
             }
         }
     }
