@@ -45,6 +45,13 @@ pub(super) fn write(files: &[OutputFile], runs: &[EndedRun]) -> Result<(), CliEr
     if runs.is_empty() { Ok(()) } else { outputs::write(files, &runs) }
 }
 
+/// Prints all runs as one document, where `-o -` asks for it.
+pub(super) fn print(files: &[OutputFile], runs: &[EndedRun], printer: &Printer) -> Result<(), CliError> {
+    let runs: Vec<Output<'_, JournalFile>> = runs.iter().map(EndedRun::output).collect();
+    let document = if runs.is_empty() { None } else { outputs::document(files, &runs)? };
+    document.map_or(Ok(()), |document| printer.data(&document))
+}
+
 /// How runs are shown.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'a> {
@@ -53,26 +60,30 @@ pub(super) struct Shown<'a> {
     pub(super) printer: &'a Printer,
     /// Whether the command has one job.
     pub(super) is_only: bool,
+    /// Whether standard output is for the record, so that reports go to standard error.
+    pub(super) is_piped: bool,
 }
 
 impl Shown<'_> {
     /// Shows a run; of several jobs one that passed is a line, unless everything is to be shown. Returns what went wrong
     /// with keeping it.
     pub(super) fn report(&self, ended: &mut EndedRun) -> Result<Option<CliError>, CliError> {
-        let Shown { args, context, printer, is_only } = *self;
+        let Shown { args, context, printer, is_only, .. } = *self;
         let EndedRun { path, run, overview, gathered, summary_written, .. } = ended;
         let verdict = overview.summary.verdict;
+        let mut printed = Ok(());
         if verdict != Verdict::Interrupted {
             if context.stderr_is_tty && !args.no_progress {
                 // Where both streams meet on one screen, a blank line parts the progress from the report.
                 printer.note("");
             }
-            printer.data(&match verdict {
+            // Where it can't be printed, what follows says how to see it later.
+            printed = self.print(&match verdict {
                 Verdict::Passed if !is_only && !args.verbose => {
                     report::job_line(&overview.summary, context.screen(false))
                 }
                 _ => report::terminal(overview, gathered, context.screen(args.verbose)),
-            })?;
+            });
         }
         match std::mem::replace(summary_written, Ok(())) {
             Ok(()) if !is_only && verdict != Verdict::Interrupted => printer.note(&format!("kept in {path}")),
@@ -90,9 +101,20 @@ impl Shown<'_> {
                 };
                 printer.note(&format!("note: {path} is not there any more: {what}"));
             }
-            Err(error) => return Ok(Some(error.into())),
+            Err(error) => {
+                printer.note(&show_words(&overview.summary.id, "the journal is whole; show it again", args));
+                return printed.map(|()| Some(error.into()));
+            }
         }
-        Ok(None)
+        printed.map(|()| None)
+    }
+
+    fn print(&self, report: &str) -> Result<(), CliError> {
+        if self.is_piped {
+            self.printer.note(report.trim_end_matches('\n'));
+            return Ok(());
+        }
+        self.printer.data(report)
     }
 
     /// Shows what all jobs came to; `planned` of them there were.
@@ -100,7 +122,7 @@ impl Shown<'_> {
         let runs: Vec<(&RunSummary, String)> =
             ended.iter().map(|run| (&run.overview.summary, show_command(&run.id, self.args, &[]))).collect();
         let not_run = planned - ended.len();
-        self.printer.data(&report::jobs(&runs, not_run, self.context.screen(false)))
+        self.print(&report::jobs(&runs, not_run, self.context.screen(false)))
     }
 
     /// The error of a file of `-o`, with the command that writes it later where there is one.
@@ -167,7 +189,7 @@ fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
 }
 
 /// The command that shows a run again, and writes it to these files.
-fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> String {
+pub(super) fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> String {
     let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
     let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
     let outputs: String = outputs.iter().map(|path| format!(" -o {}", path.display())).collect();

@@ -13,6 +13,7 @@ use crate::plan::Refusal;
 use crate::report::{Ink, one_line, plain};
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
+use crate::text::nearest;
 
 /// A job that can't work as it was asked for.
 #[derive(Debug)]
@@ -76,6 +77,17 @@ impl Display for FileArgument {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} FILE, with the path of a {}", self.before, self.kind)
     }
+}
+
+/// The file whose name is nearest to that of one that is not there.
+fn near(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let there = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).take(10_000);
+    let alike: Vec<PathBuf> = there.filter(|there| there.extension() == path.extension() && there.is_file()).collect();
+    let stems = alike.iter().filter_map(|path| path.file_stem()?.to_str());
+    let near = nearest(path.file_stem()?.to_str()?, stems)?.to_owned();
+    let extension = path.extension().map_or_else(String::new, |extension| format!(".{}", extension.display()));
+    Some(path.with_file_name(format!("{near}{extension}")).display().to_string())
 }
 
 /// The file that stands where a folder has to be.
@@ -142,7 +154,7 @@ pub(super) enum CliError {
     /// No server can listen at this address.
     Unservable { address: SocketAddr, source: io::Error },
     /// The journal could not be written in mid-run.
-    Journal { folder: PathBuf, source: io::Error },
+    Journal { folder: PathBuf, source: io::Error, show: Option<String> },
     /// stdout could not be written.
     Stdout(io::Error),
     /// Something that can't happen did.
@@ -213,7 +225,11 @@ impl CliError {
         let error = ink.bad("error:");
         match self {
             CliError::Unreadable { path, source, argument } if source.kind() == io::ErrorKind::NotFound => {
-                let first = if path == Path::new(DEFAULT_JOB) { "eval-job init, which writes one; or " } else { "" };
+                let first = match near(path) {
+                    _ if path == Path::new(DEFAULT_JOB) => "eval-job init, which writes one; or ".to_owned(),
+                    Some(near) => format!("{} {}; or ", argument.before, plain(&near)),
+                    None => String::new(),
+                };
                 let path = plain(&path.display().to_string());
                 format!("{error} there is no file {path}\n  try: {first}{argument}")
             }
@@ -284,6 +300,14 @@ impl CliError {
                 };
                 failures.iter().map(line).collect::<Vec<_>>().join("\n")
             }
+            CliError::UnknownFormat(path) if path == Path::new("-") => {
+                format!("{error} -o - is for `eval-job run`\n  try: eval-job show --json, which prints the record")
+            }
+            CliError::UnknownFormat(path) if path.is_dir() => {
+                let path = plain(&path.display().to_string());
+                let path = path.trim_end_matches('/');
+                format!("{error} {path} is a folder, not a file\n  try: -o {path}/result.html, or another file in it")
+            }
             CliError::UnknownFormat(path) => format!(
                 "{error} {}: the ending tells no format\n  try: a name that ends in .json, .html, .xml (JUnit), .md or .csv, or in tokens.json for the tokens that the models took",
                 plain(&path.display().to_string())
@@ -325,9 +349,10 @@ impl CliError {
                     "{error} nothing can listen at {address}: {source}\n  try: another port with --port PORT, 0 for a free one"
                 )
             }
-            CliError::Journal { folder, source } => format!(
-                "{error} the journal in {} could not be written: {source}\n  the run was stopped: nothing goes on that can't be kept",
-                folder.display()
+            CliError::Journal { folder, source, show } => format!(
+                "{error} the journal in {} could not be written: {source}\n  the run was stopped: nothing goes on that can't be kept{}",
+                folder.display(),
+                show.as_ref().map_or_else(String::new, |show| format!("; what was kept: {show}")),
             ),
             CliError::Stdout(source) => format!("{error} stdout can't be written: {source}"),
             CliError::Internal(what) => format!("{error} eval-job itself failed: {what}"),

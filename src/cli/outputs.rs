@@ -10,7 +10,7 @@ use crate::job::Job;
 use crate::plan::Refusal;
 use crate::prompt::Templates;
 use crate::record::{DocumentError, Overview, TrialRecord};
-use crate::report::{Format, WrittenRun};
+use crate::report::{Format, WrittenRun, terminal_json};
 use crate::secret::Variables;
 use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
@@ -18,6 +18,9 @@ use crate::store::{StoreError, StoredRun};
 /// The variable by which a step of GitHub Actions gets the place of its summary: a file without an ending, to which
 /// each command of the step adds something.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// The path that means standard output.
+const STDOUT: &str = "-";
 
 /// A file of `-o`.
 #[derive(Debug, Clone)]
@@ -28,11 +31,21 @@ pub(super) struct OutputFile {
     is_appended: bool,
 }
 
+impl OutputFile {
+    /// Whether it is standard output, which gets the record as JSON; the report then goes to standard error.
+    pub(super) fn is_stdout(&self) -> bool {
+        self.path == Path::new(STDOUT)
+    }
+}
+
 /// The files of `-o`. Endings that tell no format and files that can't be written are refused before anything else happens.
 pub(super) fn check_outputs(paths: &[PathBuf], variables: &Variables) -> Result<Vec<OutputFile>, CliError> {
     let summary = variables.text(STEP_SUMMARY).map(Path::new);
     let checked = |path: &PathBuf| {
         let is_appended = summary == Some(path.as_path());
+        if path == Path::new(STDOUT) {
+            return Ok(OutputFile { path: path.clone(), format: Format::Json, is_appended });
+        }
         let format = if is_appended { Some(Format::Markdown) } else { Format::from_path(path) };
         let format = format.ok_or_else(|| CliError::UnknownFormat(path.clone()))?;
         check_place(path)?;
@@ -89,9 +102,17 @@ pub(super) struct Output<'a, R> {
     pub(super) overview: &'a Overview,
 }
 
+/// The runs as one document for standard output, where one of the files is that.
+pub(super) fn document<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) -> Result<Option<String>, CliError> {
+    let Some(file) = files.iter().find(|file| file.is_stdout()) else { return Ok(None) };
+    let mut json = Vec::new();
+    write_one(file, runs, &mut json)?;
+    Ok(Some(terminal_json(&String::from_utf8_lossy(&json))))
+}
+
 /// Writes the runs, all of them to each of these files.
 pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) -> Result<(), CliError> {
-    for file in files {
+    for file in files.iter().filter(|file| !file.is_stdout()) {
         let unwritable = |source| CliError::Unwritable { path: file.path.clone(), source, help: None };
         let mut options = File::options();
         let options = match file.is_appended {
@@ -105,7 +126,7 @@ pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) 
 
 /// The same for a process that may end meanwhile: a file that was there before is replaced by a whole one, or not at all.
 pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) -> Result<(), CliError> {
-    for file in files {
+    for file in files.iter().filter(|file| !file.is_stdout()) {
         let mut text = Vec::new();
         write_one(file, runs, &mut text)?;
         let unwritable = |source| CliError::Unwritable { path: file.path.clone(), source, help: None };

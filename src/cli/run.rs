@@ -58,7 +58,9 @@ struct Jobs<'a> {
 impl Jobs<'_> {
     /// Runs them, up to an interruption, and returns the verdict that says most.
     async fn run_all(&mut self, jobs: Vec<Planned>) -> Result<Verdict, CliError> {
-        let shown = Shown { args: self.args, context: self.context, printer: self.printer, is_only: self.planned == 1 };
+        let is_piped = self.outputs.iter().any(OutputFile::is_stdout);
+        let (is_only, args) = (self.planned == 1, self.args);
+        let shown = Shown { args, context: self.context, printer: self.printer, is_only, is_piped };
         let (mut failure, mut troubles) = (None, Vec::new());
         for planned in jobs {
             // The last report waits for the files of `-o`: whoever reads it may be slow.
@@ -80,6 +82,7 @@ impl Jobs<'_> {
         if self.planned > 1 {
             shown.all(&self.ended, self.planned)?;
         }
+        ended::print(&self.outputs, &self.ended, self.printer)?;
         troubles.extend(written.err().map(|error| shown.with_command(error, &self.ended)));
         let worst = self.ended.iter().map(EndedRun::verdict).max_by_key(|verdict| verdict.exit_status());
         let worst = worst.unwrap_or(Verdict::Passed);
@@ -149,7 +152,10 @@ impl Jobs<'_> {
             run::refuse(engine, provenance, &found.failures).await
         };
         drop(drawing);
-        finished.map_err(|source| CliError::Journal { folder: folder.clone(), source })?;
+        finished.map_err(|source| {
+            let show = Some(ended::show_command(&id, args, &[]));
+            CliError::Journal { folder: folder.clone(), source, show }
+        })?;
 
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
         let mut stored = JournalFile::from_journal(&folder, &keeper.journal);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::args::ShowArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::outputs::{self, Output, StoredPrompts, check_outputs};
+use super::outputs::{self, Output, OutputFile, StoredPrompts, check_outputs};
 use super::printer::Printer;
 use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::report::{self, Gathered};
@@ -16,6 +16,9 @@ use crate::text::nearest;
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
 pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let files = check_outputs(&args.output, &context.credentials.variables)?;
+    if files.iter().any(OutputFile::is_stdout) {
+        return Err(CliError::UnknownFormat("-".into()));
+    }
     // A run may have been kept before keys were cleared from it.
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());

@@ -56,12 +56,13 @@ pub fn header_problem(name: &str, value: &str) -> Option<&'static str> {
     header(name, value).err()
 }
 
-/// The problem with a key that no header can carry, completing a sentence: `holds …`.
+/// The problem with a key that no header can carry, or that is none, completing a sentence: `holds …`.
 pub fn key_problem(key: &str) -> Option<&'static str> {
     match HeaderValue::from_str(key) {
-        Ok(_) => None,
+        Ok(_) if key.chars().any(char::is_alphanumeric) => None,
+        Ok(_) => Some("is a placeholder: no letter or digit is in it"),
         Err(_) if key.contains(['\n', '\r']) => Some("holds a line break, which no header can carry"),
-        Err(_) => Some("holds a character that no header can carry: is it a placeholder, or was it copied badly?"),
+        Err(_) => Some("holds a character that no header can carry: was it copied badly?"),
     }
 }
 

@@ -84,7 +84,11 @@ impl Schedule {
             let (case, model, condition) = &round[place % round.len()];
             let (number, repeat) = (place as u32 + 1, (place / round.len()) as u32 + 1);
             let (case_id, model, condition) = (case.id.clone(), model.clone(), *condition);
-            Trial { id: TrialId { number, case: case_id, model, condition, repeat }, case: case.clone() }
+            let at = place % round.len();
+            let is_same = |other: &(Arc<Case>, String, Condition)| Arc::ptr_eq(&other.0, case);
+            let is_first = at == 0 || !is_same(&round[at - 1]);
+            let together = if is_first { round[at..].iter().take_while(|it| is_same(it)).count() as u32 } else { 1 };
+            Trial { id: TrialId { number, case: case_id, model, condition, repeat }, case: case.clone(), together }
         })
     }
 }

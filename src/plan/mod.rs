@@ -14,6 +14,7 @@ mod refusal;
 
 use std::sync::Arc;
 
+use crate::agent::Ability;
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -65,6 +66,9 @@ pub struct Trial {
     pub id: TrialId,
     /// Its case.
     pub case: Arc<Case>,
+    /// How many conversations of the same case and repetition begin with it: those of all models and conditions, which are
+    /// compared with each other. 1 for all but the first of them.
+    pub together: u32,
 }
 
 /// The plan of a run; nothing in it is known to be unable to work.
@@ -144,6 +148,7 @@ impl Plan {
         job.gate.min_score = overrides.min_score.or(job.gate.min_score);
         job.limits.replace(overrides.limits);
         job.repeat = overrides.repeat.unwrap_or(job.repeat);
+        let untold_model = untold_model(&job, &overrides.models);
         let models = if overrides.models.is_empty() {
             vec![job.target.transport.default_model().to_owned()]
         } else {
@@ -170,8 +175,34 @@ impl Plan {
         warnings.extend(leftovers::shared_names(&job));
         warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &environment.variables));
+        warnings.extend(untold_model);
+        warnings.extend(same_tasks(&job));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices: environment.prices, warnings })
     }
+}
+
+/// That the agent never hears of the model that `--model` names.
+fn untold_model(job: &Job, named: &[String]) -> Option<String> {
+    let transport = &job.target.transport;
+    let [model] = named else { return None };
+    (!transport.can(Ability::ChoosesModel)).then(|| {
+        let (key, help) = (transport.key(), transport.how_to_choose_model());
+        format!("--model {model} only names the agent in reports: target.{key} does not tell it a model; {help}")
+    })
+}
+
+/// Tasks that say the same.
+fn same_tasks(job: &Job) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for case in &job.cases {
+        let of_case = if job.cases.len() > 1 { format!(" of case `{}`", case.id) } else { String::new() };
+        for (at, task) in case.tasks.iter().enumerate() {
+            if let Some(first) = case.tasks[..at].iter().position(|first| first.task == task.task) {
+                warnings.push(format!("tasks {} and {}{of_case} ask for the same", first + 1, at + 1));
+            }
+        }
+    }
+    warnings
 }
 
 /// The graph that the job names; else the embedded one for an agent that eval-job starts, Neo4j for every other job with

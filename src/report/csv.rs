@@ -8,7 +8,7 @@ use super::format::{DocumentResult, WrittenRun};
 use super::one_line;
 use crate::evidence::Usage;
 use crate::record::{Asker, DocumentError, RunSummary, TrialRecord};
-use crate::score::Component;
+use crate::score::{Component, Outcome};
 
 /// The columns before those of the dimensions.
 const FIRST: [&str; 11] = [
@@ -79,10 +79,12 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
         Some(crate::evidence::Observed::Seen(changes)) => Some(changes.len()),
         _ => None,
     });
-    let outcome = trial
-        .outcome
-        .as_ref()
-        .map_or(if trial.started_at.is_some() { "cut off" } else { "not started" }, |it| it.label());
+    let outcome = match &trial.outcome {
+        Some(Outcome::Graded) if trial.score().is_none() => "no score",
+        Some(outcome) => outcome.label(),
+        None if trial.started_at.is_some() => "cut off",
+        None => "not started",
+    };
     let why = trial.why_no_score().or_else(|| {
         let reasons = card?.shortfalls().map(|item| format!("{}: {}", item.label, item.component.why()));
         Some(reasons.collect::<Vec<_>>().join("; "))

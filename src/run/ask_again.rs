@@ -88,7 +88,7 @@ async fn ask_about<E: From<std::io::Error>>(
     if questions.is_empty() {
         return Ok(None);
     }
-    if !engine.budget.admits(trial).await {
+    if !engine.budget.admits(trial, 1).await {
         let limit = engine.budget.spend_tracker.limit_exceeded();
         let why = limit.map_or_else(|| "a limit is reached".to_owned(), |limit| limit.to_string());
         return Ok(Some(AskingStopped::LimitReached(why)));

@@ -73,8 +73,8 @@ impl Budget {
         self.prices.price(model).copied()
     }
 
-    /// Waits until a trial may begin; `false` if it may not.
-    pub(super) async fn admits(&self, trial: u32) -> bool {
+    /// Waits until a trial may begin, and as many with it as have to be held `together`; `false` if it may not.
+    pub(super) async fn admits(&self, trial: u32, together: u32) -> bool {
         if !self.spend_tracker.is_limited() {
             return true;
         }
@@ -91,13 +91,13 @@ impl Budget {
                     return false;
                 }
                 // Each running trial may still cost as much as the most expensive one in total.
-                let claims = trials.running.len() as u64 + 1;
+                let claims = trials.running.len() as u64 + u64::from(together);
                 if self.spend_tracker.has_room_for(trials.costliest.times(claims)) {
                     trials.running.insert(trial, Amount::default());
                     return true;
                 }
                 if trials.running.is_empty() {
-                    self.spend_tracker.fall_short(trials.costliest);
+                    self.spend_tracker.fall_short(trials.costliest.times(u64::from(together)));
                     trials.closed = true;
                     return false;
                 }
@@ -174,26 +174,39 @@ mod tests {
     async fn a_trial_begins_only_while_the_costliest_so_far_could_be_paid() {
         let budget = budget("limits: {tokens: 100}");
         for trial in 1..=2 {
-            assert!(budget.admits(trial).await);
+            assert!(budget.admits(trial, 1).await);
             use_up(&budget, trial, 35);
             budget.trial_ended(trial);
         }
-        assert!(!budget.admits(3).await, "30 are left, and 35 may be needed");
+        assert!(!budget.admits(3, 1).await, "30 are left, and 35 may be needed");
         let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
         assert_eq!(exceeded, "limits.tokens (100) is used up: 70 are spent, and the next request can take 35");
-        assert!(!budget.admits(4).await);
+        assert!(!budget.admits(4, 1).await);
+    }
+
+    #[tokio::test]
+    async fn conversations_that_are_compared_begin_only_where_all_of_them_could_be_paid() {
+        let budget = budget("limits: {tokens: 100}");
+        for (trial, together) in [(1, 2), (2, 1)] {
+            assert!(budget.admits(trial, together).await);
+            use_up(&budget, trial, 30);
+            budget.trial_ended(trial);
+        }
+        assert!(!budget.admits(3, 2).await, "40 are left, enough for one of the two");
+        let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
+        assert_eq!(exceeded, "limits.tokens (100) is used up: 60 are spent, and the next request can take 60");
     }
 
     #[tokio::test]
     async fn a_trial_waits_for_those_that_go_on_rather_than_take_what_they_need() {
         let budget = budget("limits: {tokens: 100}");
-        assert!(budget.admits(1).await);
+        assert!(budget.admits(1, 1).await);
         use_up(&budget, 1, 40);
         budget.trial_ended(1);
-        assert!(budget.admits(2).await);
+        assert!(budget.admits(2, 1).await);
         let third = tokio::spawn({
             let budget = budget.clone();
-            async move { budget.admits(3).await }
+            async move { budget.admits(3, 1).await }
         });
         tokio::task::yield_now().await;
         assert!(!third.is_finished());
@@ -206,13 +219,13 @@ mod tests {
     async fn tokens_of_which_one_side_alone_is_told_count() {
         let budget = budget("limits: {tokens: 100}");
         budget.agent_used(1, "own", Some(&Usage::from_counts(Some(100), None)));
-        assert!(!budget.admits(2).await);
+        assert!(!budget.admits(2, 1).await);
     }
 
     #[tokio::test]
     async fn without_a_limit_everyone_begins() {
         let budget = budget("");
         use_up(&budget, 1, u64::MAX);
-        assert!(budget.admits(2).await);
+        assert!(budget.admits(2, 1).await);
     }
 }

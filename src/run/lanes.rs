@@ -73,7 +73,7 @@ pub(super) async fn carry_out(
     tokio::pin!(stopped);
     let mut is_stopped = false;
     while next.is_some() || !running.is_empty() {
-        let first = next.as_ref().map(|(first, _)| first.id.number);
+        let first = next.as_ref().map(|(first, _)| (first.id.number, first.together));
         tokio::select! {
             biased;
             () = &mut stopped, if !is_stopped => {
@@ -112,16 +112,20 @@ fn next_lane(lanes: &mut impl Iterator<Item = Lane>) -> Option<(Trial, Lane)> {
 }
 
 /// Waits until the first trial of a lane may begin; `None` if it may not.
-async fn slot_for(engine: &Engine, first: u32, slots: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+async fn slot_for(
+    engine: &Engine,
+    (first, together): (u32, u32),
+    slots: &Arc<Semaphore>,
+) -> Option<OwnedSemaphorePermit> {
     let slot = slots.clone().acquire_owned().await.ok()?;
-    engine.budget.admits(first).await.then_some(slot)
+    engine.budget.admits(first, together).await.then_some(slot)
 }
 
 /// Runs a lane, of which the first trial may begin. Returns whether every trial was finished.
 async fn run_lane(engine: Arc<Engine>, first: Trial, rest: Lane, _slot: OwnedSemaphorePermit) -> io::Result<bool> {
     run_trial(&engine, &first).await?;
     for trial in rest {
-        if !engine.budget.admits(trial.id.number).await {
+        if !engine.budget.admits(trial.id.number, trial.together).await {
             return Ok(false);
         }
         run_trial(&engine, &trial).await?;

@@ -32,7 +32,9 @@ fn every_target_gets_a_valid_job_with_its_schema() {
         let schema = std::fs::read(folder.path().join("data/eval/job.schema.json")).unwrap();
         assert!(serde_json::from_slice::<serde_json::Value>(&schema).unwrap()["properties"]["target"].is_object());
         assert!(folder.path().join(".env.example").is_file());
-        assert!(folder.path().join(".github/workflows/agent-eval.yml").is_file());
+        let workflow = std::fs::read_to_string(folder.path().join(".github/workflows/agent-eval.yml")).unwrap();
+        let outputs = "-o result.html -o junit.xml -o result.json -o \"$GITHUB_STEP_SUMMARY\"";
+        assert!(workflow.contains(outputs) && workflow.contains("result.*\\njunit.xml"), "{workflow}");
     }
     let help = String::from_utf8(eval_job(root()).args(["init", "--help"]).output().unwrap().stdout).unwrap();
     assert!(TARGETS.iter().all(|target| help.contains(target)), "{help}");

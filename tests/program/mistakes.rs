@@ -59,6 +59,10 @@ fn a_mistake_is_bad_usage_and_says_what_to_try() {
         ),
         ("run job.yml --prices .", ". is a folder, not a file\n  try: --prices FILE"),
         ("run no.yml", "there is no file no.yml\n  try: eval-job run FILE, with"),
+        ("run jbo.yml", "there is no file jbo.yml\n  try: eval-job run job.yml; or eval-job run FILE, with"),
+        ("job.yml", "a job is run by `eval-job run job.yml`"),
+        ("run job.yml -o .", ". is a folder, not a file\n  try: -o ./result.html"),
+        ("show -o -", "-o - is for `eval-job run`\n  try: eval-job show --json"),
         ("validate no.yml", "there is no file no.yml\n  try: eval-job validate FILE, with"),
         ("probe no.yml", "there is no file no.yml\n  try: eval-job probe FILE, with"),
         ("grade --job no.yml", "there is no file no.yml\n  try: eval-job grade --job FILE, with"),
@@ -148,4 +152,63 @@ fn a_command_that_ends_at_once_is_not_reachable() {
     assert_eq!(status, Some(102), "{printed}");
     assert!(printed.contains("reachable       no: the command was started, and no reply came\n"), "{printed}");
     assert!(printed.contains("it can          answer messages\n"), "{printed}");
+}
+
+#[test]
+fn a_dash_prints_the_record_and_the_report_goes_to_stderr() {
+    let desk = Desk::new();
+    let output = eval_job(desk.0.path()).args(["run", "job.yml", "-o", "-", "-o", "run.csv"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["trials"].as_array().unwrap().len(), 1);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("\nScore "), "the report");
+    assert!(desk.has("run.csv") && !desk.has("-"));
+}
+
+#[test]
+fn what_could_not_be_printed_can_be_shown_later() {
+    let desk = Desk::new();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = eval_job(desk.0.path()).args(["run", "job.yml"]).stdout(full).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let command = told.lines().find_map(|line| line.strip_prefix("show it again: eval-job ")).unwrap();
+    assert!(told.contains("stdout can't be written: No space left"), "{told}");
+    let (status, shown) = desk.typed(command);
+    assert!(status == Some(0) && shown.contains("Score"), "{shown}");
+}
+
+#[test]
+fn a_key_that_no_header_can_carry_is_refused_before_anything_is_sent() {
+    let desk = Desk::new();
+    let job = JOB.replace("scorer: {model: scripted}", "scorer: {model: openai/gpt-4.1-mini}");
+    fs::write(desk.0.path().join("job.yml"), job).unwrap();
+    for (key, words) in [
+        ("sk-1\nsk-2", "OPENAI_API_KEY holds a line break"),
+        ("sk-1\n", "OPENAI_API_KEY holds a line break"),
+        ("\u{2026}", "OPENAI_API_KEY is a placeholder"),
+    ] {
+        let output = eval_job(desk.0.path()).args(["validate", "job.yml"]).env("OPENAI_API_KEY", key).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && told.contains(words) && !told.contains("sk-"), "{told}");
+    }
+    let mut command = eval_job(desk.0.path());
+    let output =
+        command.args(["run", "job.yml"]).env("OPENAI_API_KEY", "k").env("EVAL_JOB_AGENT_API_KEY", "a\nb").output();
+    let told = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(told.contains("EVAL_JOB_AGENT_API_KEY holds a line break"), "{told}");
+}
+
+#[test]
+fn what_a_job_says_twice_or_in_vain_is_warned_of() {
+    let desk = Desk::new();
+    let twice = JOB.replace("Ask for the price of a zebra", "Ask for a reminder to call Bob");
+    fs::write(desk.0.path().join("job.yml"), twice).unwrap();
+    let (status, told) = desk.typed("validate job.yml");
+    assert!(status == Some(0) && told.contains("warning · tasks 1 and 2 ask for the same"), "{told}");
+    let command = JOB.replace("demo: {}", "command: {command: python3}");
+    fs::write(desk.0.path().join("job.yml"), command).unwrap();
+    let (status, told) = desk.typed("validate job.yml --model gpt-4o");
+    let words = "warning · --model gpt-4o only names the agent in reports: target.command does not tell it a model; ";
+    assert!(status == Some(0) && told.contains(words), "{told}");
 }

@@ -18,7 +18,7 @@ mod template;
 pub use config::{MethodConfig, UsageConfig};
 pub(super) use off_thread::{OffThreadError, off_thread};
 pub(super) use path::path;
-pub(super) use pick::{PickedReply, ReplyPaths, text};
+pub(super) use pick::{PickedReply, ReplyPaths, text, where_text_is};
 pub use request::TemplateValues;
 pub(super) use request::{
     FilledRequest, RequestTemplate, depends_on_message, example_values, example_values_without, never_hears,

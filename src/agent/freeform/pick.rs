@@ -97,6 +97,37 @@ pub(in crate::agent) fn text(node: &Value) -> String {
     }
 }
 
+/// The places in a document where there is text, to go on a sentence about one where there is none: `; there is text at
+/// $.answer`. Empty where there is none.
+pub(in crate::agent) fn where_text_is(document: &Value) -> String {
+    const SHOWN: usize = 4;
+    const DEEPEST: usize = 4;
+    fn collect(node: &Value, path: &str, depth: usize, found: &mut Vec<String>) {
+        match node {
+            _ if found.len() == SHOWN || depth > DEEPEST => {}
+            Value::String(text) if !text.trim().is_empty() => found.push(path.to_owned()),
+            Value::Object(map) => {
+                let is_plain = |name: &str| {
+                    !name.is_empty()
+                        && name.len() <= 40
+                        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                        && !name.starts_with(|c: char| c.is_ascii_digit())
+                };
+                for (name, value) in map.iter().filter(|(name, _)| is_plain(name)) {
+                    collect(value, &format!("{path}.{name}"), depth + 1, found);
+                }
+            }
+            Value::Array(list) => {
+                list.iter().take(1).for_each(|item| collect(item, &format!("{path}[0]"), depth + 1, found));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    collect(document, "$", 0, &mut found);
+    if found.is_empty() { String::new() } else { format!("; there is text at {}", found.join(", ")) }
+}
+
 /// Whether a node is text, or can be in place of one.
 fn can_be_text(node: &Value) -> bool {
     match node {
@@ -129,6 +160,14 @@ mod tests {
 
     use super::*;
     use crate::evidence::{EventKind, ToolCall};
+
+    #[test]
+    fn the_places_of_text_are_named() {
+        let document = json!({"id": 5, "a b": "x", "empty": " ", "answer": {"parts": [{"text": "Hi"}, {"text": "2"}]}, "by": "me"});
+        assert_eq!(where_text_is(&document), "; there is text at $.answer.parts[0].text, $.by");
+        assert_eq!(where_text_is(&json!([1, null, {}])), "");
+        assert_eq!(where_text_is(&json!("Hi")), "; there is text at $");
+    }
 
     #[test]
     fn text_events_and_tokens_are_picked() {

@@ -10,7 +10,7 @@ use super::config::{HttpConfig, StreamConfig};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::freeform::{
     FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread,
-    path, text,
+    path, text, where_text_is,
 };
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, SettingError};
@@ -24,8 +24,14 @@ const QUICK: usize = 64 * 1024;
 const HINTS: Hints = Hints {
     unreachable: "",
     unauthorized: "; check the keys in target.http, in its headers for example",
-    not_found: "; check the addresses in target.http; or is the session over?",
+    not_found: "; target.http.say.url says what was asked for; or is the session over?",
 };
+
+/// Of the requests that open a conversation.
+const OPEN_HINTS: Hints = Hints { not_found: "; target.http.open.url and its method say what was asked for", ..HINTS };
+
+/// Of the requests that read the state.
+const STATE_HINTS: Hints = Hints { not_found: "; target.http.state.url says what was asked for", ..HINTS };
 
 /// A conversation by templates and JSONPath.
 #[derive(Clone)]
@@ -73,7 +79,12 @@ impl HttpWire {
             kind: HttpFaultKind::Unsendable,
             message: error.below(&format!("target.http.{key}")).to_string(),
         })?;
-        let request = AgentRequest { headers, ..AgentRequest::to(method, url, HINTS) };
+        let hints = match key {
+            "open" => OPEN_HINTS,
+            "state" => STATE_HINTS,
+            _ => HINTS,
+        };
+        let request = AgentRequest { headers, ..AgentRequest::to(method, url, hints) };
         Ok(match body {
             Some(body) => request.with_body(&body),
             None => request,
@@ -101,7 +112,7 @@ impl Wire for HttpWire {
         let id = path.query(&reply).all().first().map(|node| text(node)).filter(|id| !id.is_empty());
         id.ok_or_else(|| {
             let what = "target.http.open.sessionId: nothing, or no text, is there in the agent's reply";
-            AgentError::new(AgentErrorKind::Unreadable, what)
+            AgentError::new(AgentErrorKind::Unreadable, format!("{what}{}", where_text_is(&reply)))
         })
     }
 
@@ -163,7 +174,9 @@ impl Wire for HttpWire {
             };
             let is_missed = is_missed.unwrap_or(is_other);
             let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
-            let fault = if is_json { reply.useless(what) } else { reply.malformed(what) };
+            let elsewhere = json_of(reply).ok().filter(|_| is_json).map(|document| where_text_is(&document));
+            let what = format!("{what}{}", elsewhere.unwrap_or_default());
+            let fault = if is_json { reply.useless(&what) } else { reply.malformed(&what) };
             return Err(HttpFault { kind, ..fault }.into());
         }
         self.history.push(json!({"role": "user", "content": input.message}));

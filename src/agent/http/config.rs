@@ -198,7 +198,7 @@ impl Transport for HttpConfig {
     }
 
     fn address_key(&self) -> &'static str {
-        "say.url"
+        if self.opens_at_message_host() { "open.url and say.url" } else { "say.url" }
     }
 
     fn is_templated(&self) -> bool {

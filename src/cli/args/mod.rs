@@ -105,7 +105,7 @@ pub(super) struct RunArgs {
 
     /// Also write a file; its ending tells the format: .json (the record), .html (a page for a browser), .xml (JUnit), .md (a
     /// step's summary; $GITHUB_STEP_SUMMARY too), .csv (a row a conversation), or tokens.json in the shape of Red Hat's token
-    /// files. Several: -o a.json -o b.html
+    /// files. Several: -o a.json -o b.html. `-` prints the record as JSON, and the report to stderr
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 

@@ -10,6 +10,7 @@ use clap::{Arg, CommandFactory, FromArgMatches};
 use super::{Args, Command};
 use crate::cli::context;
 use crate::cli::env_file::EnvFile;
+use crate::cli::job_files::is_yaml;
 use crate::text::nearest;
 
 /// Variables that are no flag's.
@@ -66,6 +67,11 @@ impl Args {
 fn with_subcommands(mut error: clap::Error, subcommands: &[String]) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     let near = nearest(typed, subcommands.iter().map(String::as_str)).map(str::to_owned);
+    if is_yaml(Path::new(typed)) {
+        let run = format!("a job is run by `eval-job run {typed}`");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![run.into()]));
+        return error;
+    }
     // A longer name has clap's own suggestion.
     if error.get(ContextKind::SuggestedSubcommand).is_none()
         && let Some(near) = near

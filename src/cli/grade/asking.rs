@@ -90,7 +90,7 @@ impl Asking<'_> {
             self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), earlier))
         };
         let stopped = stopped.map_err(|error| match error {
-            AskError::Journal(source) => CliError::Journal { folder: path.clone(), source },
+            AskError::Journal(source) => CliError::Journal { folder: path.clone(), source, show: None },
             AskError::Cli(error) => error,
         })?;
         let (mut usage, mut cost, mut answered) = (Usage::default(), Cost::NOTHING, 0);

@@ -28,6 +28,9 @@ use asking::{Asking, JudgeAnswers};
 /// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
 pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let files = check_outputs(&args.output, &context.credentials.variables)?;
+    if files.iter().any(OutputFile::is_stdout) {
+        return Err(CliError::UnknownFormat("-".into()));
+    }
     if let Some((name, _)) = args
         .weights
         .iter()

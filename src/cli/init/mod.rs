@@ -87,10 +87,17 @@ pub(super) fn init(args: &InitArgs, printer: &Arc<Printer>) -> Result<u8, CliErr
         printer.note(&format!("wrote {}", path.display()));
     }
     let here = if is_here { String::new() } else { format!("cd {} && ", args.folder.display()) };
+    // A bare model has to be named.
+    let model = if matches!(args.target, InitTarget::Openai | InitTarget::Responses) { " --model NAME" } else { "" };
+    let commands = [
+        (format!("{here}eval-job probe{model}"), "says hello to it"),
+        (format!("{here}eval-job validate"), "finds what is wrong with the job"),
+        (format!("{here}eval-job run{model}"), "evaluates it"),
+    ];
+    let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let commands: String = commands.iter().map(|(command, what)| format!("  {command:width$}   {what}\n")).collect();
     printer.note(&format!(
-        "next:\n  say in {JOB} where your agent is and what it is to do\n  {here}eval-job probe      says hello to it\n  \
-         {here}eval-job validate   finds what is wrong with the job\n  {here}eval-job run        evaluates it\nkeep .env and runs/ out \
-         of version control",
+        "next:\n  say in {JOB} where your agent is and what it is to do\n{commands}keep .env and runs/ out of version control"
     ));
     Ok(0)
 }

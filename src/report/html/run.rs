@@ -6,7 +6,7 @@ use super::super::terminal::{gate_words, verdict_words};
 use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
 use super::chart::{self, Chart, Series};
 use super::trial::{anchor, name, shown_score, tone};
-use crate::money::Cost;
+use crate::money::{Cost, Dollars};
 use crate::record::{Overview, Spending, TrialRecord, Verdict};
 use crate::score::{Component, Score};
 
@@ -281,8 +281,8 @@ impl Tokens {
             |tokens: Option<u64>| tokens.map_or("unknown".to_owned(), |it| format!("{at_least}{}", thousands(it)));
         let cost = match row.cost {
             Cost::Exactly(dollars) => dollars.to_string(),
-            Cost::AtLeast(dollars) => format!("≥ {dollars}"),
-            Cost::Unknown => "unknown".to_owned(),
+            Cost::AtLeast(dollars) if dollars > Dollars::ZERO => format!("≥ {dollars}"),
+            Cost::AtLeast(_) | Cost::Unknown => "unknown".to_owned(),
         };
         Tokens {
             who: row.to_string(),
