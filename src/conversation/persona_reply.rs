@@ -89,11 +89,18 @@ fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, UnusableReply> 
         found = Some(object);
     }
     match found {
-        None if text.starts_with('{') && text.contains("\"message\"") => {
+        None if begins_an_object(text) => {
             unusable("the reply is not valid JSON; give one object with `message` and `done`")
         }
         found => Ok(found),
     }
+}
+
+/// Whether a text begins like an object, also one of another language or one that was cut off: `{'message': …`, `{"mess`.
+fn begins_an_object(text: &str) -> bool {
+    let inside = text.strip_prefix('{').map(str::trim_start);
+    inside.is_some_and(|inside| inside.starts_with(['"', '\'']) || inside.starts_with("message"))
+        || text.starts_with(['}', ']'])
 }
 
 fn consistent(json: &str) -> Result<(), UnusableReply> {
@@ -258,6 +265,10 @@ mod tests {
             (r#"{"message": 7, "done": false}"#, "must be a text"),
             (r#"{"message": "Hi", "done": "yes"}"#, "true or false"),
             (r#"{"message": "Hi, I wan"#, "not valid JSON"),
+            (r#"{"mess"#, "not valid JSON"),
+            ("{'message': 'Hi', 'done': False}", "not valid JSON"),
+            ("{ message: \"Hi\" }", "not valid JSON"),
+            ("}{][", "not valid JSON"),
             (r#"{"message": "a"} {"message": "b"}"#, "more than one"),
         ] {
             let error = read(raw).expect_err(raw);

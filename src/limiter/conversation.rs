@@ -234,6 +234,11 @@ impl ConversationLimiter {
         (refusals.requests > 0).then_some(refusals)
     }
 
+    /// Whether the agent refuses whoever is alone with it, this conversation or one before.
+    pub fn is_refused_alone(&self) -> bool {
+        self.0.as_ref().is_some_and(|conversation| conversation.shared.refuses_alone())
+    }
+
     /// The milliseconds for which requests have waited for their turn while others were served, until now.
     pub fn queued_ms(&self) -> f64 {
         let Some(conversation) = &self.0 else { return 0.0 };

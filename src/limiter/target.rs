@@ -226,6 +226,11 @@ impl TargetState {
         since.get_or_insert_with(|| self.refused_since(is_alone, retry_after)).is_over()
     }
 
+    /// Whether the last request of a single conversation was refused, and nothing was answered since.
+    pub(super) fn refuses_alone(&self) -> bool {
+        unpoisoned(&self.unserved).alone.is_some()
+    }
+
     /// The time for which a concurrent request may still wait.
     pub(super) fn patience_left(&self) -> Duration {
         unpoisoned(&self.unserved).together.map_or(self.settings.patience_together, RefusedSince::left)

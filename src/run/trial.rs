@@ -152,6 +152,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     let mut session = opening.within(env.open()).await.unwrap_or_else(|| {
         Err(Stop::broken(opening.ran_out_while(match env.limiter.refusals() {
             Some(_) => "the agent refused to open a session (429) because of our other conversations; try target.maxConcurrency",
+            None if env.limiter.is_refused_alone() => "the agent refused to open a session (429), with no other conversation open",
             None => "a session was being opened",
         })))
     })?;
