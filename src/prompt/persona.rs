@@ -2,7 +2,7 @@
 
 use minijinja::context;
 
-use super::fence::escape;
+use super::fence::without_tags;
 use super::{PromptError, Templates};
 use crate::evidence::{Message, Role, Turn};
 
@@ -51,19 +51,22 @@ pub fn persona_turn(turn: &Turn) -> impl Iterator<Item = Message> {
 }
 
 fn fenced(reply: &str) -> String {
-    format!("<agent-reply>{}</agent-reply>", escape(reply))
+    format!("<agent-reply>{}</agent-reply>", without_tags(reply))
 }
 
 fn instructions(templates: &Templates, name: &str, view: &PersonaView<'_>) -> Result<String, PromptError> {
-    let tasks: Vec<_> =
-        view.tasks.iter().map(|task| context! { kind => escape(task.kind), task => escape(task.task) }).collect();
-    let facts: Vec<_> = view.facts.iter().map(|fact| escape(fact)).collect();
+    let tasks: Vec<_> = view
+        .tasks
+        .iter()
+        .map(|task| context! { kind => without_tags(task.kind), task => without_tags(task.task) })
+        .collect();
+    let facts: Vec<_> = view.facts.iter().map(|fact| without_tags(fact)).collect();
     templates.render(
         name,
         context! {
-            name => escape(view.name),
-            voice => escape(view.voice),
-            signoff => escape(view.signoff),
+            name => without_tags(view.name),
+            voice => without_tags(view.voice),
+            signoff => without_tags(view.signoff),
             tasks,
             facts,
         },
@@ -111,8 +114,8 @@ mod tests {
         assert_eq!(system.role, Role::System);
         for expected in [
             "<tasks>\n<task index=\"1\" kind=\"task\">Ask for a table by the window</task>",
-            "<task index=\"2\" kind=\"question\">Ask what &lt;b>today's&lt;/b> soup &amp; bread cost</task>\n</tasks>",
-            "<facts>\n<fact>The user likes salt &amp; &lt;pepper></fact>\n</facts>",
+            "<task index=\"2\" kind=\"question\">Ask what &lt;b>today's&lt;/b> soup & bread cost</task>\n</tasks>",
+            "<facts>\n<fact>The user likes salt & &lt;pepper></fact>\n</facts>",
             "<signoff>Ta-ra</signoff>",
             "You play Nell,",
             "# Your voice\n\nYou mumble",
