@@ -87,6 +87,8 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
     // Nothing of this machine's environment that could change what it does.
     let mut command = Command::new(env!("CARGO_BIN_EXE_eval-job"));
     command.current_dir(folder.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    // The fake models are not at their providers: only a file's prices hold for them.
+    command.env("EVAL_JOB_PRICES", Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/prices.yml"));
     command.args(&case.args).envs(&case.env);
     let model = case.model.as_deref().map(model::start);
     if let Some((_, base)) = &model {

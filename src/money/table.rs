@@ -1,6 +1,6 @@
 //! Prices by model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -11,6 +11,10 @@ use super::Price;
 pub struct PriceTable {
     dated: String,
     models: BTreeMap<String, Price>,
+    /// The models of a file.
+    own: BTreeSet<String>,
+    /// Names of models that are asked elsewhere than at their providers, whose prices do not hold there.
+    elsewhere: BTreeSet<String>,
 }
 
 /// The first error of a file of prices.
@@ -48,8 +52,22 @@ impl PriceTable {
     /// The embedded prices.
     pub fn embedded() -> PriceTable {
         // A test reads it.
-        PriceTable::read(include_str!("prices.yml"))
-            .unwrap_or_else(|_| PriceTable { dated: String::new(), models: BTreeMap::new() })
+        PriceTable::read(include_str!("prices.yml")).unwrap_or_else(|_| PriceTable::of(String::new(), BTreeMap::new()))
+    }
+
+    fn of(dated: String, models: BTreeMap<String, Price>) -> PriceTable {
+        PriceTable { dated, models, own: BTreeSet::new(), elsewhere: BTreeSet::new() }
+    }
+
+    /// The same for models of these names that are asked elsewhere than at their providers: only a file's prices hold there.
+    pub fn with_elsewhere(mut self, names: impl IntoIterator<Item = String>) -> PriceTable {
+        self.elsewhere.extend(names);
+        self
+    }
+
+    /// Whether a price is known that does not hold, since the model is asked elsewhere than at its provider.
+    pub fn is_elsewhere(&self, name: &str) -> bool {
+        self.known(name).is_some() && self.price(name).is_none()
     }
 
     fn read(text: &str) -> Result<PriceTable, PricesError> {
@@ -64,7 +82,7 @@ impl PriceTable {
                 return Err(PricesError::Rate { model: name.clone(), rate });
             }
         }
-        Ok(PriceTable { dated: dated.unwrap_or_default(), models })
+        Ok(PriceTable::of(dated.unwrap_or_default(), models))
     }
 
     /// These prices, before those that are known already.
@@ -72,7 +90,8 @@ impl PriceTable {
     /// # Errors
     /// The first error in the file.
     pub fn with_file(mut self, text: &str) -> Result<PriceTable, PricesError> {
-        let PriceTable { dated, models } = PriceTable::read(text)?;
+        let PriceTable { dated, models, .. } = PriceTable::read(text)?;
+        self.own.extend(models.keys().cloned());
         self.models.extend(models);
         if !dated.is_empty() {
             self.dated = format!("{}; the file's of {dated}", self.dated);
@@ -88,12 +107,17 @@ impl PriceTable {
     /// The price of a model, by the name that a job or an agent has for it: `openai/gpt-4.1-mini`, `gpt-4.1-mini`,
     /// `gpt-4.1-mini-2025-04-14`. A name without a provider must be known of one provider only.
     pub fn price(&self, name: &str) -> Option<&Price> {
-        let exact = |name: &str| match (self.models.get(name), name.contains('/')) {
-            (Some(price), _) => Some(price),
+        let (known, price) = self.known(name)?;
+        (self.own.contains(known) || !self.elsewhere.contains(name)).then_some(price)
+    }
+
+    fn known(&self, name: &str) -> Option<(&String, &Price)> {
+        let exact = |name: &str| match (self.models.get_key_value(name), name.contains('/')) {
+            (Some(known), _) => Some(known),
             (None, true) => None,
             (None, false) => {
                 let mut same = self.models.iter().filter(|(known, _)| after_slash(known) == name);
-                same.next().filter(|_| same.next().is_none()).map(|(_, price)| price)
+                same.next().filter(|_| same.next().is_none())
             }
         };
         exact(name).or_else(|| exact(undated(name)?))
@@ -123,6 +147,14 @@ fn undated(name: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_providers_price_holds_only_at_the_provider_and_a_files_everywhere() {
+        let table = PriceTable::embedded().with_elsewhere(["openai/gpt-4.1-mini".to_owned()]);
+        assert!(table.price("openai/gpt-4.1-mini").is_none() && table.price("gpt-4.1-mini").is_some());
+        let table = table.with_file("models: {openai/gpt-4.1-mini: {input: 1, output: 2}}").unwrap();
+        assert!(table.price("openai/gpt-4.1-mini").is_some());
+    }
 
     #[test]
     fn the_embedded_prices_can_be_read_and_are_dated() {

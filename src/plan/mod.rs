@@ -127,14 +127,16 @@ impl Plan {
         let mut refusals = models::choose(&mut job, &wanted, &surroundings.variables);
         job.limits.replace(wanted.limits);
         refusals.extend(models::refusals(&job, &surroundings.variables));
-        refusals.extend(prices::refusals(&job, &[], &surroundings.prices));
+        let elsewhere = prices::elsewhere(&job, &[], &surroundings.variables);
+        let prices = surroundings.prices.with_elsewhere(elsewhere);
+        refusals.extend(prices::refusals(&job, &[], &prices));
         if !refusals.is_empty() {
             // There is no persona to name a model for.
             refusals.iter_mut().for_each(|it| it.help = it.help.replace("--evaluator-model scripted ", ""));
             return Err(refusals);
         }
         let schedule = lanes::Schedule::new(&job, &[], &[]);
-        let (job, prices, isolation) = (Arc::new(job), surroundings.prices, Isolation::Shared);
+        let (job, isolation) = (Arc::new(job), Isolation::Shared);
         Ok(Plan { job, models: Vec::new(), graph: None, isolation, schedule, prices, warnings: Vec::new() })
     }
 
@@ -162,7 +164,9 @@ impl Plan {
         let mut refusals = misnamed;
         refusals.extend((trials == 0).then(|| no_trials(&conditions)));
         refusals.extend(models::refusals(&job, &environment.variables));
-        refusals.extend(prices::refusals(&job, &models, &environment.prices));
+        let elsewhere = prices::elsewhere(&job, &models, &environment.variables);
+        let prices = environment.prices.clone().with_elsewhere(elsewhere);
+        refusals.extend(prices::refusals(&job, &models, &prices));
         refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &environment));
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
         let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
@@ -177,7 +181,7 @@ impl Plan {
         warnings.extend(unset_variables(&job, &environment.variables));
         warnings.extend(untold_model);
         warnings.extend(same_tasks(&job));
-        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices: environment.prices, warnings })
+        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices, warnings })
     }
 }
 

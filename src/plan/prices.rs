@@ -1,9 +1,11 @@
 //! Whether what is limited can be counted.
 
 use super::Refusal;
+use super::models::{Access, access};
 use crate::agent::Ability;
-use crate::job::{Job, ModelName};
+use crate::job::{Job, ModelName, Provider};
 use crate::money::PriceTable;
+use crate::secret::Variables;
 
 /// Models that cost nobody knows how much, where `limits.cost` must be kept.
 pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec<Refusal> {
@@ -26,7 +28,8 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
     }
     let refusal = |(model, roles): (String, Vec<&str>)| Refusal {
         what: format!(
-            "limits.cost can't be kept: what {model} costs is not known, the model of {}",
+            "limits.cost can't be kept: what {model} costs{} is not known, the model of {}",
+            if prices.is_elsewhere(&model) { " there" } else { "" },
             roles.join(" and ")
         ),
         help: format!(
@@ -35,4 +38,52 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
         ),
     };
     unknown.into_iter().map(refusal).collect()
+}
+
+/// The names of models that are asked elsewhere than at their providers: persona and judge, and bare models under test.
+pub(super) fn elsewhere(job: &Job, models: &[String], variables: &Variables) -> Vec<String> {
+    let own = [(job.persona_model(), "evaluator"), (job.judge_model(), "scorer")];
+    let own = own.into_iter().filter_map(|(model, part)| {
+        let model = model?;
+        let Access { provider, base_url, .. } = access(model, part, variables)?;
+        (!is_at_home(provider, &base_url?)).then(|| model.name.to_string())
+    });
+    let transport = &job.target.transport;
+    let is_bare = matches!(transport.key(), "openai" | "responses");
+    let is_elsewhere = is_bare && transport.address().is_some_and(|address| !is_at_home(Provider::OpenAi, address));
+    own.chain(models.iter().filter(|_| is_elsewhere).cloned()).collect()
+}
+
+/// Whether an address is one of the provider's own hosts, or of a cloud that sells its models at its prices.
+fn is_at_home(provider: Provider, address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default().to_lowercase();
+    let domains: &[&str] = match provider {
+        Provider::OpenAi => &["openai.com", "openai.azure.com"],
+        Provider::Anthropic => &["anthropic.com"],
+        Provider::Gemini => &["googleapis.com"],
+        Provider::Watsonx => &["cloud.ibm.com"],
+    };
+    domains.iter().any(|domain| host == *domain || host.strip_suffix(domain).is_some_and(|sub| sub.ends_with('.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_is_at_home_at_its_own_hosts_alone() {
+        for (address, expected) in [
+            ("https://api.openai.com/v1", true),
+            ("https://eu.api.openai.com:443/v1", true),
+            ("https://me:key@mine.openai.azure.com/openai", true),
+            ("http://localhost:11434/v1", false),
+            ("https://api.openai.com.example/v1", false),
+            ("https://notopenai.com/v1", false),
+            ("https://proxy/https://api.openai.com", false),
+        ] {
+            assert_eq!(is_at_home(Provider::OpenAi, address), expected, "{address}");
+        }
+    }
 }

@@ -222,8 +222,21 @@ fn a_request_that_nobody_waits_for_any_more_is_in_the_record_as_unknown() {
 #[test]
 fn a_limit_that_can_not_count_the_agent_says_so() {
     let world = World::new("limits: {cost: 1}\n");
-    let output = world.run(&[]);
+    let prices = crate::house::root().join("tests/fixtures/prices.yml");
+    let output = world.run(&["--prices", prices.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let stdout = text(&output.stdout);
     assert!(stdout.contains("limits.cost holds for persona and judge only"), "{stdout}");
+}
+
+#[test]
+fn a_providers_price_does_not_hold_at_another_address() {
+    let world = World::new("");
+    let output = world.run(&[]);
+    let stdout = text(&output.stdout);
+    assert!(output.status.code() == Some(0) && stdout.contains("unknown") && !stdout.contains('$'), "{stdout}");
+    let output = world.run(&["--cost-limit", "1"]);
+    let stderr = text(&output.stderr);
+    let words = "what openai/gpt-4.1-mini costs there is not known, the model of the persona and the judge";
+    assert!(output.status.code() == Some(2) && stderr.contains(words), "{stderr}");
 }

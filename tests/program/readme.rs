@@ -129,6 +129,7 @@ fn every_command_runs() {
                 .env("PATH", path_with_driver(folder.path(), &driver))
                 .env("OPENAI_API_KEY", "sk-test")
                 .env("OPENAI_BASE_URL", &base)
+                .env("EVAL_JOB_PRICES", root().join("tests/fixtures/prices.yml"))
                 .output()
                 .unwrap();
             let words = String::from_utf8_lossy(&output.stderr);
