@@ -221,11 +221,12 @@ impl ConversationLimiter {
         Some(after)
     }
 
-    /// Whether the agent may be serving other conversations at this moment, so that it may refuse this one for them.
+    /// Whether the agent may be serving other conversations at this moment, or was just now, so that it may refuse this one for
+    /// them.
     pub fn others_are_served(&self) -> bool {
         let Some(conversation) = &self.0 else { return false };
-        let own = u32::from(conversation.state().is_engaged);
-        conversation.shared.open_conversations() >= 2 && conversation.shared.engaged() > own
+        let (shared, own) = (&conversation.shared, u32::from(conversation.state().is_engaged));
+        shared.open_conversations() >= 2 && (shared.engaged() > own || shared.has_served_lately())
     }
 
     /// The requests that the agent refused because of others.

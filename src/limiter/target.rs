@@ -19,6 +19,9 @@ const PATIENCE_TOGETHER: Duration = Duration::from_secs(45);
 /// The same for a single conversation.
 const PATIENCE_ALONE: Duration = Duration::from_secs(30);
 
+/// A request that was accepted so many seconds ago shows that the agent still serves some.
+const LATELY: f64 = 2.0;
+
 /// The limiter of the agent under test.
 pub struct TargetLimiter(Arc<TargetState>);
 
@@ -171,6 +174,13 @@ impl TargetState {
     pub(super) fn accepted(&self) {
         let now = self.limiter.now();
         unpoisoned(&self.conversations).accepted_at = now;
+    }
+
+    /// Whether a request was accepted just now, of whichever conversation.
+    pub(super) fn has_served_lately(&self) -> bool {
+        let now = self.limiter.now();
+        let accepted_at = unpoisoned(&self.conversations).accepted_at;
+        accepted_at > 0.0 && now - accepted_at < LATELY
     }
 
     /// For how many milliseconds of a wait that began then others were served: until the last request that was accepted, or

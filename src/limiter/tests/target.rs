@@ -173,3 +173,21 @@ async fn an_attempt_that_fails_otherwise_ends_the_wait_for_a_turn() {
     let again = tokio::time::timeout(PATIENCE, other.acquire()).await;
     assert!(again.is_ok_and(|permit| permit.is_ok()));
 }
+
+#[tokio::test]
+async fn an_agent_that_has_just_served_somebody_may_be_busy_with_others() {
+    let limiter = limiter(QUICK);
+    let (one, other) = (limiter.open_conversation(), limiter.open_conversation());
+    let permit = one.acquire().await.unwrap();
+    assert!(!one.others_are_served(), "it is the only one that asks");
+    one.answered(permit);
+    assert!(other.others_are_served());
+    // Both are refused, one after the other: a limit by the second.
+    for conversation in [&one, &other] {
+        let permit = conversation.acquire().await.unwrap();
+        conversation.refused(permit, None);
+    }
+    assert!(one.others_are_served() && other.others_are_served());
+    drop(other);
+    assert!(!one.others_are_served(), "it is alone");
+}
