@@ -137,8 +137,6 @@ pub(super) enum CliError {
     NotReady { file: String, failures: Vec<PreflightFailure> },
     /// `-o` names a format that there is not.
     UnknownFormat(PathBuf),
-    /// `-o` names one file for several runs that are graded again.
-    SharedOutput(usize),
     /// `--weights` names a dimension twice.
     RepeatedWeight(String),
     /// A file can't be written, and what to try if that is known.
@@ -184,7 +182,6 @@ impl CliError {
             | CliError::Refused(_)
             | CliError::Unprepared(_)
             | CliError::UnknownFormat(_)
-            | CliError::SharedOutput(_)
             | CliError::RepeatedWeight(_)
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
@@ -315,9 +312,6 @@ impl CliError {
             CliError::RepeatedWeight(name) => {
                 format!("{error} --weights names {name} twice\n  try: one weight for each dimension, such as {name}=1")
             }
-            CliError::SharedOutput(jobs) => format!(
-                "{error} --output would hold the record of the last of {jobs} runs only\n  try: one run at a time, or no --output: every verdict is kept in the runs folder"
-            ),
             CliError::Unwritable { path, source, help } => {
                 let help = help.as_ref().map_or_else(String::new, |help| format!("\n  try: {}", plain(help)));
                 format!("{error} {} can't be written: {source}{help}", plain(&path.display().to_string()))

@@ -182,3 +182,23 @@ fn a_report_of_several_jobs_is_one_document_in_each_format() {
     assert!(html.contains("<h1>1 passed, 1 incomplete</h1>") && html.contains("href=\"#r2\""), "{html}");
     assert_eq!(html.matches("<h1").count(), 1);
 }
+
+#[test]
+fn runs_that_are_graded_again_are_in_one_file_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["a.yml", "b.yml"] {
+        fs::write(folder.join(name), DEMO).unwrap();
+        assert!(eval_job(folder).args(["run", name, "--no-progress"]).output().unwrap().status.success());
+    }
+    let runs = fs::read_dir(folder.join("runs")).unwrap();
+    let mut runs: Vec<String> = runs.map(|run| run.unwrap().file_name().into_string().unwrap()).collect();
+    runs.sort_by_key(|run| run.contains("-b-"));
+    let ids: Vec<&str> = runs.iter().map(|run| run.rsplit('-').next().unwrap()).collect();
+    let output = eval_job(folder).arg("grade").args(&ids).args(["-o", "all.json", "-o", "all.csv"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let all: Value = serde_json::from_str(&fs::read_to_string(folder.join("all.json")).unwrap()).unwrap();
+    let found: Vec<&str> = all["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    assert_eq!(found, ids);
+    assert_eq!(fs::read_to_string(folder.join("all.csv")).unwrap().lines().count(), 3);
+}

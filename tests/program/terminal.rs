@@ -10,7 +10,8 @@ use serde_json::json;
 use crate::house::root;
 use crate::servers::http::{Reply, Request, Server};
 
-/// An agent behind OpenAI's chat completions that takes a tenth of a second, or for ever; and a model that never answers.
+/// An agent behind OpenAI's chat completions that takes a tenth of a second, or for ever; and a model that never answers as a
+/// judge, and fails as a persona.
 fn answer(request: &Request) -> Reply {
     let json = request.json();
     let Some(messages) = json["messages"].as_array() else {
@@ -20,7 +21,9 @@ fn answer(request: &Request) -> Reply {
         );
     };
     if !request.path.starts_with("/agent/") {
-        return Reply::Silence;
+        let is_persona = request.path.starts_with("/v1/") && !request.body.contains("<transcript>");
+        let failed = || Reply::Json(500, json!({"error": {"message": "no luck today ".repeat(8), "type": "server_error"}}));
+        return if is_persona { failed() } else { Reply::Silence };
     }
     std::thread::sleep(Duration::from_millis(100));
     let is_call = messages.len() == 3;

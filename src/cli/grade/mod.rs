@@ -10,7 +10,7 @@ use super::args::GradeArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs::{self, Loaded};
-use super::outputs::{self, Output, OutputFile, StoredPrompts, check_outputs};
+use super::outputs::{self, Output, StoredPrompts, check_outputs};
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
@@ -39,9 +39,6 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     {
         return Err(CliError::RepeatedWeight(name.clone()));
     }
-    if args.runs.len() > 1 && !args.output.is_empty() {
-        return Err(CliError::SharedOutput(args.runs.len()));
-    }
     let jobs: Vec<_> = args.job.iter().cloned().collect();
     let job = jobs::load(
         &jobs,
@@ -57,14 +54,21 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
-    let mut worst = Verdict::Passed;
+    let (mut worst, mut to_write) = (Verdict::Passed, Vec::new());
     for id in ids {
         let run = store.open(id)?.with_redactor(context.redactor().clone());
-        let verdict = grade_run((args, context, printer), (run, &files), job.as_ref(), asking.as_ref())?;
+        let regraded = grade_run((args, context, printer), run, job.as_ref(), asking.as_ref())?;
+        let verdict = regraded.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
+        to_write.extend(regraded.filter(|_| !files.is_empty()));
         if verdict == Verdict::Interrupted && asking.as_ref().is_some_and(Asking::is_interrupted) {
             break;
         }
+    }
+    // All of them are in each file.
+    let outputs: Vec<_> = to_write.iter().map(Regraded::output).collect();
+    if !outputs.is_empty() {
+        outputs::write(&files, &outputs)?;
     }
     if let Some(asking) = asking {
         asking.runtime.shutdown_background();
@@ -76,12 +80,13 @@ fn listen(printer: &Arc<Printer>) -> Result<Signals, CliError> {
     Signals::listen(printer.clone())
 }
 
-fn grade_run(
-    (args, context, printer): (&GradeArgs, &Context, &Arc<Printer>),
-    (mut run, files): (JournalFile, &[OutputFile]),
+/// Grades a run and shows it; `None` where it was interrupted before it was graded.
+fn grade_run<'a>(
+    (args, context, printer): (&'a GradeArgs, &'a Context, &Arc<Printer>),
+    mut run: JournalFile,
     corrected: Option<&Loaded>,
     asking: Option<&Asking<'_>>,
-) -> Result<Verdict, CliError> {
+) -> Result<Option<Regraded<'a>>, CliError> {
     let planned = run.planned()?;
     let kept = match &run.job {
         Some(kept) => {
@@ -111,7 +116,7 @@ fn grade_run(
         let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
         let JudgeAnswers { number: taken, grading, stopped, prices } = asking.ask(&run, &again, &before, to_ask)?;
         if stopped == Some(AskingStopped::Interrupted) {
-            return Ok(Verdict::Interrupted);
+            return Ok(None);
         }
         number = taken;
         overview.summary.provenance.judge_model.clone_from(&grading.judge);
@@ -139,8 +144,7 @@ fn grade_run(
     printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
     let prompts = StoredPrompts::of(&run);
     let run = RegradedRun { run, again: RefCell::new(again) };
-    outputs::write(files, &[Output { run: &run, prompts: &prompts, overview: &overview }])?;
-    Ok(overview.summary.verdict)
+    Ok(Some(Regraded { run, prompts, overview }))
 }
 
 /// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.
@@ -155,6 +159,19 @@ fn kept_templates(run: &JournalFile, before: &Overview, job: &Job) -> Option<Tem
 
 fn unreadable(run: &JournalFile, why: &str) -> CliError {
     CliError::Store(StoreError::Unreadable { path: run.path().to_path_buf(), why: why.to_owned() })
+}
+
+/// What became of a run.
+struct Regraded<'a> {
+    run: RegradedRun<'a>,
+    prompts: StoredPrompts,
+    overview: Overview,
+}
+
+impl<'a> Regraded<'a> {
+    fn output(&self) -> Output<'_, RegradedRun<'a>> {
+        Output { run: &self.run, prompts: &self.prompts, overview: &self.overview }
+    }
 }
 
 /// A run, of which the trials are graded again while they are read.

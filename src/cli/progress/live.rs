@@ -45,7 +45,7 @@ impl Live {
         Arc::new(move |reason, wait| {
             let words = live.progress().waiting(reason, wait);
             if let Some(words) = words {
-                live.printer.note(&words);
+                live.printer.lines(&words, 2);
             }
         })
     }

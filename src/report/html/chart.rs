@@ -57,7 +57,7 @@ const WIDTH: f64 = 800.0;
 /// Columns of names to the left.
 const NAMES: f64 = 190.0;
 /// The free space to the right.
-const MARGIN: f64 = 60.0;
+const MARGIN: f64 = 110.0;
 const ROW: f64 = 34.0;
 /// So many dots are drawn in a row: more can't be told apart.
 const DOTS: usize = 300;
@@ -81,7 +81,8 @@ pub(super) fn latencies(groups: Series) -> Option<Chart> {
         chart.marks.push(Line { class: "middle", x1: scale(median), y1: y - 10.0, x2: scale(median), y2: y + 10.0 });
         chart.name(&name, y);
         let end = WIDTH - MARGIN + 8.0;
-        chart.texts.push(Label { class: "", x: end, y: y + 4.0, anchor: "start", text: duration(median / 1000.0) });
+        let text = format!("median {}", duration(median / 1000.0));
+        chart.texts.push(Label { class: "", x: end, y: y + 4.0, anchor: "start", text });
         words.push(format!(
             "{name}: median {}, 95th percentile {}, {}",
             duration(median / 1000.0),
@@ -89,8 +90,6 @@ pub(super) fn latencies(groups: Series) -> Option<Chart> {
             replies(times.len())
         ));
     }
-    let (x, y) = (WIDTH - MARGIN + 8.0, chart.height - 6.0);
-    chart.texts.push(Label { class: "", x, y, anchor: "start", text: "median".to_owned() });
     chart.description = words.join("; ");
     Some(chart)
 }
