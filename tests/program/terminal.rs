@@ -22,7 +22,8 @@ fn answer(request: &Request) -> Reply {
     };
     if !request.path.starts_with("/agent/") {
         let is_persona = request.path.starts_with("/v1/") && !request.body.contains("<transcript>");
-        let failed = || Reply::Json(500, json!({"error": {"message": "no luck today ".repeat(8), "type": "server_error"}}));
+        let failed =
+            || Reply::Json(500, json!({"error": {"message": "no luck today ".repeat(8), "type": "server_error"}}));
         return if is_persona { failed() } else { Reply::Silence };
     }
     std::thread::sleep(Duration::from_millis(100));
