@@ -113,7 +113,10 @@ impl Page {
         }
         for (place, line) in wrapped(text, width - column, width - column).iter().enumerate() {
             let beside = if place == 0 { (name.0, mark.0) } else { ("", "") };
-            let (name, mark) = (format!("{:<1$}", beside.0, name.1), format!("{:<1$}", beside.1, mark.1));
+            // Columns are counted, not characters.
+            let padded =
+                |text: &str, columns: usize| format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())));
+            let (name, mark) = (padded(beside.0, name.1), padded(beside.1, mark.1));
             let line = format!("{}{name}  {}  {line}", " ".repeat(indent), paint(ink, &mark));
             self.text.push_str(line.trim_end());
             self.text.push('\n');

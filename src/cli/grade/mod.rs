@@ -10,7 +10,7 @@ use super::args::GradeArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs::{self, Loaded};
-use super::outputs::{self, Output, StoredPrompts, check_outputs};
+use super::outputs::{self, Output, OutputFile, StoredPrompts, check_outputs};
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;

@@ -1,5 +1,7 @@
 //! Each task and each assertion, with what the trials made of it, and why.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::super::gathered::{Made, Part};
 use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
@@ -37,7 +39,7 @@ fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &str),
         group.map_or_else(String::new, |group| run.names.group_within_case(group))
     };
     let groups = parts.iter().flat_map(|part| part.groups.keys());
-    let names = groups.map(|group| name(*group).chars().count()).max().unwrap_or_default();
+    let names = groups.map(|group| name(*group).width()).max().unwrap_or_default();
     page.gap();
     page.paragraph(0, Ink::bold, title);
     for (index, part) in parts.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! The scores as a table: the dimensions of one model by its conditions, those of several models by model, or cases.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::super::{Cell, Ink, Page, Paint, Row, Table, decimals, plain, two_decimals};
 use super::Run;
 use super::verdict::digits;
@@ -79,8 +81,7 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup,
         cells
     };
     let groups = &run.overview.groups;
-    let longest =
-        |name: fn(&TrialGroup) -> &str| groups.iter().map(|it| name(it).chars().count()).max().unwrap_or_default();
+    let longest = |name: fn(&TrialGroup) -> &str| groups.iter().map(|it| name(it).width()).max().unwrap_or_default();
     let (models, conditions) = (longest(|it| &it.model), longest(|it| it.condition.label()));
     // Beside its model where there is room for both, else below it.
     let is_beside = models + 2 + conditions <= table.room(run.screen.width);
@@ -93,7 +94,8 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup,
         if is_single {
             table.rows.push(row(model, cells(group)));
         } else if is_beside {
-            table.rows.push(row(format!("{model:<models$}  {}", group.condition.label()), cells(group)));
+            let gap = " ".repeat(models.saturating_sub(model.width()) + 2);
+            table.rows.push(row(format!("{model}{gap}{}", group.condition.label()), cells(group)));
         } else {
             table.rows.extend(is_new.then(|| row(model, Vec::new())));
             table.rows.push(Row { indent: 2, ..row(group.condition.label().to_owned(), cells(group)) });
