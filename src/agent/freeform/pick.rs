@@ -8,6 +8,7 @@ use super::path::path;
 use crate::agent::SettingError;
 use crate::agent::json::arguments_of;
 use crate::evidence::{Event, Usage};
+use crate::http::BODY_CAP;
 
 /// The paths of a reply.
 #[derive(Debug, Clone)]
@@ -69,7 +70,13 @@ impl ReplyPaths {
         if !document.is_null() {
             picked.note_found(self.text.iter().flat_map(|path| path.query(document).all()));
         }
+        // Parts of parts can be found, `$..a`, which together are many times as large as the document.
+        let mut left = BODY_CAP;
         for node in self.events.iter().flat_map(|path| path.query(document).all()) {
+            if !fits(node, &mut left) {
+                picked.events.push(Event::other(TOO_MUCH.into()));
+                break;
+            }
             match node {
                 Value::Array(list) => picked.events.extend(list.iter().map(event)),
                 Value::Null => {}
@@ -84,6 +91,25 @@ impl ReplyPaths {
             picked.usage = Some(Usage::from_counts(input.or(known.input_tokens), output.or(known.output_tokens)));
         }
         picked.text.len() > before
+    }
+}
+
+/// Stands among the events in place of those that were left out.
+const TOO_MUCH: &str = "eval-job left out the rest: what the job's path of the events finds here is larger than 8 MiB";
+
+/// Whether a node takes no more than so many bytes are left, which it takes.
+fn fits(node: &Value, left: &mut usize) -> bool {
+    let own = match node {
+        Value::String(text) => text.len(),
+        Value::Object(entries) => entries.keys().map(String::len).sum(),
+        _ => 0,
+    };
+    let Some(rest) = left.checked_sub(own + 1) else { return false };
+    *left = rest;
+    match node {
+        Value::Array(list) => list.iter().all(|item| fits(item, left)),
+        Value::Object(entries) => entries.values().all(|item| fits(item, left)),
+        _ => true,
     }
 }
 
@@ -160,6 +186,25 @@ mod tests {
 
     use super::*;
     use crate::evidence::{EventKind, ToolCall};
+
+    #[test]
+    fn parts_of_parts_are_picked_as_far_as_they_fit() {
+        let (text, events) = ("$.text".to_owned(), "$..a".to_owned());
+        let picks = ReplyPaths::parse("p", ("reply", Some(&text)), Some(&events), None).unwrap();
+        let nested = |depth: usize, length: usize| {
+            (0..depth)
+                .fold(json!({"text": "hi", "a": "x".repeat(length)}), |inner, _| json!({"a": inner, "text": "hi"}))
+        };
+        let picked = |document: &Value| {
+            let mut picked = PickedReply::default();
+            picks.take(document, &mut picked);
+            (picked.text, picked.events)
+        };
+        let (text, events) = picked(&nested(60, 1_000_000));
+        assert_eq!((text.as_str(), events.len()), ("hi", 9));
+        assert_eq!(events.last(), Some(&Event::other(TOO_MUCH.into())));
+        assert_eq!(picked(&nested(60, 1_000)).1.len(), 61);
+    }
 
     #[test]
     fn the_places_of_text_are_named() {
