@@ -30,11 +30,16 @@ impl Listener {
 
     /// At most this many of its last lines.
     pub(super) fn last_lines(&self, lines: usize) -> Option<String> {
+        self.last_lines_without(lines, |_| false)
+    }
+
+    /// The same without certain lines; empty where there are no others.
+    pub(super) fn last_lines_without(&self, lines: usize, is_left_out: impl Fn(&str) -> bool) -> Option<String> {
         let output = self.output()?;
         let text = if output.end.is_empty() { output.beginning } else { output.end };
         let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let last = all[all.len().saturating_sub(lines)..].join("\n");
-        (!last.is_empty()).then_some(last)
+        let left: Vec<&str> = all.iter().copied().filter(|line| !is_left_out(line)).collect();
+        (!all.is_empty()).then(|| left[left.len().saturating_sub(lines)..].join("\n"))
     }
 
     fn kept(&self) -> MutexGuard<'_, KeptOutput> {
@@ -156,6 +161,17 @@ mod tests {
         output.drain(bytes).await;
         assert!(listener.kept().last.capacity() < 1 << 18);
         listener.output().unwrap()
+    }
+
+    #[tokio::test]
+    async fn lines_that_are_left_out_hide_no_others() {
+        let (output, listener) = (Output::new(Redactor::default(), None), Listener::default());
+        output.add_listener(&listener);
+        output.drain(b"no database\nGET /health HTTP/1.1 503\n\nGET /health HTTP/1.1 503\n".as_slice()).await;
+        let is_look = |line: &str| line.contains("GET /health ");
+        assert_eq!(listener.last_lines_without(1, is_look).as_deref(), Some("no database"));
+        assert_eq!(listener.last_lines_without(1, |_| true).as_deref(), Some(""));
+        assert_eq!(Listener::default().last_lines_without(1, is_look), None);
     }
 
     #[tokio::test]

@@ -84,6 +84,10 @@ impl ManagedAgents {
                 NotReady::TooSlow { no_descriptor: false } => {
                     let seconds = settings.config.ready.within.to_string();
                     let what = waited_for(&settings.config.ready, number);
+                    // Its log of our own looks would hide what it says of itself.
+                    let path = settings.config.ready.http.as_deref().map(path_of);
+                    let is_look = |line: &str| path.is_some_and(|path| line.contains(&format!("GET {path} ")));
+                    let output = own.last_lines_without(LAST_LINES, is_look);
                     return Err(StartError::NotReady { seconds, what, output });
                 }
             }
@@ -192,6 +196,12 @@ async fn probe(port: u16) -> ProbeResult {
 
 fn health_address(http: &str, port: u16) -> String {
     if http.starts_with('/') { format!("http://127.0.0.1:{port}{http}") } else { http.to_owned() }
+}
+
+/// The path of a health address, which may be no more than that.
+fn path_of(http: &str) -> &str {
+    let after = http.split_once("://").map_or(http, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
+    if after.is_empty() { "/" } else { after }
 }
 
 /// Whether the output says that another program has the port.

@@ -44,7 +44,11 @@ pub enum StartError {
 }
 
 fn output_end(output: &Option<String>) -> String {
-    output.as_ref().map_or("; it printed nothing".to_owned(), |lines| format!("; its output ends with:\n{lines}"))
+    match output.as_deref() {
+        None => "; it printed nothing".to_owned(),
+        Some("") => "; it printed nothing but its log of these requests".to_owned(),
+        Some(lines) => format!("; its output ends with:\n{lines}"),
+    }
 }
 
 impl StartError {
