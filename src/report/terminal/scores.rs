@@ -168,9 +168,7 @@ fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
     for group in groups.iter().filter(|group| group.failed_ms > 0.0) {
         let of = if groups.len() > 1 { format!(", {}", run.names.group(group)) } else { String::new() };
         let (took, waited) = (group.failed_ms, group.waited_ms);
-        let words = format!(
-            "failed tries{of}: they took {took:.0} ms, and waiting after them {waited:.0} ms, beside the timing"
-        );
+        let words = format!("failed tries{of}: {took:.0} ms, and {waited:.0} ms of waiting, beside the timing");
         page.paragraph(2, Ink::dim, &words);
     }
 }
