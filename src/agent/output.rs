@@ -194,7 +194,7 @@ mod tests {
     #[tokio::test]
     async fn no_part_of_a_secret_is_kept_wherever_the_cut_goes() {
         let secret = "hunter2-and-more";
-        let output = Output::new(Redactor::of([&Secret::new(secret), &Secret::new("")]), None);
+        let output = Output::new(Redactor::new([&Secret::new(secret), &Secret::new("")]), None);
         assert_eq!(collect(&output, b"it is hunter2-and-more!").await.beginning, "it is ***!");
         for shift in 0..=secret.len() {
             let text = format!(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::args::RunArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::outputs::{self, Output, OutputFile, StoredPrompts};
+use super::outputs::{self, OutputFile, OutputRun, StoredPrompts};
 use super::printer::Printer;
 use super::signals::Kept;
 use crate::record::{Overview, RunSummary, Verdict};
@@ -34,27 +34,27 @@ impl EndedRun {
         self.overview.summary.verdict
     }
 
-    fn output(&self) -> Output<'_, JournalFile> {
-        Output { run: &self.run, prompts: &self.prompts, overview: &self.overview }
+    fn output(&self) -> OutputRun<'_, JournalFile> {
+        OutputRun { run: &self.run, prompts: &self.prompts, overview: &self.overview }
     }
 }
 
 /// Writes all runs to the files of `-o`; nothing where there are none.
 pub(super) fn write(files: &[OutputFile], runs: &[EndedRun]) -> Result<(), CliError> {
-    let runs: Vec<Output<'_, JournalFile>> = runs.iter().map(EndedRun::output).collect();
+    let runs: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(EndedRun::output).collect();
     if runs.is_empty() { Ok(()) } else { outputs::write(files, &runs) }
 }
 
 /// Prints all runs as one document, where `-o -` asks for it.
 pub(super) fn print(files: &[OutputFile], runs: &[EndedRun], printer: &Printer) -> Result<(), CliError> {
-    let runs: Vec<Output<'_, JournalFile>> = runs.iter().map(EndedRun::output).collect();
+    let runs: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(EndedRun::output).collect();
     let document = if runs.is_empty() { None } else { outputs::document(files, &runs)? };
     document.map_or(Ok(()), |document| printer.data(&document))
 }
 
 /// How runs are shown.
 #[derive(Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct RunDisplay<'a> {
     pub(super) args: &'a RunArgs,
     pub(super) context: &'a Context,
     pub(super) printer: &'a Printer,
@@ -64,11 +64,11 @@ pub(super) struct Shown<'a> {
     pub(super) is_piped: bool,
 }
 
-impl Shown<'_> {
+impl RunDisplay<'_> {
     /// Shows a run; of several jobs one that passed is a line, unless everything is to be shown. Returns what went wrong
     /// with keeping it.
     pub(super) fn report(&self, ended: &mut EndedRun) -> Result<Option<CliError>, CliError> {
-        let Shown { args, context, printer, is_only, .. } = *self;
+        let RunDisplay { args, context, printer, is_only, .. } = *self;
         let EndedRun { path, run, overview, gathered, summary_written, .. } = ended;
         let verdict = overview.summary.verdict;
         let mut printed = Ok(());
@@ -163,11 +163,11 @@ pub(super) fn kept_at_once(
         let read = |id: &String| {
             let mut run = RunsFolder::at(&runs).open(Some(id)).ok()?.with_redactor(redactor.clone());
             let overview = run.read(|_, _| {}).ok()?;
-            let prompts = StoredPrompts::of(&run);
+            let prompts = StoredPrompts::from_run(&run);
             Some((run, prompts, overview))
         };
         let read: Vec<_> = ids.iter().map(read).collect::<Option<_>>()?;
-        let runs: Vec<_> = read.iter().map(|(run, prompts, overview)| Output { run, prompts, overview }).collect();
+        let runs: Vec<_> = read.iter().map(|(run, prompts, overview)| OutputRun { run, prompts, overview }).collect();
         outputs::write_at_once(&files, &runs).ok()
     };
     Kept { words, write: Arc::new(write), written }

@@ -96,14 +96,17 @@ fn check_writable(path: &Path) -> io::Result<()> {
 }
 
 /// A run that is written to files.
-pub(super) struct Output<'a, R> {
+pub(super) struct OutputRun<'a, R> {
     pub(super) run: &'a R,
     pub(super) prompts: &'a StoredPrompts,
     pub(super) overview: &'a Overview,
 }
 
 /// The runs as one document for standard output, where one of the files is that.
-pub(super) fn document<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) -> Result<Option<String>, CliError> {
+pub(super) fn document<R: StoredRun>(
+    files: &[OutputFile],
+    runs: &[OutputRun<'_, R>],
+) -> Result<Option<String>, CliError> {
     let Some(file) = files.iter().find(|file| file.is_stdout()) else { return Ok(None) };
     let mut json = Vec::new();
     write_one(file, runs, &mut json)?;
@@ -111,7 +114,7 @@ pub(super) fn document<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>
 }
 
 /// Writes the runs, all of them to each of these files.
-pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) -> Result<(), CliError> {
+pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[OutputRun<'_, R>]) -> Result<(), CliError> {
     for file in files.iter().filter(|file| !file.is_stdout()) {
         let unwritable = |source| CliError::Unwritable { path: file.path.clone(), source, help: None };
         let mut options = File::options();
@@ -125,7 +128,7 @@ pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) 
 }
 
 /// The same for a process that may end meanwhile: a file that was there before is replaced by a whole one, or not at all.
-pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[Output<'_, R>]) -> Result<(), CliError> {
+pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[OutputRun<'_, R>]) -> Result<(), CliError> {
     for file in files.iter().filter(|file| !file.is_stdout()) {
         let mut text = Vec::new();
         write_one(file, runs, &mut text)?;
@@ -139,15 +142,15 @@ pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[Output<'
     Ok(())
 }
 
-fn write_one<R: StoredRun>(file: &OutputFile, runs: &[Output<'_, R>], to: impl Write) -> Result<(), CliError> {
-    let runs: Vec<WrittenRun<'_, StoreError>> = runs.iter().map(Output::written).collect();
+fn write_one<R: StoredRun>(file: &OutputFile, runs: &[OutputRun<'_, R>], to: impl Write) -> Result<(), CliError> {
+    let runs: Vec<WrittenRun<'_, StoreError>> = runs.iter().map(OutputRun::written).collect();
     file.format.write(&runs, to).map_err(|error| match error {
         DocumentError::Read(error) => error.into(),
         DocumentError::Write(source) => CliError::Unwritable { path: file.path.clone(), source, help: None },
     })
 }
 
-impl<R: StoredRun> Output<'_, R> {
+impl<R: StoredRun> OutputRun<'_, R> {
     /// For whoever writes it: its trials are read as often as the format needs them.
     pub(super) fn written(&self) -> WrittenRun<'_, StoreError> {
         WrittenRun {
@@ -167,7 +170,7 @@ pub(super) struct StoredPrompts {
 
 impl StoredPrompts {
     /// Those of a run that was read.
-    pub(super) fn of(run: &JournalFile) -> StoredPrompts {
+    pub(super) fn from_run(run: &JournalFile) -> StoredPrompts {
         let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
         StoredPrompts { job, templates: Templates::from_sources(run.templates.clone()) }
     }

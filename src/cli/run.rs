@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use super::args::RunArgs;
 use super::certificates;
 use super::context::Context;
-use super::ended::{self, EndedRun, Shown, kept_at_once};
+use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
 use super::outputs::{OutputFile, StoredPrompts, check_outputs};
 use super::planning::{Planned, plan_all};
@@ -60,7 +60,7 @@ impl Jobs<'_> {
     async fn run_all(&mut self, jobs: Vec<Planned>) -> Result<Verdict, CliError> {
         let is_piped = self.outputs.iter().any(OutputFile::is_stdout);
         let (is_only, args) = (self.planned == 1, self.args);
-        let shown = Shown { args, context: self.context, printer: self.printer, is_only, is_piped };
+        let shown = RunDisplay { args, context: self.context, printer: self.printer, is_only, is_piped };
         let (mut failure, mut troubles) = (None, Vec::new());
         for planned in jobs {
             // The last report waits for the files of `-o`: whoever reads it may be slow.
@@ -162,7 +162,7 @@ impl Jobs<'_> {
         let mut gathered = Gathered::default();
         let overview = stored.read(|group, trial| gathered.add(group, trial))?;
         let summary_written = stored.write_summary(&overview.summary);
-        let prompts = StoredPrompts::of(&stored);
+        let prompts = StoredPrompts::from_run(&stored);
         Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written })
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::args::ShowArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::outputs::{self, Output, OutputFile, StoredPrompts, check_outputs};
+use super::outputs::{self, OutputFile, OutputRun, StoredPrompts, check_outputs};
 use super::printer::Printer;
 use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::report::{self, Gathered};
@@ -28,7 +28,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
         printer.note(&format!("note: {note}"));
     }
     let cases = args.case.as_deref().map(|case| cases(case, &overview)).transpose()?;
-    let prompts = StoredPrompts::of(&run);
+    let prompts = StoredPrompts::from_run(&run);
     let shown = Shown { args, context, printer, run: &run, overview: &overview, prompts: &prompts, cases };
     match (args.json, args.turns) {
         (true, _) => shown.json()?,
@@ -40,7 +40,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
             }
         }
     }
-    outputs::write(&files, &[Output { run: &run, prompts: &prompts, overview: &overview }])?;
+    outputs::write(&files, &[OutputRun { run: &run, prompts: &prompts, overview: &overview }])?;
     Ok(overview.summary.verdict.exit_status())
 }
 

@@ -36,25 +36,25 @@ struct State {
 
 /// The answer to a conversation that wants to try.
 #[derive(Debug, PartialEq)]
-enum Turn {
+enum NextTurn {
     Now,
     At(f64),
     AfterOthers,
 }
 
 impl State {
-    fn turn(&mut self, conversation: u64, now: f64) -> Turn {
+    fn turn(&mut self, conversation: u64, now: f64) -> NextTurn {
         if self.waiting.front() != Some(&conversation) {
-            return Turn::AfterOthers;
+            return NextTurn::AfterOthers;
         }
         let tried = self.trying.map_or(f64::NEG_INFINITY, |(_, since)| since + REFUSED_WITHIN);
         let ready = self.ready_at.max(self.asked_until).max(tried);
         if ready > now {
-            return Turn::At(ready);
+            return NextTurn::At(ready);
         }
         self.waiting.pop_front();
         self.trying = Some((conversation, now));
-        Turn::Now
+        NextTurn::Now
     }
 
     fn leave(&mut self, conversation: u64) {
@@ -121,13 +121,13 @@ impl Waitlist {
             let now = limiter.now();
             let turn = unpoisoned(&self.state).turn(conversation, now);
             match turn {
-                Turn::Now => {
+                NextTurn::Now => {
                     // Who comes next learns when it is its turn.
                     self.changed.notify_waiters();
                     return;
                 }
-                Turn::AfterOthers => changed.await,
-                Turn::At(moment) => {
+                NextTurn::AfterOthers => changed.await,
+                NextTurn::At(moment) => {
                     limiter.report_wait(now, moment);
                     let wait = Duration::try_from_secs_f64(moment - now).unwrap_or_default();
                     tokio::select! {
@@ -147,19 +147,19 @@ mod tests {
     #[test]
     fn one_tries_at_a_time_and_whoever_is_refused_goes_to_the_end() {
         let mut list = State { waiting: VecDeque::from([1, 2, 3]), ..State::default() };
-        assert_eq!(list.turn(2, 0.0), Turn::AfterOthers);
-        assert_eq!(list.turn(1, 0.0), Turn::Now);
-        assert_eq!(list.turn(2, 0.1), Turn::At(REFUSED_WITHIN), "who waits for a reply that long is being served");
+        assert_eq!(list.turn(2, 0.0), NextTurn::AfterOthers);
+        assert_eq!(list.turn(1, 0.0), NextTurn::Now);
+        assert_eq!(list.turn(2, 0.1), NextTurn::At(REFUSED_WITHIN), "who waits for a reply that long is being served");
         list.refused(1, 0.2, &BackoffPolicy::AGENT, None);
-        assert_eq!(list.turn(2, 0.2), Turn::At(0.45));
-        assert_eq!(list.turn(2, 0.5), Turn::Now);
+        assert_eq!(list.turn(2, 0.2), NextTurn::At(0.45));
+        assert_eq!(list.turn(2, 0.5), NextTurn::Now);
         list.refused(2, 0.5, &BackoffPolicy::AGENT, Some(5.0));
-        assert_eq!(list.turn(3, 0.6), Turn::At(5.5), "the agent asked for it");
+        assert_eq!(list.turn(3, 0.6), NextTurn::At(5.5), "the agent asked for it");
         list.reset_pauses();
-        assert_eq!(list.turn(3, 0.6), Turn::At(5.5));
-        assert_eq!(list.turn(3, 5.5), Turn::Now);
+        assert_eq!(list.turn(3, 0.6), NextTurn::At(5.5));
+        assert_eq!(list.turn(3, 5.5), NextTurn::Now);
         list.leave(3);
-        assert_eq!(list.turn(1, 5.6), Turn::Now, "it was answered");
+        assert_eq!(list.turn(1, 5.6), NextTurn::Now, "it was answered");
         list.leave(1);
         list.leave(2);
         assert!(list.waiting.is_empty() && list.trying.is_none());

@@ -52,10 +52,10 @@ impl PriceTable {
     /// The embedded prices.
     pub fn embedded() -> PriceTable {
         // A test reads it.
-        PriceTable::read(include_str!("prices.yml")).unwrap_or_else(|_| PriceTable::of(String::new(), BTreeMap::new()))
+        PriceTable::read(include_str!("prices.yml")).unwrap_or_else(|_| PriceTable::new(String::new(), BTreeMap::new()))
     }
 
-    fn of(dated: String, models: BTreeMap<String, Price>) -> PriceTable {
+    fn new(dated: String, models: BTreeMap<String, Price>) -> PriceTable {
         PriceTable { dated, models, own: BTreeSet::new(), elsewhere: BTreeSet::new() }
     }
 
@@ -82,7 +82,7 @@ impl PriceTable {
                 return Err(PricesError::Rate { model: name.clone(), rate });
             }
         }
-        Ok(PriceTable::of(dated.unwrap_or_default(), models))
+        Ok(PriceTable::new(dated.unwrap_or_default(), models))
     }
 
     /// These prices, before those that are known already.

@@ -122,7 +122,7 @@ impl Plan {
     ///
     /// # Errors
     /// Everything that cannot work, all at once.
-    pub fn of_judge(mut job: Job, wanted: Overrides, surroundings: Environment) -> Result<Plan, Vec<Refusal>> {
+    pub fn for_judge(mut job: Job, wanted: Overrides, surroundings: Environment) -> Result<Plan, Vec<Refusal>> {
         job.persona.model = Model::new(ModelName::Scripted);
         let mut refusals = models::choose(&mut job, &wanted, &surroundings.variables);
         job.limits.replace(wanted.limits);

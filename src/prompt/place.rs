@@ -38,7 +38,7 @@ impl PromptPlace {
     }
 
     /// The place of an error, as far as it is known.
-    pub(super) fn of_error(file: &str, text: &str, error: &Error) -> PromptPlace {
+    pub(super) fn from_error(file: &str, text: &str, error: &Error) -> PromptPlace {
         let line_start = |line: usize| text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
         let line = error.line().unwrap_or(1);
         let at_line = || {

@@ -126,7 +126,7 @@ impl Templates {
             innermost = inner;
         }
         let at = innermost.name().filter(|name| self.sources.contains_key(*name)).unwrap_or(name);
-        let place = self.place(at, |file, text| PromptPlace::of_error(file, text, innermost));
+        let place = self.place(at, |file, text| PromptPlace::from_error(file, text, innermost));
         PromptError { message: describe(at, innermost), place }
     }
 

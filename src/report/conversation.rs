@@ -60,7 +60,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
 
 /// The title of a trial above its conversation.
 pub(super) fn title(run: &Overview, trial: &TrialRecord) -> String {
-    let (names, id) = (TrialNames::of_run(run), &trial.trial);
+    let (names, id) = (TrialNames::from_run(run), &trial.trial);
     let case = if names.tell_cases() { format!("{} · ", plain(&id.case)) } else { String::new() };
     let repeat = if names.are_grouped() { format!(" · {}", id.repeat) } else { String::new() };
     format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.label())

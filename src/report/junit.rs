@@ -59,9 +59,9 @@ impl Counts {
 
 fn count<E>(run: &WrittenRun<'_, E>) -> Result<Counts, E> {
     let mut counts = Counts::default();
-    counts.add(&TestResult::of_run(run.overview));
+    counts.add(&TestResult::from_run(run.overview));
     for trial in (run.trials)() {
-        counts.add(&TestResult::of_trial(&trial?, run.overview));
+        counts.add(&TestResult::from_trial(&trial?, run.overview));
     }
     Ok(counts)
 }
@@ -83,7 +83,7 @@ enum TestResult {
 }
 
 impl TestResult {
-    fn of_run(run: &Overview) -> TestResult {
+    fn from_run(run: &Overview) -> TestResult {
         let (word, rest) = verdict_words(run);
         let message = if rest.is_empty() { word.to_owned() } else { format!("{word}: {rest}") };
         match run.summary.verdict {
@@ -93,7 +93,7 @@ impl TestResult {
         }
     }
 
-    fn of_trial(trial: &TrialRecord, run: &Overview) -> TestResult {
+    fn from_trial(trial: &TrialRecord, run: &Overview) -> TestResult {
         if let Some(Outcome::AgentFailed { error }) = &trial.outcome {
             return TestResult::Failure { kind: "agent failed", message: error.clone() };
         }
@@ -152,12 +152,12 @@ fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> Doc
             xml.open("      <property", &[("name", &name), ("value", &value)], "/>\n")?;
         }
         xml.raw("    </properties>\n")?;
-        xml.test([job, "verdict", "0.000"], &TestResult::of_run(overview), "")
+        xml.test([job, "verdict", "0.000"], &TestResult::from_run(overview), "")
     };
     head().map_err(DocumentError::Write)?;
     for trial in (run.trials)() {
         let trial = trial.map_err(DocumentError::Read)?;
-        let result = TestResult::of_trial(&trial, overview);
+        let result = TestResult::from_trial(&trial, overview);
         let id = &trial.trial;
         let name = format!("{} · {} · #{}", id.model, id.condition.label(), id.repeat);
         let took = trial.started_at.zip(trial.finished_at).map_or(0.0, |(from, to)| between(from, to));

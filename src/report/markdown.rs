@@ -34,7 +34,7 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
     for run in runs {
         let mut room = write(&heading(run.overview))?;
         let (mut shown, mut left_out) = (0, 0);
-        let (names, gate) = (TrialNames::of_run(run.overview), run.overview.summary.provenance.min_score);
+        let (names, gate) = (TrialNames::from_run(run.overview), run.overview.summary.provenance.min_score);
         for trial in (run.trials)() {
             let trial = trial.map_err(DocumentError::Read)?;
             let lost = losses(&trial, names, gate);

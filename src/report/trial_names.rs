@@ -25,7 +25,7 @@ impl TrialNames {
     }
 
     /// The names of a run's groups of trials, and of their trials.
-    pub fn of_run(run: &Overview) -> TrialNames {
+    pub fn from_run(run: &Overview) -> TrialNames {
         let others = |is_other: fn(&TrialGroup, &TrialGroup) -> bool| {
             run.groups.first().is_some_and(|first| run.groups.iter().any(|group| is_other(first, group)))
         };

@@ -24,7 +24,7 @@ pub(super) struct Budget {
     /// The rate limit of the agent under test.
     target_limiter: TargetLimiter,
     prices: PriceTable,
-    trials: Mutex<Trials>,
+    trials: Mutex<AdmittedTrials>,
     trial_ended: Notify,
     pub(super) clock: Clock,
     pub(super) rng_seed: u64,
@@ -33,7 +33,7 @@ pub(super) struct Budget {
 }
 
 #[derive(Default)]
-struct Trials {
+struct AdmittedTrials {
     running: BTreeMap<u32, Amount>,
     /// The cost of the most expensive finished trial.
     costliest: Amount,
@@ -139,7 +139,7 @@ impl Budget {
         Amount { dollars, tokens }
     }
 
-    fn trials(&self) -> MutexGuard<'_, Trials> {
+    fn trials(&self) -> MutexGuard<'_, AdmittedTrials> {
         self.trials.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -67,7 +67,7 @@ impl From<Stop> for SetupError {
 /// Runs a trial that may begin, and appends its outcome to the sink.
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
     let number = trial.id.number;
-    let mut under_way = UnderWay { engine, number, listener: Listener::default(), output_is_kept: false };
+    let mut under_way = Unfinished { engine, number, listener: Listener::default(), output_is_kept: false };
     engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall() })?;
     engine.sink.kept(Durability::Process).await?;
     let (outcome, scorecard) = match attempt(engine, trial, &under_way.listener).await {
@@ -81,14 +81,14 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
 }
 
 /// A trial that is under way. When it is dropped too, the agent's output is recorded, and its part of the budget released.
-struct UnderWay<'a> {
+struct Unfinished<'a> {
     engine: &'a Engine,
     number: u32,
     listener: Listener,
     output_is_kept: bool,
 }
 
-impl UnderWay<'_> {
+impl Unfinished<'_> {
     fn keep_output(&mut self) -> io::Result<()> {
         match self.listener.output().filter(|_| !std::mem::replace(&mut self.output_is_kept, true)) {
             Some(output) => self.engine.sink.append(Entry::AgentOutput { trial: self.number, output }),
@@ -97,7 +97,7 @@ impl UnderWay<'_> {
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         // A sink that fails now has failed before, or fails at the next entry.
         let _ = self.keep_output();

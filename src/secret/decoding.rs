@@ -23,12 +23,12 @@ struct Escape {
 
 impl Decoded {
     /// One layer less: `%253A` becomes `%3A`. `None` where nothing is encoded.
-    pub(super) fn of(bytes: &[u8]) -> Option<Decoded> {
+    pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
         Decoded::at(bytes, memchr3_iter(b'%', b'&', b'\\', bytes), escape)
     }
 
     /// The same for the escapes of JSON alone.
-    pub(super) fn of_json(bytes: &[u8]) -> Option<Decoded> {
+    pub(super) fn decode_json(bytes: &[u8]) -> Option<Decoded> {
         Decoded::at(bytes, memchr_iter(b'\\', bytes), escape)
     }
 
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     fn decoded(text: &str) -> Option<String> {
-        Decoded::of(text.as_bytes()).map(|decoded| String::from_utf8_lossy(&decoded.bytes).into_owned())
+        Decoded::decode(text.as_bytes()).map(|decoded| String::from_utf8_lossy(&decoded.bytes).into_owned())
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn the_place_of_a_part_is_that_of_its_escapes() {
         let text = "ab%20cd&#8364;e";
-        let decoded = Decoded::of(text.as_bytes()).unwrap();
+        let decoded = Decoded::decode(text.as_bytes()).unwrap();
         let euro = String::from_utf8_lossy(&decoded.bytes).find('€').unwrap();
         for (part, origin) in [(0..2, "ab"), (1..4, "b%20c"), (2..3, "%20"), (3..5, "cd"), (euro..euro + 1, "&#8364;")]
         {
@@ -261,7 +261,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_survived_and_every_place_is_within_them(text in r#"([%&\\#;xu{}0-9a-f]|amp;|ö){0,40}"#) {
-            if let Some(decoded) = Decoded::of(text.as_bytes()) {
+            if let Some(decoded) = Decoded::decode(text.as_bytes()) {
                 for at in 0..decoded.bytes.len() {
                     let origin = decoded.origin(at..at + 1);
                     prop_assert!(origin.start < origin.end && origin.end <= text.len());

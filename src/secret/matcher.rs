@@ -41,7 +41,7 @@ struct Patterns {
 }
 
 impl Patterns {
-    fn of(exact: Vec<Vec<u8>>, within_base64: Vec<Vec<u8>>) -> Result<Patterns, BuildError> {
+    fn new(exact: Vec<Vec<u8>>, within_base64: Vec<Vec<u8>>) -> Result<Patterns, BuildError> {
         let count = exact.len();
         let patterns = [exact, within_base64].concat();
         // What can't begin a pattern is skipped in any kind; this one is built four times as fast as those that `auto` takes.
@@ -90,11 +90,11 @@ pub(super) struct Matcher {
 
 impl Matcher {
     /// `None` where the automaton can't be built: with patterns of these sizes that does not happen.
-    pub(super) fn of(secrets: &BTreeSet<String>) -> Option<Matcher> {
+    pub(super) fn new(secrets: &BTreeSet<String>) -> Option<Matcher> {
         let mut all = Spellings::default();
         let mut folded = Vec::new();
         for secret in secrets {
-            let spellings = Spellings::of(secret);
+            let spellings = Spellings::new(secret);
             all.exact.extend(spellings.exact);
             all.within_base64.extend(spellings.within_base64);
             folded.extend(spellings.folded);
@@ -102,8 +102,8 @@ impl Matcher {
         }
         let is_escaped = |secret: &String| secret.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
         Some(Matcher {
-            patterns: Patterns::of(all.exact, all.within_base64).ok()?,
-            folded: Patterns::of(folded, all.folded_base64).ok()?,
+            patterns: Patterns::new(all.exact, all.within_base64).ok()?,
+            folded: Patterns::new(folded, all.folded_base64).ok()?,
             secrets: secrets.iter().cloned().collect(),
             usual_escapes_matter: secrets.iter().any(is_escaped),
         })
@@ -161,7 +161,7 @@ impl Matcher {
             && self.may_be_encoded(bytes)
         {
             let was_json = std::mem::replace(&mut is_json, false);
-            let layer = if was_json { Decoded::of_json(bytes) } else { Decoded::of(bytes) };
+            let layer = if was_json { Decoded::decode_json(bytes) } else { Decoded::decode(bytes) };
             let Some(layer) = layer else { if was_json { continue } else { break } };
             let found = self.found(&layer.bytes);
             layers.push(layer);

@@ -44,7 +44,7 @@ struct Known {
 
 impl Redactor {
     /// A redactor that knows these.
-    pub fn of<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Redactor {
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Redactor {
         let redactor = Redactor::default();
         redactor.learn_all(secrets.into_iter().map(Secret::expose));
         redactor
@@ -274,7 +274,7 @@ impl Redactor {
         }
         // Made without holding the lock: whatever fails in here is told through this redactor.
         let secrets = self.0.read().unwrap_or_else(PoisonError::into_inner).secrets.clone();
-        let made = Matcher::of(&secrets).map(Arc::new);
+        let made = Matcher::new(&secrets).map(Arc::new);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.secrets.len() == secrets.len() {
             known.matcher = made.clone();

@@ -31,10 +31,12 @@ pub(super) struct Spellings {
 }
 
 impl Spellings {
-    pub(super) fn of(secret: &str) -> Spellings {
+    pub(super) fn new(secret: &str) -> Spellings {
         let mut forms = vec![secret.as_bytes().to_vec()];
         // What looks like an escape in the secret itself is decoded together with those around it.
-        while let (true, Some(decoded)) = (forms.len() < MOST_LAYERS, forms.last().and_then(|form| Decoded::of(form))) {
+        while let (true, Some(decoded)) =
+            (forms.len() < MOST_LAYERS, forms.last().and_then(|form| Decoded::decode(form)))
+        {
             if decoded.bytes.len() < LEAST_DECODED {
                 break;
             }

@@ -47,7 +47,7 @@ impl<T: Transport + DeserializeOwned> Client<T> {
 pub fn context() -> AgentContext {
     let (first_delay, short) = (Duration::from_millis(1), Duration::from_millis(2));
     let retry = RetryPolicy { tries: 4, first_delay, max_delay: short, retry_after_cap: short };
-    let redactor = Redactor::of([&Secret::new("hush-key")]);
+    let redactor = Redactor::new([&Secret::new("hush-key")]);
     AgentContext {
         api_key: Some(Secret::new("hush-key")),
         folder: std::env::temp_dir(),

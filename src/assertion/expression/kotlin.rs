@@ -33,23 +33,23 @@ impl Translation {
 /// The script in Rhai's spelling; `None` if nothing in it looks like Kotlin.
 pub(super) fn translate(script: &str) -> Option<Translation> {
     let tokens = tokens(script);
-    let mut writer = Writer { script, tokens: &tokens, found: None, open_range: None };
+    let mut writer = RhaiWriter { script, tokens: &tokens, found: None, open_range: None };
     let rhai = writer.span(0, tokens.len(), 0, script.len());
-    let Writer { found, open_range, .. } = writer;
+    let RhaiWriter { found, open_range, .. } = writer;
     found.map(|(found, at)| Translation { rhai, found, at, open_range })
 }
 
 /// Keywords that a block follows.
 const HEADS: [&str; 5] = ["if", "for", "while", "until", "switch"];
 
-struct Writer<'a> {
+struct RhaiWriter<'a> {
     script: &'a str,
     tokens: &'a [Lexeme<'a>],
     found: Option<(&'static str, usize)>,
     open_range: Option<String>,
 }
 
-impl Writer<'_> {
+impl RhaiWriter<'_> {
     fn note(&mut self, found: &'static str, at: usize) {
         if self.found.is_none_or(|(_, first)| at < first) {
             self.found = Some((found, at));

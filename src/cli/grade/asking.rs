@@ -125,7 +125,7 @@ impl Asking<'_> {
         let file =
             self.args.job.as_ref().map_or_else(|| run.path().display().to_string(), |job| job.display().to_string());
         let refused = |refusals: Vec<Refusal>| CliError::Refused(vec![RefusedJob::new(file.clone(), None, refusals)]);
-        let plan = Plan::of_judge(again.job.clone(), wanted, environment).map_err(refused)?;
+        let plan = Plan::for_judge(again.job.clone(), wanted, environment).map_err(refused)?;
         if again.templates.is_none() {
             let what =
                 "an earlier version kept the run without the judge's template, and that of today is another".to_owned();

@@ -10,7 +10,7 @@ use super::args::GradeArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs::{self, Loaded};
-use super::outputs::{self, Output, OutputFile, StoredPrompts, check_outputs};
+use super::outputs::{self, OutputFile, OutputRun, StoredPrompts, check_outputs};
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
@@ -66,7 +66,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
         }
     }
     // All of them are in each file.
-    let outputs: Vec<_> = to_write.iter().map(Regraded::output).collect();
+    let outputs: Vec<_> = to_write.iter().map(GradedRun::output).collect();
     if !outputs.is_empty() {
         outputs::write(&files, &outputs)?;
     }
@@ -86,7 +86,7 @@ fn grade_run<'a>(
     mut run: JournalFile,
     corrected: Option<&Loaded>,
     asking: Option<&Asking<'_>>,
-) -> Result<Option<Regraded<'a>>, CliError> {
+) -> Result<Option<GradedRun<'a>>, CliError> {
     let planned = run.planned()?;
     let kept = match &run.job {
         Some(kept) => {
@@ -142,9 +142,9 @@ fn grade_run<'a>(
     printer.data(&again.difference(&before, &overview))?;
     let kept = run.write_grading(number, &overview.summary)?;
     printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
-    let prompts = StoredPrompts::of(&run);
+    let prompts = StoredPrompts::from_run(&run);
     let run = RegradedRun { run, again: RefCell::new(again) };
-    Ok(Some(Regraded { run, prompts, overview }))
+    Ok(Some(GradedRun { run, prompts, overview }))
 }
 
 /// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.
@@ -162,15 +162,15 @@ fn unreadable(run: &JournalFile, why: &str) -> CliError {
 }
 
 /// What became of a run.
-struct Regraded<'a> {
+struct GradedRun<'a> {
     run: RegradedRun<'a>,
     prompts: StoredPrompts,
     overview: Overview,
 }
 
-impl<'a> Regraded<'a> {
-    fn output(&self) -> Output<'_, RegradedRun<'a>> {
-        Output { run: &self.run, prompts: &self.prompts, overview: &self.overview }
+impl<'a> GradedRun<'a> {
+    fn output(&self) -> OutputRun<'_, RegradedRun<'a>> {
+        OutputRun { run: &self.run, prompts: &self.prompts, overview: &self.overview }
     }
 }
 

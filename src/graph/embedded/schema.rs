@@ -1,6 +1,6 @@
 //! Statements that must not reach the engine: schema commands, and what it would answer wrongly.
 
-use super::catalog::{Command, command};
+use super::catalog::{SchemaCommand, command};
 use super::gap;
 use super::stages::groups;
 use crate::cypher::{Statement, TokenKind};
@@ -12,7 +12,7 @@ pub(super) enum Dispatch {
     /// The engine runs it.
     Run,
     /// It is about an index or a constraint.
-    Schema(Command),
+    Schema(SchemaCommand),
     /// `EXPLAIN`: the engine only compiles the rest, and there are no rows.
     Compile,
 }

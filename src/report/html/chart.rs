@@ -11,16 +11,16 @@ pub(super) struct Chart {
     height: f64,
     title: String,
     description: String,
-    lines: Vec<Line>,
+    lines: Vec<ChartLine>,
     rects: Vec<Rect>,
     dots: Vec<Dot>,
     /// Lines that stand before everything else.
-    marks: Vec<Line>,
+    marks: Vec<ChartLine>,
     texts: Vec<Label>,
 }
 
 #[derive(Debug, Serialize)]
-struct Line {
+struct ChartLine {
     class: &'static str,
     x1: f64,
     y1: f64,
@@ -78,7 +78,13 @@ pub(super) fn latencies(groups: Series) -> Option<Chart> {
         let (median, most) = (at(0.5), at(0.95));
         let step = times.len().div_ceil(DOTS).max(1);
         chart.dots.extend(times.iter().step_by(step).map(|time| Dot { x: scale(*time), y }));
-        chart.marks.push(Line { class: "middle", x1: scale(median), y1: y - 10.0, x2: scale(median), y2: y + 10.0 });
+        chart.marks.push(ChartLine {
+            class: "middle",
+            x1: scale(median),
+            y1: y - 10.0,
+            x2: scale(median),
+            y2: y + 10.0,
+        });
         chart.name(&name, y);
         let end = WIDTH - MARGIN + 8.0;
         let text = format!("median {}", duration(median / 1000.0));
@@ -171,7 +177,7 @@ impl Chart {
         for tick in 0..=(end / step).round() as u32 {
             let value = f64::from(tick) * step;
             let x = scale(value);
-            chart.lines.push(Line { class: "grid", x1: x, y1: 0.0, x2: x, y2: bottom });
+            chart.lines.push(ChartLine { class: "grid", x1: x, y1: 0.0, x2: x, y2: bottom });
             chart.texts.push(Label { class: "", x, y: bottom + 16.0, anchor: "middle", text: shown(value) });
         }
         (chart, scale)

@@ -20,7 +20,7 @@ use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
 use super::{count, plain};
 use crate::record::DocumentError;
-use run::{Gathering, Job, RunView};
+use run::{Gathering, JobView, RunView};
 use trial::TrialView;
 
 /// Conversations have so much room in the page: those that lost something all of it, all others a part.
@@ -31,9 +31,9 @@ const ROOM_OF_LINES: usize = 40 << 20;
 
 /// Writes a page about these runs.
 pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> DocumentResult<E> {
-    let page = Templates::new();
+    let page = PageTemplates::new();
     let mut put = |text: String| to.write_all(text.as_bytes()).map_err(DocumentError::Write);
-    let jobs: Vec<Job> = runs.iter().map(|run| Job::of(run.overview)).collect();
+    let jobs: Vec<JobView> = runs.iter().map(|run| JobView::new(run.overview)).collect();
     let head = Head { title: title(runs), digest: style::digest(), style: style::STYLE, runs: &jobs };
     put(page.render("head.html", &head)?)?;
     for (run, number) in runs.iter().zip(1..) {
@@ -44,7 +44,7 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
 }
 
 fn write_run<E>(
-    page: &Templates,
+    page: &PageTemplates,
     run: &WrittenRun<'_, E>,
     (number, is_one_of_several): (usize, bool),
     put: &mut impl FnMut(String) -> DocumentResult<E>,
@@ -77,7 +77,7 @@ fn write_run<E>(
         cases[place].1.push(text.into_boxed_str());
     }
     for (place, (name, trials)) in cases.into_iter().enumerate() {
-        put(page.render("case.html", &Case { anchor: format!("r{number}-c{place}"), name })?)?;
+        put(page.render("case.html", &CaseView { anchor: format!("r{number}-c{place}"), name })?)?;
         for trial in trials {
             put(trial.into_string())?;
         }
@@ -87,7 +87,7 @@ fn write_run<E>(
         let words = count(room.not_listed, "conversation");
         put(format!("<p class=\"card\">{words} more have no room in this page: they are in the record.</p>\n"))?;
     }
-    put(page.render("run-end.html", &run::MadeOf::of(run.overview, is_one_of_several))?)
+    put(page.render("run-end.html", &run::MadeOf::new(run.overview, is_one_of_several))?)
 }
 
 /// The room that is left for conversations.
@@ -126,12 +126,12 @@ struct Head<'a> {
     title: String,
     digest: String,
     style: &'a str,
-    runs: &'a [Job],
+    runs: &'a [JobView],
 }
 
 /// The beginning of a case, whose conversations follow.
 #[derive(Serialize)]
-struct Case {
+struct CaseView {
     anchor: String,
     name: String,
 }
@@ -146,10 +146,10 @@ fn title<E>(runs: &[WrittenRun<'_, E>]) -> String {
 }
 
 /// The templates of the page.
-struct Templates(Environment<'static>);
+struct PageTemplates(Environment<'static>);
 
-impl Templates {
-    fn new() -> Templates {
+impl PageTemplates {
+    fn new() -> PageTemplates {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -164,7 +164,7 @@ impl Templates {
             // They are tested; one that is not there can't be rendered, and says so.
             let _ = environment.add_template(name, text);
         }
-        Templates(environment)
+        PageTemplates(environment)
     }
 
     fn render<E>(&self, name: &str, view: &impl Serialize) -> Result<String, DocumentError<E>> {

@@ -21,7 +21,7 @@ const COLUMNS: usize = 6;
 
 /// A job in the list of all.
 #[derive(Serialize)]
-pub(super) struct Job {
+pub(super) struct JobView {
     tone: &'static str,
     verdict: &'static str,
     job: String,
@@ -29,11 +29,11 @@ pub(super) struct Job {
     scores: String,
 }
 
-impl Job {
-    pub(super) fn of(run: &Overview) -> Job {
+impl JobView {
+    pub(super) fn new(run: &Overview) -> JobView {
         let summary = &run.summary;
         let scores: Vec<String> = summary.figures.iter().map(|figure| shown(&figure.figure, run)).collect();
-        Job {
+        JobView {
             tone: tone_of(summary.verdict),
             verdict: summary.verdict.label(),
             job: plain(&summary.provenance.job),
@@ -98,7 +98,7 @@ impl Gathering {
             return;
         }
         let (anchor, name) = (anchor(trial, number), name(trial, run));
-        let name = if TrialNames::of_run(run).tell_cases() { format!("{} · {name}", plain(&id.case)) } else { name };
+        let name = if TrialNames::from_run(run).tell_cases() { format!("{} · {name}", plain(&id.case)) } else { name };
         self.lost.push(Lost { anchor, tone: tone(trial, run), score: shown_score(trial, run), name, reasons });
     }
 }
@@ -118,17 +118,17 @@ pub(super) struct RunView {
     gate: Option<f64>,
     gate_words: String,
     columns: Vec<String>,
-    models: Vec<Model>,
+    models: Vec<ModelView>,
     lost: Vec<Lost>,
     lost_more: usize,
     remarks: Vec<String>,
     latency: Option<Chart>,
     token_chart: Option<Chart>,
-    tokens: Vec<Tokens>,
+    tokens: Vec<TokensView>,
 }
 
 #[derive(Serialize)]
-struct Model {
+struct ModelView {
     name: String,
     cells: Vec<String>,
     tone: &'static str,
@@ -138,7 +138,7 @@ struct Model {
 }
 
 #[derive(Serialize)]
-struct Tokens {
+struct TokensView {
     who: String,
     model: String,
     calls: String,
@@ -178,13 +178,13 @@ impl RunView {
             gate: provenance.min_score.map(hundredths),
             gate_words: provenance.min_score.map(gate_words).unwrap_or_default(),
             columns: columns(run),
-            models: provenance.models.iter().map(|model| Model::of(run, model)).collect(),
+            models: provenance.models.iter().map(|model| ModelView::new(run, model)).collect(),
             lost: gathering.lost,
             lost_more: gathering.lost_more,
             remarks,
             latency: chart::latencies(series(run, gathering.times)),
             token_chart: chart::tokens(&rows),
-            tokens: run.spending.iter().filter(|row| row.usage.is_some()).map(Tokens::of).collect(),
+            tokens: run.spending.iter().filter(|row| row.usage.is_some()).map(TokensView::new).collect(),
         }
     }
 }
@@ -247,8 +247,8 @@ fn dimensions(run: &Overview) -> impl Iterator<Item = (&str, f64)> {
     known.into_iter().take(COLUMNS)
 }
 
-impl Model {
-    fn of(run: &Overview, model: &str) -> Model {
+impl ModelView {
+    fn new(run: &Overview, model: &str) -> ModelView {
         let cell = |(name, _): (&str, f64)| {
             let of_groups = run.groups_of(model).filter_map(|group| group.dimension(name)?.tally.mean());
             let means: Vec<f64> = of_groups.map(Score::get).collect();
@@ -269,12 +269,12 @@ impl Model {
         let cells = dimensions(run).map(cell).collect();
         let words = score.map(|score| beside_gate(score.get(), gate.map(Score::get)));
         let words = words.unwrap_or_else(|| "no score".to_owned());
-        Model { name: plain(model), cells, tone, score: words, width: score.map_or(0.0, hundredths) }
+        ModelView { name: plain(model), cells, tone, score: words, width: score.map_or(0.0, hundredths) }
     }
 }
 
-impl Tokens {
-    fn of(row: &Spending) -> Tokens {
+impl TokensView {
+    fn new(row: &Spending) -> TokensView {
         let usage = row.usage.unwrap_or_default();
         let at_least = if usage.unreported_calls > 0 { "≥ " } else { "" };
         let number =
@@ -284,7 +284,7 @@ impl Tokens {
             Cost::AtLeast(dollars) if dollars > Dollars::ZERO => format!("≥ {dollars}"),
             Cost::AtLeast(_) | Cost::Unknown => "unknown".to_owned(),
         };
-        Tokens {
+        TokensView {
             who: row.to_string(),
             model: plain(&row.model),
             calls: thousands(row.calls),
@@ -303,7 +303,7 @@ pub(super) struct MadeOf {
 }
 
 impl MadeOf {
-    pub(super) fn of(run: &Overview, is_one_of_several: bool) -> MadeOf {
+    pub(super) fn new(run: &Overview, is_one_of_several: bool) -> MadeOf {
         let provenance = &run.summary.provenance;
         let mut made = vec![
             ("agent", plain(&provenance.agent)),

@@ -101,7 +101,7 @@ struct Text {
 }
 
 impl Text {
-    fn of(text: &str) -> Text {
+    fn new(text: &str) -> Text {
         let more = text.chars().count().saturating_sub(LONGEST);
         let words: String = text.chars().take(LONGEST).collect();
         let more = (more > 0).then(|| format!("… {} more in the record", thousands(more as u64) + " characters"));
@@ -116,7 +116,7 @@ pub(super) fn anchor(trial: &TrialRecord, number: usize) -> String {
 
 /// The name of a trial below its case.
 pub(super) fn name(trial: &TrialRecord, run: &Overview) -> String {
-    let (names, id) = (TrialNames::of_run(run), &trial.trial);
+    let (names, id) = (TrialNames::from_run(run), &trial.trial);
     let model = names.tell_models().then(|| plain(&id.model));
     let repeat = names.tell_repeats().then(|| format!("#{}", id.repeat));
     model.into_iter().chain([id.condition.label().to_owned()]).chain(repeat).collect::<Vec<_>>().join(" · ")
@@ -171,15 +171,15 @@ impl TrialView {
             facts: facts(trial, turns, changes),
             why: error.or_else(|| trial.why_no_score()).map(|why| plain(&why)),
             left_out: None,
-            dimensions: card.iter().flat_map(|card| &card.dimensions).map(DimensionView::of).collect(),
+            dimensions: card.iter().flat_map(|card| &card.dimensions).map(DimensionView::new).collect(),
             formula: card.map(|card| plain(card.composite.why())).unwrap_or_default(),
             persona: plain(&run.summary.provenance.persona),
-            turns: turns.iter().map(|turn| TurnView::of(turn, changes)).collect(),
+            turns: turns.iter().map(|turn| TurnView::new(turn, changes)).collect(),
             turn_chart: chart::turns(&bars),
-            pending: trial.pending.as_deref().map(Text::of),
-            judging: trial.judgements.iter().map(|judgement| JudgementView::of(judgement, trial)).collect(),
+            pending: trial.pending.as_deref().map(Text::new),
+            judging: trial.judgements.iter().map(|judgement| JudgementView::new(judgement, trial)).collect(),
             printed_lines: printed.as_deref().map(|text| count(text.lines().count(), "line")).unwrap_or_default(),
-            printed: printed.as_deref().map(Text::of),
+            printed: printed.as_deref().map(Text::new),
             has_lost: trial.score().is_none() || card.is_some_and(|card| card.shortfalls().next().is_some()),
         }
     }
@@ -231,7 +231,7 @@ fn parts(component: &Component, good_above: Option<Score>) -> (String, &'static 
 }
 
 impl DimensionView {
-    fn of(dimension: &Dimension) -> DimensionView {
+    fn new(dimension: &Dimension) -> DimensionView {
         let (score, tone, width) = parts(&dimension.component, dimension.good_above.or(Score::new(0.6)));
         DimensionView {
             name: plain(&dimension.name),
@@ -243,13 +243,13 @@ impl DimensionView {
             tone,
             width,
             why: plain(dimension.component.why()),
-            items: dimension.items.iter().map(|item| ItemView::of(item, dimension)).collect(),
+            items: dimension.items.iter().map(|item| ItemView::new(item, dimension)).collect(),
         }
     }
 }
 
 impl ItemView {
-    fn of(item: &Item, dimension: &Dimension) -> ItemView {
+    fn new(item: &Item, dimension: &Dimension) -> ItemView {
         let (score, tone, _) = parts(&item.component, dimension.good_above);
         // An assertion holds or fails.
         let score = match (dimension.good_above, item.component.score()) {
@@ -268,7 +268,7 @@ impl ItemView {
 }
 
 impl TurnView {
-    fn of(turn: &Turn, changes: &[Change]) -> TurnView {
+    fn new(turn: &Turn, changes: &[Change]) -> TurnView {
         let mut facts: Vec<String> = turn.latency_ms.iter().map(|ms| duration(ms / 1000.0)).collect();
         facts.extend(turn.first_token_ms.map(|ms| format!("first words after {}", duration(ms / 1000.0))));
         let tokens = turn.usage.and_then(|usage| usage.input_tokens.zip(usage.output_tokens));
@@ -277,22 +277,22 @@ impl TurnView {
         let of_turn = changes.iter().filter(|change| change.when().turn == turn.number);
         let event = |event| {
             let (kind, text) = event_words(event);
-            EventView { kind, brief: one_line(&text, BRIEF), text: Text::of(&text) }
+            EventView { kind, brief: one_line(&text, BRIEF), text: Text::new(&text) }
         };
         TurnView {
             number: turn.number,
-            user: (!turn.is_greeting()).then(|| Text::of(&turn.user)),
+            user: (!turn.is_greeting()).then(|| Text::new(&turn.user)),
             failures: turn.failures.iter().map(|it| format!("{}{}", plain(&it.error), excuse(it))).collect(),
             events: turn.events.iter().map(event).collect(),
-            agent: turn.agent.as_deref().map(Text::of),
+            agent: turn.agent.as_deref().map(Text::new),
             facts: facts.join(" · "),
-            changes: of_turn.map(ChangeView::of).collect(),
+            changes: of_turn.map(ChangeView::new).collect(),
         }
     }
 }
 
 impl ChangeView {
-    fn of(change: &Change) -> ChangeView {
+    fn new(change: &Change) -> ChangeView {
         let (sign, tone) = match change {
             Change::Created { .. } => ("+", "good"),
             Change::Deleted { .. } => ("−", "bad"),
@@ -303,19 +303,19 @@ impl ChangeView {
 }
 
 impl JudgementView {
-    fn of(judgement: &Judgement, trial: &TrialRecord) -> JudgementView {
+    fn new(judgement: &Judgement, trial: &TrialRecord) -> JudgementView {
         let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&judgement.question, judgement.sample);
         let asked = trial.questions.iter().find(is_it);
         let (reply, has_failed) = match &judgement.reply {
             Observed::Seen(reply) => (reply, false),
             Observed::Failed(error) => (error, true),
         };
-        let rejected = judgement.rejected.iter().map(|(raw, why)| (plain(why), Text::of(raw)));
+        let rejected = judgement.rejected.iter().map(|(raw, why)| (plain(why), Text::new(raw)));
         JudgementView {
             name: format!("{} · {}", plain(&judgement.judge), plain(&judgement.question)),
-            prompt: asked.and_then(|asked| asked.prompt.as_deref()).map(Text::of),
+            prompt: asked.and_then(|asked| asked.prompt.as_deref()).map(Text::new),
             rejected: rejected.collect(),
-            reply: Text::of(reply),
+            reply: Text::new(reply),
             has_failed,
         }
     }

@@ -12,7 +12,7 @@ const MOST: usize = 20;
 
 /// The results of the tasks or the assertions of a run.
 #[derive(Default)]
-struct Counts {
+struct FailureCounts {
     all: usize,
     failed: usize,
     missing: usize,
@@ -21,16 +21,16 @@ struct Counts {
 }
 
 /// A task or an assertion that a reader must see.
-struct Shown<'a> {
+struct ShownFailures<'a> {
     case: &'a str,
     title: String,
     part: &'a Part,
-    rows: Vec<Row>,
+    rows: Vec<FailureRow>,
     doubt: Option<String>,
 }
 
 /// Its result in some groups, and the reason.
-struct Row {
+struct FailureRow {
     mark: String,
     paint: Paint,
     words: String,
@@ -39,8 +39,8 @@ struct Row {
 /// Writes the conversations that were in trouble, then the tasks and assertions that failed, then how many did not.
 pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
     troubles(page, run);
-    let mut shown: Vec<Shown<'_>> = Vec::new();
-    let mut counts = [Counts::default(), Counts::default()];
+    let mut shown: Vec<ShownFailures<'_>> = Vec::new();
+    let mut counts = [FailureCounts::default(), FailureCounts::default()];
     let (mut cases, mut whole_cases) = (0, 0);
     for case in run.overview.cases() {
         let mut is_whole = !run.gathered.is_troubled(case);
@@ -54,7 +54,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
                     let kind = dimension.trim_end_matches('s');
                     let of = if run.names.tell_cases() { format!("{} · ", plain(case)) } else { String::new() };
                     let title = format!("{of}{kind} {}", place + 1);
-                    shown.push(Shown { case, title, part, rows, doubt: doubt.map(|doubt| doubt.words) });
+                    shown.push(ShownFailures { case, title, part, rows, doubt: doubt.map(|doubt| doubt.words) });
                 }
             }
         }
@@ -76,7 +76,7 @@ enum Came {
     Unchecked,
 }
 
-impl Counts {
+impl FailureCounts {
     fn add(&mut self, part: &Part, came: Came) {
         match came {
             Came::Unchecked => return,
@@ -120,7 +120,7 @@ fn left_out(page: &mut Page, sentences: &Sentences) {
 }
 
 /// The lines of a part that did not come out well, groups with the same one together, and what became of it.
-fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<Row>, Came) {
+fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Came) {
     type Groups = BTreeMap<usize, Where>;
     let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
     let mut came = Came::Unchecked;
@@ -147,7 +147,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<Row>, Came) {
     let rows = found.into_iter().map(|((mark, why, is_missing), groups)| {
         let paint: Paint = if is_missing { Ink::unsure } else { Ink::bad };
         let place = run.named(&groups, TrialNames::group_within_case, false);
-        Row { mark, paint, words: format!("{place}: {why}") }
+        FailureRow { mark, paint, words: format!("{place}: {why}") }
     });
     (rows.collect(), came)
 }
@@ -166,13 +166,13 @@ fn mark(made: &Made, holds: bool) -> String {
 }
 
 /// Writes the tasks and assertions that failed, and those that may say nothing.
-fn failed(page: &mut Page, run: &Run<'_>, shown: &[Shown<'_>], counts: &[Counts; 2]) {
+fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &[FailureCounts; 2]) {
     if shown.is_empty() {
         return;
     }
     page.gap();
-    let title = |what: &str, number: fn(&Counts) -> usize| {
-        let of = |counts: &Counts, noun: &str| match number(counts) {
+    let title = |what: &str, number: fn(&FailureCounts) -> usize| {
+        let of = |counts: &FailureCounts, noun: &str| match number(counts) {
             0 => None,
             several => Some(format!("{several} of {}", count(counts.all, noun))),
         };
@@ -207,8 +207,8 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[Shown<'_>], counts: &[Counts;
 }
 
 /// Writes how much passed.
-fn passed(page: &mut Page, counts: &[Counts; 2], (whole_cases, cases): (usize, usize)) {
-    let words = |counts: &Counts, noun: &str| {
+fn passed(page: &mut Page, counts: &[FailureCounts; 2], (whole_cases, cases): (usize, usize)) {
+    let words = |counts: &FailureCounts, noun: &str| {
         let passed = counts.all - counts.failed - counts.missing;
         let lowest = counts.lowest.filter(|lowest| *lowest < Score::ONE);
         let lowest = lowest.map(|lowest| format!(" ({} the lowest)", two_decimals(lowest.get()))).unwrap_or_default();

@@ -27,7 +27,7 @@ const MOST_NAMES: usize = 6;
 /// The run as a page of text.
 pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> String {
     let vacuous = overview.doubts.vacuous().into_iter().collect();
-    let run = Run { overview, gathered, names: TrialNames::of_run(overview), vacuous, screen };
+    let run = Run { overview, gathered, names: TrialNames::from_run(overview), vacuous, screen };
     let mut page = Page::new(screen);
     verdict::verdict(&mut page, &run);
     failures::failures(&mut page, &run);

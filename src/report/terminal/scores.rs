@@ -203,10 +203,10 @@ fn by_case(page: &mut Page, run: &Run<'_>) {
 }
 
 /// The rows of a table, a case each, whose cells are those of the case.
-type Rows<'a> = dyn Fn(&dyn Fn(&str) -> Vec<Cell>) -> Vec<Row> + 'a;
+type ScoreRows<'a> = dyn Fn(&dyn Fn(&str) -> Vec<Cell>) -> Vec<Row> + 'a;
 
 /// The conditions of one model, and what they come to together.
-fn of_one_model(run: &Run<'_>, figure: &ModelFigure, rows: &Rows<'_>) -> Table {
+fn of_one_model(run: &Run<'_>, figure: &ModelFigure, rows: &ScoreRows<'_>) -> Table {
     let mut conditions: Vec<Condition> = Vec::new();
     for group in &run.overview.groups {
         if !conditions.contains(&group.condition) {

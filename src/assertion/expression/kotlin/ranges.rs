@@ -1,6 +1,6 @@
 //! Kotlin's ranges: they take their end in, and Rhai's `..` leaves it out.
 
-use super::Writer;
+use super::RhaiWriter;
 use crate::assertion::expression::tokens::{Lexeme, LexemeKind, closing};
 
 /// The message on a range that Rhai would read otherwise.
@@ -8,7 +8,7 @@ pub(in crate::assertion::expression) const RANGE: &str = "Kotlin's `..` takes it
 
 const OTHERS: &str = "Kotlin's ranges are not Rhai's";
 
-impl Writer<'_> {
+impl RhaiWriter<'_> {
     /// A range in Rhai's spelling, and the place of the first token after it.
     pub(super) fn range(&mut self, place: usize, from: usize) -> Option<(Option<String>, usize)> {
         let token = self.tokens[place];

@@ -1,6 +1,6 @@
 //! Kotlin's texts: `"${x}"` is filled in, `"""x"""` is taken as it is. Rhai fills in only within backticks.
 
-use super::Writer;
+use super::RhaiWriter;
 use crate::assertion::expression::tokens::{Lexeme, LexemeKind};
 
 /// The message on a text that would not be interpolated.
@@ -9,7 +9,7 @@ pub(in crate::assertion::expression) const FILLED_IN: &str = "Rhai fills in `${â
 /// The message on a text in three quotes, which would keep a quote at both ends.
 pub(in crate::assertion::expression) const RAW: &str = "Kotlin's three quotes are not Rhai";
 
-impl Writer<'_> {
+impl RhaiWriter<'_> {
     /// A text in Rhai's spelling, and the place of the first token after it.
     pub(super) fn text(&mut self, place: usize) -> Option<(Option<String>, usize)> {
         let token = self.tokens[place];

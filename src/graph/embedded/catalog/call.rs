@@ -24,7 +24,7 @@ pub(super) struct NamedRows {
 
 /// A statement without calls.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(in crate::graph::embedded) struct Rewritten {
+pub(in crate::graph::embedded) struct RewrittenCall {
     /// The statement; empty when there is nothing left to do.
     pub(in crate::graph::embedded) text: String,
     /// Its further parameters.
@@ -35,11 +35,11 @@ pub(in crate::graph::embedded) struct Rewritten {
 pub(in crate::graph::embedded) fn rewrite(
     store: &OpenDatabase,
     s: &Statement<'_>,
-) -> Result<Option<Rewritten>, StatementError> {
+) -> Result<Option<RewrittenCall>, StatementError> {
     if s.keyword(0, "SHOW") {
         return show::shown(store, s)?.map(|shown| showing(s, shown)).transpose();
     }
-    let mut rewritten = Rewritten::default();
+    let mut rewritten = RewrittenCall::default();
     let (mut at, mut written) = (0, 0);
     while at < s.len() {
         let Some(call) = call(s, at) else {
@@ -73,7 +73,8 @@ pub(in crate::graph::embedded) fn rewrite(
                 rewritten.text.push_str(&format!("{source} WITH {} {filter}{last}", columns(&items, number)));
             } else {
                 // The engine has no `WITH *, x`.
-                let item = |(column, alias): &Item<'_>| format!(" UNWIND [_anon_row{number}.`{column}`] AS {alias}");
+                let item =
+                    |(column, alias): &YieldItem<'_>| format!(" UNWIND [_anon_row{number}.`{column}`] AS {alias}");
                 let all = if filter.is_empty() { "" } else { " WITH * " };
                 rewritten
                     .text
@@ -94,8 +95,8 @@ pub(in crate::graph::embedded) fn rewrite(
     Ok(Some(rewritten))
 }
 
-fn showing(s: &Statement<'_>, shown: show::ShowAnswer) -> Result<Rewritten, StatementError> {
-    let mut rewritten = Rewritten::default();
+fn showing(s: &Statement<'_>, shown: show::ShowAnswer) -> Result<RewrittenCall, StatementError> {
+    let mut rewritten = RewrittenCall::default();
     let (yielded, tail) = yields(s, shown.next)?;
     let rows = if yielded.is_some() { shown.full } else { shown.brief };
     let items = chosen(&rows, yielded.as_deref())?;
@@ -109,7 +110,7 @@ fn showing(s: &Statement<'_>, shown: show::ShowAnswer) -> Result<Rewritten, Stat
     Ok(rewritten)
 }
 
-impl Rewritten {
+impl RewrittenCall {
     /// The rows as a parameter, and the clause that begins with them.
     fn source(&mut self, rows: &NamedRows) -> String {
         let number = self.given.len();
@@ -168,10 +169,10 @@ fn call(s: &Statement<'_>, at: usize) -> Option<ProcedureCall> {
 }
 
 /// A column and the name that it gets.
-type Item<'a> = (String, &'a str);
+type YieldItem<'a> = (String, &'a str);
 
 /// `YIELD *` or `YIELD name AS alias, …` at this token, and the token after it. An empty list means all.
-fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<Item<'a>>>, usize), StatementError> {
+fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<YieldItem<'a>>>, usize), StatementError> {
     if !s.keyword(at, "YIELD") {
         return Ok((None, at));
     }
@@ -194,7 +195,7 @@ fn yields<'a>(s: &Statement<'a>, at: usize) -> Result<(Option<Vec<Item<'a>>>, us
 }
 
 /// The columns that are yielded; all of them when none is named.
-fn chosen<'a>(rows: &NamedRows, yielded: Option<&[Item<'a>]>) -> Result<Vec<Item<'a>>, StatementError> {
+fn chosen<'a>(rows: &NamedRows, yielded: Option<&[YieldItem<'a>]>) -> Result<Vec<YieldItem<'a>>, StatementError> {
     match yielded {
         None | Some([]) => Ok(rows.columns.iter().map(|column| ((*column).to_owned(), *column)).collect()),
         Some(items) => match items.iter().find(|(column, _)| !rows.columns.contains(&column.as_str())) {
@@ -204,11 +205,11 @@ fn chosen<'a>(rows: &NamedRows, yielded: Option<&[Item<'a>]>) -> Result<Vec<Item
     }
 }
 
-fn columns(items: &[Item<'_>], number: usize) -> String {
-    let item = |(column, alias): &Item<'_>| format!("_anon_row{number}.`{column}` AS {alias}");
+fn columns(items: &[YieldItem<'_>], number: usize) -> String {
+    let item = |(column, alias): &YieldItem<'_>| format!("_anon_row{number}.`{column}` AS {alias}");
     items.iter().map(item).collect::<Vec<_>>().join(", ")
 }
 
-fn names(items: &[Item<'_>]) -> String {
+fn names(items: &[YieldItem<'_>]) -> String {
     items.iter().map(|(_, alias)| *alias).collect::<Vec<_>>().join(", ")
 }

@@ -9,7 +9,7 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
 
 /// A schema command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::graph::embedded) struct Command {
+pub(in crate::graph::embedded) struct SchemaCommand {
     name: Option<Name>,
     /// IF EXISTS, IF NOT EXISTS.
     lenient: bool,
@@ -31,7 +31,7 @@ enum SchemaAction {
 }
 
 /// Reads a schema command; `None` for any other statement.
-pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<Result<Command, GraphError>> {
+pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<Result<SchemaCommand, GraphError>> {
     let mut cursor = Cursor { s: statement, at: 0 };
     let creates = if cursor.keyword("CREATE") {
         true
@@ -55,7 +55,7 @@ pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<R
     })
 }
 
-impl Command {
+impl SchemaCommand {
     /// Changes the rules and returns the counts of what was changed.
     pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<WriteCounts, StatementError> {
         let name = match &self.name {
@@ -121,7 +121,7 @@ impl<'a> Cursor<'_, 'a> {
         self.at == self.s.len()
     }
 
-    fn drop(&mut self, index: bool) -> Result<Command, GraphError> {
+    fn drop(&mut self, index: bool) -> Result<SchemaCommand, GraphError> {
         let sort = if index { "INDEX" } else { "CONSTRAINT" };
         let wrong = || mistake(&format!("This DROP {sort} is not understood. Try DROP {sort} name IF EXISTS."));
         let name = Some(self.name().ok_or_else(wrong)?);
@@ -130,7 +130,7 @@ impl<'a> Cursor<'_, 'a> {
             return Err(wrong());
         }
         let action = if index { SchemaAction::DropIndex } else { SchemaAction::DropConstraint };
-        if self.end() { Ok(Command { name, lenient, action }) } else { Err(wrong()) }
+        if self.end() { Ok(SchemaCommand { name, lenient, action }) } else { Err(wrong()) }
     }
 
     /// `name IF NOT EXISTS FOR`.
@@ -199,7 +199,7 @@ impl<'a> Cursor<'_, 'a> {
         self.end()
     }
 
-    fn index(&mut self, kind: Option<&str>) -> Result<Command, GraphError> {
+    fn index(&mut self, kind: Option<&str>) -> Result<SchemaCommand, GraphError> {
         let kind = match kind {
             None | Some("RANGE") => IndexKind::Range,
             Some("TEXT") => IndexKind::Text,
@@ -215,7 +215,7 @@ impl<'a> Cursor<'_, 'a> {
         })
     }
 
-    fn index_of(&mut self, kind: IndexKind) -> Option<Command> {
+    fn index_of(&mut self, kind: IndexKind) -> Option<SchemaCommand> {
         let (name, lenient) = self.head()?;
         let (variable, entity, names) = self.pattern()?;
         self.keyword("ON").then_some(())?;
@@ -231,10 +231,10 @@ impl<'a> Cursor<'_, 'a> {
             (names.len() == 1 && one).then_some(properties)?
         };
         let action = SchemaAction::CreateIndex(kind, Subject { entity, names, properties });
-        self.options().then_some(Command { name, lenient, action })
+        self.options().then_some(SchemaCommand { name, lenient, action })
     }
 
-    fn constraint(&mut self) -> Result<Command, GraphError> {
+    fn constraint(&mut self) -> Result<SchemaCommand, GraphError> {
         let wrong = || {
             mistake(
                 "This CREATE CONSTRAINT is not understood. Try CREATE CONSTRAINT name IF NOT EXISTS FOR (n:Label) \
@@ -257,7 +257,7 @@ impl<'a> Cursor<'_, 'a> {
         }
         let unique = self.keyword("UNIQUE");
         let action = SchemaAction::CreateUnique(Subject { entity, names, properties });
-        if unique && self.options() { Ok(Command { name, lenient, action }) } else { Err(wrong()) }
+        if unique && self.options() { Ok(SchemaCommand { name, lenient, action }) } else { Err(wrong()) }
     }
 }
 
@@ -277,11 +277,11 @@ fn enterprise(sort: &str) -> GraphError {
 mod tests {
     use super::*;
 
-    fn command(text: &str) -> Option<Result<Command, GraphError>> {
+    fn command(text: &str) -> Option<Result<SchemaCommand, GraphError>> {
         super::command(&Statement::parse(text))
     }
 
-    fn read(statement: &str) -> Command {
+    fn read(statement: &str) -> SchemaCommand {
         command(statement).unwrap().unwrap()
     }
 
@@ -312,7 +312,7 @@ mod tests {
         };
         assert_eq!(
             read("CREATE CONSTRAINT if IF NOT EXISTS FOR (n:A) REQUIRE (n.x, n.y) IS UNIQUE"),
-            Command {
+            SchemaCommand {
                 name: Some(Name::Written("if".to_owned())),
                 lenient: true,
                 action: SchemaAction::CreateUnique(subject)

@@ -12,7 +12,7 @@ mod show;
 mod unique;
 
 pub(super) use call::{administers, rewrite};
-pub(super) use command::{Command, command};
+pub(super) use command::{SchemaCommand, command};
 pub use rules::SchemaFault;
 
 use super::counts::WriteCounts;
@@ -35,7 +35,11 @@ impl OpenDatabase {
     }
 
     /// Runs a schema command in the open writing transaction.
-    pub(super) fn handle(&mut self, command: &Command, parameters: &Parameters) -> Result<WriteCounts, StatementError> {
+    pub(super) fn handle(
+        &mut self,
+        command: &SchemaCommand,
+        parameters: &Parameters,
+    ) -> Result<WriteCounts, StatementError> {
         let mut rules = self.rules()?;
         let counts = command.apply(&mut rules, parameters)?;
         if let Some(constraint) = rules.constraints.last().filter(|_| counts.constraints_added > 0) {
