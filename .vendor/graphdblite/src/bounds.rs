@@ -15,8 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use mimalloc::MiMalloc;
-
 thread_local! {
     /// Bytes that this thread has allocated and not freed. Less than zero where it frees what others allocated.
     static LIVE: Cell<isize> = const { Cell::new(0) };
@@ -34,58 +32,35 @@ const LOOK_EVERY: u32 = 64;
 /// Work that takes more than this part of its bound does so alone in the process: the rest waits.
 const ALONE: usize = 8;
 
-/// From this size on a block is the system's: it grows in place where it can, and goes back at once when it is freed.
-const LARGE: usize = 1 << 20;
-
-/// A global allocator that counts what each thread holds. What is small is taken from mimalloc: a run takes two thirds of
-/// the time that it takes with glibc's.
+/// A global allocator that counts what each thread holds.
 #[derive(Debug, Default)]
-pub struct Counting;
+pub struct Counting<A = System>(pub A);
 
 fn count(bytes: isize) {
     // The cell needs no set-up and no destructor, so that it can be reached whenever anything is allocated.
     let _ = LIVE.try_with(|live| live.set(live.get().wrapping_add(bytes)));
 }
 
-// SAFETY: everything is handed on as it came, to the allocator that its size says; counting neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: everything is handed on to the wrapped allocator as it came; counting neither allocates nor unwinds.
+unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        if layout.size() < LARGE { MiMalloc.alloc(layout) } else { System.alloc(layout) }
+        self.0.alloc(layout)
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        if layout.size() < LARGE { MiMalloc.dealloc(pointer, layout) } else { System.dealloc(pointer, layout) }
+        self.0.dealloc(pointer, layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        if layout.size() < LARGE { MiMalloc.alloc_zeroed(layout) } else { System.alloc_zeroed(layout) }
+        self.0.alloc_zeroed(layout)
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        match (layout.size() < LARGE, size < LARGE) {
-            (true, true) => {
-                count(size as isize - layout.size() as isize);
-                MiMalloc.realloc(pointer, layout, size)
-            }
-            (false, false) => {
-                count(size as isize - layout.size() as isize);
-                System.realloc(pointer, layout, size)
-            }
-            _ => {
-                // SAFETY: the caller vouches for the size with this alignment.
-                let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
-                if !moved.is_null() {
-                    std::ptr::copy_nonoverlapping(pointer, moved, layout.size().min(size));
-                    self.dealloc(pointer, layout);
-                } else {
-                    count(-(size as isize));
-                }
-                moved
-            }
-        }
+        count(size as isize - layout.size() as isize);
+        self.0.realloc(pointer, layout, size)
     }
 }
 
@@ -315,10 +290,6 @@ fn settle_allocator() {
 /// Gives freed memory back to the system, where the allocator would keep it: glibc's keeps what lies below anything
 /// that is still in use.
 pub fn give_back() {
-    // SAFETY: it has no preconditions and is safe to call from any thread.
-    unsafe {
-        libmimalloc_sys::mi_collect(true);
-    }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it has no preconditions and is safe to call from any thread.
     unsafe {
