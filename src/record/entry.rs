@@ -14,16 +14,16 @@ use crate::evidence::{
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
 
-/// Defines an enum that is written with its variant's name as the first field, `kind`, and is read as it comes.
-macro_rules! tagged {
-    ($(#[$doc:meta])* pub enum $name:ident { $($variants:tt)* }) => {
+/// Defines [`Entry`], which is written with its variant's name as the first field, `kind`, and is read as it comes.
+macro_rules! entry {
+    ($(#[$doc:meta])* pub enum Entry { $($variants:tt)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-        pub enum $name { $($variants)* }
+        pub enum Entry { $($variants)* }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+        impl<'de> Deserialize<'de> for Entry {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entry, D::Error> {
                 /// The same for serde, without its tag.
                 #[derive(Deserialize)]
                 #[serde(remote = "Entry", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -34,7 +34,7 @@ macro_rules! tagged {
     };
 }
 
-tagged! {
+entry! {
 /// One line of the journal: what just happened. An entry is written before whatever comes after it begins.
 pub enum Entry {
     /// The first line.

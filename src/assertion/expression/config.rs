@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use rhai::AST;
 
-use super::problem::{ExpressionProblem, compile_problem};
-use super::{engine, usage};
+use super::problem::{ExpressionProblem, checked};
+use super::usage;
 
 /// `expression`: a Rhai script. It is read once, however many conversations it is evaluated on. Cheap to clone.
 #[derive(Clone)]
@@ -44,11 +44,8 @@ impl ExpressionCheck {
     pub(super) fn compiled(&self) -> Result<&Compiled, &ExpressionProblem> {
         let compile = || {
             let text = self.text();
-            if let Some(problem) = compile_problem(text) {
-                return Err(problem);
-            }
             Ok(Compiled {
-                ast: engine::compile(text).unwrap_or_default(),
+                ast: checked(text)?,
                 uses_object_context: usage::uses_object_context(text),
                 uses_evaluation: usage::uses_evaluation(text),
                 uses_changes: usage::uses_changes(text),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rhai::{LexError, ParseError, ParseErrorType, Position};
+use rhai::{AST, LexError, ParseError, ParseErrorType, Position};
 
 use super::api::VARIABLES;
 use super::outcome::literal_problem;
@@ -38,8 +38,16 @@ impl ExpressionProblem {
 
 /// The first thing that is wrong with a script: its syntax, or a name that it can't use. `None` if it can run.
 pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
+    checked(script).err()
+}
+
+/// A script's syntax tree.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub(super) fn checked(script: &str) -> Result<AST, ExpressionProblem> {
     if script.trim().is_empty() {
-        return Some(ExpressionProblem {
+        return Err(ExpressionProblem {
             line: 1,
             column: 1,
             message: "the expression is empty".to_owned(),
@@ -49,19 +57,19 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
     let (own, readable) = match engine::compile(script) {
         Ok(ast) => match names::problem(&ast) {
             Some(problem) => (problem, true),
-            None => return other_meaning(script).or_else(|| literal_problem(&ast)),
+            None => return other_meaning(script).or_else(|| literal_problem(&ast)).map_or(Ok(ast), Err),
         },
         Err(error) => (syntax(&error, script), false),
     };
-    let Some(translation) = kotlin::translate(script) else { return Some(own) };
+    let Some(translation) = kotlin::translate(script) else { return Err(own) };
     let works = engine::compile(&translation.rhai).is_ok_and(|ast| names::problem(&ast).is_none());
     if readable && !works {
-        return Some(own);
+        return Err(own);
     }
     let (line, column) = translation.position(script);
     let how = if works { "in" } else { "near" };
     let help = Some(format!("{how} Rhai: `{}`", translation.rhai));
-    Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help })
+    Err(ExpressionProblem { line, column, message: translation.found.to_owned(), help })
 }
 
 /// Syntax that both languages have with different meanings: a range, a text.
