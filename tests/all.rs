@@ -16,3 +16,4 @@ mod program;
 mod servers;
 mod tck;
 mod transports;
+mod vectors;
