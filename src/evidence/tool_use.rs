@@ -1,0 +1,168 @@
+//! The agent's calls of tools with their results: what a trajectory is made of.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Event, EventKind, Transcript, Turn};
+
+/// One call of a tool by the agent, with its result where one was reported.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ToolUse {
+    /// The call's id, where the agent gave it one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments, as the agent reported them.
+    #[serde(default)]
+    pub args: Value,
+    /// Its result; `None` where none was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub result: Option<Value>,
+}
+
+/// A result that is null is a result.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl ToolUse {
+    /// A call without an id and without a result.
+    pub fn new(tool: impl Into<String>, args: Value) -> ToolUse {
+        ToolUse { id: None, tool: tool.into(), args, result: None }
+    }
+
+    /// The calls among some events, in the order in which they were made, each with its result: the response with the
+    /// call's id, and where responses have no ids, the next in order.
+    pub fn from_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<ToolUse> {
+        let mut pairing = Pairing::default();
+        for event in events {
+            pairing.take(event);
+        }
+        pairing.uses
+    }
+}
+
+impl Turn {
+    /// The calls of tools that the agent made in this turn, with their results.
+    pub fn tool_uses(&self) -> Vec<ToolUse> {
+        ToolUse::from_events(&self.events)
+    }
+}
+
+impl Transcript {
+    /// The calls of tools of the whole conversation. A result may come in a later turn than its call.
+    pub fn tool_uses(&self) -> Vec<ToolUse> {
+        ToolUse::from_events(self.turns.iter().flat_map(|turn| &turn.events))
+    }
+}
+
+#[derive(Default)]
+struct Pairing {
+    uses: Vec<ToolUse>,
+    /// The call that the endpoint itself ran, if the last event was one: its result comes next, or never.
+    hosted: Option<usize>,
+    /// The other calls without a result, in order.
+    open: Vec<usize>,
+}
+
+impl Pairing {
+    fn take(&mut self, event: &Event) {
+        let hosted = self.hosted.take();
+        match &event.kind {
+            EventKind::FunctionCall(call) => {
+                let raw = event.raw.as_ref();
+                let id = raw.and_then(|raw| text_at(raw, CALL_IDS)).map(str::to_owned);
+                let at = self.uses.len();
+                self.uses.push(ToolUse { id, tool: call.function.clone(), args: call.args.clone(), result: None });
+                match raw.is_some_and(is_hosted) {
+                    true => self.hosted = Some(at),
+                    false => self.open.push(at),
+                }
+            }
+            EventKind::FunctionResponse { output } => {
+                let raw = event.raw.as_ref();
+                let id = raw.and_then(|raw| text_at(raw, RESPONSE_IDS));
+                let name = raw.and_then(|raw| text_at(raw, RESPONSE_NAMES));
+                if let Some(at) = self.call_of(id, name, hosted) {
+                    self.open.retain(|open| *open != at);
+                    // A tool that runs long reports again; its last word counts.
+                    self.uses[at].result = Some(output.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call_of(&self, id: Option<&str>, name: Option<&str>, hosted: Option<usize>) -> Option<usize> {
+        if let Some(id) = id {
+            let own = |at: &usize| self.uses[*at].id.as_deref() == Some(id);
+            // Ids may come again in a later turn: the one that still waits, or else the last.
+            let found = self.open.iter().copied().find(own);
+            let found = found.or_else(|| (0..self.uses.len()).rev().find(own));
+            // What names another call is no answer to this one.
+            return found.or_else(|| {
+                let without_id = |at: &usize| self.uses[*at].id.is_none();
+                self.in_order(name, without_id)
+            });
+        }
+        hosted.or_else(|| self.in_order(name, |_| true))
+    }
+
+    /// The first call that waits, of the response's own tool where it names one.
+    fn in_order(&self, name: Option<&str>, may: impl Fn(&usize) -> bool) -> Option<usize> {
+        let waiting = || self.open.iter().copied().filter(&may);
+        let named = name.and_then(|name| waiting().find(|at| self.uses[*at].tool == name));
+        named.or_else(|| waiting().next())
+    }
+}
+
+/// Where the transports' events hold a call's id: ADK, A2A, trpc-agent-go, and the shape of chat completions.
+const CALL_IDS: &[&str] = &[
+    "/content/parts/0/functionCall/id",
+    "/data/data/id",
+    "/data/id",
+    "/choices/0/message/tool_calls/0/id",
+    "/tool_calls/0/id",
+    "/call_id",
+    "/tool_call_id",
+    "/toolCallId",
+    "/id",
+];
+
+/// Where they hold the id of the call that a response answers. A bare `id` may be the response's own.
+const RESPONSE_IDS: &[&str] = &[
+    "/content/parts/0/functionResponse/id",
+    "/data/data/id",
+    "/data/id",
+    "/choices/0/message/tool_id",
+    "/tool_id",
+    "/call_id",
+    "/tool_call_id",
+    "/toolCallId",
+];
+
+/// Where they hold the name of the tool that responds.
+const RESPONSE_NAMES: &[&str] = &[
+    "/content/parts/0/functionResponse/name",
+    "/data/data/name",
+    "/data/name",
+    "/choices/0/message/tool_name",
+    "/tool_name",
+    "/name",
+    "/tool",
+];
+
+fn text_at<'a>(raw: &'a Value, places: &[&str]) -> Option<&'a str> {
+    places.iter().find_map(|place| raw.pointer(place)?.as_str().filter(|text| !text.is_empty()))
+}
+
+/// Whether the endpoint ran the tool itself, as the Responses API has it: its result is in the same item.
+fn is_hosted(raw: &Value) -> bool {
+    let kind = raw.get("type").and_then(Value::as_str).unwrap_or_default();
+    kind.ends_with("_call") && kind != "function_call" && kind != "tool_call"
+}
+
+#[cfg(test)]
+mod tests;
