@@ -11,7 +11,7 @@ use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
 use crate::job::{Assertion, Case, Job, TimingOn};
-use crate::metric::{self, InputTask, JudgeInput, MetricInput, MetricKind};
+use crate::metric::{self, InputTask, JudgeInput, MetricEntry, MetricInput};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
@@ -91,9 +91,13 @@ impl<'a> GradeInput<'a> {
 pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     let evidence = trial.evidence;
     let input = metric_input(trial.job, trial.case, evidence);
-    let dimension = |kind: &MetricKind| match metric::metric(*kind, &trial.job.weights) {
-        Some(metric) => metric.score(&input, judgements),
-        None => assertions(trial),
+    let dimension = |entry: &MetricEntry| {
+        let dimension = match metric::metric(entry, &trial.job.weights) {
+            Some(metric) => metric.score(&input, judgements),
+            None => assertions(trial, entry.weight(&trial.job.weights)),
+        };
+        let metric = entry.name.is_some().then(|| entry.kind().as_str().to_owned());
+        Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, ..dimension }
     };
     let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
     // What is shown but not counted comes last.
@@ -121,7 +125,7 @@ pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
     }
 }
 
-fn assertions(trial: GradeInput<'_>) -> Dimension {
+fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
     let silence = vacuous::Silence::new(trial);
     let items: Vec<Item> = trial
         .case
@@ -150,7 +154,7 @@ fn assertions(trial: GradeInput<'_>) -> Dimension {
         Component::NotApplicable { .. } => Component::not_applicable("no assertion is checked in this condition"),
         missing => missing,
     };
-    Dimension { items, ..Dimension::new("assertions", trial.job.weights.assertions, component) }
+    Dimension { items, ..Dimension::new("assertions", weight, component) }
 }
 
 fn evaluate(assertion: &Assertion, trial: GradeInput<'_>) -> Component {

@@ -12,7 +12,7 @@ use super::{
     Assertion, Case, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, TimingConfig, User, rules,
 };
 use crate::evidence::Condition;
-use crate::metric::{MetricKind, Weights};
+use crate::metric::{MetricEntry, Weights};
 
 /// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
 ///
@@ -47,10 +47,10 @@ pub struct Job {
     /// The part of a reply that is timed.
     #[serde(default)]
     pub timing: TimingConfig,
-    /// The metrics of the job. Default: all of them
-    #[serde(default = "all_metrics", skip_serializing_if = "is_all_metrics")]
+    /// The metrics of the job: a name each, or a mapping with its options. Default: timing, tasks, tone and assertions
+    #[serde(default = "MetricEntry::defaults")]
     #[schemars(length(min = 1))]
-    pub metrics: Vec<MetricKind>,
+    pub metrics: Vec<MetricEntry>,
     /// How much each metric counts in the composite; 0 shows it and leaves it out.
     #[serde(default)]
     pub weights: Weights,
@@ -123,14 +123,6 @@ fn tasks_or_cases(schema: &mut Schema) {
     schema.insert("then".to_owned(), json!({ "required": ["tasks", "facts"] }));
 }
 
-fn all_metrics() -> Vec<MetricKind> {
-    MetricKind::ALL.to_vec()
-}
-
-fn is_all_metrics(metrics: &[MetricKind]) -> bool {
-    metrics == MetricKind::ALL
-}
-
 fn default_max_turns() -> u32 {
     20
 }
@@ -154,10 +146,10 @@ impl Job {
         if self.cases.is_empty() {
             self.cases.push(Arc::new(Case::empty(self.name.clone())));
         }
-        let mut seen = Vec::new();
+        let mut known: Vec<MetricEntry> = Vec::new();
         self.metrics.retain(|metric| {
-            !seen.contains(metric) && {
-                seen.push(*metric);
+            !known.contains(metric) && {
+                known.push(metric.clone());
                 true
             }
         });
@@ -222,7 +214,7 @@ impl Job {
 
     /// The judge's model; `None` where no metric asks it.
     pub fn judge_model(&self) -> Option<&super::Model> {
-        self.metrics.iter().any(|metric| metric.asks_judge()).then_some(&self.judge.model)
+        self.metrics.iter().any(|metric| metric.kind().asks_judge()).then_some(&self.judge.model)
     }
 
     /// The persona's model; `None` where all its lines are fixed.

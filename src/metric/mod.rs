@@ -6,12 +6,14 @@
 //! as plain data in a [`MetricInput`]. Two metrics that ask the same question (by its id) share its judgement.
 
 mod config;
+mod entry;
 mod input;
 mod reply_error;
 pub mod tasks;
 pub mod timing;
 
 pub use config::{MetricKind, Weights};
+pub use entry::{MetricConfig, MetricEntry};
 pub use input::{InputTask, JudgeInput, MetricInput};
 pub use reply_error::{EntryError, RatingError, ReplyError};
 pub use tasks::{Tasks, Tone};
@@ -51,19 +53,20 @@ pub trait Metric: Send + Sync {
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension;
 }
 
-/// The metric of a kind, with its weight; `None` for assertions, which need more than a [`MetricInput`].
-pub fn metric(kind: MetricKind, weights: &Weights) -> Option<Box<dyn Metric>> {
-    match kind {
-        MetricKind::Timing => Some(Box::new(TimingMetric { weight: weights.timing })),
-        MetricKind::Tasks => Some(Box::new(Tasks { weight: weights.tasks })),
-        MetricKind::Tone => Some(Box::new(Tone { weight: weights.tone })),
-        MetricKind::Assertions => None,
+/// The metric of an entry; `None` for assertions, which need more than a [`MetricInput`].
+pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>> {
+    let weight = entry.weight(weights);
+    match entry.metric {
+        MetricConfig::Timing => Some(Box::new(TimingMetric { weight })),
+        MetricConfig::Tasks => Some(Box::new(Tasks { weight })),
+        MetricConfig::Tone => Some(Box::new(Tone { weight })),
+        MetricConfig::Assertions => None,
     }
 }
 
-/// The metrics of these kinds, in their order.
-pub fn metrics(kinds: &[MetricKind], weights: &Weights) -> Vec<Box<dyn Metric>> {
-    kinds.iter().filter_map(|kind| metric(*kind, weights)).collect()
+/// The metrics of these entries, in their order.
+pub fn metrics(entries: &[MetricEntry], weights: &Weights) -> Vec<Box<dyn Metric>> {
+    entries.iter().filter_map(|entry| metric(entry, weights)).collect()
 }
 
 #[cfg(test)]
@@ -73,7 +76,7 @@ mod tests {
     #[test]
     fn questions_name_a_metric_of_the_job() {
         let example = input::Example::new(3);
-        let metrics = metrics(&MetricKind::ALL, &Weights::default());
+        let metrics = metrics(&MetricEntry::defaults(), &Weights::default());
         for metric in &metrics {
             for question in metric.questions(&example.input(), &Templates::embedded()).unwrap() {
                 assert!(metrics.iter().any(|other| other.name() == question.metric));
@@ -84,7 +87,7 @@ mod tests {
     #[test]
     fn the_weights_are_embabels() {
         let example = input::Example::new(1);
-        let metrics = metrics(&MetricKind::ALL, &Weights::default());
+        let metrics = metrics(&MetricEntry::defaults(), &Weights::default());
         let dimensions: Vec<_> = metrics.iter().map(|metric| metric.score(&example.input(), &[])).collect();
         let weights: Vec<_> = dimensions.iter().map(|it| (it.name.as_str(), it.weight.get())).collect();
         assert_eq!(weights, [("timing", 1.0), ("tasks", 2.0), ("tone", 0.0)]);

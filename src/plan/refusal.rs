@@ -7,7 +7,7 @@ use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::graph::{GraphConfig, assertion_problem};
 use crate::job::{Assertion, Job, TimingOn};
-use crate::metric::MetricKind;
+use crate::metric::MetricEntry;
 use crate::score::Weight;
 
 /// A reason why a job cannot work.
@@ -166,7 +166,14 @@ pub(super) fn refusals(
             "leave maxNodes out, or raise it",
         );
     }
-    let counts = |kind: &MetricKind| job.weights.weight(*kind) > Weight::ZERO;
+    let mut labels = std::collections::BTreeSet::new();
+    for label in job.metrics.iter().map(MetricEntry::label).filter(|label| !labels.insert(*label)) {
+        refuse(
+            format!("two of the job's metrics are called `{label}`"),
+            "give one of them a name of its own: {tasks: {}, name: strict tasks}",
+        );
+    }
+    let counts = |metric: &MetricEntry| metric.weight(&job.weights) > Weight::ZERO;
     if !job.metrics.iter().any(counts) {
         refuse(
             "none of the job's metrics counts: no conversation would have a score".to_owned(),

@@ -42,10 +42,24 @@ pub struct DimensionTally {
     pub name: String,
     /// Its weight.
     pub weight: Weight,
+    /// The least mean with which it passes, where the job asks for one.
+    pub threshold: Option<Score>,
     /// Whether it has parts: tasks, assertions.
     pub has_items: bool,
     /// The sum of its components.
     pub tally: Tally,
+}
+
+impl DimensionTally {
+    /// Whether its mean is below the threshold that the job asks for.
+    pub fn is_below(&self) -> bool {
+        self.threshold.zip(self.tally.mean()).is_some_and(|(threshold, mean)| mean.is_below(threshold))
+    }
+
+    /// Whether a trial has no figure of it, and one is asked for.
+    pub(super) fn lacks_figure(&self) -> bool {
+        self.threshold.is_some() && self.tally.missing > 0
+    }
 }
 
 /// Components of several trials, added up.
@@ -171,7 +185,8 @@ impl TrialGroup {
         for dimension in &card.dimensions {
             let place = self.dimensions.iter().position(|known| known.name == dimension.name).unwrap_or_else(|| {
                 let (name, tally) = (dimension.name.clone(), Tally::default());
-                self.dimensions.push(DimensionTally { name, weight: dimension.weight, has_items: false, tally });
+                let (weight, threshold) = (dimension.weight, dimension.threshold);
+                self.dimensions.push(DimensionTally { name, weight, threshold, has_items: false, tally });
                 self.dimensions.len() - 1
             });
             self.dimensions[place].has_items |= !dimension.items.is_empty();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::spending::Ledger;
-use super::{Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures};
+use super::{DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures};
 use crate::evidence::TrialId;
 
 /// Everything that is known of a run without its conversations.
@@ -91,6 +91,13 @@ impl Overview {
     /// The groups of one of the agent's models.
     pub fn groups_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a TrialGroup> {
         self.groups.iter().filter(move |group| group.model == model)
+    }
+
+    /// The metrics that are below the threshold that the job asks for, each with its case, model and condition.
+    pub fn below_thresholds(&self) -> impl Iterator<Item = (&TrialGroup, &DimensionTally)> {
+        let dimensions =
+            self.groups.iter().flat_map(|group| group.dimensions.iter().map(move |dimension| (group, dimension)));
+        dimensions.filter(|(_, dimension)| dimension.is_below())
     }
 
     /// Takes in an entry that is about the whole run.

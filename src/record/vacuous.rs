@@ -84,7 +84,7 @@ impl TrialRecord {
             && missing.peek().is_some()
             && missing.all(|dimension| {
                 let items = dimension.items.iter().filter(|it| it.weight > Weight::ZERO && it.component.is_missing());
-                dimension.name == "assertions" && items.into_iter().all(is_unshown)
+                dimension.metric() == "assertions" && items.into_iter().all(is_unshown)
             })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Overview, TrialGroup};
+use super::{DimensionTally, Overview, TrialGroup};
 use crate::score::VacuousGate;
 
 /// The verdict on a run.
@@ -11,7 +11,7 @@ use crate::score::VacuousGate;
 pub enum Verdict {
     /// Every figure is there and the gate, if there is one, is passed.
     Passed,
-    /// A figure is below the gate, or an assertion that must show something of the conversation can't fail or held before
+    /// A figure is below the gate, a case is below the threshold of a metric, or an assertion that must show something of the conversation can't fail or held before
     /// it; no other figure is missing.
     GateFailed,
     /// Some figure is missing: agent unreachable, persona, judge or graph broken, or the run was killed.
@@ -31,14 +31,17 @@ impl Verdict {
             && !(run.doubts.vacuous().is_empty() && run.doubts.held_before().is_empty());
         // What is missing only for what the gate is about fails the gate.
         let excused = |group: &TrialGroup| if vacuous { group.held_before } else { 0 };
-        let is_missing = |group: &TrialGroup| group.composite.scored + excused(group) < group.planned;
+        let is_missing = |group: &TrialGroup| {
+            group.composite.scored + excused(group) < group.planned
+                || group.dimensions.iter().any(DimensionTally::lacks_figure)
+        };
         if run.is_damaged || run.unfinished > 0 || run.groups.iter().any(is_missing) || summary.figures.is_empty() {
             return Verdict::Incomplete;
         }
         let below = summary.provenance.min_score.is_some_and(|gate| {
             summary.figures.iter().any(|figure| figure.figure.score().is_none_or(|score| score.is_below(gate)))
         });
-        if below || vacuous { Verdict::GateFailed } else { Verdict::Passed }
+        if below || run.below_thresholds().next().is_some() || vacuous { Verdict::GateFailed } else { Verdict::Passed }
     }
 
     /// The exit status that stands for it.

@@ -10,10 +10,14 @@ const LABEL: usize = 60;
 pub fn failed_parts(card: &Scorecard) -> Vec<String> {
     let mut failed = Vec::new();
     for dimension in &card.dimensions {
-        let kind = dimension.name.trim_end_matches('s');
-        let items = dimension.items.iter().enumerate().filter(|(_, item)| item.has_failed(dimension.good_above));
+        let kind = match dimension.name.as_str() {
+            name @ ("tasks" | "assertions") => name.trim_end_matches('s'),
+            name => name,
+        };
+        let line = dimension.pass_line();
+        let items = dimension.items.iter().enumerate().filter(|(_, item)| item.has_failed(line));
         for (place, item) in items {
-            let score = item.component.score().filter(|_| dimension.good_above.is_some());
+            let score = item.component.score().filter(|_| dimension.metric() != "assertions");
             let score = score.map(|score| format!(" ({})", two_decimals(score.get()))).unwrap_or_default();
             failed.push(format!("{kind} {}{score} {}", place + 1, one_line(&item.label, LABEL)));
         }

@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::count;
+use super::{count, plain};
 use crate::evidence::{Ending, Observed};
 use crate::record::{Tally, TrialRecord};
-use crate::score::{Component, Item, Score, Vacuity, Weight};
+use crate::score::{Component, Dimension, Item, PassLine, Score, Vacuity, Weight};
 
 /// How many different sentences of a kind are kept.
 const MOST: usize = 20;
@@ -28,10 +28,50 @@ pub struct Gathered {
     pub(super) refused: u32,
     /// The most conversations that were open meanwhile.
     pub(super) open: u32,
+    /// The dimensions that have parts, in the order of the scorecards.
+    pub(super) measured: Vec<Measured>,
     /// By case and dimension.
     parts: BTreeMap<(String, String), Vec<Part>>,
     /// The cases of which a conversation was in trouble.
     troubled: BTreeSet<String>,
+}
+
+/// A dimension that has parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Measured {
+    /// Its name.
+    pub(super) name: String,
+    /// Whether its parts are assertions, which hold or fail.
+    pub(super) holds: bool,
+}
+
+impl Measured {
+    fn new(dimension: &Dimension) -> Measured {
+        Measured { name: dimension.name.clone(), holds: dimension.metric() == "assertions" }
+    }
+
+    /// The noun for one of its parts.
+    pub(super) fn noun(&self) -> String {
+        match self.name.as_str() {
+            "tasks" | "assertions" => self.part().to_owned(),
+            name => format!("{} check", plain(name)),
+        }
+    }
+
+    /// What stands before a part's number.
+    pub(super) fn part(&self) -> &str {
+        match self.name.as_str() {
+            name @ ("tasks" | "assertions") => name.trim_end_matches('s'),
+            name => name,
+        }
+    }
+
+    /// Its name as a title.
+    pub(super) fn title(&self) -> String {
+        let mut letters = self.name.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+        plain(&format!("{first}{}", letters.as_str()))
+    }
 }
 
 /// Sentences, each with the groups whose trials it is about.
@@ -97,8 +137,8 @@ pub(super) struct Part {
     pub(super) key: String,
     pub(super) label: String,
     pub(super) weight: Weight,
-    /// Above this it counts as good.
-    pub(super) good_above: Option<Score>,
+    /// When it came out well.
+    pub(super) line: PassLine,
     /// Its results by group.
     pub(super) groups: BTreeMap<usize, Made>,
     /// It held before the first message of some trial, and counts in all of those.
@@ -132,7 +172,7 @@ impl Part {
             (Some(lowest), Some(score)) if lowest <= score => Some(lowest),
             (lowest, score) => score.or(lowest),
         };
-        if item.has_failed(self.good_above) {
+        if item.has_failed(self.line) {
             match &mut made.failed {
                 Some(failed) => failed.add(trial),
                 None => made.failed = Some(Where::first(trial)),
@@ -180,6 +220,13 @@ impl Gathered {
             self.notes.add(group, trial, format!("The {who}'s model: {note}"));
         }
         for dimension in trial.scorecard.iter().flat_map(|card| &card.dimensions) {
+            if dimension.items.is_empty() {
+                continue;
+            }
+            let measured = Measured::new(dimension);
+            if !self.measured.contains(&measured) {
+                self.measured.push(measured);
+            }
             let key = (trial.trial.case.clone(), dimension.name.clone());
             let parts = self.parts.entry(key).or_default();
             for (place, item) in dimension.items.iter().enumerate() {
@@ -189,7 +236,7 @@ impl Gathered {
                         key,
                         label,
                         weight,
-                        good_above: dimension.good_above,
+                        line: dimension.pass_line(),
                         groups: BTreeMap::new(),
                         held_before: None,
                         not_checked: None,

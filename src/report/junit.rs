@@ -113,9 +113,35 @@ impl TestResult {
                     message: format!("{score} is below the gate of {}{reasons}", gate_words(gate)),
                 }
             }
-            _ => TestResult::Passed,
+            _ => below_threshold(trial, run).unwrap_or(TestResult::Passed),
         }
     }
+}
+
+/// The failure of a trial that is below a threshold in whose case it stands: one lucky trial of several is none.
+fn below_threshold(trial: &TrialRecord, run: &Overview) -> Option<TestResult> {
+    let id = &trial.trial;
+    let below = |name: &str| {
+        run.below_thresholds().any(|(group, metric)| {
+            metric.name == name
+                && (group.case.as_str(), group.model.as_str(), group.condition) == (&id.case, &id.model, id.condition)
+        })
+    };
+    let dimensions = trial.scorecard.iter().flat_map(|card| &card.dimensions);
+    let words = dimensions.filter_map(|dimension| {
+        let (score, threshold) = (dimension.component.score()?, dimension.threshold?);
+        let is_below = score.is_below(threshold) && below(&dimension.name);
+        let words = format!(
+            "{} {} is below its threshold of {}: {}",
+            dimension.name,
+            beside_gate(score.get(), Some(threshold.get())),
+            gate_words(threshold),
+            dimension.component.why()
+        );
+        is_below.then_some(words)
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| TestResult::Failure { kind: "below a threshold", message: words.join("; ") })
 }
 
 /// The gate that a model's figure is below.

@@ -12,5 +12,5 @@ mod vacuity;
 pub use component::{Component, OutOfRange, Score, Weight};
 pub use composite::{composite, mean_of, mean_of_conditions, penalty, weighted_mean};
 pub use outcome::Outcome;
-pub use scorecard::{Dimension, Item, Scorecard};
+pub use scorecard::{Dimension, Item, PassLine, Scorecard};
 pub use vacuity::{Vacuity, VacuousGate};

@@ -19,21 +19,16 @@ pub struct Scorecard {
 }
 
 impl Scorecard {
-    /// The dimension of this name.
-    pub fn dimension(&self, name: &str) -> Option<&Dimension> {
-        self.dimensions.iter().find(|dimension| dimension.name == name)
+    /// The dimension that measures this.
+    pub fn dimension(&self, metric: &str) -> Option<&Dimension> {
+        self.dimensions.iter().find(|dimension| dimension.metric() == metric)
     }
 
-    /// The tasks and assertions that did not come out well or are missing, of the dimensions that count.
+    /// The parts that did not come out well or are missing, of the dimensions that count.
     pub fn shortfalls(&self) -> impl Iterator<Item = &Item> {
         let counted = self.dimensions.iter().filter(|dimension| dimension.weight > Weight::ZERO);
-        let items = counted.flat_map(|dimension| dimension.items.iter().map(move |item| (dimension.good_above, item)));
-        let has_lost = |(good_above, item): &(Option<Score>, &Item)| match &item.component {
-            Component::Scored { score, .. } => good_above.map_or(*score < Score::ONE, |line| *score <= line),
-            Component::NotApplicable { .. } => false,
-            Component::Missing { .. } => true,
-        };
-        items.filter(has_lost).map(|(_, item)| item)
+        let items = counted.flat_map(|dimension| dimension.items.iter().map(|item| (dimension.pass_line(), item)));
+        items.filter(|(line, item)| item.has_failed(*line) || item.component.is_missing()).map(|(_, item)| item)
     }
 
     /// The trial's figure, where there is one.
@@ -46,28 +41,75 @@ impl Scorecard {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dimension {
-    /// `timing`, `tasks`, `assertions`, `tone`.
+    /// `timing`, `tasks`, `assertions`, `tone`, or the name that the job gives it.
     pub name: String,
+    /// What it measures, where the job calls it otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
     /// Its weight in the composite; a weight of 0 is stored and shown, and changes nothing.
     pub weight: Weight,
     /// Its score, or why there is none.
     pub component: Component,
+    /// The least score with which it passes, where the job asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Score>,
     /// Above this a part of it counts as good; none in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_above: Option<Score>,
-    /// Its parts: one for each task or assertion.
+    /// Its parts: one for each task, assertion or turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
+}
+
+/// When a part of a dimension came out well.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PassLine {
+    /// Above this score.
+    Above(Score),
+    /// With at least this score.
+    AtLeast(Score),
+}
+
+impl PassLine {
+    /// Whether a score came out well.
+    pub fn is_met(self, score: Score) -> bool {
+        match self {
+            PassLine::Above(line) => score > line,
+            PassLine::AtLeast(line) => !score.is_below(line),
+        }
+    }
 }
 
 impl Dimension {
     /// A dimension without parts.
     pub fn new(name: impl Into<String>, weight: Weight, component: Component) -> Dimension {
-        Dimension { name: name.into(), weight, component, good_above: None, items: Vec::new() }
+        Dimension {
+            name: name.into(),
+            metric: None,
+            weight,
+            component,
+            threshold: None,
+            good_above: None,
+            items: Vec::new(),
+        }
+    }
+
+    /// What it measures.
+    pub fn metric(&self) -> &str {
+        self.metric.as_deref().unwrap_or(&self.name)
+    }
+
+    /// When a part of it came out well.
+    pub fn pass_line(&self) -> PassLine {
+        match (self.good_above, self.threshold) {
+            (Some(line), _) => PassLine::Above(line),
+            (None, Some(threshold)) => PassLine::AtLeast(threshold),
+            (None, None) => PassLine::AtLeast(Score::ONE),
+        }
     }
 }
 
-/// One task or one assertion of a dimension.
+/// One task, assertion or turn of a dimension.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
@@ -86,9 +128,9 @@ pub struct Item {
 }
 
 impl Item {
-    /// Whether it has a score and did not come out well: not above `good_above`, or, where there is no such line, below 1.
-    pub fn has_failed(&self, good_above: Option<Score>) -> bool {
-        self.component.score().is_some_and(|score| good_above.map_or(score < Score::ONE, |line| score <= line))
+    /// Whether it has a score and did not come out well.
+    pub fn has_failed(&self, line: PassLine) -> bool {
+        self.component.score().is_some_and(|score| !line.is_met(score))
     }
 
     /// Its id, or its label where there is none.

@@ -50,7 +50,7 @@ fn model_reply(bytes: &[u8]) {
         ..eval_job::evidence::Turn::begun(1, String::new())
     }];
     let transcript = eval_job::evidence::Transcript { turns };
-    for metric in metric::metrics(&metric::MetricKind::ALL, &metric::Weights::default()) {
+    for metric in metric::metrics(&metric::MetricEntry::defaults(), &metric::Weights::default()) {
         let input = metric::MetricInput {
             tasks: vec![metric::InputTask { kind: "task", task: "t", acceptance_criteria: "a" }],
             facts: &[],

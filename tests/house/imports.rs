@@ -93,6 +93,7 @@ fn is_config(import: &str) -> bool {
         "Problem",
         "Ability",
         "_MODELS",
+        "MetricEntry",
         "MetricKind",
         "Weights",
         "_problem",

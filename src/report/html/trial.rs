@@ -8,7 +8,7 @@ use super::chart::{self, Chart};
 use super::run::hundredths;
 use crate::evidence::{AskedQuestion, Change, Ending, Judgement, Observed, Turn};
 use crate::record::{Overview, TrialRecord};
-use crate::score::{Component, Dimension, Item, Outcome, Score, Vacuity, Weight};
+use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
 
 /// A text is cut to so many characters.
 const LONGEST: usize = 20_000;
@@ -218,12 +218,19 @@ fn facts(trial: &TrialRecord, turns: &[Turn], changes: &[Change]) -> Vec<String>
     facts
 }
 
+/// When a dimension as a whole is shown as good: at its threshold, else above the line of its parts.
+fn whole_line(dimension: &Dimension) -> PassLine {
+    match (dimension.threshold, dimension.good_above) {
+        (Some(threshold), _) => PassLine::AtLeast(threshold),
+        (None, line) => PassLine::Above(line.unwrap_or(Score::clamped(0.6))),
+    }
+}
+
 /// The words for a component, its colour, and its width as a bar.
-fn parts(component: &Component, good_above: Option<Score>) -> (String, &'static str, f64) {
+fn parts(component: &Component, line: PassLine) -> (String, &'static str, f64) {
     match component {
         Component::Scored { score, .. } => {
-            let is_good = good_above.map_or(*score == Score::ONE, |line| *score > line);
-            (two_decimals(score.get()), if is_good { "good" } else { "bad" }, hundredths(*score))
+            (two_decimals(score.get()), if line.is_met(*score) { "good" } else { "bad" }, hundredths(*score))
         }
         Component::NotApplicable { .. } => ("not used".to_owned(), "none", 0.0),
         Component::Missing { .. } => ("missing".to_owned(), "unsure", 0.0),
@@ -232,7 +239,7 @@ fn parts(component: &Component, good_above: Option<Score>) -> (String, &'static 
 
 impl DimensionView {
     fn new(dimension: &Dimension) -> DimensionView {
-        let (score, tone, width) = parts(&dimension.component, dimension.good_above.or(Score::new(0.6)));
+        let (score, tone, width) = parts(&dimension.component, whole_line(dimension));
         DimensionView {
             name: plain(&dimension.name),
             weight: match dimension.weight {
@@ -250,11 +257,11 @@ impl DimensionView {
 
 impl ItemView {
     fn new(item: &Item, dimension: &Dimension) -> ItemView {
-        let (score, tone, _) = parts(&item.component, dimension.good_above);
+        let (score, tone, _) = parts(&item.component, dimension.pass_line());
         // An assertion holds or fails.
-        let score = match (dimension.good_above, item.component.score()) {
-            (None, Some(Score::ONE)) => "holds".to_owned(),
-            (None, Some(Score::ZERO)) => "fails".to_owned(),
+        let score = match (dimension.metric(), item.component.score()) {
+            ("assertions", Some(Score::ONE)) => "holds".to_owned(),
+            ("assertions", Some(Score::ZERO)) => "fails".to_owned(),
             _ => score,
         };
         let note = match &item.vacuity {

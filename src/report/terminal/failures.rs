@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::gathered::{Made, Part, Sentences, Where};
+use super::super::gathered::{Made, Measured, Part, Sentences, Where};
 use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
 use super::{Run, parts};
 use crate::score::{Component, Score};
@@ -10,9 +10,11 @@ use crate::score::{Component, Score};
 /// So many tasks and assertions are shown that failed, unless the screen is unfolded.
 const MOST: usize = 20;
 
-/// The results of the tasks or the assertions of a run.
+/// The results of the parts of a dimension of a run.
 #[derive(Default)]
 struct FailureCounts {
+    /// The noun for one of them.
+    noun: String,
     all: usize,
     failed: usize,
     missing: usize,
@@ -40,18 +42,19 @@ struct FailureRow {
 pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
     troubles(page, run);
     let mut shown: Vec<ShownFailures<'_>> = Vec::new();
-    let mut counts = [FailureCounts::default(), FailureCounts::default()];
+    let noun = |dimension: &Measured| FailureCounts { noun: dimension.noun(), ..FailureCounts::default() };
+    let mut counts: Vec<FailureCounts> = run.gathered.measured.iter().map(noun).collect();
     let (mut cases, mut whole_cases) = (0, 0);
     for case in run.overview.cases() {
         let mut is_whole = !run.gathered.is_troubled(case);
-        for (dimension, counts) in ["tasks", "assertions"].into_iter().zip(&mut counts) {
-            for (place, part) in run.gathered.parts(case, dimension).iter().enumerate() {
-                let (rows, verdict) = failed_rows(part, dimension == "assertions", run);
+        for (dimension, counts) in run.gathered.measured.iter().zip(&mut counts) {
+            for (place, part) in run.gathered.parts(case, &dimension.name).iter().enumerate() {
+                let (rows, verdict) = failed_rows(part, dimension.holds, run);
                 counts.add(part, verdict);
                 is_whole &= verdict == Came::Well;
                 let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_told);
                 if !rows.is_empty() || doubt.is_some() {
-                    let kind = dimension.trim_end_matches('s');
+                    let kind = plain(dimension.part());
                     let of = if run.names.tell_cases() { format!("{} · ", plain(case)) } else { String::new() };
                     let title = format!("{of}{kind} {}", place + 1);
                     shown.push(ShownFailures { case, title, part, rows, doubt: doubt.map(|doubt| doubt.words) });
@@ -166,17 +169,17 @@ fn mark(made: &Made, holds: bool) -> String {
 }
 
 /// Writes the tasks and assertions that failed, and those that may say nothing.
-fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &[FailureCounts; 2]) {
+fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &[FailureCounts]) {
     if shown.is_empty() {
         return;
     }
     page.gap();
     let title = |what: &str, number: fn(&FailureCounts) -> usize| {
-        let of = |counts: &FailureCounts, noun: &str| match number(counts) {
+        let of = |counts: &FailureCounts| match number(counts) {
             0 => None,
-            several => Some(format!("{several} of {}", count(counts.all, noun))),
+            several => Some(format!("{several} of {}", count(counts.all, &counts.noun))),
         };
-        let words: Vec<String> = [of(&counts[0], "task"), of(&counts[1], "assertion")].into_iter().flatten().collect();
+        let words: Vec<String> = counts.iter().filter_map(of).collect();
         (!words.is_empty()).then(|| format!("{what}: {}", words.join(", ")))
     };
     let titles = [title("Failed", |it| it.failed), title("could not be told", |it| it.missing)];
@@ -207,15 +210,15 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
 }
 
 /// Writes how much passed.
-fn passed(page: &mut Page, counts: &[FailureCounts; 2], (whole_cases, cases): (usize, usize)) {
-    let words = |counts: &FailureCounts, noun: &str| {
+fn passed(page: &mut Page, counts: &[FailureCounts], (whole_cases, cases): (usize, usize)) {
+    let words = |counts: &FailureCounts| {
         let passed = counts.all - counts.failed - counts.missing;
         let lowest = counts.lowest.filter(|lowest| *lowest < Score::ONE);
         let lowest = lowest.map(|lowest| format!(" ({} the lowest)", two_decimals(lowest.get()))).unwrap_or_default();
-        (passed > 0).then(|| format!("{}{lowest}", count(passed, noun)))
+        (passed > 0).then(|| format!("{}{lowest}", count(passed, &counts.noun)))
     };
     let of_cases = (cases > 1 && whole_cases > 0).then(|| format!("{whole_cases} of {cases} cases"));
-    let all = of_cases.into_iter().chain(words(&counts[0], "task")).chain(words(&counts[1], "assertion"));
+    let all = of_cases.into_iter().chain(counts.iter().filter_map(words));
     let all: Vec<String> = all.collect();
     if !all.is_empty() {
         page.gap();

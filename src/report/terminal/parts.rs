@@ -2,10 +2,10 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::gathered::{Made, Part};
+use super::super::gathered::{Made, Measured, Part};
 use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
-use crate::score::{Component, Score, Weight};
+use crate::score::{Component, PassLine, Weight};
 
 /// Columns of a mark.
 const MARK: usize = 7;
@@ -21,16 +21,16 @@ pub(super) struct Doubt {
 /// Writes the tasks and the assertions of each case.
 pub(super) fn parts(page: &mut Page, run: &Run<'_>) {
     for case in run.overview.cases() {
-        for (dimension, title) in [("tasks", "Tasks"), ("assertions", "Assertions")] {
+        for dimension in &run.gathered.measured {
             let of = if run.names.tell_cases() { format!(" · {}", plain(case)) } else { String::new() };
-            of_dimension(page, run, (case, dimension), &format!("{title}{of}"));
+            of_dimension(page, run, (case, dimension), &format!("{}{of}", dimension.title()));
         }
     }
 }
 
 /// Writes the parts of one dimension of one case under a title; nothing where there are none.
-fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &str), title: &str) {
-    let parts = run.gathered.parts(case, dimension);
+fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measured), title: &str) {
+    let parts = run.gathered.parts(case, &dimension.name);
     if parts.is_empty() {
         return;
     }
@@ -48,9 +48,8 @@ fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &str),
             page.paragraph(5, Ink::unsure, &doubt.words);
         }
         for (group, made) in &part.groups {
-            let holds = dimension == "assertions";
-            let (paint, mark) = mark(made, (holds, part.good_above));
-            page.aligned(5, [(&name(*group), names), (&mark, MARK)], paint, &why(made, holds, run));
+            let (paint, mark) = mark(made, (dimension.holds, part.line));
+            page.aligned(5, [(&name(*group), names), (&mark, MARK)], paint, &why(made, dimension.holds, run));
         }
     }
 }
@@ -62,8 +61,8 @@ pub(super) fn label(part: &Part) -> String {
 }
 
 /// Notes about an assertion that may not depend on the conversation.
-pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &str), part: &Part) -> Option<Doubt> {
-    if dimension == "assertions" && run.vacuous.contains(&(case, part.key.as_str())) {
+pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &Measured), part: &Part) -> Option<Doubt> {
+    if dimension.holds && run.vacuous.contains(&(case, part.key.as_str())) {
         let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
         return Some(Doubt { words, is_told: true });
     }
@@ -102,7 +101,7 @@ pub(super) fn is_told(made: &Made, run: &Run<'_>) -> bool {
 }
 
 /// The result of a part, in seven characters at most.
-fn mark(made: &Made, (holds, good_above): (bool, Option<Score>)) -> (Paint, String) {
+fn mark(made: &Made, (holds, line): (bool, PassLine)) -> (Paint, String) {
     let several = made.tally.count() > 1;
     match made.tally.component() {
         Some(Component::Scored { score, .. }) => {
@@ -110,7 +109,7 @@ fn mark(made: &Made, (holds, good_above): (bool, Option<Score>)) -> (Paint, Stri
                 (true, good) if several => (good, format!("{}/{}", made.whole, made.tally.scored)),
                 (true, true) => (true, "holds".to_owned()),
                 (true, false) => (false, "fails".to_owned()),
-                (false, _) => (good_above.is_none_or(|line| score > line), two_decimals(score.get())),
+                (false, _) => (line.is_met(score), two_decimals(score.get())),
             };
             (if good { Ink::good } else { Ink::bad }, text)
         }

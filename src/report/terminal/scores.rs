@@ -248,7 +248,7 @@ fn of_case(figure: &ModelFigure, case: &str) -> Cell {
 
 /// Whether something failed in a case, or is missing.
 fn has_failed(run: &Run<'_>, case: &str) -> bool {
-    let parts = ["tasks", "assertions"].into_iter().flat_map(|dimension| run.gathered.parts(case, dimension));
+    let parts = run.gathered.measured.iter().flat_map(|dimension| run.gathered.parts(case, &dimension.name));
     let mut made = parts.flat_map(|part| part.groups.values());
     let figures = run.overview.summary.figures.iter().flat_map(|figure| &figure.cases);
     run.gathered.is_troubled(case)

@@ -1,9 +1,14 @@
 //! The verdict, the figures that it rests on, and how far both go.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::record::{ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
+
+/// How many cases below a threshold are named.
+const THRESHOLDS: usize = 20;
 
 /// Writes the verdict, whose it is, and the figures of several models.
 pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
@@ -19,6 +24,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
         figures(page, record);
         page.paragraph(0, Ink::dim, &few(overview, &first.model));
     }
+    thresholds(page, overview);
     let unscored = unscored(overview);
     if unscored > 0 && record.verdict != Verdict::Incomplete {
         let all = count(overview.planned(), "conversation");
@@ -77,6 +83,9 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
             1 => format!("{figure}the gate is {gate}"),
             all => format!("{below} of {all} models below the gate of {gate}"),
         },
+        (Verdict::GateFailed, _) if overview.below_thresholds().next().is_some() => {
+            format!("{figure}{}", below_thresholds(overview))
+        }
         (Verdict::GateFailed, _) => {
             let (vacuous, held) = (overview.doubts.vacuous().len(), overview.doubts.held_before().len());
             let words = match (count(vacuous, "vacuous assertion"), held) {
@@ -92,6 +101,43 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         (Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };
     (record.verdict.label(), words)
+}
+
+/// Which metrics are below their thresholds, and in how many cases.
+fn below_thresholds(overview: &Overview) -> String {
+    let mut metrics: BTreeMap<&str, (f64, BTreeSet<&str>)> = BTreeMap::new();
+    for (group, metric) in overview.below_thresholds() {
+        let threshold = metric.threshold.map_or(0.0, Score::get);
+        metrics.entry(&metric.name).or_insert((threshold, BTreeSet::new())).1.insert(&group.case);
+    }
+    let cases = overview.cases().count();
+    let words = metrics.into_iter().map(|(metric, (threshold, below))| {
+        let cases = if cases == 1 { String::new() } else { format!(" in {} of {}", below.len(), count(cases, "case")) };
+        format!("{} is below its threshold of {threshold}{cases}", plain(metric))
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Writes each case in which a metric is below its threshold.
+fn thresholds(page: &mut Page, overview: &Overview) {
+    let below: Vec<_> = overview.below_thresholds().collect();
+    for (group, metric) in below.iter().take(THRESHOLDS) {
+        let (mean, threshold) = (metric.tally.mean().map_or(0.0, Score::get), metric.threshold.map_or(0.0, Score::get));
+        let digits = telling_decimals(&[mean, threshold]);
+        let line = format!(
+            "✕ {} · {} · {}: {} {}, its threshold is {}",
+            plain(&group.case),
+            plain(&group.model),
+            group.condition.label(),
+            plain(&metric.name),
+            decimals(mean, digits),
+            decimals(threshold, digits)
+        );
+        page.paragraph(2, Ink::bad, &line);
+    }
+    if below.len() > THRESHOLDS {
+        page.paragraph(2, Ink::dim, &format!("… {} more are below a threshold", below.len() - THRESHOLDS));
+    }
 }
 
 /// A gate as it was set, with two decimals at least: 0.87 is not 0.870.
