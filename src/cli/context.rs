@@ -23,6 +23,8 @@ pub(super) struct Context {
     pub(super) stderr_is_tty: bool,
     /// Columns of the terminal, or 100.
     pub(super) width: usize,
+    /// The columns at which text of any length is broken on stdout; none in a file or a pipe, where lines stay whole.
+    pub(super) stdout_breaks_at: Option<usize>,
 }
 
 impl Context {
@@ -32,6 +34,7 @@ impl Context {
         let env = |name: &str| variables.text(name).map(str::to_owned);
         let is_dumb = env("TERM").as_deref() == Some("dumb");
         let ink = |tty: bool| ink(color, &env, tty && !is_dumb);
+        let width = width(env("COLUMNS"));
         let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none() && !is_dumb;
         Context {
             credentials: Credentials {
@@ -46,7 +49,8 @@ impl Context {
             stdout_ink: ink(std::io::stdout().is_terminal()),
             stderr_ink: ink(std::io::stderr().is_terminal()),
             stderr_is_tty,
-            width: width(env("COLUMNS")),
+            width,
+            stdout_breaks_at: std::io::stdout().is_terminal().then_some(width),
         }
     }
 

@@ -82,6 +82,10 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         }
         Err(ProbeError::NotSetUp(error)) => {
             lines.push(("broken", error.to_string()));
+            if target.start.is_some() {
+                let what = "the agent's own output, and what target.start says: command, args, cwd, env, ready";
+                lines.push(("try", what.to_owned()));
+            }
             Verdict::Incomplete.exit_status()
         }
     };

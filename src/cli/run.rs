@@ -14,7 +14,7 @@ use super::error::{CliError, FileArgument, RefusedJob};
 use super::outputs::{OutputFile, StoredPrompts, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
-use super::progress::{Live, Progress, wait_words};
+use super::progress::{Live, Progress, WaitLines};
 use super::signals::Signals;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
@@ -202,9 +202,15 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
 
 /// Reports what is waited for. Tries that failed on the way to an agent are reported with its reply.
 pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<OnWait> {
-    Arc::new(move |reason, wait| match reason {
-        WaitReason::Retry { whose: WaitReason::AGENT, .. } => {}
-        reason => printer.note(&wait_words(reason, wait)),
+    let told = Mutex::new(WaitLines::default());
+    Arc::new(move |reason, wait| {
+        if matches!(reason, WaitReason::Retry { whose: WaitReason::AGENT, .. }) {
+            return;
+        }
+        let line = told.lock().ok().and_then(|mut told| told.line(reason, wait));
+        if let Some(line) = line {
+            printer.note(&line);
+        }
     })
 }
 

@@ -7,11 +7,15 @@ use super::context::Context;
 use super::error::CliError;
 use super::outputs::{self, OutputFile, OutputRun, StoredPrompts, check_outputs};
 use super::printer::Printer;
+use super::rows::hanging;
 use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::report::{self, Gathered};
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 use crate::text::nearest;
+
+/// The column at which the words of a conversation begin.
+const INDENT: usize = 3;
 
 /// Shows a run again. The status is that of the run, so that a script can ask once more.
 pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
@@ -105,11 +109,15 @@ impl Shown<'_> {
             return Ok(());
         }
         let ink = self.context.stdout_ink;
+        let fitted = |text: String| match self.context.stdout_breaks_at {
+            Some(width) => hanging(&text, INDENT, width),
+            None => text,
+        };
         for trial in self.trials() {
             let trial = self.prompts.filled_in(trial?);
-            self.printer.data(&report::conversation(self.overview, &trial, ink))?;
+            self.printer.data(&fitted(report::conversation(self.overview, &trial, ink)))?;
             if self.args.verbose {
-                self.printer.data(&report::judging(&trial, ink))?;
+                self.printer.data(&fitted(report::judging(&trial, ink)))?;
             }
             if self.cases.is_some() {
                 self.printer.data(&report::scores(&trial, self.context.screen(true)))?;

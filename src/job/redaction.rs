@@ -72,11 +72,17 @@ impl Redaction {
             }
             problem.message = clear(&problem.message);
         }
-        if matches!(self, Redaction::Everything) && !hidden.is_empty() && problem.help.is_none() {
+        redact(problem, line, hidden);
+        let is_part_hidden = !hidden.is_empty() && !is_all_hidden(&problem.source_line);
+        if matches!(self, Redaction::Everything) && is_part_hidden && problem.help.is_none() {
             problem.help = Some("values are shown as *** as long as the file can't be read".to_owned());
         }
-        redact(problem, line, hidden);
     }
+}
+
+/// Whether nothing is left of a line but stars and what stands between words: it isn't worth showing.
+pub(super) fn is_all_hidden(line: &str) -> bool {
+    line.contains(REDACTED) && line.chars().all(|c| matches!(c, '*' | ',' | '.' | ';') || c.is_whitespace())
 }
 
 impl KnownSecrets {

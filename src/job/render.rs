@@ -14,6 +14,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 use super::problem::{Problem, Problems};
+use super::redaction::is_all_hidden;
 use crate::text::{characters, visible};
 
 /// A longer source line is cut to this many terminal columns around its caret.
@@ -37,14 +38,10 @@ fn render(problem: &Problem) -> String {
     let number = problem.line.to_string();
     let gutter = " ".repeat(number.len());
     let (source, caret) = source_and_caret(problem);
-    let source = format!("{number} | {source}");
-    let mut text = format!(
-        "{}:{number}:{}: {}\n{gutter} |\n{}\n{gutter} | {caret}\n",
-        visible(&problem.file),
-        problem.column,
-        visible(&problem.message),
-        source.trim_end()
-    );
+    let mut text = format!("{}:{number}:{}: {}\n", visible(&problem.file), problem.column, visible(&problem.message));
+    if !is_all_hidden(&problem.source_line) {
+        let _ = writeln!(text, "{gutter} |\n{}\n{gutter} | {caret}", format!("{number} | {source}").trim_end());
+    }
     if !problem.expected.is_empty() {
         let _ = writeln!(text, "{gutter} = expected one of: {}", visible(&problem.expected.join(", ")));
     }

@@ -134,7 +134,7 @@ pub async fn run(
     interrupt: CancellationToken,
 ) -> io::Result<bool> {
     engine.begin(provenance).await?;
-    let time = TimeLimit::new(engine.plan.job.limits.run_seconds, engine.since);
+    let time = Arc::new(TimeLimit::new(engine.plan.job.limits.run_seconds, engine.since));
     let carried_out = lanes::carry_out(&engine, lanes, &interrupt, &time).await;
     engine.close().await;
     let whole = carried_out?;

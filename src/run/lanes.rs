@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -18,20 +18,54 @@ use crate::plan::{Lane, Trial};
 pub(super) struct TimeLimit {
     seconds: Option<f64>,
     since: Stopwatch,
+    needs: Mutex<TimeNeeds>,
+}
+
+/// What conversations take.
+#[derive(Default)]
+struct TimeNeeds {
+    /// The longest conversation so far, in seconds.
+    longest: f64,
+    /// How many conversations, which are compared with each other, had no room any more.
+    left_out: Option<u32>,
 }
 
 impl TimeLimit {
     pub(super) fn new(seconds: Option<f64>, since: Stopwatch) -> TimeLimit {
-        TimeLimit { seconds, since }
+        TimeLimit { seconds, since, needs: Mutex::default() }
+    }
+
+    /// Whether a trial may begin with those that are compared with it, so many `together`, as many `at_once` as may be. It may
+    /// not where they would not end in time if each took as long as the longest so far: then none of them is held, so that
+    /// models and conditions stay in step.
+    fn admits(&self, together: u32, at_once: usize) -> bool {
+        let (Some(left), true) = (self.left(), together > 1) else { return true };
+        let mut needs = self.needs();
+        let rounds = (together as usize).div_ceil(at_once.max(1));
+        let has_room = needs.left_out.is_none() && needs.longest * rounds as f64 <= left.as_secs_f64();
+        if !has_room {
+            needs.left_out.get_or_insert(together);
+        }
+        has_room
+    }
+
+    /// A conversation was held, and took so long.
+    fn took(&self, milliseconds: f64) {
+        let mut needs = self.needs();
+        needs.longest = needs.longest.max(milliseconds / 1000.0);
+    }
+
+    fn needs(&self) -> MutexGuard<'_, TimeNeeds> {
+        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn left(&self) -> Option<Duration> {
         self.seconds.map(|seconds| Duration::from_secs_f64((seconds - self.since.elapsed_ms() / 1000.0).max(0.0)))
     }
 
-    /// Whether it has run out.
+    /// Whether it has run out, or has no room for what would come next.
     pub(super) fn is_up(&self) -> bool {
-        self.left().is_some_and(|left| left.is_zero())
+        self.left().is_some_and(|left| left.is_zero()) || self.needs().left_out.is_some()
     }
 
     /// Waits until it has run out; for ever where there is none.
@@ -45,7 +79,16 @@ impl TimeLimit {
 
 impl fmt::Display for TimeLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "limits.time ({} s) ran out", self.seconds.unwrap_or_default())
+        let (seconds, needs) = (self.seconds.unwrap_or_default(), self.needs());
+        match needs.left_out {
+            None => write!(f, "limits.time ({seconds} s) ran out"),
+            Some(together) => write!(
+                f,
+                "limits.time ({seconds} s) has no room for the next {together} conversations, which are compared with each \
+                 other: the longest took {:.1} s",
+                needs.longest
+            ),
+        }
     }
 }
 
@@ -58,9 +101,11 @@ pub(super) async fn carry_out(
     engine: &Arc<Engine>,
     mut lanes: impl Iterator<Item = Lane>,
     interrupt: &CancellationToken,
-    time: &TimeLimit,
+    time: &Arc<TimeLimit>,
 ) -> io::Result<bool> {
     let slots = Arc::new(Semaphore::new(engine.max_concurrency.max(1)));
+    // Trials that share state are all in one lane.
+    let at_once = if engine.plan.lane_count() > 1 { engine.max_concurrency } else { 1 };
     let mut next = next_lane(&mut lanes);
     let mut running: JoinSet<io::Result<bool>> = JoinSet::new();
     let (mut whole, mut failure) = (true, None);
@@ -94,8 +139,8 @@ pub(super) async fn carry_out(
                 }
             },
             slot = slot_for(engine, first.unwrap_or_default(), &slots), if first.is_some() => match (slot, next.take()) {
-                (Some(slot), Some((first, rest))) => {
-                    running.spawn(run_lane(engine.clone(), first, rest, slot));
+                (Some(slot), Some((first, rest))) if time.admits(first.together, at_once) => {
+                    running.spawn(run_lane(engine.clone(), first, rest, (time.clone(), slot)));
                     next = next_lane(&mut lanes);
                 }
                 // A lane that can't begin now is not overtaken by a later one.
@@ -122,13 +167,43 @@ async fn slot_for(
 }
 
 /// Runs a lane, of which the first trial may begin. Returns whether every trial was finished.
-async fn run_lane(engine: Arc<Engine>, first: Trial, rest: Lane, _slot: OwnedSemaphorePermit) -> io::Result<bool> {
+async fn run_lane(
+    engine: Arc<Engine>,
+    first: Trial,
+    rest: Lane,
+    (time, _slot): (Arc<TimeLimit>, OwnedSemaphorePermit),
+) -> io::Result<bool> {
+    let mut began = engine.clock.start();
     run_trial(&engine, &first).await?;
     for trial in rest {
-        if !engine.budget.admits(trial.id.number, trial.together).await {
+        time.took(began.elapsed_ms());
+        if !time.admits(trial.together, 1) || !engine.budget.admits(trial.id.number, trial.together).await {
             return Ok(false);
         }
+        began = engine.clock.start();
         run_trial(&engine, &trial).await?;
     }
+    time.took(began.elapsed_ms());
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+
+    #[test]
+    fn conversations_that_are_compared_begin_only_while_all_of_them_can_be_held() {
+        let time = TimeLimit::new(Some(100.0), Clock::system().start());
+        assert!(time.admits(4, 1), "nothing is known yet");
+        time.took(30_000.0);
+        time.took(20_000.0);
+        assert!(time.admits(1, 1) && time.admits(3, 1) && time.admits(4, 2));
+        assert!(!time.is_up() && time.to_string() == "limits.time (100 s) ran out");
+        assert!(!time.admits(4, 1), "120 s would be needed");
+        assert!(time.is_up() && !time.admits(2, 1), "nothing overtakes them");
+        let told = time.to_string();
+        assert!(told.contains("no room for the next 4 conversations, which") && told.ends_with("30.0 s"), "{told}");
+        assert!(TimeLimit::new(None, Clock::system().start()).admits(1000, 1));
+    }
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::eval_job;
-use crate::servers::http::Server;
+use crate::servers::http::{Reply, Server};
 use crate::servers::{agent, model};
 
 /// An agent, and a model that takes 21 tokens and says 7 at every call.
@@ -145,6 +146,35 @@ fn a_run_that_takes_too_long_is_cut_off_and_kept() {
     let stdout = text(&output.stdout);
     assert!(stdout.contains("stopped: limits.time (0.5 s) ran out; 1 of 2 conversations begun"), "{stdout}");
     assert!(stdout.contains("cut off; 0 turns kept, one message was on its way"), "{stdout}");
+}
+
+#[test]
+fn a_time_limit_leaves_the_conversations_that_are_compared_in_step() {
+    let slow = Server::start(|request| {
+        if request.path.ends_with("/messages") {
+            std::thread::sleep(Duration::from_millis(250));
+        }
+        Reply::Json(200, json!({"sessionId": "s", "message": {"role": "assistant", "content": "Done"}, "events": []}))
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: '{}'}}}}\nevaluator: {{script: [one]}}\nscorer: {{model: scripted}}\n\
+         facts: []\ntasks: [{{task: t, acceptanceCriteria: Done}}]\n",
+        slow.address
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let ran = |args: &[&str]| {
+        let args = [&["run", "job.yml", "--model", "a,b", "--repeat", "3", "-o", "run.json"], args].concat();
+        let output = eval_job(folder.path()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(102), "{}", text(&output.stderr));
+        let record = read(&folder.path().join("run.json"));
+        let held = record["trials"].as_array().unwrap().iter().filter(|trial| trial["outcome"].is_object());
+        (text(&output.stdout), held.map(|trial| trial["trial"]["model"].to_string()).collect::<Vec<_>>())
+    };
+    // Room for one conversation more, and not for two.
+    let (told, models) = ran(&["--time-limit", "1.9"]);
+    assert!(told.contains("no room for the next 2 conversations, which are compared with each other"), "{told}");
+    assert_eq!(models, ["\"a\"", "\"b\""]);
 }
 
 #[test]

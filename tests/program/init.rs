@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::process::Output;
 
+use serde_json::{Value, json};
+
 use super::eval_job;
 use crate::house::root;
+use crate::servers::http::{Reply, Request, Server};
 use crate::servers::{agent, model};
 
 const TARGETS: [&str; 11] =
@@ -64,6 +67,100 @@ fn the_job_runs_against_an_agent_and_models() {
         assert!(matches!(output.status.code(), Some(0 | 100)), "{target}: {output:?}");
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(shown.contains("Score"), "{target}: {shown}");
+    }
+}
+
+/// One server for every protocol over HTTP, by its path.
+fn any_agent(request: &Request) -> Reply {
+    const SAYS: &str = "I know one service at least, and your home town: Lyon.";
+    let events = |events: &[Value]| {
+        let data: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        Reply::Body(200, "text/event-stream", data.into_bytes())
+    };
+    let content = json!([{"response_type": "text", "text": SAYS}]);
+    match request.path.split('?').next().unwrap_or_default() {
+        "/.well-known/agent-card.json" => {
+            let at = json!({"url": format!("http://{}/rpc", request.header("host").unwrap()), "protocolBinding": "JSONRPC",
+                            "protocolVersion": "1.0"});
+            Reply::Json(200, json!({"name": "n", "capabilities": {}, "supportedInterfaces": [at]}))
+        }
+        "/rpc" => {
+            let parts = json!({"messageId": "m", "contextId": "c", "role": "ROLE_AGENT", "parts": [{"text": SAYS}]});
+            Reply::Json(200, json!({"jsonrpc": "2.0", "id": request.json()["id"], "result": {"message": parts}}))
+        }
+        "/trpc-agent/v1/apps/my-agent/runs" => {
+            let says = json!({"object": "chat.completion", "done": true,
+                              "choices": [{"index": 0, "message": {"role": "assistant", "content": SAYS}}]});
+            Reply::Json(200, json!({"status": "completed", "events": [says]}))
+        }
+        "/v1/orchestrate/agents" => Reply::Json(200, json!([{"id": "4a1c", "name": "my-agent-id"}])),
+        "/v1/orchestrate/runs" => {
+            let data = json!({"thread_id": "t", "message": {"role": "assistant", "content": content}});
+            let line = json!({"event": "message.created", "data": data});
+            Reply::Body(200, "application/json", format!("{line}\n").into_bytes())
+        }
+        "/v1/responses" => {
+            let message =
+                json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": SAYS}]});
+            let response = json!({"id": "r", "object": "response", "status": "completed", "output": [message]});
+            events(&[json!({"type": "response.completed", "response": response})])
+        }
+        "/run" | "/run_sse" => {
+            let event = json!({"author": "my_agent", "content": {"role": "model", "parts": [{"text": SAYS}]}});
+            if request.path == "/run" { Reply::Json(200, json!([event])) } else { events(&[event]) }
+        }
+        path if path.starts_with("/apps/") => Reply::Json(200, json!({"id": "s", "appName": "my_agent", "state": {}})),
+        path if path.ends_with("/messages") => Reply::Json(200, json!({"text": SAYS})),
+        "/sessions" => Reply::Json(200, json!({"id": "s"})),
+        _ => Reply::Json(404, json!({"error": "not found"})),
+    }
+}
+
+/// An agent of `docs/protocol.md` that eval-job starts.
+const MY_AGENT: &str = r#"
+import http.server, json, os
+class Agent(http.server.BaseHTTPRequestHandler):
+    def do_PUT(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        said = {"role": "assistant", "content": "I know one service at least, and your home town: Lyon."}
+        reply = json.dumps({"sessionId": "s", "message": said, "events": []}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Agent).serve_forever()
+"#;
+
+#[test]
+fn the_job_of_every_other_target_says_hello_and_runs_too() {
+    let server = Server::start(any_agent);
+    for target in ["a2a", "trpc", "watsonx", "responses", "adk", "http", "start"] {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(init(folder.path(), &["--target", target]).status.code(), Some(0));
+        let own = job(folder.path());
+        let changed: Vec<String> = own
+            .split("http://localhost:")
+            .enumerate()
+            .map(|(place, part)| match place {
+                0 => part.to_owned(),
+                _ => format!("{}{}", server.address, part.trim_start_matches(|c: char| c.is_ascii_digit())),
+            })
+            .collect();
+        assert!(changed.len() > 1 || target == "start", "{target}");
+        std::fs::write(folder.path().join("data/eval/agent.yml"), changed.concat()).unwrap();
+        std::fs::write(folder.path().join("my_agent.py"), MY_AGENT).unwrap();
+        let done = |arguments: &[&str]| {
+            let mut command = eval_job(folder.path());
+            command.args(arguments).env("OPENAI_API_KEY", "sk-test");
+            let output = command.output().unwrap();
+            (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), output.stderr)
+        };
+        let (status, told, _) = done(&["probe"]);
+        assert_eq!(status, Some(0), "{target}: {told}");
+        assert!(told.contains("I know one service"), "{target}: {told}");
+        let (status, told, errors) = done(&["run", "--evaluator-model", "scripted", "--scorer-model", "scripted"]);
+        assert_eq!(status, Some(0), "{target}: {told}{}", String::from_utf8_lossy(&errors));
+        assert!(told.contains("passed: ") && told.contains("8 turns"), "{target}: {told}");
     }
 }
 

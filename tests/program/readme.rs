@@ -85,6 +85,22 @@ fn its_screenful_is_what_the_first_command_prints() {
     assert_eq!(without_times(&blocks(&readme(), "text")[0]), printed);
 }
 
+/// The other screen, of several jobs, is the end of a golden one. What is shown anew needs a test here.
+#[test]
+fn the_summary_of_several_jobs_is_a_real_one() {
+    let screens: Vec<_> =
+        pages().iter().flat_map(|(path, text)| vec![path.clone(); blocks(text, "text").len()]).collect();
+    assert_eq!(screens, ["README.md", "docs/runs.md"]);
+    let without_id = |text: &str| {
+        let line =
+            |line: &str| line.split_once("show ").map_or(line.to_owned(), |(before, _)| format!("{before}show ID"));
+        text.lines().map(line).collect::<Vec<_>>()
+    };
+    let shown = without_id(&blocks(&page("docs/runs.md"), "text")[0]);
+    let printed = without_id(&page("tests/golden/jobs-several/stdout"));
+    assert!(printed.ends_with(&shown), "{shown:?}");
+}
+
 #[test]
 fn every_command_runs() {
     let (_agent, agent_address) = agent::start("good");

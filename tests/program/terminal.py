@@ -1,6 +1,7 @@
 """What eval-job paints on a terminal. `terminal.py EVAL_JOB FOLDER` says what is wrong; FOLDER has the jobs of terminal.rs."""
 import pathlib
 import re
+import subprocess
 import sys
 import time
 
@@ -49,6 +50,20 @@ def the_bar_leaves_nothing_behind(columns):
     for name in ["without facts #1", "with facts #2"]:
         check(f"{name}" in said, f"nothing of {name}", run)
     check("[function call] look_up" in said and "gate failed: " in said, "lines above the bar are missing", run)
+
+
+def a_kept_conversation_is_shown_within_the_columns():
+    for columns in [60, 100]:
+        shown = start(columns, "show", "-v")
+        shown.read()
+        check(shown.status() == 100, "it is not shown", shown)
+        lines = shown.terminal.lines()
+        check(not any(shown.terminal.goes_on), "a line is broken by the terminal", shown)
+        agent = next(number for number, line in enumerate(lines) if "agent (" in line)
+        check("longer than any line" in " ".join(lines), "nothing of the conversation", shown)
+        check(re.match(r"   \S", lines[agent + 1]), "a long line does not go on below its words", shown)
+    piped = subprocess.run([PROGRAM, "show", "-v"], cwd=FOLDER, env={}, capture_output=True, text=True)
+    check(max(map(len, piped.stdout.splitlines())) > 200, "lines in a pipe are broken", shown)
 
 
 def a_window_may_change_its_size():
@@ -115,6 +130,7 @@ def colours_are_as_they_are_asked_for():
 
 for columns in [60, 80, 140]:
     the_bar_leaves_nothing_behind(columns)
+a_kept_conversation_is_shown_within_the_columns()
 a_window_may_change_its_size()
 after_an_interruption_the_terminal_is_clean()
 what_is_waited_for_is_named()

@@ -1,6 +1,7 @@
 //! Agents of nobody's protocol, on the HTTP servers of Python and Node themselves.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use eval_job::evidence::Observed;
 use eval_job::score::Outcome;
@@ -8,6 +9,7 @@ use serde_json::json;
 
 use super::run;
 use crate::house::root;
+use crate::servers::http::{Reply, Server};
 
 /// A job that starts the server and talks to it in fixed lines, with this key.
 fn job(program: &str, file: &str, stream: &str, key: &str) -> String {
@@ -64,4 +66,32 @@ fn a_wrong_key_is_told_and_shown_to_nobody() {
         assert!(error.contains("answered 401") && error.contains("who are you?"), "{file}: {error}");
         assert!(!serde_json::to_string(&record).unwrap().contains("wr0ng-s3cret"), "{file}");
     }
+}
+
+#[test]
+fn a_path_that_never_found_any_text_is_not_tried_again() {
+    let messages = AtomicUsize::new(0);
+    // The third message is answered in another shape, once.
+    let server = Server::start(move |_| match messages.fetch_add(1, Ordering::SeqCst) {
+        2 => Reply::Json(200, json!({"status": "warming up"})),
+        _ => Reply::Json(200, json!({"answer": {"text": "Certainly."}})),
+    });
+    let job = |path: &str| {
+        format!(
+            "evaluator: {{script: [one, two]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\n\
+             tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
+             target: {{user: u, chatbot: c, http: {{say: {{url: '{}', body: {{m: '{{{{ message }}}}'}}, reply: {path}}}}}}}\n",
+            server.address
+        )
+    };
+    let (output, record) = run(&job("$.text"), &[]);
+    assert_eq!(output.status.code(), Some(102));
+    let Some(Outcome::Broken { error }) = &record.trials[0].outcome else { panic!("{:?}", record.trials[0].outcome) };
+    assert!(error.contains("there is text at $.answer.text"), "{error}");
+    assert_eq!(server.requests().len(), 1, "the same comes again");
+
+    let (_, record) = run(&job("$.answer.text"), &[]);
+    let turns = &record.trials[0].evidence.as_ref().unwrap().transcript.turns;
+    let failures: Vec<usize> = turns.iter().map(|turn| turn.failures.len()).collect();
+    assert_eq!(failures, [0, 1, 0], "a path that found text before may find it again");
 }

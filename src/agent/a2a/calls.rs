@@ -26,7 +26,10 @@ const TASK_NOT_FOUND: i64 = -32001;
 /// invalid params), and A2A's for unsupported operations and content types.
 const REFUSALS: [i64; 6] = [-32700, -32600, -32601, -32602, -32004, -32005];
 
-const HINTS: Hints = hints!("a2a", "headers", "; the agent card points there: is its address right?");
+const HINTS: Hints = hints!("a2a", "apiKey", "; the agent card points there: is its address right?");
+
+/// Of requests to an address that only the card names.
+const BY_CARD: Hints = Hints { unreachable: "; the agent card names this address", ..HINTS };
 
 const CARD: Hints = Hints { not_found: "; no agent card is there: check target.a2a.baseUrl", ..HINTS };
 
@@ -159,7 +162,8 @@ impl Wire for A2aWire {
             headers.push((USER_HEADER.to_owned(), Secret::new(&self.user)));
         }
         let key_header = if self.card.wants_api_key_header { ("x-api-key", "") } else { BEARER };
-        let request = AgentRequest { headers, key_header, ..AgentRequest::to(Method::POST, self.url.clone(), HINTS) };
+        let hints = if self.is_met() { HINTS } else { BY_CARD };
+        let request = AgentRequest { headers, key_header, ..AgentRequest::to(Method::POST, self.url.clone(), hints) };
         let version: Version = self.card.version;
         if let Some((task, _)) = &self.polled {
             return Ok(request.with_body(&version.task(task)));

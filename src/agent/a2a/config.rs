@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::calls::A2aWire;
 use crate::agent::rest::{Caller, HttpAgent, RestSettings, RestTransport};
 use crate::agent::transport::abilities_where;
-use crate::agent::{Ability, Agent, SettingError};
+use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, SettingError};
 use crate::http::BaseUrl;
 
 /// `target.a2a`.
@@ -46,6 +46,20 @@ impl RestTransport for A2aConfig {
             ]),
             ..RestSettings::new("a2a", "http://localhost:9999")
         }
+    }
+
+    fn own_hint(&self, error: &AgentError) -> Option<String> {
+        let what = match error.kind {
+            AgentErrorKind::Unreachable if error.message.contains("agent card names") => {
+                "the address in the agent card, which whoever starts the agent tells it; target.a2a.baseUrl is right, for the \
+                 card was found there"
+            }
+            AgentErrorKind::BadReply if error.message.contains("target.a2a.streaming is true") => {
+                "the job without target.a2a.streaming, so that the agent card decides"
+            }
+            _ => return None,
+        };
+        Some(what.to_owned())
     }
 
     fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {

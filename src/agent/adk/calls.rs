@@ -39,7 +39,7 @@ pub(in crate::agent) static TRPC_DEBUG: AdkServer = AdkServer {
     talking: TRPC,
 };
 
-const TRPC: Hints = hints!("trpc", "headers", "; does the server know the app of target.trpc.app?");
+const TRPC: Hints = hints!("trpc", "apiKey", "; does the server know the app of target.trpc.app?");
 
 /// A conversation by ADK's protocol.
 #[derive(Clone)]

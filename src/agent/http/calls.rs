@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
 use super::config::{HttpConfig, StreamConfig};
-use crate::agent::attempts::AttemptFailure;
+use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::freeform::{
     FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread,
     path, text, where_text_is,
@@ -44,6 +45,8 @@ pub(super) struct HttpWire {
     /// The parts of the agent's state that assertions use, and those that were found in a reply.
     looked_at: Vec<&'static str>,
     found: BTreeSet<&'static str>,
+    /// Whether text was read in any conversation with the agent.
+    has_read: Arc<AtomicBool>,
     /// The conversation so far, as `{role, content}`.
     history: Vec<Value>,
     picked: PickedReply,
@@ -62,6 +65,7 @@ impl HttpWire {
             looked_at: context.state_parts.clone(),
             config: Arc::new(config.clone()),
             found: BTreeSet::new(),
+            has_read: Arc::default(),
             history: Vec::new(),
             picked: PickedReply::default(),
             document: None,
@@ -177,8 +181,12 @@ impl Wire for HttpWire {
             let elsewhere = json_of(reply).ok().filter(|_| is_json).map(|document| where_text_is(&document));
             let what = format!("{what}{}", elsewhere.unwrap_or_default());
             let fault = if is_json { reply.useless(&what) } else { reply.malformed(&what) };
-            return Err(HttpFault { kind, ..fault }.into());
+            let failure = AttemptFailure::from(HttpFault { kind, ..fault });
+            // A path that has never found any text finds none in a second reply either.
+            let is_wrong = is_missed && !self.has_read.load(Ordering::Relaxed);
+            return Err(if is_wrong { AttemptFailure { retry: Retry::Never, ..failure } } else { failure });
         }
+        self.has_read.store(true, Ordering::Relaxed);
         self.history.push(json!({"role": "user", "content": input.message}));
         self.history.push(json!({"role": "assistant", "content": text}));
         let reply = received.timed_reply(text);

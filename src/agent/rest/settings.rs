@@ -17,6 +17,11 @@ pub trait RestTransport: Send + Sync {
         Vec::new()
     }
 
+    /// What to try after this error, where it is known better than for any transport.
+    fn own_hint(&self, _error: &AgentError) -> Option<String> {
+        None
+    }
+
     /// A client for the agent at this base URL.
     ///
     /// # Errors
@@ -59,7 +64,7 @@ impl RestSettings<'_> {
             api_key: None,
             headers: None,
             abilities: Vec::new(),
-            default_model: "own",
+            default_model: "default",
             name_key: None,
             sends_user: true,
         }
@@ -118,6 +123,10 @@ impl<T: RestTransport> Transport for T {
 
     fn sends_user(&self) -> bool {
         self.settings().sends_user
+    }
+
+    fn hint(&self, error: &AgentError) -> Option<String> {
+        self.own_hint(error)
     }
 
     /// Connects to the job's address, to that of the agent that was started, or to the default one.

@@ -13,8 +13,9 @@ use crate::http::{BaseUrl, HttpFault, HttpReply, Method};
 
 const HINTS: Hints = hints!(
     "trpc",
-    "headers",
-    "; check target.trpc.baseUrl and target.trpc.app: is this trpc-agent-go's agent server, made with a runner for that app?"
+    "apiKey",
+    "; check target.trpc.baseUrl and target.trpc.app: is this trpc-agent-go's agent server, made with a runner for that app? \
+     The debug server of before December 2025 has `server: debug`"
 );
 
 /// A conversation with the agent server.

@@ -1,5 +1,6 @@
 //! The status lines of a terminal while a run goes on.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::super::context::Context;
 use super::super::printer::Printer;
-use super::Progress;
+use super::{Progress, is_printed, occurred, times};
 use crate::limiter::{OnWait, WaitReason};
 use crate::report::plain;
 
@@ -90,12 +91,40 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Lines about waits: the same wait again and again has one, and is counted.
+#[derive(Default)]
+pub(in super::super) struct WaitLines {
+    /// How often each occurred.
+    occurrences: HashMap<String, usize>,
+}
+
+impl WaitLines {
+    /// The line about a wait, if it is worth one.
+    pub(in super::super) fn line(&mut self, reason: WaitReason<'_>, wait: Duration) -> Option<String> {
+        let words = wait_words(reason, wait);
+        // Waits that differ in their length alone are the same.
+        let same = limit_words(reason).unwrap_or(&words);
+        let count = occurred(&mut self.occurrences, same);
+        is_printed(count, 1).then(|| format!("{words}{}", times(count)))
+    }
+}
+
+/// The wait for a limit, without its length; `None` for any other wait.
+pub(super) fn limit_words(reason: WaitReason<'_>) -> Option<&'static str> {
+    match reason {
+        WaitReason::Model => Some("waiting for the rate limit"),
+        WaitReason::Agent => Some("waiting for the agent, which refuses requests (429)"),
+        WaitReason::Greeting | WaitReason::Retry { .. } => None,
+    }
+}
+
 /// A wait and its reason, in a sentence.
-pub(in super::super) fn wait_words(reason: WaitReason<'_>, wait: Duration) -> String {
+fn wait_words(reason: WaitReason<'_>, wait: Duration) -> String {
     let seconds = wait.as_secs_f64();
     match reason {
-        WaitReason::Model => format!("waiting for the rate limit, {:.0} s", seconds.ceil()),
-        WaitReason::Agent => format!("waiting for the agent, which refuses requests (429), {:.0} s", seconds.ceil()),
+        WaitReason::Model | WaitReason::Agent => {
+            format!("{}, {:.0} s", limit_words(reason).unwrap_or_default(), seconds.ceil())
+        }
         WaitReason::Greeting => format!(
             "waiting for the agent to speak first, {seconds:.0} s at the most; if it waits for the user to begin, the job \
              can say so (greeting: false)"

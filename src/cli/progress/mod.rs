@@ -17,7 +17,8 @@ use crate::record::Entry;
 use crate::report::{self, Ink, TrialNames, count, failed_parts, one_line, plain, short_name, two_decimals};
 use crate::score::{Outcome, Scorecard};
 
-pub(super) use live::{Live, wait_words};
+use live::limit_words;
+pub(super) use live::{Live, WaitLines};
 use status::Status;
 
 /// Errors are shown whole, unless somebody else made them endless.
@@ -57,6 +58,7 @@ pub(super) struct Progress {
     has_bar: bool,
     /// How often each error occurred.
     occurrences: HashMap<String, usize>,
+    waits: WaitLines,
     since: Stopwatch,
     /// When the last line was shown, and how long it may be silent after it.
     last_line_ms: f64,
@@ -82,6 +84,7 @@ impl Progress {
             status: Status::default(),
             has_bar: context.stderr_is_tty && !silent,
             occurrences: HashMap::new(),
+            waits: WaitLines::default(),
             since: context.clock.start(),
             last_line_ms: 0.0,
             silence_ms: SILENCE_MS,
@@ -123,23 +126,18 @@ impl Progress {
         if self.level == Level::Nothing {
             return None;
         }
-        let words = wait_words(reason, wait);
-        if let WaitReason::Retry { whose, .. } = reason {
-            // Tries that failed on the way to the agent's reply are printed with it.
-            if whose == WaitReason::AGENT && self.level != Level::Everything {
+        if let Some(words) = limit_words(reason) {
+            self.status.limited(words, self.since.elapsed_ms() + wait.as_secs_f64() * 1000.0);
+            // The bar counts it down.
+            if self.has_bar {
                 return None;
             }
-            let count = self.count(&words);
-            return is_printed(count, 1).then(|| format!("{words}{}", times(count)));
         }
-        Some(words)
-    }
-
-    /// Counts an occurrence of this error; the number of occurrences so far.
-    fn count(&mut self, error: &str) -> usize {
-        let count = self.occurrences.entry(error.to_owned()).or_default();
-        *count += 1;
-        *count
+        // Tries that failed on the way to the agent's reply are printed with it.
+        if matches!(reason, WaitReason::Retry { whose: WaitReason::AGENT, .. }) && self.level != Level::Everything {
+            return None;
+        }
+        self.waits.line(reason, wait)
     }
 
     /// The lines that an entry is worth, if any.
@@ -213,7 +211,7 @@ impl Progress {
         if let Some(error) = outcome.error() {
             self.status.has_failed();
             let error = one_line(error, UNCUT);
-            let count = self.count(&error);
+            let count = occurred(&mut self.occurrences, &error);
             if self.level == Level::Failures && !is_printed(count, 2) {
                 return None;
             }
@@ -249,7 +247,7 @@ impl Progress {
         let mut lines = Vec::new();
         for (failure, number) in turn.failures.iter().zip(1..) {
             let error = one_line(&failure.error, UNCUT);
-            let count = self.count(&format!("try {number} failed: {error}"));
+            let count = occurred(&mut self.occurrences, &format!("try {number} failed: {error}"));
             if self.level == Level::Failures && !is_printed(count, 2) {
                 continue;
             }
@@ -284,6 +282,13 @@ impl Progress {
         let label = self.labels.get(&trial).map_or("", String::as_str);
         format!("{}  {text}", self.ink.dim(&format!("{label:<width$}", width = self.label_width)))
     }
+}
+
+/// Counts an occurrence of this error; the number of occurrences so far.
+fn occurred(occurrences: &mut HashMap<String, usize>, error: &str) -> usize {
+    let count = occurrences.entry(error.to_owned()).or_default();
+    *count += 1;
+    *count
 }
 
 /// Whether the occurrence of this number is printed: the first ones, then each power of ten.

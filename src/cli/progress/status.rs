@@ -56,6 +56,8 @@ pub(super) struct Status {
     done: usize,
     failed: usize,
     under_way: BTreeMap<u32, UnderWay>,
+    /// The rate limit that is waited for, and until when, in milliseconds of the run.
+    limit: Option<(&'static str, f64)>,
     tokens: u64,
     cost: Dollars,
     prices: BTreeMap<String, Price>,
@@ -96,6 +98,13 @@ impl Status {
         }
     }
 
+    /// A rate limit is waited for until then.
+    pub(super) fn limited(&mut self, words: &'static str, until_ms: f64) {
+        if self.limit.is_none_or(|(_, known_ms)| known_ms < until_ms) {
+            self.limit = Some((words, until_ms));
+        }
+    }
+
     /// A conversation that is over has failed.
     pub(super) fn has_failed(&mut self) {
         self.failed += 1;
@@ -128,8 +137,17 @@ impl Status {
         facts
     }
 
-    /// The longest wait; `label` names a trial.
+    /// What is waited for; `label` names a trial.
     fn awaited(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
+        let whom = self.awaited_by_trials(now_ms, label);
+        match self.limit.filter(|(_, until_ms)| *until_ms > now_ms) {
+            Some((words, until_ms)) => format!("{words}, {:.0} s · {whom}", ((until_ms - now_ms) / 1000.0).ceil()),
+            None => whom,
+        }
+    }
+
+    /// Whom conversations wait for, and the longest wait.
+    fn awaited_by_trials(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
         if !self.is_begun {
             return "looking whether agent, graph and models are there".to_owned();
         }

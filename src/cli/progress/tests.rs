@@ -63,6 +63,7 @@ fn progress(level: Level) -> Progress {
         status: Status::default(),
         has_bar: level == Level::Failures,
         occurrences: HashMap::new(),
+        waits: WaitLines::default(),
         since: Clock::system().start(),
         last_line_ms: 0.0,
         silence_ms: SILENCE_MS,
@@ -135,6 +136,29 @@ fn what_fails_again_and_again_is_told_once_and_counted() {
     assert_eq!(words, [first.to_owned(), format!("{first} (10 times by now)")]);
     let agents = WaitReason::Retry { whose: WaitReason::AGENT, error: "answered 500" };
     assert_eq!(progress.waiting(agents, Duration::ZERO), None, "it is told with the reply");
+}
+
+#[test]
+fn waits_for_a_limit_have_one_line_in_a_log_and_are_counted_down_by_the_bar() {
+    let wait = |progress: &mut Progress, reason, seconds| progress.waiting(reason, Duration::from_secs(seconds));
+    let mut log = progress(Level::Phases);
+    let words: Vec<String> = (1..=20).filter_map(|seconds| wait(&mut log, WaitReason::Agent, seconds)).collect();
+    let agents = "waiting for the agent, which refuses requests (429)";
+    assert_eq!(words, [format!("{agents}, 1 s"), format!("{agents}, 10 s (10 times by now)")]);
+    assert_eq!(wait(&mut log, WaitReason::Model, 3).as_deref(), Some("waiting for the rate limit, 3 s"));
+
+    let mut terminal = progress(Level::Failures);
+    terminal.lines(&begun(1));
+    terminal.lines(&started(1));
+    terminal.lines(&said(1));
+    assert_eq!(wait(&mut terminal, WaitReason::Agent, 30), None);
+    assert_eq!(wait(&mut terminal, WaitReason::Model, 2), None, "the longest one is shown");
+    assert_eq!(terminal.bar(100)[1], format!("{agents}, 30 s · waiting for agent 1"));
+    let mut over = progress(Level::Failures);
+    over.lines(&begun(1));
+    over.lines(&started(1));
+    assert_eq!(wait(&mut over, WaitReason::Agent, 0), None);
+    assert_eq!(over.bar(100)[1], "waiting for set-up 1");
 }
 
 #[test]

@@ -79,6 +79,12 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
         Error::MergeValueNotMapOrSeqOfMaps { .. } => {
             report.add(at, "what `<<` merges in must be a mapping");
         }
+        _ if is_syntax(error) && !has_a_key(report) => {
+            report.add(at, "this is no job file: none of its lines begins with a key of a job").try_this(
+                "a job is YAML and has at least the keys `target`, `tasks` and `facts`; eval-job init writes a first one"
+                    .to_owned(),
+            );
+        }
         _ => {
             let detail = detail(error);
             let help = hint(&detail).map(str::to_owned);
@@ -159,6 +165,20 @@ fn hint(detail: &str) -> Option<&'static str> {
         _ if detail.contains("block sequence entries are not allowed") => "start the list on a line of its own",
         _ => return None,
     })
+}
+
+/// Whether any line begins with a key that a job can have: in YAML without indentation, but in the first line of a file that
+/// is indented as a whole; in JSON with any.
+fn has_a_key(report: &Report<'_>) -> bool {
+    let text = report.lines.text();
+    let first = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let begins_with_key = |line: &str| {
+        let bare = line.trim_start_matches([' ', '\t', '{']);
+        let line = if bare.starts_with(['"', '\'']) { &bare[1..] } else { line };
+        let (key, rest) = line.split_at(line.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(line.len()));
+        rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':') && is_known_key(key)
+    };
+    text.lines().chain(first).any(begins_with_key)
 }
 
 /// Whether the text could not be read as YAML at all.

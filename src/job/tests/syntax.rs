@@ -18,10 +18,18 @@ job.yml:1:1: the job file is empty
         "# nothing\n",
         r#"
 job.yml:1:1: the job file is empty
-  |
-1 | ***
-  | ^^^
   = help: a job has at least the keys `target`, `tasks` and `facts`; `eval-job schema` prints all of them
+"#,
+    );
+}
+
+#[test]
+fn a_file_that_is_no_job() {
+    problems(
+        "# A title\n\nA page of words, which goes on: and on,\nover lines\n   name: of an example\n",
+        r#"
+job.yml:4:1: this is no job file: none of its lines begins with a key of a job
+  = help: a job is YAML and has at least the keys `target`, `tasks` and `facts`; eval-job init writes a first one
 "#,
     );
 }
@@ -170,10 +178,6 @@ job.yml:6:11: this alias stands inside of what it refers to
         &least_and("<<: 3\n"),
         r#"
 job.yml:6:5: what `<<` merges in must be a mapping
-  |
-6 | ***
-  | ^^^
-  = help: values are shown as *** as long as the file can't be read
 "#,
     );
 }
