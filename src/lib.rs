@@ -25,6 +25,7 @@
 //! - The job's schema is derived from the types that it is read into, and the loader checks a file against that schema:
 //!   there is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
 //!   `check` functions of the edges.
+//! - [`dataset`] reads the evaluation files of other systems into one set of types, whatever they are called.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
 //! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it, lazily: [`run::run`] asks
 //!   for a lane when it can begin. `run/contamination.rs` looks for what leaked.
@@ -50,6 +51,7 @@
 // In reading order. The road:
 pub mod cli;
 pub mod job;
+pub mod dataset;
 pub mod plan;
 pub mod run;
 pub mod conversation;

@@ -29,6 +29,18 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     })
 }
 
+/// Reads any YAML document as a tree with places.
+///
+/// # Errors
+/// What is wrong with the YAML itself, with its place.
+pub fn read_yaml(file_name: &str, text: &str) -> Result<YamlNode, Problems> {
+    let lines = SourceLines::new(text);
+    let mut report = Report::new(file_name, &lines);
+    let Some(root) = source::parse(&mut report) else { return Err(report.failed()) };
+    report.finish()?;
+    Ok(root)
+}
+
 fn job_of(file_name: &str, text: &str, root: &YamlNode) -> serde_json::Result<Job> {
     let mut job: Job = serde_json::from_value(source::as_json(root))?;
     job.complete(file_name);

@@ -39,7 +39,7 @@ pub use assertion::Assertion;
 pub use case::{Case, Seed, Setup, Task, TaskKind, User};
 pub use configuration::{Isolation, Job};
 pub use limits::{Gate, Limits, RunLimits, TimingConfig, TimingOn};
-pub use load::load;
+pub use load::{load, read_yaml};
 pub use model::{Model, ModelName, ModelNameError, Provider, ReasoningEffort};
 pub use persona::{Judge, Persona};
 pub use problem::{Problem, Problems};
@@ -47,6 +47,7 @@ pub use refusal_place::{RefusalPlace, place_of_refusal};
 pub use render::render_problems;
 pub use schema::schema;
 pub use secrets::secrets;
+pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode};
 pub use target::{JobGraph, Target};
 pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 

@@ -35,6 +35,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "metric::Config",
         ],
     ),
+    ("dataset", &["evidence", "secret", "text", "job", "metric"]),
     (
         "plan",
         &[

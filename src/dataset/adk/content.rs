@@ -1,0 +1,122 @@
+//! `google.genai` content: a role and parts, of which some are text.
+
+use serde_json::Value;
+
+use super::KEYS;
+use crate::dataset::cursor::{Cursor, UnknownKeys};
+use crate::dataset::model::DatasetCall;
+
+/// The parts of one content.
+#[derive(Debug, Default)]
+pub(in crate::dataset) struct Content {
+    /// The texts.
+    pub(in crate::dataset) texts: Vec<String>,
+    /// The function calls, in order.
+    pub(in crate::dataset) calls: Vec<DatasetCall>,
+    /// The function responses: the id and the name of the call, and what it answered.
+    pub(in crate::dataset) responses: Vec<DatasetCall>,
+    /// The parts that are none of these, as they are.
+    pub(in crate::dataset) others: Vec<Value>,
+}
+
+impl Content {
+    /// The texts, a line each; `None` where they say nothing.
+    pub(in crate::dataset) fn text(&self) -> Option<String> {
+        let text = self.texts.join("\n");
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// The kinds of parts that are neither text nor about functions, and what they may say of themselves.
+const OTHER_PARTS: [&str; 11] = [
+    "inline_data",
+    "file_data",
+    "executable_code",
+    "code_execution_result",
+    "video_metadata",
+    "media_resolution",
+    "tool_call",
+    "tool_response",
+    "thought_signature",
+    "part_metadata",
+    "thought",
+];
+
+/// Reads a content; a bare text is one too.
+pub(in crate::dataset) fn read_content(value: Cursor<'_>) -> Content {
+    let mut content = Content::default();
+    if let Some(text) = value.node.text() {
+        content.texts.push(text.to_owned());
+        return content;
+    }
+    let Some(mut fields) = value.fields(KEYS) else { return content };
+    fields.text("role");
+    for part in fields.items("parts") {
+        read_part(part, &mut content);
+    }
+    fields.rest(UnknownKeys::Refused);
+    content
+}
+
+/// Reads one part into a content.
+pub(in crate::dataset) fn read_part(part: Cursor<'_>, content: &mut Content) {
+    let Some(mut fields) = part.fields(KEYS) else { return };
+    let text = fields.text("text");
+    let call = fields.get("function_call").and_then(read_call);
+    let response = fields.get("function_response").and_then(read_response);
+    let others = OTHER_PARTS.map(|name| fields.get(name).is_some());
+    let is_other = others[..8].contains(&true);
+    fields.rest(UnknownKeys::Refused);
+    if is_other {
+        content.others.push(part.json());
+    }
+    content.texts.extend(text);
+    content.calls.extend(call);
+    content.responses.extend(response);
+}
+
+/// Reads `{"id", "name", "args"}`.
+pub(in crate::dataset) fn read_call(value: Cursor<'_>) -> Option<DatasetCall> {
+    let mut fields = value.fields(KEYS)?;
+    let id = fields.text("id");
+    let tool = fields.required("name").and_then(Cursor::filled_text).unwrap_or_default().to_owned();
+    // None given is none expected.
+    let args = Some(Value::Object(fields.map("args")));
+    fields.get("partial_args");
+    fields.get("will_continue");
+    fields.rest(UnknownKeys::Refused);
+    Some(DatasetCall { id, tool, args, ..DatasetCall::default() })
+}
+
+/// Reads `{"id", "name", "response"}`.
+pub(in crate::dataset) fn read_response(value: Cursor<'_>) -> Option<DatasetCall> {
+    let mut fields = value.fields(KEYS)?;
+    let id = fields.text("id");
+    let tool = fields.text("name").unwrap_or_default();
+    let result = fields.get("response").map(Cursor::json);
+    for name in ["will_continue", "scheduling", "parts"] {
+        fields.get(name);
+    }
+    fields.rest(UnknownKeys::Refused);
+    Some(DatasetCall { id, tool, result, ..DatasetCall::default() })
+}
+
+/// Gives each call its response: the one with its id, else the next one of its name without an id. Those left over are
+/// returned.
+pub(in crate::dataset) fn pair(calls: &mut [DatasetCall], responses: Vec<DatasetCall>) -> Vec<DatasetCall> {
+    let mut left = Vec::new();
+    for response in responses {
+        let by_id = response.id.as_ref().and_then(|id| calls.iter().position(|call| call.id.as_ref() == Some(id)));
+        let by_name = || {
+            let is_free = |call: &DatasetCall| {
+                call.result.is_none() && call.tool == response.tool && (call.id.is_none() || response.id.is_none())
+            };
+            calls.iter().position(is_free)
+        };
+        match by_id.or_else(by_name) {
+            Some(index) => calls[index].result = response.result,
+            None => left.push(response),
+        }
+    }
+    left
+}

@@ -1,0 +1,137 @@
+//! One turn, expected or recorded.
+
+use serde_json::{Map, Value};
+
+use super::KEYS;
+use super::content::{Content, pair, read_call, read_content, read_part, read_response};
+use super::rubric::read_rubrics;
+use crate::dataset::cursor::{Cursor, UnknownKeys};
+use crate::dataset::model::{AuthoredText, DatasetCall, LineExpectation, Rubric, UserLine};
+
+/// A turn as the file says it.
+#[derive(Debug, Default)]
+pub(in crate::dataset) struct Invocation {
+    id: String,
+    user: Content,
+    reply: Option<String>,
+    calls: Option<Vec<DatasetCall>>,
+    intermediate: Vec<AuthoredText>,
+    rubrics: Vec<Rubric>,
+    extra: Map<String, Value>,
+}
+
+/// What is measured while an agent runs; nothing of it is expected.
+const OF_RUNS: [&str; 5] = ["app_details", "duration", "model_duration", "tool_duration", "creation_timestamp"];
+
+/// Reads one turn.
+pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<Invocation> {
+    let mut fields = value.fields(KEYS)?;
+    let mut turn = Invocation { id: fields.text("invocation_id").unwrap_or_default(), ..Invocation::default() };
+    if let Some(user) = fields.required("user_content") {
+        turn.user = read_content(user);
+        if turn.user.texts.is_empty() && turn.user.others.is_empty() {
+            user.error("the user's message has no text");
+        }
+    }
+    turn.reply = fields.get("final_response").and_then(|reply| {
+        let content = read_content(reply);
+        if !content.others.is_empty() {
+            turn.extra.insert("finalResponse".to_owned(), reply.json());
+            reply.warn("parts of this reply are no text; they are kept, but not compared");
+        }
+        content.text()
+    });
+    if let Some(data) = fields.get("intermediate_data") {
+        read_intermediate(data, &mut turn);
+    }
+    turn.rubrics = read_rubrics(fields.items("rubrics"));
+    for name in OF_RUNS {
+        if let Some(value) = fields.get(name) {
+            turn.extra.insert(name.to_owned(), value.json());
+        }
+    }
+    turn.extra.extend(fields.rest(UnknownKeys::Refused));
+    Some(turn)
+}
+
+/// Reads what happened between the message and the reply, in one of its two forms.
+fn read_intermediate(value: Cursor<'_>, turn: &mut Invocation) {
+    let Some(mut fields) = value.fields(KEYS) else { return };
+    let mut calls: Vec<DatasetCall> = fields.items("tool_uses").into_iter().filter_map(read_call).collect();
+    let mut responses: Vec<DatasetCall> =
+        fields.items("tool_responses").into_iter().filter_map(read_response).collect();
+    for said in fields.items("intermediate_responses") {
+        turn.intermediate.extend(read_said(said));
+    }
+    let events = fields.items("invocation_events");
+    if !events.is_empty() {
+        turn.extra.insert("invocationEvents".to_owned(), events.iter().map(|event| event.json()).collect());
+    }
+    for event in events {
+        let Some((author, content)) = read_event(event) else { continue };
+        turn.intermediate.extend(content.text().map(|text| AuthoredText { author, text }));
+        calls.extend(content.calls);
+        responses.extend(content.responses);
+    }
+    fields.rest(UnknownKeys::Refused);
+    let left = pair(&mut calls, responses);
+    if !left.is_empty() {
+        let names: Vec<&str> = left.iter().map(|response| response.tool.as_str()).collect();
+        value.warn(format!("responses of tools without a call: {}; they are kept, but not compared", names.join(", ")));
+        let left = serde_json::to_value(left).unwrap_or_default();
+        turn.extra.insert("toolResponses".to_owned(), left);
+    }
+    turn.calls = Some(calls);
+}
+
+/// Reads `["author", [{"text": …}]]`.
+fn read_said(value: Cursor<'_>) -> Option<AuthoredText> {
+    let pair = value.items();
+    let [author, parts] = pair.as_slice() else {
+        value.error("an author and a list of parts are expected here");
+        return None;
+    };
+    let mut content = Content::default();
+    for part in parts.items() {
+        read_part(part, &mut content);
+    }
+    let author = if author.is_null() { "" } else { author.text()? };
+    content.text().map(|text| AuthoredText { author: author.to_owned(), text })
+}
+
+/// Reads one event; whatever else it says is ignored, as by ADK.
+fn read_event(value: Cursor<'_>) -> Option<(String, Content)> {
+    let mut fields = value.fields(KEYS)?;
+    let author = fields.text("author").unwrap_or_default();
+    let content = fields.get("content").map(read_content).unwrap_or_default();
+    Some((author, content))
+}
+
+/// What happened between a message and a reply: the calls, what was said, and what of it has no place.
+type Intermediate = (Vec<DatasetCall>, Vec<AuthoredText>, Map<String, Value>);
+
+/// Reads what happened between a message and a reply.
+pub(in crate::dataset) fn read_intermediate_data(value: Cursor<'_>) -> Intermediate {
+    let mut turn = Invocation::default();
+    read_intermediate(value, &mut turn);
+    (turn.calls.unwrap_or_default(), turn.intermediate, turn.extra)
+}
+
+impl Invocation {
+    /// The turn as a line of the user, and what is expected then.
+    pub(in crate::dataset) fn into_line(self) -> UserLine {
+        UserLine {
+            id: self.id,
+            say: self.user.texts.join("\n"),
+            attachments: self.user.others,
+            expected: LineExpectation {
+                reply: self.reply,
+                calls: self.calls,
+                intermediate: self.intermediate,
+                rubrics: self.rubrics,
+            },
+            extra: self.extra,
+            ..UserLine::default()
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Text → tree.
+
+use std::collections::HashSet;
+
+use serde_json::Number;
+
+use super::notes::{Deviation, Deviations};
+use super::{JsonContent, JsonEntry, JsonNode, JsonNote};
+
+/// Brackets within brackets, at most.
+const DEEPEST: usize = 128;
+
+/// A document, and what in it is no JSON.
+#[derive(Debug)]
+pub(in crate::dataset) struct JsonText {
+    /// The value; of several documents in a row, one a line, a list of them.
+    pub(in crate::dataset) root: JsonNode,
+    /// What was read although it is no JSON.
+    pub(in crate::dataset) notes: Vec<JsonNote>,
+}
+
+/// Why a text is no JSON, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::dataset) struct JsonError {
+    /// The first byte of what is wrong.
+    pub(in crate::dataset) start: usize,
+    /// The byte after its last.
+    pub(in crate::dataset) end: usize,
+    /// What is wrong, in a sentence.
+    pub(in crate::dataset) message: String,
+    /// What to try.
+    pub(in crate::dataset) help: Option<String>,
+}
+
+/// Reads a text without a byte-order mark.
+pub(in crate::dataset) fn read(text: &str) -> Result<JsonText, JsonError> {
+    let mut reader = Reader { text, at: 0, depth: 0, deviations: Deviations::default() };
+    let documents = reader.documents().map_err(|error| reader.with_suspicion(error))?;
+    let root = match <[JsonNode; 1]>::try_from(documents) {
+        Ok([root]) => root,
+        Err(documents) => JsonNode { content: JsonContent::List(documents), start: 0, end: text.len() },
+    };
+    Ok(JsonText { root, notes: reader.deviations.notes() })
+}
+
+/// How far a text is read.
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    depth: usize,
+    pub(super) deviations: Deviations,
+}
+
+impl Reader<'_> {
+    fn documents(&mut self) -> Result<Vec<JsonNode>, JsonError> {
+        let mut documents = vec![self.value()?];
+        loop {
+            let end = self.at;
+            self.skip()?;
+            if self.at == self.text.len() {
+                return Ok(documents);
+            }
+            // JSON Lines: the next object or list begins a line of its own.
+            let is_next = matches!(self.peek(), Some(b'{' | b'[')) && self.text[end..self.at].contains('\n');
+            let is_line = documents.last().is_some_and(|last| matches!(last.content, JsonContent::Object(_)));
+            if !is_next || !is_line {
+                return Err(self.error("the document ends before this", Some("is a bracket closed too early above?")));
+            }
+            documents.push(self.value()?);
+        }
+    }
+
+    /// A text over several lines may be one whose closing quote is missing.
+    fn with_suspicion(&self, mut error: JsonError) -> JsonError {
+        if let (None, Some(start)) = (&error.help, self.deviations.has_line_break()) {
+            let line = self.text[..start].bytes().filter(|&byte| byte == b'\n').count() + 1;
+            error.help = Some(format!("a text goes on over line {line}: is its closing quote missing?"));
+        }
+        error
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// An error at the current token.
+    fn error(&self, message: impl Into<String>, help: Option<&str>) -> JsonError {
+        let rest = &self.text[self.at..];
+        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let length = if word == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { word };
+        self.error_at(self.at, self.at + length, message, help)
+    }
+
+    pub(super) fn error_at(
+        &self,
+        start: usize,
+        end: usize,
+        message: impl Into<String>,
+        help: Option<&str>,
+    ) -> JsonError {
+        JsonError { start, end, message: message.into(), help: help.map(str::to_owned) }
+    }
+
+    /// Skips white space and comments.
+    fn skip(&mut self) -> Result<(), JsonError> {
+        loop {
+            let rest = &self.text[self.at..];
+            let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+            self.at += rest.len() - trimmed.len();
+            let length = if trimmed.starts_with("//") || trimmed.starts_with('#') {
+                trimmed.find(['\n', '\r']).unwrap_or(trimmed.len())
+            } else if let Some(comment) = trimmed.strip_prefix("/*") {
+                let Some(end) = comment.find("*/") else {
+                    return Err(self.error_at(
+                        self.at,
+                        self.at + 2,
+                        "this comment is not closed",
+                        Some("end it with `*/`"),
+                    ));
+                };
+                end + 4
+            } else {
+                return Ok(());
+            };
+            self.deviations.add(Deviation::Comment, self.at, self.at + length);
+            self.at += length;
+        }
+    }
+
+    fn value(&mut self) -> Result<JsonNode, JsonError> {
+        self.skip()?;
+        let start = self.at;
+        let content = match self.peek() {
+            None if self.text.trim().is_empty() => return Err(self.error("the file is empty", None)),
+            None => return Err(self.error("the file ends here, where a value is expected", None)),
+            Some(b'{') => self.nested(Reader::object)?,
+            Some(b'[') => self.nested(Reader::list)?,
+            Some(b'"') => JsonContent::Text(self.string()?),
+            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number()?,
+            Some(_) => self.word()?,
+        };
+        Ok(JsonNode { content, start, end: self.at })
+    }
+
+    fn nested(
+        &mut self,
+        inner: fn(&mut Self, usize) -> Result<JsonContent, JsonError>,
+    ) -> Result<JsonContent, JsonError> {
+        if self.depth == DEEPEST {
+            return Err(self.error(format!("brackets within brackets, more than {DEEPEST} deep"), None));
+        }
+        let start = self.at;
+        (self.depth, self.at) = (self.depth + 1, self.at + 1);
+        let content = inner(self, start)?;
+        self.depth -= 1;
+        Ok(content)
+    }
+
+    fn list(&mut self, start: usize) -> Result<JsonContent, JsonError> {
+        let mut items = Vec::new();
+        let mut comma = None;
+        loop {
+            self.skip()?;
+            if self.is_closed(b']', start, comma)? {
+                return Ok(JsonContent::List(items));
+            }
+            if !items.is_empty() && comma.is_none() {
+                return Err(self.missing_comma("item", start));
+            }
+            items.push(self.value()?);
+            comma = self.comma()?;
+        }
+    }
+
+    fn object(&mut self, start: usize) -> Result<JsonContent, JsonError> {
+        let mut entries: Vec<JsonEntry> = Vec::new();
+        let mut comma = None;
+        loop {
+            self.skip()?;
+            if self.is_closed(b'}', start, comma)? {
+                self.note_twice(&entries);
+                return Ok(JsonContent::Object(entries));
+            }
+            if !entries.is_empty() && comma.is_none() {
+                return Err(self.missing_comma("key", start));
+            }
+            let key_start = self.at;
+            if self.peek() != Some(b'"') {
+                return Err(self.error("a key is expected here, in double quotes", None));
+            }
+            let key = self.string()?;
+            let key_end = self.at;
+            self.skip()?;
+            if self.peek() != Some(b':') {
+                return Err(self.error_at(key_start, key_end, "a colon and a value must follow this key", None));
+            }
+            self.at += 1;
+            entries.push(JsonEntry { key, start: key_start, end: key_end, value: self.value()? });
+            comma = self.comma()?;
+        }
+    }
+
+    /// Whether the bracket is closed here; a comma before that is told.
+    fn is_closed(&mut self, closing: u8, start: usize, comma: Option<usize>) -> Result<bool, JsonError> {
+        match self.peek() {
+            Some(byte) if byte == closing => {
+                if let Some(comma) = comma {
+                    self.deviations.add(Deviation::TrailingComma, comma, comma + 1);
+                }
+                self.at += 1;
+                Ok(true)
+            }
+            Some(b',') => Err(self.error("a comma stands where a value is expected", None)),
+            Some(b']' | b'}') => Err(self.error(
+                format!("this bracket does not close the `{}` of line {}", &self.text[start..=start], self.line(start)),
+                None,
+            )),
+            None => Err(self.error_at(start, start + 1, "this bracket is not closed", None)),
+            _ => Ok(false),
+        }
+    }
+
+    fn comma(&mut self) -> Result<Option<usize>, JsonError> {
+        self.skip()?;
+        let at = self.at;
+        let is_comma = self.peek() == Some(b',');
+        self.at += usize::from(is_comma);
+        Ok(is_comma.then_some(at))
+    }
+
+    fn missing_comma(&self, what: &str, start: usize) -> JsonError {
+        let bracket = &self.text[start..=start];
+        let message =
+            format!("a comma is missing before this, or the `{bracket}` of line {} is not closed", self.line(start));
+        match self.peek() {
+            Some(b'"' | b'{' | b'[') => self.error(message, None),
+            _ => {
+                self.error(format!("after a value only a comma, the next {what} or a closing bracket can stand"), None)
+            }
+        }
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.text[..at].bytes().filter(|&byte| byte == b'\n').count() + 1
+    }
+
+    fn note_twice(&mut self, entries: &[JsonEntry]) {
+        let mut seen = HashSet::new();
+        for entry in entries {
+            if !seen.insert(entry.key.as_str()) {
+                self.deviations.add_twice(&entry.key, entry.start, entry.end);
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<JsonContent, JsonError> {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.' | '_');
+        let written = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        self.at += written.len();
+        if written.trim_start_matches(['-', '+']) == "Infinity" {
+            self.deviations.add(Deviation::NotANumber, start, self.at);
+            return Ok(JsonContent::Null);
+        }
+        let Ok(number) = serde_json::from_str::<Number>(written) else {
+            let help = "JSON's numbers are 12, -0.5 and 1e3: without a plus, leading zeros or a bare point";
+            return Err(self.error_at(start, self.at, "this is no number", Some(help)));
+        };
+        if number.is_f64() && !written.contains(['.', 'e', 'E']) {
+            self.deviations.add(Deviation::LongInteger, start, self.at);
+        }
+        Ok(JsonContent::Number(number))
+    }
+
+    fn word(&mut self) -> Result<JsonContent, JsonError> {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let word = &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())];
+        let content = match word {
+            "true" => JsonContent::Bool(true),
+            "false" => JsonContent::Bool(false),
+            "null" => JsonContent::Null,
+            "NaN" | "Infinity" => {
+                self.deviations.add(Deviation::NotANumber, start, start + word.len());
+                JsonContent::Null
+            }
+            "True" | "False" | "None" | "undefined" => {
+                return Err(self.error("this is no JSON", Some("JSON writes `true`, `false` and `null`")));
+            }
+            "" if rest.starts_with('\'') => {
+                return Err(self.error("a text stands in double quotes in JSON, not in single ones", None));
+            }
+            "" if rest.starts_with(['}', ']', ',', ':']) => return Err(self.error("a value is missing here", None)),
+            _ => return Err(self.error("a value is expected here", Some("a text needs double quotes"))),
+        };
+        self.at += word.len();
+        Ok(content)
+    }
+}

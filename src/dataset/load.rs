@@ -1,0 +1,194 @@
+//! One file and what stands beside it → [`Dataset`].
+
+use std::collections::HashSet;
+
+use super::adk::{self, AdkConfig};
+use super::cursor::Cursor;
+use super::findings::{Findings, about_file};
+use super::json::JsonText;
+use super::recognise::{Recognised, look_at};
+use super::trpc;
+use super::{ContextFile, Dataset, Kind, Purpose, System};
+use crate::job::{Problem, Problems, SourceLines};
+
+/// A file's name, as it is told to people, and its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamedText {
+    /// The name.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// What stands beside a file with cases.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// ADK's `test_config.json`, trpc-agent-go's metrics file.
+    pub config: Option<NamedText>,
+    /// ADK's initial session.
+    pub session: Option<NamedText>,
+    /// The user ids of Red Hat's evaluations.
+    pub user_ids: Option<NamedText>,
+    /// Texts for the judge.
+    pub context: Vec<ContextFile>,
+}
+
+/// Reads a file with cases; `file_name` names it in problems and, where it has no id of its own, in reports.
+///
+/// # Errors
+/// It is no file with cases, or there are errors in it or in what stands beside it: all of a file's, each with its place.
+pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Problems> {
+    let Recognised { kind, json, inner } = look_at(file_name, text)?;
+    let text = inner.as_deref().unwrap_or(text);
+    if let Some(message) = refusal(kind) {
+        return Err(single(about_file(
+            file_name,
+            format!("this is {}, it holds no cases", kind.name()),
+            Some(message),
+        )));
+    }
+    let stem = stem(file_name);
+    let Some(json) = json else { return Err(single(about_file(file_name, "this is no JSON", None))) };
+    let (mut dataset, warnings) = read_tree(file_name, text, &json, |root| match kind {
+        Kind::AdkTestList => adk::read_test_list(root, file_name),
+        Kind::AdkOldEvalSet => adk::read_old_eval_set(root, stem),
+        Kind::AdkScenarios => adk::read_scenarios(root, stem),
+        Kind::TrpcEvalSet => trpc::read_eval_set(root, stem),
+        _ => adk::read_eval_set(root, stem),
+    })?;
+    dataset.warnings = warnings;
+    match kind.system() {
+        System::Trpc => add_trpc(&mut dataset, file_name, &json, beside)?,
+        _ => add_adk(&mut dataset, file_name, beside)?,
+    }
+    tell_ids_apart(file_name, &mut dataset);
+    Ok(dataset)
+}
+
+/// What to do with a file that holds no cases.
+fn refusal(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::AdkTestConfig => {
+            Some("it says by which thresholds the test files beside it are measured: run one of those, or their folder")
+        }
+        Kind::AdkSession => Some("it is what the sessions of a test file begin with: name it beside that file"),
+        Kind::TrpcMetrics => Some("it says by what the `.evalset.json` beside it is measured: run that one"),
+        Kind::RedhatUserIds => Some("it lists who the conversations beside it may be held for: run one of those"),
+        _ => match kind.purpose() {
+            Purpose::Cases => None,
+            Purpose::Companion => Some("run the file that it belongs to"),
+            Purpose::Recorded => Some("what was said and done already is graded with `eval-job grade --actual FILE`"),
+            Purpose::Summary => Some("only figures are in it, not what they were measured on"),
+        },
+    }
+}
+
+fn single(problem: Problem) -> Problems {
+    Problems { list: vec![problem], untold: 0 }
+}
+
+/// The file's name without folders and endings.
+pub(super) fn stem(file_name: &str) -> &str {
+    let name = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
+    let endings = [".evalset.json", ".test.json", ".metrics.json", ".json", ".yaml", ".yml", ".csv", ".tsv"];
+    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
+/// Reads a tree: what was made of it with the warnings, or all errors.
+pub(super) fn read_tree<T>(
+    file_name: &str,
+    text: &str,
+    json: &JsonText,
+    read: impl FnOnce(Cursor<'_>) -> T,
+) -> Result<(T, Vec<Problem>), Problems> {
+    let lines = SourceLines::new(text);
+    let findings = Findings::new(file_name, &lines, Some(&json.root));
+    findings.add_notes(&json.notes);
+    let value = read(Cursor::new(&json.root, &findings));
+    Ok((value, findings.finish()?))
+}
+
+/// Adds ADK's criteria and the initial session.
+fn add_adk(dataset: &mut Dataset, file_name: &str, beside: &Beside) -> Result<(), Problems> {
+    let mut config = AdkConfig::default();
+    if let Some(file) = &beside.config {
+        let json = companion(file, Kind::AdkTestConfig)?;
+        let (read, warnings) = read_tree(&file.name, &file.text, &json, |root| adk::read_config(root, &file.name))?;
+        config = read;
+        dataset.warnings.extend(warnings);
+    }
+    config.apply(dataset);
+    if let Some(file) = &beside.session {
+        let is_old = matches!(dataset.kind, Kind::AdkTestList | Kind::AdkScenarios);
+        if !is_old {
+            let help = "put the session into each case, as `session_input`";
+            let message = format!("the cases of {file_name} say themselves what their sessions begin with");
+            return Err(single(about_file(&file.name, message, Some(help))));
+        }
+        let json = companion(file, Kind::AdkSession)?;
+        let (session, warnings) = read_tree(&file.name, &file.text, &json, |root| adk::read_session(root, false))?;
+        dataset.warnings.extend(warnings);
+        for case in &mut dataset.cases {
+            case.session = session.clone();
+        }
+    }
+    Ok(())
+}
+
+/// Adds trpc-agent-go's metrics.
+fn add_trpc(dataset: &mut Dataset, file_name: &str, json: &JsonText, beside: &Beside) -> Result<(), Problems> {
+    let Some(file) = &beside.config else {
+        let message = "no metrics file stands beside this eval set: nothing is measured";
+        dataset.warnings.push(about_file(
+            file_name,
+            message,
+            Some("trpc-agent-go finds it as `<evalSetId>.metrics.json`"),
+        ));
+        return Ok(());
+    };
+    let metrics = companion(file, Kind::TrpcMetrics)?;
+    let generation = trpc::generation_of(&json.root);
+    let read = |root: Cursor<'_>| trpc::read_metrics(root, &file.name, generation);
+    let (metrics, warnings) = read_tree(&file.name, &file.text, &metrics, read)?;
+    let wrong = trpc::check_rubrics(dataset, &metrics);
+    if !wrong.is_empty() {
+        let problem = |(line, message): (usize, String)| Problem { line, ..about_file(file_name, message, None) };
+        return Err(Problems { list: wrong.into_iter().map(problem).collect(), untold: 0 });
+    }
+    dataset.metrics = metrics;
+    dataset.warnings.extend(warnings);
+    Ok(())
+}
+
+/// The tree of a file that must be of this kind.
+fn companion(file: &NamedText, expected: Kind) -> Result<JsonText, Problems> {
+    let found = look_at(&file.name, &file.text)?;
+    match found.json {
+        // A session may be any object: one without a state has nothing to be recognised by.
+        Some(json) if found.kind == expected => Ok(json),
+        _ => {
+            let message = format!("{} is expected here, but this is {}", expected.name(), found.kind.name());
+            Err(single(about_file(&file.name, message, None)))
+        }
+    }
+}
+
+/// Cases with the same id get a number behind it, with a warning.
+fn tell_ids_apart(file_name: &str, dataset: &mut Dataset) {
+    let mut seen: HashSet<String> = HashSet::new();
+    for case in &mut dataset.cases {
+        if !seen.insert(case.id.clone()) {
+            let number = (2..).find(|number| !seen.contains(&format!("{} ({number})", case.id))).unwrap_or(2);
+            let id = format!("{} ({number})", case.id);
+            let mut warning = about_file(
+                file_name,
+                format!("a case with the id `{}` is here already; this one is `{id}`", case.id),
+                None,
+            );
+            warning.line = case.line.max(1);
+            dataset.warnings.push(warning);
+            seen.insert(id.clone());
+            case.id = id;
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Evaluation files of other systems: Google ADK, trpc-agent-go, watsonx Orchestrate and Red Hat's quickstart. In comes the
+//! text of a file, and of those that stand beside it; out comes a [`Dataset`], or every error with its place.
+//!
+//! Invariants: a file is recognised by its content, never by its name; nothing that a file says is dropped without a word;
+//! nothing in here opens a file but [`open`], and that only through [`Files`]; no network, no clock.
+//!
+//! ```text
+//! text ─recognise→ Kind ─json→ tree with places ─adk, trpc, watsonx, redhat→ Dataset
+//!                                └→ Problems
+//! ```
+
+mod adk;
+mod cursor;
+mod fields;
+mod findings;
+mod json;
+mod kind;
+mod load;
+mod model;
+mod recognise;
+mod trpc;
+#[cfg(test)]
+mod tests;
+
+pub use kind::{Kind, Purpose, System};
+pub use load::{Beside, NamedText, load};
+pub use model::{
+    AuthoredText, CaseExpectation, CaseSession, CaseUser, ContextFile, ContextMessage, Dataset, DatasetCall,
+    DatasetCase, DatasetMetric, Goal, GoalGraph, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,
+    PersonaBehavior, RecordedTurn, Rubric, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
+};
+pub use recognise::recognise;

@@ -1,0 +1,238 @@
+//! A case: what one conversation is about.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{CaseExpectation, DatasetCall, JudgedCheck, LineExpectation, Rubric, ToolMock};
+
+/// A case of a dataset.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DatasetCase {
+    /// The case's id; no two cases of a dataset share one.
+    pub id: String,
+    /// The purpose of the case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Words to pick cases by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The line of the file at which it begins, from 1.
+    pub line: usize,
+    /// Who speaks with the agent.
+    pub user: CaseUser,
+    /// What the conversation begins with.
+    pub session: CaseSession,
+    /// What the whole conversation is expected to come to.
+    pub expected: CaseExpectation,
+    /// What was said and done already: nobody has to ask the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Vec<RecordedTurn>>,
+    /// Whether a second runner makes the expected side: its replies and calls stand in for what the file expects.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub expected_runner: bool,
+    /// What judges look at in this case, beside the metrics' own rubrics.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rubrics: Vec<Rubric>,
+    /// What a judge checks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<JudgedCheck>,
+    /// Texts for the judge.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context_files: Vec<ContextFile>,
+    /// Files that the user offers to the agent, as the system describes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uploads: Vec<Value>,
+    /// When it was made, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<f64>,
+    /// What the file says beside that.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+/// Who speaks with the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CaseUser {
+    /// Fixed messages, sent one after the other.
+    Lines(Vec<UserLine>),
+    /// A simulated user.
+    Scenario(Box<Scenario>),
+}
+
+impl Default for CaseUser {
+    fn default() -> CaseUser {
+        CaseUser::Lines(Vec::new())
+    }
+}
+
+/// One message of the user, and what is expected of the agent's turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UserLine {
+    /// The turn's id in its system; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// The text of the message.
+    pub say: String,
+    /// Parts of the message that are no text, as the system describes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Value>,
+    /// Messages that are put before this turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContextMessage>,
+    /// What is expected.
+    pub expected: LineExpectation,
+    /// Answers of tools that are not to be called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mocks: Vec<ToolMock>,
+    /// The same for the expected runner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expected_runner_mocks: Vec<ToolMock>,
+    /// What the file says beside that.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+/// What a simulated user wants and knows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Scenario {
+    /// The first message, word for word; made up where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starting_prompt: Option<String>,
+    /// The plan or story that the user follows.
+    pub plan: String,
+    /// Messages after the first one that are fixed too; the simulator speaks after them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<String>,
+    /// What kind of person the user is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persona: Option<ScenarioPersona>,
+    /// How the user writes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub style: Vec<String>,
+    /// What the simulator says when it is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_signal: Option<String>,
+    /// The most messages of the user, the first one included; `None` is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// With whom the simulator talks.
+    pub driver: ScenarioDriver,
+    /// What the file says beside that.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+/// With whom the simulated user talks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ScenarioDriver {
+    /// With the agent under test.
+    #[default]
+    Actual,
+    /// With the expected runner; the agent under test gets the same messages afterwards.
+    Expected,
+}
+
+/// What kind of person a simulated user is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScenarioPersona {
+    /// Its id.
+    pub id: String,
+    /// Who that is.
+    pub description: String,
+    /// How it behaves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub behaviors: Vec<PersonaBehavior>,
+}
+
+/// One habit of a persona.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PersonaBehavior {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What the simulator is told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<String>,
+    /// By what a judge sees that it did otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub violation_rubrics: Vec<String>,
+}
+
+/// What a conversation begins with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CaseSession {
+    /// The app or agent, by the name that its system knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+    /// The user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The id that the session must have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The session's state.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub state: Map<String, Value>,
+    /// Messages that are put before the conversation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContextMessage>,
+    /// Variables that are sent with each message.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub variables: Map<String, Value>,
+}
+
+/// A message that was said before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContextMessage {
+    /// Who spoke.
+    pub role: String,
+    /// The text.
+    pub content: String,
+    /// Its tool calls, parts and reasoning, as the system writes them.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+/// A text that a judge is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContextFile {
+    /// The file's name.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The actual side of a turn, as it was recorded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RecordedTurn {
+    /// The turn's id; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// The user's message; empty where the agent greets.
+    pub user: String,
+    /// The agent's final reply; `None` when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    /// Its tool calls, in order, with their results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<DatasetCall>,
+    /// What it said before its final reply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intermediate: Vec<super::AuthoredText>,
+    /// What the record says beside that: usage, traces, times.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}

@@ -1,0 +1,188 @@
+//! What a case or a turn is expected to come to.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A tool call that is expected, or was recorded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DatasetCall {
+    /// The call's id in its system: it pairs calls with their results, and is never compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name.
+    pub tool: String,
+    /// The arguments; `None` where the file gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args: Option<Value>,
+    /// The result; `None` where the file gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// How an argument is compared, by its path: `strict`, `optional`, `ignore`, `fuzzy`.
+    #[serde(rename = "match", skip_serializing_if = "Map::is_empty")]
+    pub rules: Map<String, Value>,
+}
+
+/// What is expected of one turn of the agent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LineExpectation {
+    /// The final reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    /// The tool calls, in order; none expected is an empty list, nothing said is `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<DatasetCall>>,
+    /// What the agent says before its final reply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intermediate: Vec<AuthoredText>,
+    /// What judges look at in this turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rubrics: Vec<Rubric>,
+}
+
+impl LineExpectation {
+    /// Whether nothing is expected.
+    pub fn is_empty(&self) -> bool {
+        *self == LineExpectation::default()
+    }
+}
+
+/// A text of one of several agents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AuthoredText {
+    /// The agent's name; may be empty.
+    pub author: String,
+    /// What it said.
+    pub text: String,
+}
+
+/// What a whole conversation is expected to come to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CaseExpectation {
+    /// What must be reached, and in which order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goals: Option<GoalGraph>,
+    /// The session's state afterwards: each entry must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<Map<String, Value>>,
+}
+
+/// Goals, and which must be reached before which.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GoalGraph {
+    /// The goals, in the file's order.
+    pub nodes: Vec<Goal>,
+    /// Pairs of names: the first must be reached before the second.
+    pub edges: Vec<(String, String)>,
+}
+
+/// A goal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Goal {
+    /// Its name; no two goals of a case share one.
+    pub name: String,
+    /// What reaches it.
+    pub kind: GoalKind,
+    /// What the file says beside that.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+/// What reaches a goal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum GoalKind {
+    /// A call of a tool.
+    ToolCall(DatasetCall),
+    /// A reply that says the same and has the keywords.
+    Text {
+        /// What it must say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        response: Option<String>,
+        /// Words that must be in it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        keywords: Vec<String>,
+        /// Whether `response` is the older summary of the conversation.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_summary: bool,
+    },
+    /// An element of the user interface that is offered.
+    Interaction {
+        /// What identifies it.
+        key: String,
+        /// With which value.
+        value: Value,
+    },
+    /// A search in a knowledge base.
+    Search {
+        /// The knowledge base.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        knowledge_base: Option<String>,
+    },
+    /// A tool's response.
+    ToolResponse(DatasetCall),
+}
+
+/// What a judge looks at.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Rubric {
+    /// Its id; no two rubrics of a metric share one.
+    pub id: String,
+    /// What must hold.
+    pub text: String,
+    /// Its purpose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its type: which metrics use it.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub rubric_type: Option<String>,
+    /// The one metric that it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+}
+
+/// The answer of a tool that is not to be called.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ToolMock {
+    /// The tool's name.
+    pub tool: String,
+    /// Which calls it answers; `None` is every call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    /// What it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// What a model is told that makes the answer up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
+/// What a judge checks in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgedCheck {
+    /// What must hold, in plain language.
+    pub check: String,
+    /// `observed` or `policy`.
+    pub kind: String,
+    /// What the judge is shown.
+    pub scope: JudgedScope,
+}
+
+/// What a judge is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum JudgedScope {
+    /// A single reply.
+    Response,
+    /// All of it.
+    #[default]
+    Conversation,
+}

@@ -1,0 +1,69 @@
+//! What the evaluation files of all systems say, in one set of types: close to what a job's cases are.
+//!
+//! Nothing that a file says is lost: what has no place here stands in an `extra`, with a warning.
+
+mod case;
+mod expected;
+mod measure;
+
+pub use case::{
+    CaseSession, CaseUser, ContextFile, ContextMessage, DatasetCase, PersonaBehavior, RecordedTurn, Scenario,
+    ScenarioDriver, ScenarioPersona, UserLine,
+};
+pub use expected::{
+    AuthoredText, CaseExpectation, DatasetCall, Goal, GoalGraph, GoalKind, JudgedCheck, JudgedScope, LineExpectation,
+    Rubric, ToolMock,
+};
+pub use measure::{DatasetMetric, MeasureKind};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Kind;
+use crate::job::Problem;
+
+/// The cases of a file, and by what they are measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Dataset {
+    /// What the file is.
+    pub kind: Kind,
+    /// Its id, or the name of the file without its ending.
+    pub name: String,
+    /// The purpose of the cases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The cases, in the file's order.
+    pub cases: Vec<DatasetCase>,
+    /// By what they are measured.
+    pub metrics: Vec<DatasetMetric>,
+    /// How often each case is to be run; `None` where the file does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u32>,
+    /// When it was made, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<f64>,
+    /// What the file says beside that.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+    /// What was read although it is odd, and what means nothing.
+    #[serde(skip)]
+    pub warnings: Vec<Problem>,
+}
+
+impl Dataset {
+    /// A dataset without cases.
+    pub(in crate::dataset) fn new(kind: Kind, name: impl Into<String>) -> Dataset {
+        Dataset {
+            kind,
+            name: name.into(),
+            description: None,
+            cases: Vec::new(),
+            metrics: Vec::new(),
+            runs: None,
+            created: None,
+            extra: Map::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
