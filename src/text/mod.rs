@@ -1,11 +1,17 @@
-//! Text from elsewhere: which of its characters can't be shown as they are, and whether its JSON contradicts itself. In
-//! comes untrusted text; out goes text that is safe to show.
+//! Text from elsewhere: which of its characters can't be shown as they are, whether its JSON contradicts itself, and what
+//! words, stems and sentences it has. In comes untrusted text; out goes text that is safe to show, or can be compared.
 
 mod contradiction;
 mod nearest;
+mod sentences;
+mod stem;
+mod tokens;
 
 pub use contradiction::contradiction;
 pub use nearest::nearest;
+pub use sentences::{lines, sentences};
+pub use stem::stem;
+pub use tokens::{Tokenizer, folded, is_of_word, is_unspaced, tokens};
 
 /// Whether a character could steer a terminal, turn the reading order round, break a line or hide itself: control
 /// characters, Unicode's bidirectional controls, separators, zero-widths, fillers and tags.

@@ -1,0 +1,200 @@
+//! A text as its words.
+
+use std::sync::LazyLock;
+
+use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
+use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
+use icu_properties::{CodePointMapData, CodePointMapDataBorrowed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::stem::stem;
+
+/// How a text is divided into words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Tokenizer {
+    /// Words of all languages; each character of Chinese, Japanese and Korean, and each cluster of Thai, Lao, Khmer and
+    /// Burmese is one.
+    #[default]
+    Unicode,
+    /// The letters a to z and digits, as in Google's `rouge_score`: text in other scripts has no words.
+    Classic,
+    /// Whatever stands between white space, as it is written.
+    Whitespace,
+}
+
+/// Words of at most so many characters are never reduced to a stem.
+const SHORT: usize = 3;
+
+/// The text's words in order, English ones reduced to their stems if asked for.
+pub fn tokens(text: &str, tokenizer: Tokenizer, stems: bool) -> Vec<String> {
+    let mut tokens = match tokenizer {
+        Tokenizer::Unicode => unicode(text),
+        Tokenizer::Classic => classic(&text.to_lowercase()),
+        Tokenizer::Whitespace => text.split_whitespace().map(str::to_owned).collect(),
+    };
+    if stems {
+        for token in tokens.iter_mut().filter(|it| it.len() > SHORT && it.is_ascii()) {
+            *token = stem(token);
+        }
+    }
+    tokens
+}
+
+fn classic(lower: &str) -> Vec<String> {
+    let is_separator = |c: char| !matches!(c, 'a'..='z' | '0'..='9');
+    lower.split(is_separator).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+}
+
+/// ADK's tokenizer, since google-adk 2.13.
+fn unicode(text: &str) -> Vec<String> {
+    if text.is_ascii() {
+        return classic(&text.to_ascii_lowercase());
+    }
+    let mut tokens = Vec::new();
+    let mut token = String::new();
+    for c in NFKC.normalize(text).to_lowercase().chars() {
+        let kind = Kind::of(c);
+        if kind != Kind::InWord && !token.is_empty() {
+            tokens.push(std::mem::take(&mut token));
+        }
+        match kind {
+            Kind::Alone => tokens.push(c.to_string()),
+            Kind::InWord | Kind::Begins => token.push(c),
+            Kind::Between => {}
+        }
+    }
+    tokens.extend((!token.is_empty()).then_some(token));
+    tokens
+}
+
+/// The text in lower case and in the one form of characters that can be written in several.
+pub fn folded(text: &str) -> String {
+    match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => NFKC.normalize(text).to_lowercase(),
+    }
+}
+
+/// Whether a character belongs to a word: a letter, a digit, or a mark on one.
+pub fn is_of_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
+    let category = CATEGORIES.get(c);
+    [GeneralCategoryGroup::Letter, GeneralCategoryGroup::Number, GeneralCategoryGroup::Mark]
+        .iter()
+        .any(|group| group.contains(category))
+}
+
+/// Whether a script is written without spaces between words, so that its characters are words of their own.
+pub fn is_unspaced(c: char) -> bool {
+    Kind::of(c) == Kind::Alone || is_of_clusters(c)
+}
+
+static NFKC: LazyLock<ComposingNormalizerBorrowed<'static>> =
+    LazyLock::new(|| const { ComposingNormalizer::new_nfkc() });
+static CATEGORIES: LazyLock<CodePointMapDataBorrowed<'static, GeneralCategory>> =
+    LazyLock::new(|| const { CodePointMapData::<GeneralCategory>::new() });
+
+/// What a character does to the division into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It is a word.
+    Alone,
+    /// It begins a word.
+    Begins,
+    /// It goes on with one.
+    InWord,
+    /// It stands between words.
+    Between,
+}
+
+impl Kind {
+    fn of(c: char) -> Kind {
+        match c {
+            // Chinese, Japanese, Korean.
+            '\u{4e00}'..='\u{9fff}' | '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}' => Kind::Alone,
+            _ if is_of_clusters(c) => match GeneralCategoryGroup::Mark.contains(CATEGORIES.get(c)) {
+                true => Kind::InWord,
+                false => Kind::Begins,
+            },
+            _ if is_of_word(c) => Kind::InWord,
+            _ => Kind::Between,
+        }
+    }
+}
+
+/// Thai and Lao, Burmese, Khmer.
+fn is_of_clusters(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unicode_tokens(text: &str) -> Vec<String> {
+        tokens(text, Tokenizer::Unicode, true)
+    }
+
+    #[test]
+    fn classic_words_are_runs_of_letters_and_digits_of_english() {
+        let words = |text, stems| tokens(text, Tokenizer::Classic, stems);
+        assert_eq!(words("Hello, WORLD!", false), ["hello", "world"]);
+        assert_eq!(words("the friends had a meeting", true), ["the", "friend", "had", "a", "meet"]);
+        assert_eq!(
+            words("naïve café 3.14 don't snake_case", false),
+            ["na", "ve", "caf", "3", "14", "don", "t", "snake", "case"]
+        );
+        assert!(words("你好 Привет ไทย", false).is_empty());
+        // The sign of Kelvin becomes a k in lower case.
+        assert_eq!(words("273 \u{212a}", false), ["273", "k"]);
+    }
+
+    #[test]
+    fn words_of_all_languages_are_found() {
+        for (text, words) in [
+            ("Hello, WORLD!", vec!["hello", "world"]),
+            ("naïve cafés", vec!["naïve", "cafés"]),
+            ("你好,世界", vec!["你", "好", "世", "界"]),
+            ("カタカナ", vec!["カ", "タ", "カ", "ナ"]),
+            ("한국어", vec!["한", "국", "어"]),
+            ("Привет, мир", vec!["привет", "мир"]),
+            ("שלום עולם", vec!["שלום", "עולם"]),
+            ("हिन्दी भाषा", vec!["हिन्दी", "भाषा"]),
+            ("สวัสดี", vec!["ส", "วั", "ส", "ดี"]),
+            ("Ｒｕｎｎｉｎｇ ﬁne", vec!["run", "fine"]),
+            ("e\u{301}cole", vec!["école"]),
+            ("GPT-4o模型running", vec!["gpt", "4o", "模", "型", "run"]),
+            ("…—!?", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(unicode_tokens(text), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn whitespace_words_are_as_they_are_written() {
+        assert_eq!(tokens(" A b,\n你好 ", Tokenizer::Whitespace, false), ["A", "b,", "你好"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_with_a_letter_has_a_word(text in "\\PC{0,40}") {
+            let has_letter = folded(&text).chars().any(is_of_word);
+            prop_assert_eq!(!unicode_tokens(&text).is_empty(), has_letter);
+        }
+
+        #[test]
+        fn tokens_are_never_empty_and_ascii_text_is_the_same_in_both(text in "\\PC{0,40}", ascii in "[ -~\\n\\t]{0,60}") {
+            for tokenizer in [Tokenizer::Unicode, Tokenizer::Classic, Tokenizer::Whitespace] {
+                prop_assert!(tokens(&text, tokenizer, true).iter().all(|it| !it.is_empty()));
+            }
+            prop_assert_eq!(tokens(&ascii, Tokenizer::Unicode, true), tokens(&ascii, Tokenizer::Classic, true));
+        }
+    }
+}
