@@ -6,11 +6,18 @@
 //! as plain data in a [`MetricInput`]. Two metrics that ask the same question (by its id) share its judgement.
 
 mod config;
+pub mod document;
 mod entry;
+pub mod figures;
 mod input;
+pub mod json;
+pub mod measured;
 mod reply_error;
+pub mod rouge;
+pub mod selection;
 pub mod tasks;
 pub mod timing;
+pub mod wording;
 
 pub use config::{MetricKind, Weights};
 pub use entry::{MetricConfig, MetricEntry};

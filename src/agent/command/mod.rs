@@ -9,7 +9,7 @@
 mod client;
 mod config;
 mod session;
-mod wire;
+pub mod wire;
 
 use client::CommandAgent;
 pub use config::CommandConfig;

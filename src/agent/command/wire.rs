@@ -7,7 +7,7 @@ const PREFIX: &str = "agent:";
 
 /// Assembles a message from its lines.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct MessageReader {
+pub struct MessageReader {
     /// Lines before the first `agent:`; they are the message where the agent never prints it.
     before: Vec<String>,
     lines: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct MessageReader {
 
 impl MessageReader {
     /// Takes in a line. Returns the message when it is complete.
-    pub(super) fn take(&mut self, line: &str, terminator: &str) -> Option<String> {
+    pub fn take(&mut self, line: &str, terminator: &str) -> Option<String> {
         let line = line.trim();
         if let Some(tokens) = tokens_of(line) {
             self.tokens = Some(tokens);
@@ -67,7 +67,7 @@ pub(super) fn is_end_of_tokens(line: &str) -> bool {
 }
 
 /// `TOKEN_SUMMARY:INPUT:a:OUTPUT:b:TOTAL:c:CALLS:d…`, counted from the conversation's beginning.
-pub(super) fn tokens_of(line: &str) -> Option<Usage> {
+pub fn tokens_of(line: &str) -> Option<Usage> {
     let line = line.trim();
     let rest = line.strip_prefix("CURRENT_TOKEN_SUMMARY:").or_else(|| line.strip_prefix("TOKEN_SUMMARY:"))?;
     let fields: Vec<&str> = rest.split(':').collect();

@@ -1,0 +1,93 @@
+//! What a job may say of a reply that is a document.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::JsonMeasure;
+use crate::metric::json::JsonRules;
+use crate::metric::measured::{MeasureProblem, problem};
+use crate::metric::selection::Selection;
+
+/// Whether a reply is one JSON document, which one, and of what shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "json")]
+pub struct JsonConfig {
+    /// How it is compared with the expected document.
+    #[serde(rename = "match")]
+    pub json_match: JsonMatch,
+    /// The document; without it, the reply that the case expects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Value>,
+    /// A JSON Schema (2020-12 unless it names another draft) that the reply must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// What must be at places in the reply, by JSONPath: each finds one value, and it is this.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(with = "std::collections::BTreeMap<String, Value>")]
+    pub paths: Map<String, Value>,
+    /// Numbers that differ by at most so much are the same.
+    #[schemars(range(min = 0))]
+    pub number_tolerance: f64,
+    /// The only places that are compared, such as `city` or `meta.time`; a key with a dot needs a JSON Pointer: `/a.b`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_paths: Option<Vec<String>>,
+    /// Places that are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore_paths: Vec<String>,
+    /// Answers as trpc-agent-go does: selected places do not reach into lists, and large integers lose their last digits.
+    pub strict: bool,
+}
+
+impl Default for JsonConfig {
+    fn default() -> JsonConfig {
+        JsonConfig {
+            json_match: JsonMatch::Exact,
+            expected: None,
+            schema: None,
+            paths: Map::new(),
+            number_tolerance: JsonRules::TOLERANCE,
+            only_paths: None,
+            ignore_paths: Vec::new(),
+            strict: false,
+        }
+    }
+}
+
+impl JsonConfig {
+    /// Whether it can be measured.
+    ///
+    /// # Errors
+    /// Options contradict each other, a path is none, or the schema is none.
+    pub fn check(&self) -> Result<(), MeasureProblem> {
+        JsonMeasure::new(self).map(drop)
+    }
+
+    /// How documents are compared.
+    pub(super) fn rules(&self) -> Result<JsonRules, MeasureProblem> {
+        if self.only_paths.is_some() && !self.ignore_paths.is_empty() {
+            return problem("`onlyPaths` and `ignorePaths` exclude each other: give one of them");
+        }
+        if !(self.number_tolerance >= 0.0 && self.number_tolerance.is_finite()) {
+            return problem(format!("`numberTolerance` is {}: it must be 0 or more", self.number_tolerance));
+        }
+        Ok(JsonRules {
+            number_tolerance: self.number_tolerance,
+            only: self.only_paths.as_deref().map(Selection::from_paths).transpose()?,
+            ignore: Selection::from_paths(&self.ignore_paths)?,
+            strict: self.strict,
+        })
+    }
+}
+
+/// How a document is compared with the expected one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum JsonMatch {
+    /// They are the same, numbers within the tolerance; the order of an object's keys does not count.
+    #[default]
+    Exact,
+    /// Not at all: it is enough that it is JSON, with what `schema` and `paths` ask for.
+    Skip,
+}

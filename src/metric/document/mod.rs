@@ -1,0 +1,114 @@
+//! Replies that are documents: JSON and XML.
+
+mod config;
+mod schema;
+
+pub use config::{JsonConfig, JsonMatch};
+pub use schema::Schema;
+
+use roxmltree::{Document, ParsingOptions};
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::json::{JsonRules, json_differences, shown_json};
+use super::measured::{MeasureProblem, Measured, problem, shown};
+
+/// How many differences are shown at most.
+const SHOWN: usize = 10;
+
+/// A measure of JSON documents: its schema and paths are compiled once.
+pub struct JsonMeasure<'a> {
+    config: &'a JsonConfig,
+    rules: JsonRules,
+    schema: Option<Schema>,
+    paths: Vec<(&'a String, JsonPath, &'a Value)>,
+}
+
+impl<'a> JsonMeasure<'a> {
+    /// The measure by these options.
+    ///
+    /// # Errors
+    /// Options contradict each other, a path is none, or the schema is none.
+    pub fn new(config: &'a JsonConfig) -> Result<JsonMeasure<'a>, MeasureProblem> {
+        let mut paths = Vec::new();
+        for (path, value) in &config.paths {
+            match JsonPath::parse(path) {
+                Ok(query) => paths.push((path, query, value)),
+                Err(why) => return problem(format!("`{path}` is no JSONPath: {why}")),
+            }
+        }
+        Ok(JsonMeasure {
+            config,
+            rules: config.rules()?,
+            schema: config.schema.as_ref().map(Schema::new).transpose()?,
+            paths,
+        })
+    }
+
+    /// Measures whether a reply is one JSON document, and the one that the options or, without one there, the case expects.
+    ///
+    /// # Errors
+    /// There is nothing to compare with, or what is expected is no JSON.
+    pub fn measure(&self, reply: &str, expected: Option<&str>) -> Result<Measured, MeasureProblem> {
+        let is_compared = self.config.json_match == JsonMatch::Exact && self.config.expected.is_none();
+        let wrong =
+            |text, why| MeasureProblem(format!("the expected reply is no JSON: {why}\n  expected: {}", shown(text)));
+        let read = |text| serde_json::from_str::<Value>(text).map_err(|why| wrong(text, why));
+        let expected = expected.filter(|_| is_compared).map(read).transpose()?;
+        match serde_json::from_str(reply) {
+            Ok(value) => self.measure_value(&value, expected.as_ref()),
+            Err(why) => {
+                Ok(Measured::failed(format!("the reply is no JSON document: {why}\n  actual: {}", shown(reply))))
+            }
+        }
+    }
+
+    /// Measures a JSON value. What the options expect goes before what is expected here.
+    ///
+    /// # Errors
+    /// There is nothing to compare with.
+    pub fn measure_value(&self, actual: &Value, expected: Option<&Value>) -> Result<Measured, MeasureProblem> {
+        let mut wrong: Vec<String> = self.schema.iter().flat_map(|schema| schema.violations(actual)).collect();
+        for (path, query, wanted) in &self.paths {
+            match query.query(actual).all().as_slice() {
+                [one] if json_differences(one, wanted, &self.rules).is_empty() => {}
+                [] => wrong.push(format!("`{path}`: expected {}, actual nothing", shown_json(wanted))),
+                [one] => wrong.push(format!("`{path}`: expected {}, actual {}", shown_json(wanted), shown_json(one))),
+                several => wrong.push(format!("`{path}`: expected one value, found {}", several.len())),
+            }
+        }
+        if self.config.json_match == JsonMatch::Exact {
+            match self.config.expected.as_ref().or(expected) {
+                Some(it) => wrong.extend(json_differences(actual, it, &self.rules).iter().map(ToString::to_string)),
+                // What the schema or paths ask for is enough.
+                None if self.schema.is_some() || !self.paths.is_empty() => {}
+                None => {
+                    return problem(
+                        "there is no expected document to compare with: give `expected`, `schema` or `paths`",
+                    );
+                }
+            }
+        }
+        if wrong.is_empty() {
+            return Ok(Measured::passed("the document is as it is expected"));
+        }
+        let more = wrong.len().saturating_sub(SHOWN);
+        wrong.truncate(SHOWN);
+        wrong.extend((more > 0).then(|| format!("and {more} more")));
+        Ok(Measured::failed(format!("the document is not as it is expected\n  {}", wrong.join("\n  "))))
+    }
+}
+
+/// Measures whether a reply is one well-formed XML document, its namespaces declared.
+pub fn measure_xml(reply: &str) -> Measured {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    match Document::parse_with_options(reply.trim(), options) {
+        Ok(_) => Measured::passed("the reply is a well-formed XML document"),
+        Err(why) => {
+            Measured::failed(format!("the reply is no well-formed XML document: {why}\n  actual: {}", shown(reply)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

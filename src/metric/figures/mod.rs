@@ -1,0 +1,155 @@
+//! Figures of a conversation that have no threshold: they inform, and are no part of a score.
+//!
+//! ADK has four of them, as means over the turns. What was not reported is missing, never 0.
+
+use crate::evidence::{EventKind, Turn};
+
+/// A figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FigureKind {
+    /// Calls of tools.
+    ToolCalls,
+    /// Requests to the agent's model.
+    ModelCalls,
+    /// Tokens of the model's requests and replies.
+    Tokens,
+    /// Seconds as the user would wait.
+    Seconds,
+}
+
+impl FigureKind {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [FigureKind; 4] =
+        [FigureKind::ToolCalls, FigureKind::ModelCalls, FigureKind::Tokens, FigureKind::Seconds];
+
+    /// As people read it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FigureKind::ToolCalls => "tool calls",
+            FigureKind::ModelCalls => "model calls",
+            FigureKind::Tokens => "tokens",
+            FigureKind::Seconds => "seconds",
+        }
+    }
+
+    /// ADK's name of it.
+    pub fn adk_name(self) -> &'static str {
+        match self {
+            FigureKind::ToolCalls => "tool_call_count_v1",
+            FigureKind::ModelCalls => "inference_call_count_v1",
+            FigureKind::Tokens => "token_usage_v1",
+            FigureKind::Seconds => "invocation_duration_v1",
+        }
+    }
+
+    /// The one with ADK's name.
+    pub fn from_adk_name(name: &str) -> Option<FigureKind> {
+        FigureKind::ALL.into_iter().find(|kind| kind.adk_name() == name)
+    }
+
+    /// Its value in one turn; `None` where the agent did not report it.
+    pub fn of_turn(self, turn: &Turn) -> Option<f64> {
+        match self {
+            FigureKind::ToolCalls => {
+                let is_call = |kind: &EventKind| matches!(kind, EventKind::FunctionCall(_));
+                Some(turn.events.iter().filter(|event| is_call(&event.kind)).count() as f64)
+            }
+            FigureKind::ModelCalls => turn.usage.map(|usage| usage.calls as f64),
+            FigureKind::Tokens => {
+                let usage = turn.usage?;
+                // One of the two alone is what is known.
+                let known: Vec<u64> = [usage.input_tokens, usage.output_tokens].into_iter().flatten().collect();
+                (!known.is_empty()).then(|| known.iter().map(|it| *it as f64).sum())
+            }
+            FigureKind::Seconds => Some(thousandths(turn.spent_ms.or(turn.latency_ms)? / 1000.0)),
+        }
+    }
+}
+
+/// A figure of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Which.
+    pub kind: FigureKind,
+    /// Of each of the user's turns.
+    pub of_turns: Vec<Option<f64>>,
+    /// Of all turns of which it is known; `None` where it is known of none.
+    pub total: Option<f64>,
+    /// On average: tokens of all turns, the others of those of which they are known, as ADK takes it.
+    pub mean: Option<f64>,
+}
+
+/// All figures of a conversation. Its number of turns is that of each one's `of_turns`; the agent's greeting is none.
+pub fn figures(turns: &[Turn]) -> Vec<Figure> {
+    FigureKind::ALL.into_iter().map(|kind| figure(kind, turns)).collect()
+}
+
+/// One figure of a conversation.
+pub fn figure(kind: FigureKind, turns: &[Turn]) -> Figure {
+    let of_turns: Vec<Option<f64>> = turns.iter().filter(|it| !it.is_greeting()).map(|it| kind.of_turn(it)).collect();
+    let known: Vec<f64> = of_turns.iter().flatten().copied().collect();
+    let total = (!known.is_empty()).then(|| known.iter().sum::<f64>());
+    let (divisor, rounded): (usize, fn(f64) -> f64) = match kind {
+        FigureKind::Tokens => (of_turns.len(), |mean| mean),
+        FigureKind::Seconds => (known.len(), thousandths),
+        _ => (known.len(), |mean| mean),
+    };
+    Figure { kind, mean: total.map(|total| rounded(total / divisor.max(1) as f64)), total, of_turns }
+}
+
+/// To three decimals.
+fn thousandths(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::evidence::{Event, Usage};
+
+    fn conversation() -> Vec<Turn> {
+        let call = || Event::call("f", json!({}), json!({}));
+        let usage = Usage { calls: 2, input_tokens: Some(100), output_tokens: Some(20), ..Usage::default() };
+        vec![
+            Turn { number: 0, user: String::new(), latency_ms: Some(9.0), ..Turn::answered(0, "", "Welcome") },
+            Turn {
+                events: vec![call(), call(), Event::response(json!(1), json!(1))],
+                usage: Some(usage),
+                latency_ms: Some(1000.0),
+                spent_ms: Some(1500.4),
+                ..Turn::answered(1, "a", "b")
+            },
+            Turn { events: vec![call()], ..Turn::answered(2, "a", "b") },
+        ]
+    }
+
+    #[test]
+    fn figures_are_of_the_users_turns_and_what_was_not_reported_is_missing() {
+        let shown: Vec<_> =
+            figures(&conversation()).into_iter().map(|it| (it.kind.as_str(), it.of_turns, it.total, it.mean)).collect();
+        assert_eq!(
+            shown,
+            [
+                ("tool calls", vec![Some(2.0), Some(1.0)], Some(3.0), Some(1.5)),
+                ("model calls", vec![Some(2.0), None], Some(2.0), Some(2.0)),
+                ("tokens", vec![Some(120.0), None], Some(120.0), Some(60.0)),
+                ("seconds", vec![Some(1.5), None], Some(1.5), Some(1.5)),
+            ]
+        );
+        for figure in figures(&[]) {
+            assert_eq!((figure.total, figure.mean, figure.of_turns.len()), (None, None, 0));
+        }
+        let none = figure(FigureKind::Tokens, &[Turn { usage: Some(Usage::default()), ..Turn::answered(1, "a", "b") }]);
+        assert_eq!((none.total, none.mean), (None, None));
+    }
+
+    #[test]
+    fn adks_names_are_known() {
+        for kind in FigureKind::ALL {
+            assert_eq!(FigureKind::from_adk_name(kind.adk_name()), Some(kind));
+        }
+        assert_eq!(FigureKind::from_adk_name("safety_v1"), None);
+    }
+}
