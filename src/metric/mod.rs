@@ -6,11 +6,13 @@
 //! as plain data in a [`MetricInput`]. Two metrics that ask the same question (by its id) share its judgement.
 
 mod config;
+mod criterion;
 pub mod document;
 mod entry;
 pub mod figures;
 mod input;
 pub mod json;
+pub mod json_schema;
 pub mod measured;
 mod reply_error;
 pub mod rouge;

@@ -2,7 +2,7 @@
 //! here they are a list, so that only what follows an abbreviation, an initial or three dots may be told differently.
 
 /// What may close a sentence after its last sign.
-const CLOSING: [char; 7] = ['"', '\'', ')', ']', '}', '”', '’'];
+const CLOSING: [char; 12] = ['"', '\'', ')', ']', '}', '”', '’', '」', '』', '*', '_', '`'];
 /// Signs that are never part of a word.
 const SIGNS: [char; 14] = [')', '"', ';', '}', ']', '*', ':', '@', '\'', '(', '{', '[', '!', '?'];
 
@@ -25,37 +25,20 @@ const STARTERS: &[&str] = &[
 pub fn sentences(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut from = 0;
-    for (at, end) in breaks(text) {
-        if at >= from {
+    let mut words = words(text).peekable();
+    while let Some((start, word)) = words.next() {
+        if words.peek().is_none_or(|(_, next)| is_last(word, next)) {
+            let end = start + word.len();
             all.push(text[from..end].trim());
             from = end;
         }
     }
-    all.push(text[from..].trim());
-    all.retain(|sentence| !sentence.is_empty());
     all
 }
 
 /// The text's lines that are not empty: the sentences of a summary that has one in each.
 pub fn lines(text: &str) -> Vec<&str> {
     text.split('\n').filter(|line| !line.is_empty()).collect()
-}
-
-/// Where sentences end: the sign that ends each, and where the next begins.
-fn breaks(text: &str) -> Vec<(usize, usize)> {
-    let mut all = Vec::new();
-    let mut words = words(text).peekable();
-    while let Some((start, word)) = words.next() {
-        let next = words.peek().map(|(_, next)| *next);
-        let Some(sign) = last_sign(word, next.is_some()) else { continue };
-        let after = &word[sign.at + sign.c.len_utf8()..];
-        let follower = if after.is_empty() { next.unwrap_or_default() } else { after };
-        if ends_sentence(&word[..sign.at], sign.c, follower) {
-            let at = start + sign.at;
-            all.push((at, closed(text, at + sign.c.len_utf8())));
-        }
-    }
-    all
 }
 
 /// The text's runs of other characters than white space. What ends a sentence in Chinese and Japanese ends a run too.
@@ -67,7 +50,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let word = text[start..].split(char::is_whitespace).next().filter(|it| !it.is_empty())?;
         let word = match word.find(is_full_width_end) {
             Some(at) => {
-                let run = word[at..].find(|c| !is_full_width_end(c) && !CLOSING.contains(&c) && c != '」' && c != '』');
+                let run = word[at..].find(|c| !is_full_width_end(c) && !CLOSING.contains(&c));
                 run.map_or(word, |length| &word[..at + length])
             }
             None => word,
@@ -81,35 +64,16 @@ fn is_full_width_end(c: char) -> bool {
     matches!(c, '。' | '！' | '？')
 }
 
-/// A sign that may end a sentence, and where in its word it stands.
-struct Sign {
-    at: usize,
-    c: char,
-}
-
-/// The last sign of a word that may end a sentence: it stands before a sign that is no part of a word, or at the word's end.
-fn last_sign(word: &str, has_next: bool) -> Option<Sign> {
-    let mut after: Option<char> = None;
-    for (at, c) in word.char_indices().rev() {
-        let may_end = is_full_width_end(c)
-            || matches!(c, '.' | '?' | '!')
-                && after.map_or(has_next, |after| SIGNS.contains(&after) || CLOSING.contains(&after));
-        if may_end {
-            return Some(Sign { at, c });
-        }
-        after = Some(c);
-    }
-    None
-}
-
-/// Whether a sign after this beginning of a word, and before what follows, ends a sentence.
-fn ends_sentence(before: &str, sign: char, follower: &str) -> bool {
-    if sign != '.' {
+/// Whether a word is the last of its sentence, before the next one.
+fn is_last(word: &str, next: &str) -> bool {
+    let word = word.trim_end_matches(CLOSING);
+    if word.ends_with(|c| matches!(c, '?' | '!') || is_full_width_end(c)) {
         return true;
     }
-    let begins_with = |is: fn(char) -> bool| follower.chars().next().is_some_and(is);
+    let Some(before) = word.strip_suffix('.') else { return false };
+    let begins_with = |is: fn(char) -> bool| next.chars().next().is_some_and(is);
     let is_starter = || {
-        let word = follower.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+        let word = next.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
         begins_with(char::is_uppercase) && STARTERS.contains(&word.as_str())
     };
     if before.ends_with('.') {
@@ -142,16 +106,6 @@ fn is_abbreviation(word: &str) -> bool {
     ABBREVIATIONS.contains(&word) || ABBREVIATIONS.contains(&last) || is_of_single_letters
 }
 
-/// Where a sentence ends whose sign ends here: signs that close it and stand before white space or the end belong to it.
-fn closed(text: &str, end: usize) -> usize {
-    let rest = &text[end..];
-    let after = rest.trim_start_matches(|c| CLOSING.contains(&c) || matches!(c, '」' | '』') || is_full_width_end(c));
-    match after.is_empty() || after.starts_with(char::is_whitespace) || rest.starts_with(['」', '』']) {
-        true => end + (rest.len() - after.len()),
-        false => end,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -182,6 +136,14 @@ mod tests {
             ("(Is it 3.5 or 4? Nobody knows.) Well.", vec!["(Is it 3.5 or 4?", "Nobody knows.)", "Well."]),
             ("See example.com for more. bye", vec!["See example.com for more.", "bye"]),
             ("今天天气好。我们走吧！「好。」他说", vec!["今天天气好。", "我们走吧！", "「好。」", "他说"]),
+            (
+                "**Note.** All `assert!(x)?;` pass. Or not...",
+                vec!["**Note.**", "All `assert!(x)?;` pass.", "Or not..."],
+            ),
+            (
+                "Tools, e.g. a hammer (or a saw, etc.) help. See Fig. 4.",
+                vec!["Tools, e.g. a hammer (or a saw, etc.) help.", "See Fig. 4."],
+            ),
             ("no end", vec!["no end"]),
             (" \n ", vec![]),
             ("", vec![]),

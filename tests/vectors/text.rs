@@ -1,6 +1,7 @@
 //! ROUGE and what it is made of: tokens, stems, sentences.
 
-use eval_job::metric::rouge::{RougeConfig, RougeMeasure, RougeMinimum, RougeType, best_rouge, measure};
+use eval_job::metric::rouge::trpc::rouge_criterion;
+use eval_job::metric::rouge::{RougeConfig, RougeScore, RougeType, best_rouge, measure};
 use eval_job::score::{Score, Status};
 use eval_job::text::{Tokenizer, sentences, stem, tokens};
 use serde_json::{Value, json};
@@ -9,12 +10,14 @@ use super::vector::Vector;
 use super::{Answer, Answered, Dialect};
 
 /// The answer to a vector about ROUGE, tokens, stems or sentences.
-pub fn answer(vector: &Vector, _dialect: Dialect) -> Option<Answered> {
+pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
     let (kind, given) = match vector.system.as_str() {
         "adk" if vector.has(&["candidate", "reference"]) => ("ROUGE-1", rouge_1(vector)),
         "adk" if vector.has(&["candidates", "references"]) => ("response match", response_match(vector)),
         "trpc" | "google" if vector.has(&["rougeType"]) => ("ROUGE", rouge(vector)),
-        "trpc" if vector.has(&["criterion", "target", "prediction"]) => ("ROUGE criterion", criterion(vector)),
+        "trpc" if vector.has(&["criterion", "target", "prediction"]) => {
+            ("ROUGE criterion", criterion(vector, dialect == Dialect::Strict))
+        }
         "trpc" | "google" if vector.has(&["text"]) && vector.expects("tokens") => ("tokens", Ok(tokens_of(vector))),
         "trpc" if vector.has(&["text"]) && vector.expects("sentences") => {
             ("sentences", Ok(json!({"sentences": sentences(vector.text("text")?)})))
@@ -37,24 +40,9 @@ fn tokens_of(vector: &Vector) -> Value {
     json!({"tokens": tokens(text, tokenizer(vector).unwrap_or_default(), vector.flag("useStemmer"))})
 }
 
-/// The options that trpc's criterion and Google's scorer have in common.
-fn options(criterion: &Value) -> Result<RougeConfig, String> {
-    let flag = |key: &str| criterion.get(key).and_then(Value::as_bool).unwrap_or_default();
-    let rouge_type = criterion.get("rougeType").and_then(Value::as_str).unwrap_or_default();
-    if criterion.get("tokenizerName").is_some_and(|it| it != "") {
-        return Err("a tokenizer that is registered in Go".to_owned());
-    }
-    Ok(RougeConfig {
-        rouge_type: rouge_type.parse::<RougeType>().map_err(|why| why.to_string())?,
-        tokenizer: Tokenizer::Classic,
-        use_stemmer: flag("useStemmer"),
-        split_summaries: flag("splitSummaries"),
-        ..RougeConfig::default()
-    })
-}
-
 fn rouge(vector: &Vector) -> Result<Value, String> {
-    let config = RougeConfig { tokenizer: tokenizer(vector)?, ..options(&vector.input)? };
+    let config = rouge_criterion(&vector.input, true).map_err(|why| why.to_string())?;
+    let config = RougeConfig { tokenizer: tokenizer(vector)?, ..config.ok_or("nothing is compared")? };
     let from_file = |key: &str| -> Result<Option<String>, String> {
         let Some(named) = vector.text(key) else { return Ok(None) };
         let text = std::fs::read_to_string(super::find_file(&vector.folders, named)?).map_err(|why| why.to_string())?;
@@ -75,39 +63,15 @@ fn rouge(vector: &Vector) -> Result<Value, String> {
     Ok(json!({"precision": score.precision, "recall": score.recall, "f1": score.f1, "fmeasure": score.f1}))
 }
 
-fn criterion(vector: &Vector) -> Result<Value, String> {
-    let measured = rouge_criterion(&vector.input["criterion"], vector.text("prediction"), vector.text("target"))?;
-    Ok(json!({"value": measured.0, "passed": measured.1}))
-}
-
-/// trpc's ROUGE criterion: the value, whether it passes, and why.
-pub fn rouge_criterion(
-    criterion: &Value,
-    prediction: Option<&str>,
-    target: Option<&str>,
-) -> Result<(f64, bool, String), String> {
-    if criterion.get("ignore") == Some(&json!(true)) {
-        return Ok((1.0, true, "not compared".to_owned()));
-    }
-    let threshold = criterion.get("threshold").cloned().unwrap_or(json!({}));
-    let minimum: RougeMinimum = serde_json::from_value(threshold).map_err(|why| why.to_string())?;
-    let named = criterion.get("measure").filter(|it| *it != "").cloned().unwrap_or(json!("f1"));
-    let config = RougeConfig {
-        measure: serde_json::from_value::<RougeMeasure>(named).map_err(|why| why.to_string())?,
-        minimum: (minimum != RougeMinimum::default()).then_some(minimum),
-        ..options(criterion)?
-    };
-    let measured = measure(&config, prediction.unwrap_or_default(), Some(target.unwrap_or_default()));
+fn criterion(vector: &Vector, is_strict: bool) -> Result<Value, String> {
+    let config = rouge_criterion(&vector.input["criterion"], is_strict).map_err(|why| why.to_string())?;
+    let Some(config) = config else { return Ok(json!({"value": 1.0, "passed": true})) };
+    let measured = measure(&config, vector.text("prediction").unwrap_or_default(), vector.text("target"));
     let rouge = measured.map_err(|why| why.to_string())?;
-    // Without a threshold, whatever comes passes there.
-    Ok((rouge.value, config.minimum.is_none() || rouge.measured.is_full(), rouge.measured.why))
+    Ok(json!({"value": rouge.value, "passed": rouge.measured.is_full()}))
 }
 
-fn rouge_1_f1(
-    candidate: &str,
-    reference: &str,
-    use_stemmer: bool,
-) -> Result<eval_job::metric::rouge::RougeScore, String> {
+fn rouge_1_f1(candidate: &str, reference: &str, use_stemmer: bool) -> Result<RougeScore, String> {
     let config = RougeConfig { use_stemmer, ..RougeConfig::default() };
     Ok(best_rouge(&config, candidate, &[reference]).map_err(|why| why.to_string())?.0)
 }

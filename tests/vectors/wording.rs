@@ -1,10 +1,12 @@
 //! trpc's criteria of a final response: its wording, its length, its JSON, its XML.
 
-use eval_job::metric::document::{JsonConfig, JsonMatch, JsonMeasure, measure_xml};
-use eval_job::metric::json::JsonRules;
+use eval_job::metric::document::trpc::{json_criterion, xml_criterion};
+use eval_job::metric::document::{JsonConfig, JsonMeasure, measure_xml};
 use eval_job::metric::measured::{MeasureProblem, Measured};
-use eval_job::metric::selection::Selection;
-use eval_job::metric::wording::{LengthConfig, TextConfig, TextMatch, TextMeasure, measure_length};
+use eval_job::metric::rouge;
+use eval_job::metric::rouge::trpc::rouge_criterion;
+use eval_job::metric::wording::trpc::{length_criterion, text_criterion};
+use eval_job::metric::wording::{TextMeasure, measure_length};
 use serde_json::{Value, json};
 
 use super::vector::Vector;
@@ -40,127 +42,59 @@ pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
     Some((kind, Answer::Given(matched.map(|(is_match, why)| json!({"match": is_match, "why": why})))))
 }
 
-fn flag(criterion: &Value, key: &str) -> bool {
-    criterion.get(key).and_then(Value::as_bool).unwrap_or_default()
-}
-
-/// The criterion's way of matching; "exact" without one.
-fn strategy(criterion: &Value) -> &str {
-    criterion.get("matchStrategy").and_then(Value::as_str).filter(|it| !it.is_empty()).unwrap_or("exact")
-}
-
 /// What was measured; what could not be is no match.
 fn matched(measured: Result<Measured, MeasureProblem>) -> Matched {
     Ok(measured.map_or_else(|why| (false, why.to_string()), |it| (it.is_full(), it.why)))
 }
 
-fn not_compared() -> Matched {
-    Ok((true, "not compared".to_owned()))
-}
-
-fn parsed<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, String> {
-    serde_json::from_value(value.clone()).map_err(|why| why.to_string())
+/// The options of a criterion, or that it compares nothing.
+fn with<T>(
+    options: Result<Option<T>, MeasureProblem>,
+    measure: impl FnOnce(T) -> Result<Measured, MeasureProblem>,
+) -> Matched {
+    match options.map_err(|why| why.to_string())? {
+        Some(config) => matched(measure(config)),
+        None => Ok((true, "nothing is compared".to_owned())),
+    }
 }
 
 fn text_of(criterion: &Value, actual: &str, expected: &str, strict: bool) -> Matched {
-    if flag(criterion, "ignore") {
-        return not_compared();
-    }
-    let length = criterion.get("length").filter(|it| !it.is_null() && !flag(it, "ignore"));
-    let config = TextConfig {
-        text_match: parsed(&json!(strategy(criterion)))?,
-        expected: None,
-        case_insensitive: flag(criterion, "caseInsensitive"),
-        length: length.map(length_config).transpose()?,
-        strict,
-    };
-    if config.text_match == TextMatch::Skip && config.length.is_none() {
-        return not_compared();
-    }
-    let measure = TextMeasure::new(&config).map_err(|why| why.to_string())?;
-    matched(measure.measure(actual, Some(expected)))
+    with(text_criterion(criterion, strict), |config| TextMeasure::new(&config)?.measure(actual, Some(expected)))
 }
 
-fn length_config(length: &Value) -> Result<LengthConfig, String> {
-    let bounds: LengthConfig = parsed(
-        &json!({"min": length.get("min").unwrap_or(&Value::Null), "max": length.get("max").unwrap_or(&Value::Null)}),
-    )?;
-    bounds.check().map_err(|why| why.to_string())?;
-    Ok(bounds)
+fn length(criterion: &Value, text: &str) -> Matched {
+    with(length_criterion(criterion), |config| measure_length(&config, text))
 }
 
-fn length(length: &Value, text: &str) -> Matched {
-    if flag(length, "ignore") {
-        return not_compared();
-    }
-    matched(measure_length(&length_config(length)?, text))
-}
-
-fn json_config(criterion: &Value, strict: bool) -> Result<JsonConfig, String> {
-    let tree = |key: &str| -> Result<Option<Vec<String>>, String> {
-        let tree = criterion.get(key).filter(|it| it.as_object().is_some_and(|it| !it.is_empty()));
-        tree.map(|it| Ok(Selection::from_tree(it).map_err(|why| why.to_string())?.to_paths())).transpose()
-    };
-    let config = JsonConfig {
-        json_match: parsed::<JsonMatch>(&json!(strategy(criterion)))?,
-        schema: criterion.get("schema").filter(|it| !it.is_null()).cloned(),
-        number_tolerance: criterion.get("numberTolerance").and_then(Value::as_f64).unwrap_or(JsonRules::TOLERANCE),
-        only_paths: tree("onlyTree")?,
-        ignore_paths: tree("ignoreTree")?.unwrap_or_default(),
-        strict,
-        ..JsonConfig::default()
-    };
-    Ok(config)
-}
-
-/// Values that were read before; with `valid`, a text is a document.
+/// Values that were read before; with `valid`, a text is read now.
 fn json_of(criterion: &Value, actual: &Value, expected: &Value, strict: bool) -> Matched {
-    if flag(criterion, "ignore") {
-        return not_compared();
-    }
-    let config = json_config(criterion, strict)?;
-    // A text that was not read before is read now.
-    match actual.as_str().filter(|_| flag(criterion, "valid")) {
+    let is_text = criterion.get("valid") == Some(&json!(true));
+    with(json_criterion(criterion, strict), |config| match actual.as_str().filter(|_| is_text) {
         Some(text) => {
             let config = JsonConfig { expected: Some(expected.clone()), ..config };
-            matched(measured(&config)?.measure(text, None))
+            JsonMeasure::new(&config)?.measure(text, None)
         }
-        None => matched(measured(&config)?.measure_value(actual, Some(expected))),
-    }
-}
-
-fn measured(config: &JsonConfig) -> Result<JsonMeasure<'_>, String> {
-    JsonMeasure::new(config).map_err(|why| why.to_string())
+        None => JsonMeasure::new(&config)?.measure_value(actual, Some(expected)),
+    })
 }
 
 fn xml(criterion: &Value, actual: &str) -> Matched {
-    if flag(criterion, "ignore") {
-        return not_compared();
-    }
-    match criterion.get("matchStrategy").and_then(Value::as_str).unwrap_or_default() {
-        "skip" if flag(criterion, "valid") => matched(Ok(measure_xml(actual))),
-        "skip" => not_compared(),
-        other => Err(format!("XML is not compared by `{other}`")),
-    }
+    with(xml_criterion(criterion).map(|is_read| is_read.then_some(())), |()| Ok(measure_xml(actual)))
 }
 
 /// All parts that a criterion has must match.
 fn final_response(criterion: &Value, actual: &str, expected: &str, strict: bool) -> Matched {
     let mut all = Vec::new();
-    if let Some(text) = criterion.get("text") {
-        all.push(text_of(text, actual, expected, strict)?);
+    if let Some(it) = criterion.get("text") {
+        all.push(text_of(it, actual, expected, strict)?);
     }
-    if let Some(json) = criterion.get("json") {
-        // A document is read where it is validated or compared.
-        let is_read = flag(json, "valid") || json.get("schema").is_some() || strategy(json) != "skip";
-        all.push(match is_read && !flag(json, "ignore") {
-            true => matched(measured(&json_config(json, strict)?)?.measure(actual, Some(expected)))?,
-            false => not_compared()?,
-        });
+    if let Some(it) = criterion.get("json") {
+        let measure = |config| JsonMeasure::new(&config)?.measure(actual, Some(expected));
+        all.push(with(json_criterion(it, strict), measure)?);
     }
-    if let Some(rouge) = criterion.get("rouge") {
-        let (_, passed, why) = super::text::rouge_criterion(rouge, Some(actual), Some(expected))?;
-        all.push((passed, why));
+    if let Some(it) = criterion.get("rouge") {
+        let measure = |config| Ok(rouge::measure(&config, actual, Some(expected))?.measured);
+        all.push(with(rouge_criterion(it, strict), measure)?);
     }
     if let Some(it) = criterion.get("xml") {
         all.push(xml(it, actual)?);

@@ -1,16 +1,16 @@
 //! Replies that are documents: JSON and XML.
 
 mod config;
-mod schema;
+pub mod trpc;
 
 pub use config::{JsonConfig, JsonMatch};
-pub use schema::Schema;
 
 use roxmltree::{Document, ParsingOptions};
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::json::{JsonRules, json_differences, shown_json};
+use super::json_schema::CompiledSchema;
 use super::measured::{MeasureProblem, Measured, problem, shown};
 
 /// How many differences are shown at most.
@@ -20,7 +20,7 @@ const SHOWN: usize = 10;
 pub struct JsonMeasure<'a> {
     config: &'a JsonConfig,
     rules: JsonRules,
-    schema: Option<Schema>,
+    schema: Option<CompiledSchema>,
     paths: Vec<(&'a String, JsonPath, &'a Value)>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> JsonMeasure<'a> {
         Ok(JsonMeasure {
             config,
             rules: config.rules()?,
-            schema: config.schema.as_ref().map(Schema::new).transpose()?,
+            schema: config.schema.as_ref().map(CompiledSchema::new).transpose()?,
             paths,
         })
     }

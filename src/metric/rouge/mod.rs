@@ -3,6 +3,7 @@
 
 mod compute;
 mod config;
+pub mod trpc;
 
 pub use compute::{RougeScore, best_rouge, rouge};
 pub use config::{RougeConfig, RougeMeasure, RougeMinimum, RougeType};

@@ -1,10 +1,10 @@
-//! JSON Schema: compiled once, without anything that is not in it.
+//! JSON Schema, for documents and for arguments of calls: compiled once, without anything that is not in it.
 
 use boon::{Compiler, Draft, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
 use serde_json::Value;
 
-use crate::metric::json::shown_json;
-use crate::metric::measured::MeasureProblem;
+use super::json::shown_json;
+use super::measured::MeasureProblem;
 use crate::text::visible;
 
 /// The name under which a schema without one stands.
@@ -13,17 +13,17 @@ const NAME: &str = "urn:eval-job:schema";
 const SHOWN: usize = 10;
 
 /// A compiled JSON Schema.
-pub struct Schema {
+pub struct CompiledSchema {
     schemas: Schemas,
     root: SchemaIndex,
 }
 
-impl Schema {
+impl CompiledSchema {
     /// Compiles a schema: of draft 2020-12 unless it names another. What it refers to must be within it.
     ///
     /// # Errors
     /// It is no schema, or refers to something elsewhere.
-    pub fn new(schema: &Value) -> Result<Schema, MeasureProblem> {
+    pub fn new(schema: &Value) -> Result<CompiledSchema, MeasureProblem> {
         let wrong = |why: String| MeasureProblem(format!("`schema` is no JSON Schema: {why}"));
         let mut compiler = Compiler::new();
         compiler.set_default_draft(Draft::V2020_12);
@@ -32,7 +32,7 @@ impl Schema {
         compiler.add_resource(NAME, schema.clone()).map_err(|why| wrong(why.to_string()))?;
         let mut schemas = Schemas::new();
         let root = compiler.compile(NAME, &mut schemas).map_err(|why| wrong(format!("{why:#}")))?;
-        Ok(Schema { schemas, root })
+        Ok(CompiledSchema { schemas, root })
     }
 
     /// What of a value is against it: place and reason. Empty where it is satisfied.

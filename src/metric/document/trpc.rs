@@ -1,0 +1,58 @@
+//! trpc-agent-go's criteria of JSON and XML.
+
+use serde_json::{Value, json};
+
+use super::{JsonConfig, JsonMatch, JsonMeasure};
+use crate::metric::criterion::{flag, object, refuse_registered, word};
+use crate::metric::json::JsonRules;
+use crate::metric::measured::{MeasureProblem, problem};
+use crate::metric::selection::Selection;
+
+/// The options of a JSON criterion; `None` where it compares nothing, and does not even ask whether it is JSON.
+///
+/// # Errors
+/// A key has a value that it can't have, options contradict each other, or a registered Go function is named.
+pub fn json_criterion(criterion: &Value, strict: bool) -> Result<Option<JsonConfig>, MeasureProblem> {
+    if flag(criterion, "ignore") {
+        return Ok(None);
+    }
+    refuse_registered(criterion, "compareName")?;
+    let tree = |key: &str| {
+        let tree = criterion.get(key).filter(|it| !it.is_null() && **it != json!({}));
+        tree.map(|it| Ok(Selection::from_tree(it)?.to_paths())).transpose()
+    };
+    let (only, ignore): (Option<Vec<String>>, Option<Vec<String>>) = (tree("onlyTree")?, tree("ignoreTree")?);
+    if only.is_some() && ignore.is_some() {
+        return problem("`onlyTree` and `ignoreTree` exclude each other: give one of them");
+    }
+    let config = JsonConfig {
+        json_match: word(criterion, "matchStrategy")?,
+        schema: criterion.get("schema").filter(|it| !it.is_null()).cloned(),
+        number_tolerance: object(criterion, "numberTolerance")?.unwrap_or(JsonRules::TOLERANCE),
+        only_paths: only,
+        ignore_paths: ignore.unwrap_or_default(),
+        strict,
+        ..JsonConfig::default()
+    };
+    if config.json_match == JsonMatch::Skip && config.schema.is_none() && !flag(criterion, "valid") {
+        return Ok(None);
+    }
+    JsonMeasure::new(&config)?;
+    Ok(Some(config))
+}
+
+/// Whether an XML criterion asks for a well-formed document.
+///
+/// # Errors
+/// It asks for a comparison, which there is none of.
+pub fn xml_criterion(criterion: &Value) -> Result<bool, MeasureProblem> {
+    if flag(criterion, "ignore") {
+        return Ok(false);
+    }
+    refuse_registered(criterion, "compareName")?;
+    match criterion.get("matchStrategy").and_then(Value::as_str) {
+        Some("skip") => Ok(flag(criterion, "valid")),
+        Some(other) => problem(format!("XML can't be compared by `{other}`: `matchStrategy` must be `skip`")),
+        None => problem("`matchStrategy` is missing: XML can't be compared, so that it must be `skip`"),
+    }
+}
