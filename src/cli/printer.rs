@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use super::context::Context;
 use super::error::CliError;
-use super::rows::{hanging, rows};
+use super::rows::{hanging, rows, sentences};
 use crate::report::Ink;
 use crate::secret::Redactor;
 use crate::text::next_unsafe;
@@ -35,6 +35,14 @@ pub(super) struct Printer {
     redactor: Redactor,
     /// How wide the terminal is, where there is one.
     width: Option<Box<dyn Fn() -> usize + Send + Sync>>,
+}
+
+/// How a note is laid out on a terminal.
+enum Layout {
+    AsItIs,
+    Sentences,
+    /// Words begin at this column.
+    Hanging(usize),
 }
 
 /// Standard error, and the lines that stand at its bottom.
@@ -95,25 +103,31 @@ impl Printer {
 
     /// Everything else: progress, hints.
     pub(super) fn note(&self, text: &str) {
-        self.write_note(text, false, None);
+        self.write_note(text, false, Layout::AsItIs);
+    }
+
+    /// Sentences: where there is a terminal they are broken to fit it.
+    pub(super) fn sentences(&self, text: &str) {
+        self.write_note(text, false, Layout::Sentences);
     }
 
     /// Lines about conversations, whose words begin at this column: where there is a terminal they are broken to fit it.
     pub(super) fn lines(&self, text: &str, indent: usize) {
-        self.write_note(text, false, Some(indent));
+        self.write_note(text, false, Layout::Hanging(indent));
     }
 
     /// A note after which nothing is drawn any more: the process is about to end.
     pub(super) fn last_note(&self, text: &str) {
-        self.write_note(text, true, None);
+        self.write_note(text, true, Layout::AsItIs);
     }
 
-    fn write_note(&self, text: &str, is_last: bool, indent: Option<usize>) {
+    fn write_note(&self, text: &str, is_last: bool, layout: Layout) {
         let width = self.width.as_ref().map(|width| width());
         let text = shown(&self.redactor.redact(text), self.stderr_ink);
-        let text = match indent.zip(width) {
-            Some((indent, width)) => hanging(&text, indent, width.saturating_sub(1)),
-            None => text,
+        let text = match (layout, width.map(|width| width.saturating_sub(1))) {
+            (Layout::Hanging(indent), Some(width)) => hanging(&text, indent, width),
+            (Layout::Sentences, Some(width)) => sentences(&text, width),
+            (Layout::AsItIs, _) | (_, None) => text,
         };
         if let Ok(mut stderr) = self.stderr.lock() {
             stderr.is_closed |= is_last;
@@ -136,7 +150,7 @@ impl Printer {
 
     /// An error, in the one voice.
     pub(super) fn error(&self, error: &CliError) {
-        self.note(&error.words(self.stderr_ink));
+        self.sentences(&error.words(self.stderr_ink));
     }
 }
 

@@ -48,6 +48,20 @@ pub(super) fn hanging(text: &str, indent: usize, width: usize) -> String {
     page
 }
 
+/// Sentences with their lines broken between words. What is shown as it is written stays whole: lines of a file, and commands
+/// to copy.
+pub(super) fn sentences(text: &str, width: usize) -> String {
+    let broken = |line: &str| {
+        let bare = line.trim_start();
+        let is_of_file = bare.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().starts_with('|');
+        if is_of_file || bare.trim_start_matches("try: ").starts_with("eval-job ") {
+            return line.to_owned();
+        }
+        hanging(line, line.len() - bare.len() + 2, width)
+    };
+    text.split('\n').map(broken).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -68,6 +82,15 @@ mod tests {
         ] {
             assert_eq!(hanging(text, indent, width), broken);
         }
+    }
+
+    #[test]
+    fn sentences_are_broken_and_lines_of_a_file_are_not() {
+        let text = "job.yml:12:1: a long problem\n   |\n12 | a line as it is written\n   = help: do it better\n  try: eval-job run here";
+        assert_eq!(
+            sentences(text, 20),
+            "job.yml:12:1: a long\n  problem\n   |\n12 | a line as it is written\n   = help: do it\n     better\n  try: eval-job run here"
+        );
     }
 
     #[test]

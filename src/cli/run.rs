@@ -100,7 +100,7 @@ impl Jobs<'_> {
         let (args, context, printer) = (*args, *context, *printer);
         let Planned { file, templates, selection, plan } = planned;
         for warning in &plan.warnings {
-            printer.note(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
+            printer.sentences(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
         }
         let rng_seed = args.rng_seed.unwrap_or_else(Context::random);
         let wanted = held_by_agent(args.max_concurrency, &plan, printer);

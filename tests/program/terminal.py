@@ -66,6 +66,14 @@ def a_kept_conversation_is_shown_within_the_columns():
     check(max(map(len, piped.stdout.splitlines())) > 200, "lines in a pipe are broken", shown)
 
 
+def sentences_are_broken_between_words():
+    for arguments in [["run", "warned.yml"], ["validate", "wrong.yml"]]:
+        run = start(60, *arguments)
+        run.read()
+        run.status()
+        check(not any(run.terminal.goes_on), "a line is broken by the terminal", run)
+
+
 def a_window_may_change_its_size():
     run = start(140, "run", "slow.yml", "--repeat", "3", "-j", "1")
     for columns in [60, 30, 100]:
@@ -131,6 +139,7 @@ def colours_are_as_they_are_asked_for():
 for columns in [60, 80, 140]:
     the_bar_leaves_nothing_behind(columns)
 a_kept_conversation_is_shown_within_the_columns()
+sentences_are_broken_between_words()
 a_window_may_change_its_size()
 after_an_interruption_the_terminal_is_clean()
 what_is_waited_for_is_named()

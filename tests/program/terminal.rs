@@ -56,6 +56,12 @@ fn a_terminal_shows_what_goes_on_and_nothing_is_left_behind() {
     job("slow-agent.yml", "nobody", script, "scripted");
     job("slow-persona.yml", "agent", "model: openai/gpt-4.1-mini", "scripted");
     job("slow-judge.yml", "agent", "script: [Hello]", "openai/gpt-4.1-mini");
+    let quick = fs::read_to_string(folder.path().join("quick.yml")).unwrap();
+    let warned = "target: {user: u, chatbot: c, embabel: {baseUrl: 'http://127.0.0.1:9'}}\nevaluator: {script: [Hello]}\n\
+                  scorer: {model: scripted}\nfacts: []\ntasks: [{task: t, acceptanceCriteria: a}]\n\
+                  assertions: [{expression: 'objectContext.entities.count(|it| true) == 1'}]\n";
+    fs::write(folder.path().join("warned.yml"), warned).unwrap();
+    fs::write(folder.path().join("wrong.yml"), format!("{quick}acceptanceCriteria: none\n")).unwrap();
     fs::write(folder.path().join(".env"), format!("OPENAI_API_KEY=sk-x\nOPENAI_BASE_URL={}/v1\n", server.address))
         .unwrap();
     let output = Command::new("python3")
