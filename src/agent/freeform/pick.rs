@@ -124,14 +124,19 @@ pub(in crate::agent) fn text(node: &Value) -> String {
 }
 
 /// The places in a document where there is text, to go on a sentence about one where there is none: `; there is text at
-/// $.answer`. Empty where there is none.
+/// $.answer`. Sentences come before ids and the like, then the longest. Empty where there is none.
 pub(in crate::agent) fn where_text_is(document: &Value) -> String {
     const SHOWN: usize = 4;
-    const DEEPEST: usize = 4;
-    fn collect(node: &Value, path: &str, depth: usize, found: &mut Vec<String>) {
+    const MOST: usize = 100;
+    const DEEPEST: usize = 8;
+    /// Whether it has several words, and its length.
+    type Rank = (bool, usize);
+    fn collect(node: &Value, path: &str, depth: usize, found: &mut Vec<(Rank, String)>) {
         match node {
-            _ if found.len() == SHOWN || depth > DEEPEST => {}
-            Value::String(text) if !text.trim().is_empty() => found.push(path.to_owned()),
+            _ if found.len() == MOST || depth > DEEPEST => {}
+            Value::String(text) if !text.trim().is_empty() => {
+                found.push(((text.trim().contains(char::is_whitespace), text.len()), path.to_owned()));
+            }
             Value::Object(map) => {
                 let is_plain = |name: &str| {
                     !name.is_empty()
@@ -151,6 +156,8 @@ pub(in crate::agent) fn where_text_is(document: &Value) -> String {
     }
     let mut found = Vec::new();
     collect(document, "$", 0, &mut found);
+    found.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+    let found: Vec<String> = found.into_iter().take(SHOWN).map(|(_, path)| path).collect();
     if found.is_empty() { String::new() } else { format!("; there is text at {}", found.join(", ")) }
 }
 
@@ -210,6 +217,10 @@ mod tests {
     fn the_places_of_text_are_named() {
         let document = json!({"id": 5, "a b": "x", "empty": " ", "answer": {"parts": [{"text": "Hi"}, {"text": "2"}]}, "by": "me"});
         assert_eq!(where_text_is(&document), "; there is text at $.answer.parts[0].text, $.by");
+        let response = json!({"id": "resp_4ff3596c82974078aca2f5cb86f842a3", "object": "response", "status": "completed",
+                              "by": "an agent", "output": [{"id": "m", "type": "message",
+                              "content": [{"type": "text", "text": "I book trains."}]}]});
+        assert_eq!(where_text_is(&response), "; there is text at $.output[0].content[0].text, $.by, $.id, $.status");
         assert_eq!(where_text_is(&json!([1, null, {}])), "");
         assert_eq!(where_text_is(&json!("Hi")), "; there is text at $");
     }
