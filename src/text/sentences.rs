@@ -2,7 +2,7 @@
 //! here they are a list, so that only what follows an abbreviation, an initial or three dots may be told differently.
 
 /// What may close a sentence after its last sign.
-const CLOSING: [char; 12] = ['"', '\'', ')', ']', '}', '”', '’', '」', '』', '*', '_', '`'];
+const CLOSING: [char; 11] = ['"', '\'', ')', ']', '}', '”', '’', '」', '』', '*', '_'];
 /// Signs that are never part of a word.
 const SIGNS: [char; 14] = [')', '"', ';', '}', ']', '*', ':', '@', '\'', '(', '{', '[', '!', '?'];
 

@@ -58,6 +58,50 @@ fn a_schema_reaches_for_nothing_outside_itself() {
 }
 
 #[test]
+fn a_schema_that_refers_to_itself_without_end_is_told_and_does_not_go_on_for_ever() {
+    let endless = json!({"match": "skip", "schema": {"$ref": "#"}});
+    match json_of(endless, "1", "") {
+        Ok(measured) => assert!(!measured.is_full(), "{}", measured.why),
+        Err(error) => assert!(error.to_string().contains("`schema`"), "{error}"),
+    }
+    let list = json!({"match": "skip", "schema": {"type": "array", "items": {"$ref": "#"}}});
+    assert!(passes(list.clone(), "[[], [[]]]", ""));
+    assert!(!passes(list, "[[], [[1]]]", ""));
+}
+
+#[test]
+fn documents_that_are_nested_without_measure_are_refused() {
+    assert!(!passes(json!({"match": "skip"}), &"[".repeat(200_000), ""));
+    assert!(!measure_xml(&"<a>".repeat(200_000)).is_full());
+    let closed = format!("{}{}", "<a>".repeat(200_000), "</a>".repeat(200_000));
+    measure_xml(&closed);
+}
+
+#[test]
+fn criteria_of_trpc_become_options_or_are_refused() {
+    use trpc::{json_criterion, xml_criterion};
+    let tree = json!({"onlyTree": {"m": {"x.y": true}}, "numberTolerance": 0.5});
+    let config = json_criterion(&tree, true).unwrap().unwrap();
+    assert_eq!(config.only_paths.as_deref(), Some(&["/m/x.y".to_owned()][..]));
+    assert!(config.strict && config.number_tolerance == 0.5);
+    assert_eq!(json_criterion(&json!({"ignore": true, "matchStrategy": "nope"}), false), Ok(None));
+    assert_eq!(json_criterion(&json!({"matchStrategy": "skip"}), false), Ok(None));
+    for (criterion, why) in [
+        (json!({"matchStrategy": "nope"}), "`matchStrategy`: unknown variant `nope`"),
+        (json!({"onlyTree": {"a": "true"}}), "it must be `true`, `false` or an object"),
+        (json!({"onlyTree": {"a": true}, "ignoreTree": {"b": true}}), "exclude each other"),
+        (json!({"compareName": "mine"}), "`compareName` names `mine`, which is registered in a Go program"),
+    ] {
+        let error = json_criterion(&criterion, false).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    assert_eq!(xml_criterion(&json!({"valid": true, "matchStrategy": "skip"})), Ok(true));
+    assert_eq!(xml_criterion(&json!({"matchStrategy": "skip"})), Ok(false));
+    assert!(xml_criterion(&json!({"valid": true})).is_err());
+    assert!(xml_criterion(&json!({"valid": true, "matchStrategy": "exact"})).is_err());
+}
+
+#[test]
 fn places_are_found_by_jsonpath() {
     let options = json!({"paths": {"$.a[0].b": 1, "$..id": "x"}});
     assert!(measured(options.clone(), r#"{"a": [{"b": 1}], "c": {"id": "x"}}"#, None).unwrap().is_full());

@@ -82,6 +82,33 @@ fn the_score_is_the_number_or_whether_all_minimums_are_met() {
 }
 
 #[test]
+fn a_criterion_of_trpc_becomes_options_or_is_refused() {
+    use serde_json::json;
+    use trpc::rouge_criterion;
+    let criterion = json!({"rougeType": "rougeL", "measure": "recall", "threshold": {"f1": 0.6}, "useStemmer": true});
+    let config = rouge_criterion(&criterion, true).unwrap().unwrap();
+    assert_eq!(
+        (config.rouge_type, config.measure, config.tokenizer),
+        (RougeType::L, RougeMeasure::Recall, Tokenizer::Classic)
+    );
+    assert_eq!(config.minimum.and_then(|it| it.f1), Score::new(0.6));
+    // Without a threshold, whatever comes passes there.
+    let any = rouge_criterion(&json!({"rougeType": "rouge1"}), false).unwrap().unwrap();
+    assert!(measure(&any, "a", Some("b")).unwrap().measured.is_full());
+    assert_eq!(any.tokenizer, Tokenizer::Unicode);
+    assert_eq!(rouge_criterion(&json!({"ignore": true}), false), Ok(None));
+    for (criterion, why) in [
+        (json!({}), "`rougeType` is missing"),
+        (json!({"rougeType": "rouge0"}), "`rouge0` is no type of ROUGE"),
+        (json!({"rougeType": "rouge1", "measure": "f2"}), "`measure`: unknown variant `f2`"),
+        (json!({"rougeType": "rouge1", "tokenizerName": "jieba"}), "`tokenizerName` names `jieba`"),
+    ] {
+        let error = rouge_criterion(&criterion, false).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
 fn a_failure_shows_what_is_missing() {
     let options = r#"{"minimum": {"recall": 0.5}, "useStemmer": true}"#;
     let why = measured(options, "Testing\nfour", "testing one two").measured.why;

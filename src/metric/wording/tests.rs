@@ -72,6 +72,36 @@ fn a_failure_shows_both_texts() {
     assert_eq!(why(r#"{"match": "contains"}"#, "a b", "a"), "the reply contains \"a\"");
 }
 
+#[test]
+fn criteria_of_trpc_become_options_or_are_refused() {
+    use serde_json::json;
+    use trpc::text_criterion;
+    let criterion = json!({"matchStrategy": "regex", "caseInsensitive": true, "length": {"max": 9}});
+    let config = text_criterion(&criterion, true).unwrap().unwrap();
+    let length = Some(LengthConfig { min: None, max: Some(9) });
+    assert_eq!(
+        (config.text_match, config.case_insensitive, config.length, config.strict),
+        (TextMatch::Regex, true, length, true)
+    );
+    assert_eq!(text_criterion(&json!({}), false), Ok(Some(TextConfig::default())));
+    for nothing in [
+        json!({"ignore": true}),
+        json!({"matchStrategy": "skip"}),
+        json!({"matchStrategy": "skip", "length": {"ignore": true}}),
+    ] {
+        assert_eq!(text_criterion(&nothing, false), Ok(None));
+    }
+    for (criterion, why) in [
+        (json!({"matchStrategy": "nope"}), "`matchStrategy`: unknown variant `nope`"),
+        (json!({"length": {}}), "`length` has no bound"),
+        (json!({"length": {"min": -1}}), "`min`: invalid value"),
+        (json!({"compareName": "mine"}), "registered in a Go program"),
+    ] {
+        let error = text_criterion(&criterion, false).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
 fn keywords(options: &str, reply: &str, expected: &[&str]) -> Measured {
     let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
     measure_keywords(&serde_json::from_str(options).unwrap(), reply, &expected).unwrap()
