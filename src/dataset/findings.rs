@@ -118,6 +118,14 @@ fn problem(
 
 /// The line, with asterisks instead of what stands beside the name of a key or looks like one.
 fn without_secrets(line: &str) -> String {
+    // YAML's values need no quotes.
+    if let Some((key, value)) = line.split_once(": ")
+        && is_key_name(key.trim_start_matches([' ', '-', '\t']).trim_matches('"'))
+        && !value.trim_start().starts_with(['"', '$'])
+    {
+        let hidden: String = value.chars().map(|c| if c.is_whitespace() { c } else { '*' }).collect();
+        return format!("{key}: {hidden}");
+    }
     let mut shown = String::with_capacity(line.len());
     let (mut rest, mut is_after_key) = (line, false);
     while let Some(start) = rest.find('"') {
@@ -155,6 +163,7 @@ mod tests {
             (r#"  "apiKey": "hunter22", "a": "b""#, r#"  "apiKey": "********", "a": "b""#),
             (r#"  "apiKey": "${JUDGE_KEY}""#, r#"  "apiKey": "${JUDGE_KEY}""#),
             (r#"  "name": "a \" b""#, r#"  "name": "a \" b""#),
+            ("  token: hunter22", "  token: ********"),
             (r#"  "password": "open"#, r#"  "password": "****"#),
             ("no quotes", "no quotes"),
         ] {

@@ -7,8 +7,8 @@ use super::cursor::Cursor;
 use super::findings::{Findings, about_file};
 use super::json::JsonText;
 use super::recognise::{Recognised, look_at};
-use super::trpc;
 use super::{ContextFile, Dataset, Kind, Purpose, System};
+use super::{redhat, trpc, watsonx};
 use crate::job::{Problem, Problems, SourceLines};
 
 /// A file's name, as it is told to people, and its text.
@@ -48,18 +48,32 @@ pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Pro
         )));
     }
     let stem = stem(file_name);
+    if matches!(kind, Kind::WatsonxStories | Kind::WatsonxValidation) {
+        let read = if kind == Kind::WatsonxStories { watsonx::read_stories } else { watsonx::read_validation };
+        return Ok(read(file_name, text, stem));
+    }
     let Some(json) = json else { return Err(single(about_file(file_name, "this is no JSON", None))) };
     let (mut dataset, warnings) = read_tree(file_name, text, &json, |root| match kind {
         Kind::AdkTestList => adk::read_test_list(root, file_name),
         Kind::AdkOldEvalSet => adk::read_old_eval_set(root, stem),
         Kind::AdkScenarios => adk::read_scenarios(root, stem),
         Kind::TrpcEvalSet => trpc::read_eval_set(root, stem),
+        Kind::WatsonxCase => watsonx::read_case(root, stem),
+        Kind::RedhatConversation => {
+            let users = beside.user_ids.as_ref().map(|file| redhat::user_ids(&file.text));
+            redhat::read_conversation(root, stem, users.as_deref())
+        }
         _ => adk::read_eval_set(root, stem),
     })?;
     dataset.warnings = warnings;
     match kind.system() {
         System::Trpc => add_trpc(&mut dataset, file_name, &json, beside)?,
-        _ => add_adk(&mut dataset, file_name, beside)?,
+        System::Adk => add_adk(&mut dataset, file_name, beside)?,
+        _ => {
+            for case in &mut dataset.cases {
+                case.context_files.clone_from(&beside.context);
+            }
+        }
     }
     tell_ids_apart(file_name, &mut dataset);
     Ok(dataset)
@@ -72,6 +86,7 @@ fn refusal(kind: Kind) -> Option<&'static str> {
             Some("it says by which thresholds the test files beside it are measured: run one of those, or their folder")
         }
         Kind::AdkSession => Some("it is what the sessions of a test file begin with: name it beside that file"),
+        Kind::WatsonxConfig => Some("it names the files with cases: open it by its path, so that they are found"),
         Kind::TrpcMetrics => Some("it says by what the `.evalset.json` beside it is measured: run that one"),
         Kind::RedhatUserIds => Some("it lists who the conversations beside it may be held for: run one of those"),
         _ => match kind.purpose() {
@@ -83,7 +98,7 @@ fn refusal(kind: Kind) -> Option<&'static str> {
     }
 }
 
-fn single(problem: Problem) -> Problems {
+pub(super) fn single(problem: Problem) -> Problems {
     Problems { list: vec![problem], untold: 0 }
 }
 

@@ -12,16 +12,22 @@
 mod adk;
 mod cursor;
 mod fields;
+mod files;
 mod findings;
 mod json;
 mod kind;
 mod load;
 mod model;
+mod open;
 mod recognise;
+mod recorded;
+mod redhat;
 mod trpc;
+mod watsonx;
 #[cfg(test)]
 mod tests;
 
+pub use files::{DiskFiles, Files};
 pub use kind::{Kind, Purpose, System};
 pub use load::{Beside, NamedText, load};
 pub use model::{
@@ -29,4 +35,6 @@ pub use model::{
     DatasetCase, DatasetMetric, Goal, GoalGraph, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,
     PersonaBehavior, RecordedTurn, Rubric, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
 };
+pub use open::{OpenOptions, open};
 pub use recognise::recognise;
+pub use recorded::{Recorded, Recording, load_recorded};

@@ -88,6 +88,7 @@ fn kind_of_list(items: &[JsonNode]) -> Result<Kind, &'static str> {
         _ if any("metricName") => Kind::TrpcMetrics,
         _ if any("user_content") || any("userContent") => Kind::AdkInvocations,
         _ if any("message") && any("reason") => Kind::WatsonxAnalyze,
+        _ if any("messages") => Kind::MessageList,
         _ if any("role") && is_watsonx_messages(items) => Kind::WatsonxMessages,
         _ if any("role") => Kind::MessageList,
         _ if any("resourceSpans") || any("resourceLogs") => Kind::OtlpTraces,
@@ -119,6 +120,8 @@ fn kind_of_object(root: &JsonNode) -> Result<Kind, &'static str> {
         Kind::TrpcEvalSet
     } else if any(&["resourceSpans", "resourceLogs"]) {
         Kind::OtlpTraces
+    } else if root.has("test_paths") {
+        Kind::WatsonxConfig
     } else if any(&["criteria", "custom_metrics", "customMetrics", "user_simulator_config", "userSimulatorConfig"]) {
         Kind::AdkTestConfig
     } else if any(&["goals", "goal_details"]) || any(&["story"]) && any(&["agent", "starting_sentence"]) {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eval_job::clock::Clock;
+use eval_job::dataset::{self, Beside, Files, NamedText, OpenOptions};
 use eval_job::graph::bolt::fuzz_bolt_reader;
-use eval_job::job::{self, PromptRole, TemplateCheck, TemplateProblem};
+use eval_job::job::{self, Problems, PromptRole, TemplateCheck, TemplateProblem};
 use eval_job::metric;
 use eval_job::prompt::Templates;
 use eval_job::record::Fold;
@@ -18,10 +19,15 @@ use crate::house::{files, root};
 type Target = (&'static str, fn(&[u8]), fn() -> Vec<PathBuf>);
 
 /// What is fuzzed, and where its corpus lies.
-const TARGETS: [Target; 4] = [
+const TARGETS: [Target; 5] = [
     ("bolt_reader", fuzz_bolt_reader, || all(&root().join("tests/fuzz/corpus/bolt_reader"))),
     ("job_file", job_file, || [files(&root().join("data/eval"), "yml"), files(&root().join("tests"), "yml")].concat()),
     ("model_reply", model_reply, || all(&root().join("tests/fuzz/corpus/model_reply"))),
+    ("dataset", dataset, || {
+        let own =
+            ["json", "yml", "yaml", "csv", "tsv"].map(|ending| files(&root().join("tests/fixtures/datasets"), ending));
+        [own.concat(), all(&root().join("tests/fuzz/corpus/dataset"))].concat()
+    }),
     ("journal", journal, || all(&root().join("tests/fuzz/corpus/journal"))),
 ];
 
@@ -37,6 +43,44 @@ impl TemplateCheck for AnyTemplate {
 fn job_file(bytes: &[u8]) {
     if let Err(problems) = job::load("job.yml", &String::from_utf8_lossy(bytes), &AnyTemplate) {
         assert!(!job::render_problems(&problems).is_empty());
+    }
+}
+
+/// A folder in which every file has the same text.
+struct Everywhere(String);
+
+impl Files for Everywhere {
+    fn read(&self, _: &Path) -> std::io::Result<String> {
+        Ok(self.0.clone())
+    }
+
+    fn list(&self, folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+        Ok(vec![folder.join("f.json")])
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        path.extension().is_some()
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        path.extension().is_none() && path.components().count() < 4
+    }
+}
+
+/// An evaluation file of another system: with itself beside it, as what stands beside others, and as a record.
+fn dataset(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let shown = |problems: &Problems| assert!(!job::render_problems(problems).is_empty());
+    let config = NamedText { name: "config.json".to_owned(), text: text.clone() };
+    let beside = Beside { config: Some(config.clone()), session: Some(config), ..Beside::default() };
+    for cases in [text.as_str(), r#"[{"query": "a"}]"#, r#"{"evalSetId": "s"}"#] {
+        let _ = dataset::load("f.json", cases, &beside).inspect_err(shown);
+    }
+    let _ = dataset::load("f.json", &text, &Beside::default()).inspect_err(shown);
+    let _ = dataset::load_recorded("f.json", &text).inspect_err(shown);
+    let files = Everywhere(text);
+    for path in ["f.json", "folder"] {
+        let _ = dataset::open(path, &OpenOptions::default(), &files).inspect_err(shown);
     }
 }
 

@@ -6,7 +6,7 @@ use super::KEYS;
 use super::content::{Content, pair, read_call, read_content, read_part, read_response};
 use super::rubric::read_rubrics;
 use crate::dataset::cursor::{Cursor, UnknownKeys};
-use crate::dataset::model::{AuthoredText, DatasetCall, LineExpectation, Rubric, UserLine};
+use crate::dataset::model::{AuthoredText, DatasetCall, LineExpectation, RecordedTurn, Rubric, UserLine};
 
 /// A turn as the file says it.
 #[derive(Debug, Default)]
@@ -132,6 +132,18 @@ impl Invocation {
             },
             extra: self.extra,
             ..UserLine::default()
+        }
+    }
+
+    /// The turn as it was recorded.
+    pub(in crate::dataset) fn into_recorded(self) -> RecordedTurn {
+        RecordedTurn {
+            id: self.id,
+            user: self.user.texts.join("\n"),
+            reply: self.reply,
+            calls: self.calls.unwrap_or_default(),
+            intermediate: self.intermediate,
+            extra: self.extra,
         }
     }
 }

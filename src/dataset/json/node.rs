@@ -98,15 +98,13 @@ impl JsonNode {
         while node.start != start {
             let next = match &node.content {
                 JsonContent::List(items) => {
-                    let index = items.partition_point(|item| item.end <= start);
-                    items.get(index).map(|item| (format!("[{index}]"), item))
+                    let index = items.partition_point(|item| item.start <= start).checked_sub(1);
+                    index.map(|index| (format!("[{index}]"), &items[index]))
                 }
                 JsonContent::Object(entries) => {
-                    let index = entries.partition_point(|entry| entry.value.end <= start);
-                    entries.get(index).map(|entry| {
-                        let dot = if path.is_empty() { "" } else { "." };
-                        (format!("{dot}{}", entry.key), &entry.value)
-                    })
+                    let index = entries.partition_point(|entry| entry.start <= start).checked_sub(1);
+                    let dot = if path.is_empty() { "" } else { "." };
+                    index.map(|index| (format!("{dot}{}", entries[index].key), &entries[index].value))
                 }
                 _ => None,
             };

@@ -2,8 +2,13 @@
 //! tests/fixtures/datasets.
 
 mod adk;
+mod all;
+mod opened;
 mod recognised;
+mod recorded;
+mod redhat;
 mod trpc;
+mod watsonx;
 
 use std::path::{Path, PathBuf};
 

@@ -87,7 +87,7 @@ fn read_tool(value: Cursor<'_>) -> Option<DatasetCall> {
 
 impl Invocation {
     /// The turn as a line of the user, and what is expected then.
-    pub(super) fn into_line(self) -> UserLine {
+    pub(in crate::dataset) fn into_line(self) -> UserLine {
         let expected = LineExpectation {
             reply: self.reply,
             calls: self.calls,

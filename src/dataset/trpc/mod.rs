@@ -10,6 +10,7 @@ mod metrics;
 mod mock;
 
 pub(super) use eval_set::{check_rubrics, generation_of, read_eval_set};
+pub(super) use invocation::{Invocation, read_invocation};
 pub(super) use metrics::read_metrics;
 
 use super::cursor::{Spelling, UnknownKeys};

@@ -1,0 +1,104 @@
+//! What stands beside a file with cases.
+
+use std::path::{Path, PathBuf};
+
+use super::{OpenOptions, name, read, warning};
+use crate::dataset::json;
+use crate::dataset::{Beside, ContextFile, Files, Kind, NamedText, System, redhat};
+use crate::job::{Problem, Problems};
+
+fn named(path: &Path, files: &dyn Files) -> Result<NamedText, Problems> {
+    Ok(NamedText { name: name(path), text: read(path, files)? })
+}
+
+/// Finds it, with warnings on what is odd about it.
+pub(super) fn find(
+    kind: Kind,
+    path: &Path,
+    text: &str,
+    options: &OpenOptions,
+    files: &dyn Files,
+) -> Result<(Beside, Vec<Problem>), Problems> {
+    let mut beside = Beside::default();
+    let mut odd = Vec::new();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let config = match (&options.config, kind.system()) {
+        (Some(config), _) => Some(config.clone()),
+        (None, System::Adk) => Some(folder.join("test_config.json")).filter(|path| files.is_file(path)),
+        (None, System::Trpc) => metrics_of(path, text, files, &mut odd),
+        _ => None,
+    };
+    if matches!(kind.system(), System::Adk | System::Trpc) {
+        beside.config = config.map(|path| named(&path, files)).transpose()?;
+    }
+    beside.session = options.session.as_ref().map(|path| named(path, files)).transpose()?;
+    if kind == Kind::RedhatConversation {
+        of_redhat(path, folder, files, &mut beside)?;
+    }
+    Ok((beside, odd))
+}
+
+/// The metrics file of an eval set: named after its id or its file, else the only one in the folder.
+fn metrics_of(path: &Path, text: &str, files: &dyn Files, odd: &mut Vec<Problem>) -> Option<PathBuf> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = crate::dataset::load::stem(&file).to_owned();
+    let id = json::read(text.trim_start_matches('\u{feff}')).ok();
+    let id = id.and_then(|read| read.root.get("evalSetId")?.text().map(str::to_owned)).unwrap_or_default();
+    // An id is no path.
+    let names = [id, stem].into_iter().filter(|name| !name.is_empty() && !name.contains(['/', '\\']));
+    let candidates = names.flat_map(|name| [format!("{name}.metrics.json"), format!("{name}.metric.json")]);
+    let found = candidates.map(|name| folder.join(name)).find(|path| files.is_file(path));
+    if found.is_some() {
+        return found;
+    }
+    let is_metrics = |path: &PathBuf| name(path).ends_with(".metrics.json");
+    let mut others: Vec<PathBuf> = files.list(folder).ok()?.into_iter().filter(is_metrics).collect();
+    if others.len() != 1 {
+        return None;
+    }
+    let only = others.pop()?;
+    odd.push(warning(path, format!("its metrics are taken from {}, the only such file beside it", name(&only))));
+    Some(only)
+}
+
+/// What lies beside the conversations.
+const IDS: &str = "authoritative_user_ids";
+const DEFAULT: &str = "default_context";
+const OWN: &str = "conversation_context";
+
+/// The ids of users, and the texts for the judge: those for all conversations, then those for this one.
+fn of_redhat(path: &Path, folder: &Path, files: &dyn Files, beside: &mut Beside) -> Result<(), Problems> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    // The results lie beside the folder of the configuration.
+    let roots = [folder.parent(), folder.parent().and_then(Path::parent)].into_iter().flatten();
+    let roots = roots.flat_map(|root| [root.to_path_buf(), root.join("conversations_config")]);
+    let has = |root: &PathBuf| {
+        files.is_file(&root.join(IDS)) || [DEFAULT, OWN].iter().any(|folder| files.is_folder(&root.join(folder)))
+    };
+    let Some(root) = roots.into_iter().find(has) else { return Ok(()) };
+    let ids = root.join(IDS);
+    if files.is_file(&ids) {
+        beside.user_ids = Some(named(&ids, files)?);
+    }
+    for folder in [root.join(DEFAULT), root.join(OWN).join(&stem)] {
+        beside.context.extend(context(&folder, files)?);
+    }
+    Ok(())
+}
+
+/// The texts of a folder; files with other endings are no context.
+fn context(folder: &Path, files: &dyn Files) -> Result<Vec<ContextFile>, Problems> {
+    let mut texts = Vec::new();
+    if !files.is_folder(folder) {
+        return Ok(texts);
+    }
+    for path in files.list(folder).unwrap_or_default() {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+        if files.is_file(&path) && ["txt", "md", "context", "json"].contains(&ending.as_str()) {
+            let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            texts.extend(redhat::read_context(&file, &read(&path, files)?));
+        }
+    }
+    Ok(texts)
+}

@@ -1,0 +1,166 @@
+//! What was said and done already, from whoever wrote it down: nobody has to ask the agent. In comes a file; out come
+//! conversations as the evidence of a trial has them.
+
+mod messages;
+mod openai;
+mod otlp;
+mod otlp_spans;
+mod results;
+
+use serde_json::{Map, Value, json};
+
+use super::cursor::Cursor;
+use super::findings::about_file;
+use super::json::JsonText;
+use super::load::{read_tree, single, stem};
+use super::model::{CaseSession, Dataset, RecordedTurn, UserLine};
+use super::recognise::{Recognised, look_at};
+use super::{Beside, Kind, load, watsonx};
+use crate::evidence::{Event, Turn};
+use crate::job::{Problem, Problems};
+
+/// The conversations of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    /// What the file is.
+    pub kind: Kind,
+    /// The conversations, in the file's order.
+    pub conversations: Vec<Recorded>,
+    /// What was read although it is odd, and what is missing.
+    pub warnings: Vec<Problem>,
+}
+
+/// A conversation that was held.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recorded {
+    /// The case that it was about, as far as the file says.
+    pub id: String,
+    /// Which of several runs of the case it was, as the file counts.
+    pub run: Option<u64>,
+    /// With whom it was held.
+    pub session: CaseSession,
+    /// The turns: one without a user's message is the agent's greeting, turn 0.
+    pub turns: Vec<Turn>,
+    /// What was expected, where the file says it too: a line for each turn.
+    pub expected: Vec<UserLine>,
+    /// Why it broke off, where it did.
+    pub error: Option<String>,
+    /// What the file says beside that.
+    pub extra: Map<String, Value>,
+}
+
+impl Recorded {
+    /// A conversation of these turns.
+    pub(in crate::dataset) fn new(id: impl Into<String>, turns: &[RecordedTurn]) -> Recorded {
+        Recorded { id: id.into(), turns: numbered(turns), ..Recorded::default() }
+    }
+}
+
+/// Turns of evidence: counted from 1, a greeting is turn 0.
+pub(in crate::dataset) fn numbered(turns: &[RecordedTurn]) -> Vec<Turn> {
+    let has_greeting = turns.first().is_some_and(|first| first.user.is_empty());
+    turns.iter().zip(u32::from(!has_greeting)..).map(|(turn, number)| turn.to_turn(number)).collect()
+}
+
+impl RecordedTurn {
+    /// The turn as evidence.
+    pub fn to_turn(&self, number: u32) -> Turn {
+        let mut turn = Turn::begun(number, self.user.clone());
+        turn.agent.clone_from(&self.reply);
+        for call in &self.calls {
+            let args = call.args.clone().unwrap_or_else(|| json!({}));
+            let raw = |result: Option<&Value>| match (result, &call.id) {
+                (None, Some(id)) => json!({"id": id, "name": call.tool, "args": args}),
+                (None, None) => json!({"name": call.tool, "args": args}),
+                (Some(result), Some(id)) => json!({"tool_call_id": id, "name": call.tool, "content": result}),
+                (Some(result), None) => json!({"name": call.tool, "content": result}),
+            };
+            turn.events.push(Event::call(call.tool.clone(), args.clone(), raw(None)));
+            if let Some(result) = &call.result {
+                turn.events.push(Event::response(result.clone(), raw(Some(result))));
+            }
+        }
+        for said in &self.intermediate {
+            turn.events.push(Event::other(json!({"author": said.author, "text": said.text})));
+        }
+        let seconds = ["duration", "responseTime"].iter().find_map(|key| self.extra.get(*key)?.as_f64());
+        turn.latency_ms =
+            seconds.filter(|seconds| *seconds >= 0.0 && turn.agent.is_some()).map(|seconds| seconds * 1000.0);
+        turn
+    }
+}
+
+/// Reads a file of conversations that were held.
+///
+/// # Errors
+/// It holds none, or there are errors in it: all of them, each with its place.
+pub fn load_recorded(file_name: &str, text: &str) -> Result<Recording, Problems> {
+    let Recognised { kind, json, inner } = look_at(file_name, text)?;
+    let text = inner.as_deref().unwrap_or(text);
+    let Some(json) = json else { return Err(nothing_recorded(file_name, kind)) };
+    let name = stem(file_name);
+    let read = |read: fn(Cursor<'_>, &str) -> Vec<Recorded>| read_with(file_name, text, &json, name, kind, read);
+    let mut recording = match kind {
+        Kind::AdkResult => read(results::read_adk)?,
+        Kind::AdkInvocations => read(results::read_adk_invocations)?,
+        Kind::TrpcResult => read(results::read_trpc)?,
+        Kind::WatsonxMessages => read(|root, name| vec![Recorded::new(case_of(name), &watsonx::read_messages(root))])?,
+        Kind::WatsonxAnalyze => read(|root, name| vec![Recorded::new(case_of(name), &watsonx::read_analyzed(root))])?,
+        Kind::MessageList => read(openai::read)?,
+        Kind::OtlpTraces => read(otlp::read)?,
+        Kind::RedhatConversation | Kind::TrpcEvalSet => of_cases(load(file_name, text, &Beside::default())?),
+        _ => return Err(nothing_recorded(file_name, kind)),
+    };
+    if recording.conversations.iter().all(|conversation| conversation.turns.is_empty()) {
+        return Err(nothing_recorded(file_name, kind));
+    }
+    for conversation in &recording.conversations {
+        let silent: Vec<String> =
+            conversation.turns.iter().filter(|turn| turn.agent.is_none()).map(|turn| turn.number.to_string()).collect();
+        if !silent.is_empty() {
+            let message =
+                format!("{}: no reply of the agent is recorded in turn {}", conversation.id, silent.join(", "));
+            recording.warnings.push(about_file(file_name, message, None));
+        }
+    }
+    Ok(recording)
+}
+
+fn read_with(
+    file_name: &str,
+    text: &str,
+    json: &JsonText,
+    name: &str,
+    kind: Kind,
+    read: fn(Cursor<'_>, &str) -> Vec<Recorded>,
+) -> Result<Recording, Problems> {
+    let (conversations, warnings) = read_tree(file_name, text, json, |root| read(root, name))?;
+    Ok(Recording { kind, conversations, warnings })
+}
+
+fn nothing_recorded(file_name: &str, kind: Kind) -> Problems {
+    let message = format!("this is {}: nothing that an agent said is recorded in it", kind.name());
+    let help = "looked for: results of ADK or trpc-agent-go, cases with `\"evalMode\": \"trace\"`, messages of watsonx \
+                Orchestrate, conversations of Red Hat's with the agent's turns, message lists, OpenTelemetry's JSON";
+    single(about_file(file_name, message, Some(help)))
+}
+
+/// The cases of a dataset that are recorded.
+fn of_cases(dataset: Dataset) -> Recording {
+    let mut conversations = Vec::new();
+    for case in dataset.cases {
+        let Some(turns) = &case.recorded else { continue };
+        conversations.push(Recorded { session: case.session, ..Recorded::new(case.id, turns) });
+    }
+    Recording { kind: dataset.kind, conversations, warnings: Vec::new() }
+}
+
+/// The case of a file of messages: `data.run1.messages` is about `data`.
+fn case_of(name: &str) -> &str {
+    let name = name.strip_suffix(".analyze").unwrap_or(name);
+    let name = name.strip_suffix(".messages").unwrap_or(name);
+    match name.rsplit_once(".run") {
+        Some((case, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => case,
+        _ => name,
+    }
+}

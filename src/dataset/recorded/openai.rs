@@ -1,0 +1,95 @@
+//! Message lists as OpenAI writes them: chat completions, the older function calls, and items of the Responses API.
+
+use serde_json::Value;
+
+use super::Recorded;
+use super::messages::{Spoken, turns_of};
+use crate::dataset::cursor::{Cursor, Spelling};
+use crate::dataset::model::DatasetCall;
+
+/// Reads a list of messages, an object with `messages`, or one such object a line.
+pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
+    let is_one = value.node.items().iter().all(|item| !item.has("messages"));
+    if value.node.has("messages") {
+        return vec![read_object(value, name.to_owned())];
+    }
+    if !is_one {
+        let items = value.node.items().iter().zip(1..);
+        return items.map(|(item, number)| read_object(value.at(item), format!("{name}-{number}"))).collect();
+    }
+    vec![Recorded::new(name, &turns_of(value.items().into_iter().filter_map(read_message).collect()))]
+}
+
+fn read_object(value: Cursor<'_>, name: String) -> Recorded {
+    let Some(mut fields) = value.fields(Spelling::Exact) else { return Recorded::default() };
+    let id = ["id", "conversation_id", "case", "session_id"].into_iter().find_map(|key| {
+        let id = fields.get(key)?;
+        id.node.text().map(str::to_owned)
+    });
+    let messages = fields.required("messages").map(Cursor::items).unwrap_or_default();
+    Recorded::new(id.unwrap_or(name), &turns_of(messages.into_iter().filter_map(read_message).collect()))
+}
+
+fn read_message(value: Cursor<'_>) -> Option<Spoken> {
+    let mut fields = value.fields(Spelling::Exact)?;
+    let kind = fields.get("type").and_then(|kind| kind.node.text()).unwrap_or_default();
+    match kind {
+        "function_call" => {
+            let call = call_of(value.json(), "call_id")?;
+            return Some(Spoken { role: "assistant".to_owned(), calls: vec![call], ..Spoken::default() });
+        }
+        "function_call_output" => {
+            let result = fields.get("output").map(|output| json_within(output.json()));
+            let id = fields.text("call_id");
+            let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
+            return Some(Spoken { role: "tool".to_owned(), results, ..Spoken::default() });
+        }
+        "reasoning" => return None,
+        _ => {}
+    }
+    let mut message = Spoken { role: fields.required("role").and_then(Cursor::text)?.to_owned(), ..Spoken::default() };
+    message.text = fields.get("content").and_then(text_of);
+    for call in fields.items("tool_calls") {
+        match call_of(call.json(), "id") {
+            Some(call) => message.calls.push(call),
+            None => call.error("this call names no function"),
+        }
+    }
+    message.calls.extend(fields.get("function_call").and_then(|call| call_of(call.json(), "id")));
+    if matches!(message.role.as_str(), "tool" | "function") {
+        let result = Some(message.text.take().map_or(Value::Null, |text| json_within(Value::String(text))));
+        let (id, tool) = (fields.text("tool_call_id"), fields.text("name").unwrap_or_default());
+        message.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
+    }
+    Some(message)
+}
+
+/// The text of a content: a text, or the texts of its parts.
+fn text_of(content: Cursor<'_>) -> Option<String> {
+    if let Some(text) = content.node.text() {
+        return Some(text.to_owned());
+    }
+    let texts: Vec<&str> =
+        content.items().iter().filter_map(|part| part.node.get("text").and_then(|text| text.text())).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// A call: `{"id", "function": {"name", "arguments"}}`, or flat.
+pub(super) fn call_of(value: Value, id: &str) -> Option<DatasetCall> {
+    let function = value.get("function").unwrap_or(&value);
+    let args = function.get("arguments").cloned().map(json_within);
+    Some(DatasetCall {
+        id: value.get(id).and_then(Value::as_str).map(str::to_owned),
+        tool: function.get("name")?.as_str()?.to_owned(),
+        args,
+        ..DatasetCall::default()
+    })
+}
+
+/// JSON that stands in a text; other text as it is.
+pub(super) fn json_within(value: Value) -> Value {
+    match &value {
+        Value::String(text) => serde_json::from_str(text).unwrap_or(value),
+        _ => value,
+    }
+}

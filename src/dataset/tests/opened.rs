@@ -1,0 +1,180 @@
+//! Paths as somebody types them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::super::{DiskFiles, Files, Kind, OpenOptions, open};
+use super::*;
+
+/// Files of a test.
+struct Held(BTreeMap<PathBuf, String>);
+
+impl Held {
+    fn new(files: &[(&str, &str)]) -> Held {
+        Held(files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect())
+    }
+}
+
+impl Files for Held {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        self.0.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let below = self.0.keys().filter_map(|path| {
+            let rest = path.strip_prefix(folder).ok()?;
+            Some(folder.join(rest.components().next()?))
+        });
+        let mut paths: Vec<PathBuf> = below.collect();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.0.contains_key(path)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        !self.is_file(path) && self.0.keys().any(|file| file.starts_with(path))
+    }
+}
+
+fn opened(typed: &str, files: &dyn Files) -> Vec<Dataset> {
+    open(typed, &OpenOptions::default(), files).unwrap_or_else(|problems| panic!("{}", render_problems(&problems)))
+}
+
+fn failed(typed: &str, files: &dyn Files) -> String {
+    render_problems(&open(typed, &OpenOptions::default(), files).unwrap_err())
+}
+
+fn on_disk(path: &str) -> String {
+    folder().join(path).display().to_string()
+}
+
+#[test]
+fn a_folder_of_adk_is_read_with_its_criteria() {
+    let datasets = opened(&on_disk("adk/legacy_list"), &DiskFiles);
+    assert_eq!(datasets.len(), 9);
+    let dice = datasets.iter().find(|dataset| dataset.name.contains("roll_die")).unwrap();
+    assert_eq!(dice.metrics[1].threshold, Some(0.5), "of the test_config.json beside it");
+    let events = datasets.iter().find(|dataset| dataset.name.contains("eval_data")).unwrap();
+    assert_eq!(events.metrics[1].threshold, Some(0.5));
+    let simple = datasets.iter().find(|dataset| dataset.name.ends_with("agent/simple_test.test.json")).unwrap();
+    assert_eq!(simple.metrics[1].name, "tool_call_count_v1", "no response_match_score there");
+}
+
+#[test]
+fn an_eval_set_of_trpc_is_found_by_base_app_and_id() {
+    let path = on_disk("trpc/local/data/math-eval-app/math-basic");
+    for typed in [path.clone(), format!("{path}.evalset.json")] {
+        let dataset = &opened(&typed, &DiskFiles)[0];
+        assert_eq!((dataset.name.as_str(), dataset.metrics.len()), ("math-basic", 1));
+    }
+    let all = opened(&on_disk("trpc"), &DiskFiles);
+    assert!(all.len() >= 18 && all.iter().all(|dataset| dataset.kind == Kind::TrpcEvalSet), "{}", all.len());
+    let shared = opened(&on_disk("trpc/promptiter/tooldesc/data/promptiter-flight-tool-app"), &DiskFiles);
+    assert!(shared.iter().all(|dataset| dataset.metrics.len() == 2));
+    assert!(warnings(&shared[0])[0].contains("the only such file beside it"), "{:?}", warnings(&shared[0]));
+}
+
+#[test]
+fn cases_are_picked_behind_a_colon() {
+    let path = on_disk("trpc/_seed_era/local/data/math-eval-app/math-basic.evalset.json");
+    let picked = opened(&format!("{path}:calc_multiply"), &DiskFiles);
+    assert_eq!(picked[0].cases.len(), 1);
+    assert!(failed(&format!("{path}:calc_add,calc_multipl"), &DiskFiles).contains("did you mean `calc_multiply`?"));
+}
+
+#[test]
+fn conversations_of_redhat_are_one_dataset_with_their_context() {
+    for path in ["redhat/conversations_config", "redhat/conversations_config/conversations"] {
+        let datasets = opened(&on_disk(path), &DiskFiles);
+        assert_eq!((datasets.len(), datasets[0].cases.len()), (1, 4), "{path}");
+    }
+    let flow = r#"{"metadata": {"authoritative_user_id": "a"}, "conversation": [{"role": "user", "content": "a"}]}"#;
+    let files = Held::new(&[
+        ("e/conversations_config/authoritative_user_ids", "b@c.d\n"),
+        ("e/conversations_config/conversations/one.json", flow),
+        ("e/conversations_config/default_context/policy.txt", "policy"),
+        ("e/conversations_config/default_context/code.py", "no"),
+        ("e/conversations_config/conversation_context/one/own.json", r#"{"context": ["x", {"y": 1}]}"#),
+        ("e/conversations_config/conversation_context/two/other.txt", "no"),
+        ("e/results/conversation_results/one.json", &flow.replace("]", r#", {"role": "assistant", "content": "b"}]"#)),
+    ]);
+    let datasets = opened("e", &files);
+    let texts: Vec<&str> = datasets[0].cases[0].context_files.iter().map(|file| file.text.as_str()).collect();
+    assert_eq!((datasets[0].cases.len(), texts), (1, vec!["policy", "x", "{\n  \"y\": 1\n}"]));
+    assert!(warnings(&datasets[0])[0].contains("not among the `authoritative_user_ids`"));
+    assert_eq!(opened("e/results/conversation_results/one.json", &files)[0].cases[0].context_files.len(), 3);
+}
+
+const CASE: &str = r#"{"story": "s", "agent": "a", "goals": {}, "goal_details": [], "tags": ["t"]}"#;
+
+#[test]
+fn a_configuration_of_watsonx_names_its_cases() {
+    let summary = |with: &str| {
+        format!(
+            r#"{{"story": "s", "goals": {{"summarize": []}}, "goal_details": [{{"type": "text", "name": "summarize", {with}}}]}}"#
+        )
+    };
+    let config = "test_paths: data, more/x.json\nmax_user_turns: 7\nn_runs: 3\nllm_user_config:\n  user_response_style:\n  - short\nauth_config:\n  url: http://h\n  token: secret1\nmetrics: [JourneySuccessMetric, Nonsense]\n";
+    let files = Held::new(&[
+        ("w/config.yml", config),
+        ("w/data/a.json", CASE),
+        ("w/data/my_agent.json", r#"{"spec_version": "v1"}"#),
+        ("w/data/deep/b.json", CASE),
+        ("w/more/x.json", &summary(r#""response": "r""#)),
+        ("w/tags.yml", "test_paths: [data]\ntags: [u]\n"),
+        ("w/none.yml", "test_paths: [nothing]\n"),
+        ("w/wrong.yml", "test_paths: [data]\nn_runs: many\nllm_user_config:\n  style: x\n"),
+        ("w/mixed.yml", "test_paths: [more/x.json, v2.json]\n"),
+        ("w/v2.json", &summary(r#""summary": "r""#)),
+        ("w/itself.yml", "test_paths: [itself.yml, data]\n"),
+        ("w/deep.yml", "test_paths: [data]\nenable_recursive_search: true\n"),
+    ]);
+    let dataset = &opened("w/config.yml", &files)[0];
+    let ids: Vec<&str> = dataset.cases.iter().map(|case| case.id.as_str()).collect();
+    assert_eq!((ids, dataset.runs, dataset.kind), (vec!["a", "x"], Some(3), Kind::WatsonxConfig));
+    let user = scenario(&dataset.cases[0]);
+    assert_eq!((user.max_turns, user.style.as_slice()), (Some(7), &["short".to_owned()][..]));
+    let metrics: Vec<&str> = dataset.metrics.iter().map(|metric| metric.name.as_str()).collect();
+    assert_eq!(metrics, ["JourneySuccessMetric", "TextMatch"], "texts are measured where goals have some");
+    assert!(!format!("{dataset:?}").contains("secret1"));
+    let told = warnings(dataset).join("\n");
+    assert!(
+        told.contains("9:10: auth_config.token: a token stands in the file") && told.contains("no metric `Nonsense`"),
+        "{told}"
+    );
+    assert_eq!(opened("w/deep.yml", &files)[0].cases.len(), 2);
+    let itself = warnings(&opened("w/itself.yml", &files)[0]);
+    assert!(itself[0].contains("a config.yml of watsonx Orchestrate; it is left out"), "{itself:?}");
+    assert!(failed("w/tags.yml", &files).contains("no case is left to run"));
+    assert!(failed("w/none.yml", &files).contains("names nothing, but there is nothing of that name"));
+    let wrong = failed("w/wrong.yml", &files);
+    assert!(
+        wrong.contains("w/wrong.yml:2:9: n_runs: a number is expected")
+            && wrong.contains("4:3: llm_user_config: unknown key `style`"),
+        "{wrong}"
+    );
+    assert!(failed("w/mixed.yml", &files).contains("has a `summary` here, but in w/more/x.json it has none"));
+    let folder = opened("w/data", &files);
+    assert_eq!((folder.len(), folder[0].name.as_str(), folder[0].cases.len()), (1, "data", 1));
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let files = Held::new(&[
+        ("f/notes.json", "{}"),
+        ("f/broken.test.json", "{"),
+        ("g/x.txt", ""),
+        ("h/result.json", r#"{"eval_set_result_id": "a"}"#),
+    ]);
+    assert!(failed("nowhere.json", &files).contains("there is no such file and no such folder"));
+    assert!(
+        failed("f", &files).contains("f/broken.test.json:1:1: this bracket is not closed"),
+        "a broken test is not left out"
+    );
+    assert!(failed("g", &files).contains("no file in this folder holds cases"));
+    assert!(failed("h", &files).contains("no file in this folder holds cases"));
+    assert!(failed("h/result.json", &files).contains("eval-job grade --actual"));
+}

@@ -1,0 +1,242 @@
+//! Conversations that were held.
+
+use serde_json::{Value, json};
+
+use super::super::{Recording, load_recorded};
+use super::*;
+use crate::evidence::{Event, EventKind, Turn};
+
+fn recorded(text: &str) -> Recording {
+    load_recorded("f.json", text).unwrap_or_else(|problems| panic!("{}", render_problems(&problems)))
+}
+
+/// Each call with its arguments, and each result, in order.
+fn calls(turn: &Turn) -> Vec<Value> {
+    let call = |event: &Event| match &event.kind {
+        EventKind::FunctionCall(call) => Some(json!([call.function, call.args])),
+        EventKind::FunctionResponse { output } => Some(output.clone()),
+        _ => None,
+    };
+    turn.events.iter().filter_map(call).collect()
+}
+
+fn turns(recording: &Recording) -> Vec<(u32, &str, Option<&str>)> {
+    recording.conversations[0]
+        .turns
+        .iter()
+        .map(|turn| (turn.number, turn.user.as_str(), turn.agent.as_deref()))
+        .collect()
+}
+
+#[test]
+fn results_of_both_generations_of_trpc_are_read() {
+    let old = text(
+        "trpc/_seed_era/local/output/math-eval-app/math-eval-app_math-basic_d545562e-f2fa-4dcf-816e-3474e85b3494.evalset_result.json",
+    );
+    let recording = recorded(&old);
+    assert_eq!(recording.conversations.len(), 2);
+    assert_eq!(turns(&recording), [(1, "calc add 2 3", Some("The result of 2 + 3 is **5**."))]);
+    let turn = &recording.conversations[0].turns[0];
+    assert_eq!(
+        calls(turn),
+        [
+            json!(["calculator", {"a": 2, "b": 3, "operation": "add"}]),
+            json!({"a": 2, "b": 3, "operation": "add", "result": 5})
+        ]
+    );
+    assert_eq!(turn.tool_uses()[0].id.as_deref(), Some("call_00_J7WhW8PJurYtWji3J5H7ITN9"));
+    assert!(turn.tool_uses()[0].result.is_some());
+    assert_eq!(recording.conversations[0].expected[0].expected.reply.as_deref(), Some("calc result: 5"));
+    assert_eq!(recording.conversations[0].session.user.as_deref(), Some("user"));
+    let new = text(
+        "trpc/trace/output/trace-eval-app/trace-eval-app_trace-basic_7080900c-60bc-4966-ab11-d27070e8292b.evalset_result.json",
+    );
+    assert_eq!(turns(&recorded(&new)), [(1, "calc add 123 456", Some("calc result: 579"))]);
+    let trace = text("trpc/trace/data/trace-eval-app/trace-basic.evalset.json");
+    assert_eq!(turns(&recorded(&trace)), [(1, "calc add 123 456", Some("calc result: 579"))]);
+    let doubled = Value::String(old).to_string();
+    assert_eq!(recorded(&doubled).conversations.len(), 2);
+}
+
+#[test]
+fn results_of_adk_are_read() {
+    let turn = json!({"invocation_id": "i", "user_content": {"parts": [{"text": "a"}]}, "final_response": {"parts": [{"text": "b"}]},
+        "intermediate_data": {"invocation_events": [{"author": "x", "content": {"parts": [{"function_call": {"id": "1", "name": "t", "args": {}}}]}},
+            {"author": "x", "content": {"parts": [{"function_response": {"id": "1", "name": "t", "response": {"y": 1}}}]}}]}, "duration": 0.5});
+    let result = json!({"eval_set_result_id": "r", "eval_set_id": "s", "eval_case_results": [{"eval_set_id": "s", "eval_id": "c",
+        "final_eval_status": 1, "session_id": "q", "user_id": "u",
+        "eval_metric_result_per_invocation": [{"actual_invocation": turn, "expected_invocation": turn, "eval_metric_results": []}]}]});
+    for text in [result.to_string(), Value::String(result.to_string()).to_string()] {
+        let recording = recorded(&text);
+        assert_eq!(turns(&recording), [(1, "a", Some("b"))]);
+        let conversation = &recording.conversations[0];
+        assert_eq!((conversation.id.as_str(), conversation.session.id.as_deref()), ("c", Some("q")));
+        assert_eq!(
+            (calls(&conversation.turns[0]), conversation.turns[0].latency_ms),
+            (vec![json!(["t", {}]), json!({"y": 1})], Some(500.0))
+        );
+        assert_eq!((conversation.extra["final_eval_status"].clone(), conversation.expected.len()), (json!(1), 1));
+    }
+    assert_eq!(turns(&recorded(&json!([turn]).to_string())), [(1, "a", Some("b"))]);
+}
+
+#[test]
+fn messages_of_watsonx_are_read_and_paired() {
+    let one = text("watsonx/analysis/messages/data1.messages.json");
+    let recording = load_recorded("x/data1.run2.messages.json", &one).unwrap();
+    let conversation = &recording.conversations[0];
+    assert_eq!((conversation.id.as_str(), conversation.turns.len()), ("data1", 3));
+    let last = &conversation.turns[2];
+    assert_eq!(last.agent.as_deref(), Some("You do not have any payslips."));
+    let uses = last.tool_uses();
+    let tools: Vec<(&str, bool)> = uses.iter().map(|used| (used.tool.as_str(), used.result.is_some())).collect();
+    assert_eq!(
+        tools,
+        [("transfer_to_workday_compensation_agent", false), ("get_user_workday_ids", true), ("get_payslips", true)]
+    );
+    assert_eq!(uses[2].result, Some(json!("PayslipsResponse(payslips=[])")), "its response stands before it");
+    let analyzed = recorded(&text("watsonx/analysis/messages/data3.messages.analyze.json"));
+    assert!(analyzed.conversations[0].turns.len() > 1);
+    let broken = r#"[{"role": "assistant", "type": "tool_call", "content": "{oops"}]"#;
+    let problems = load_recorded("f.json", broken).unwrap_err();
+    assert!(render_problems(&problems).contains("[0].content: the text of a tool's message must be JSON"));
+}
+
+#[test]
+fn message_lists_are_read() {
+    let chat = json!([{"role": "system", "content": "s"}, {"role": "user", "content": [{"type": "text", "text": "a"}]},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "t", "arguments": "{\"x\":1}"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "[2]"}, {"role": "assistant", "content": "b"},
+        {"role": "user", "content": "c"}]);
+    let expected = [(1, "a", Some("b")), (2, "c", None)];
+    let recording = recorded(&chat.to_string());
+    assert_eq!(turns(&recording), expected);
+    assert_eq!(calls(&recording.conversations[0].turns[0]), [json!(["t", {"x": 1}]), json!([2])]);
+    assert!(recording.warnings[0].message.contains("no reply of the agent is recorded in turn 2"));
+    let lines = format!("{}\n{}\n", json!({"id": "one", "messages": chat}), json!({"messages": chat}));
+    let ids: Vec<String> = recorded(&lines).conversations.iter().map(|conversation| conversation.id.clone()).collect();
+    assert_eq!(ids, ["one", "f-2"]);
+    let responses = json!([{"role": "user", "content": "a"}, {"type": "function_call", "call_id": "1", "name": "t", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "1", "output": "3"}, {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]}]);
+    let recording = recorded(&responses.to_string());
+    assert_eq!(
+        (turns(&recording), calls(&recording.conversations[0].turns[0])),
+        (vec![(1, "a", Some("b"))], vec![json!(["t", {}]), json!(3)])
+    );
+    let greeting = json!([{"role": "assistant", "content": "hello"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]);
+    assert_eq!(turns(&recorded(&greeting.to_string())), [(0, "", Some("hello")), (1, "a", Some("b"))]);
+}
+
+fn attribute(key: &str, value: &Value) -> Value {
+    match value {
+        Value::String(text) => json!({"key": key, "value": {"stringValue": text}}),
+        other => json!({"key": key, "value": {"stringValue": other.to_string()}}),
+    }
+}
+
+fn span(trace: &str, id: &str, start: u64, attributes: &[(&str, Value)], events: Value) -> Value {
+    let attributes: Vec<Value> = attributes.iter().map(|(key, value)| attribute(key, value)).collect();
+    json!({"traceId": trace, "spanId": id, "name": "x", "startTimeUnixNano": start.to_string(), "attributes": attributes, "events": events})
+}
+
+fn document(spans: &[Value]) -> String {
+    json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string()
+}
+
+#[test]
+fn traces_with_message_attributes_are_read() {
+    let history = json!([{"role": "user", "parts": [{"type": "text", "content": "a"}]},
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": "1", "name": "t", "arguments": {"x": 1}}]},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": "ok"}]}]);
+    let reply = json!([{"role": "assistant", "parts": [{"type": "text", "content": "b"}], "finish_reason": "stop"}]);
+    let chat = |trace: &str, id: &str, start: u64, history: &Value, reply: &Value| {
+        span(
+            trace,
+            id,
+            start,
+            &[
+                ("gen_ai.operation.name", json!("chat")),
+                ("gen_ai.conversation.id", json!("k")),
+                ("gen_ai.input.messages", history.clone()),
+                ("gen_ai.output.messages", reply.clone()),
+            ],
+            json!([]),
+        )
+    };
+    let begun = json!([{"role": "user", "parts": [{"type": "text", "content": "a"}]}]);
+    let first = chat("1", "1", 1, &begun, &json!([]));
+    let second = chat("1", "2", 2, &history, &reply);
+    let recording = recorded(&document(&[second.clone(), first]));
+    assert_eq!((recording.conversations[0].id.as_str(), turns(&recording)), ("k", vec![(1, "a", Some("b"))]));
+    assert_eq!(calls(&recording.conversations[0].turns[0]), [json!(["t", {"x": 1}]), json!("ok")]);
+    // A later trace of the same conversation, with only its own messages, or with all of them.
+    let own = json!([{"role": "user", "parts": [{"type": "text", "content": "c"}]}]);
+    let third = chat("2", "3", 3, &own, &json!([{"role": "assistant", "parts": [{"type": "text", "content": "d"}]}]));
+    assert_eq!(turns(&recorded(&document(&[second.clone(), third]))), [(1, "a", Some("b")), (2, "c", Some("d"))]);
+    let all: Vec<Value> = [&history, &reply, &own].iter().flat_map(|list| list.as_array().unwrap().clone()).collect();
+    let third =
+        chat("2", "3", 3, &json!(all), &json!([{"role": "assistant", "parts": [{"type": "text", "content": "d"}]}]));
+    assert_eq!(turns(&recorded(&document(&[second, third]))), [(1, "a", Some("b")), (2, "c", Some("d"))]);
+}
+
+#[test]
+fn traces_with_message_events_and_those_of_adk_are_read() {
+    let event = |name: &str, attributes: &[(&str, Value)]| json!({"name": name, "timeUnixNano": "1", "attributes": attributes.iter().map(|(key, value)| attribute(key, value)).collect::<Vec<_>>()});
+    let events = json!([
+        event("gen_ai.system.message", &[("content", json!("s"))]),
+        event("gen_ai.user.message", &[("content", json!("a"))]),
+        event("gen_ai.choice", &[("message", json!({"role": "assistant", "content": "b"}))])
+    ]);
+    let chat =
+        span("1", "1", 1, &[("gen_ai.operation.name", json!("chat")), ("gen_ai.system", json!("openai"))], events);
+    let tool = span(
+        "1",
+        "2",
+        2,
+        &[
+            ("gen_ai.operation.name", json!("execute_tool")),
+            ("gen_ai.tool.name", json!("t")),
+            ("gcp.vertex.agent.tool_call_args", json!({"x": 1})),
+            ("gcp.vertex.agent.tool_response", json!({"y": 2})),
+        ],
+        json!([]),
+    );
+    let recording = recorded(&document(&[chat, tool.clone()]));
+    assert_eq!(turns(&recording), [(1, "a", Some("b"))]);
+    assert_eq!(calls(&recording.conversations[0].turns[0]), [json!(["t", {"x": 1}]), json!({"y": 2})]);
+    let request = json!({"contents": [{"role": "user", "parts": [{"text": "a"}]}]});
+    let adk = span(
+        "1",
+        "1",
+        1,
+        &[
+            ("gcp.vertex.agent.llm_request", request),
+            ("gcp.vertex.agent.session_id", json!("q")),
+            ("gcp.vertex.agent.llm_response", json!({"content": {"role": "model", "parts": [{"text": "b"}]}})),
+        ],
+        json!([]),
+    );
+    let recording = recorded(&document(&[adk, tool]));
+    assert_eq!((recording.conversations[0].id.as_str(), turns(&recording)), ("q", vec![(1, "a", Some("b"))]));
+    let log = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [
+        {"traceId": "1", "spanId": "1", "timeUnixNano": "1", "eventName": "gen_ai.user.message", "body": {"kvlistValue": {"values": [{"key": "content", "value": {"stringValue": "a"}}]}}},
+        {"traceId": "1", "spanId": "1", "timeUnixNano": "2", "attributes": [{"key": "event.name", "value": {"stringValue": "gen_ai.choice"}}],
+         "body": {"kvlistValue": {"values": [{"key": "index", "value": {"intValue": "0"}}, {"key": "message", "value": {"kvlistValue": {"values": [{"key": "content", "value": {"stringValue": "b"}}]}}}]}}}]}]}]});
+    assert_eq!(turns(&recorded(&log.to_string())), [(1, "a", Some("b"))]);
+    let silent = load_recorded("f.json", &document(&[span("1", "1", 1, &[], json!([]))])).unwrap_err();
+    assert!(render_problems(&silent).contains("no message of a user or an agent"));
+}
+
+#[test]
+fn a_file_without_anything_recorded_says_so() {
+    for text in [
+        r#"[{"query": "a"}]"#,
+        r#"{"criteria": {}}"#,
+        "a@b.c\n",
+        r#"[{"metricName": "a"}]"#,
+        r#"{"metadata": {"authoritative_user_id": "a"}, "conversation": [{"role": "user", "content": "a"}]}"#,
+    ] {
+        let problems = render_problems(&load_recorded("f.json", text).unwrap_err());
+        assert!(problems.contains("nothing that an agent said is recorded in it"), "{text}: {problems}");
+    }
+}

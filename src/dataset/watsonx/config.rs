@@ -1,0 +1,188 @@
+//! `config.yml`: which cases are run, how often, and with which user.
+
+use serde_json::{Map, Value};
+
+use super::metrics::METRICS;
+use super::{KEYS, UNKNOWN};
+use crate::dataset::cursor::{Cursor, Fields, UnknownKeys};
+use crate::dataset::json::JsonContent;
+use crate::dataset::model::{CaseUser, Dataset};
+use crate::text::nearest;
+
+/// What a `config.yml` says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::dataset) struct WatsonxConfig {
+    /// Files and folders with cases.
+    pub(in crate::dataset) test_paths: Vec<String>,
+    /// Whether folders within folders are looked into.
+    pub(in crate::dataset) is_recursive: bool,
+    max_turns: Option<u32>,
+    runs: Option<u32>,
+    tags: Vec<String>,
+    metrics: Option<Vec<String>>,
+    style: Vec<String>,
+    extra: Map<String, Value>,
+}
+
+/// Settings that are kept as they are: for the run, the service and the models.
+const KEPT: [&str; 22] = [
+    "output_dir",
+    "num_workers",
+    "skip_available_results",
+    "data_annotation_run",
+    "enable_verbose_logging",
+    "enable_manual_user_input",
+    "max_interaction_steps",
+    "similarity_threshold",
+    "enable_fuzzy_matching",
+    "is_strict",
+    "error_keywords",
+    "trace_sources",
+    "is_adk",
+    "collection_name",
+    "operator_configs",
+    "text_match_config",
+    "evaluation_config",
+    "provider_config",
+    "evaluation_model",
+    "custom_metrics_config",
+    "extractors_config",
+    "wxo_lite_version",
+];
+
+/// Settings that have no effect any more.
+const WITHOUT_EFFECT: [&str; 2] = ["skip_legacy_evaluation", "langfuse_enabled"];
+
+/// Reads a configuration.
+pub(in crate::dataset) fn read_config(value: Cursor<'_>) -> WatsonxConfig {
+    let mut config = WatsonxConfig::default();
+    let Some(mut fields) = value.fields(KEYS) else { return config };
+    match fields.get("test_paths") {
+        Some(paths) => {
+            config.test_paths = texts_or_list(paths);
+            if config.test_paths.is_empty() {
+                paths.error("no file and no folder is named here");
+            }
+        }
+        None if fields.get("trace_sources").is_some() => {
+            value.error("recorded traces are read from a service, which eval-job does not ask; name `test_paths`");
+        }
+        None => drop(fields.required("test_paths")),
+    }
+    config.is_recursive = fields.flag("enable_recursive_search").unwrap_or_default();
+    config.max_turns = at_least_one(&mut fields, "max_user_turns");
+    config.runs = at_least_one(&mut fields, "n_runs");
+    config.tags = fields.get("tags").map(texts_or_list).unwrap_or_default();
+    config.metrics = fields.get("metrics").map(read_metrics);
+    if let Some(user) = fields.get("llm_user_config") {
+        read_user(user, &mut config);
+    }
+    if let Some(auth) = fields.get("auth_config") {
+        read_auth(auth, &mut config.extra);
+    }
+    for name in KEPT {
+        if let Some(value) = fields.get(name) {
+            config.extra.insert(name.to_owned(), value.json());
+        }
+    }
+    for name in WITHOUT_EFFECT {
+        if let Some(value) = fields.get(name) {
+            value.warn(format!("`{name}` has no effect"));
+        }
+    }
+    config.extra.extend(fields.rest(UNKNOWN));
+    config
+}
+
+/// A list of texts, or one text with commas.
+fn texts_or_list(value: Cursor<'_>) -> Vec<String> {
+    match &value.node.content {
+        JsonContent::Text(text) => {
+            text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+        }
+        _ => value.texts(),
+    }
+}
+
+fn at_least_one(fields: &mut Fields<'_>, name: &'static str) -> Option<u32> {
+    let value = fields.get(name)?;
+    let count = value.count()?;
+    if count == 0 {
+        value.error(format!("`{name}` must be at least 1"));
+    }
+    Some(count)
+}
+
+fn read_metrics(value: Cursor<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    for item in value.items() {
+        let Some(name) = item.text() else { continue };
+        if !METRICS.iter().any(|(known, _)| *known == name) {
+            let near = nearest(name, METRICS.iter().map(|(known, _)| *known));
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            item.warn(format!("there is no metric `{name}`; watsonx Orchestrate leaves it out{near}"));
+            continue;
+        }
+        names.push(name.to_owned());
+    }
+    names
+}
+
+/// Reads the simulated user; a closed model.
+fn read_user(value: Cursor<'_>, config: &mut WatsonxConfig) {
+    let Some(mut fields) = value.fields(KEYS) else { return };
+    config.style = fields.get("user_response_style").map(Cursor::texts).unwrap_or_default();
+    let mut user = Map::new();
+    if let Some(personas) = fields.get("personas") {
+        for persona in personas.items() {
+            let known = ["cooperative", "confused", "adversarial"];
+            if persona.text().is_some_and(|name| !known.contains(&name)) {
+                persona.error_with("there is no such persona", format!("one of {}", known.join(", ")));
+            }
+        }
+        user.insert("personas".to_owned(), personas.json());
+    }
+    for name in ["prompt_config", "enable_structured_output", "version", "provider_config", "model_id"] {
+        if let Some(value) = fields.get(name) {
+            user.insert(name.to_owned(), value.json());
+        }
+    }
+    fields.rest(UnknownKeys::Refused);
+    if !user.is_empty() {
+        config.extra.insert("llm_user_config".to_owned(), Value::Object(user));
+    }
+}
+
+/// Reads where the agent is. A token that stands in the file is not taken: whatever is stored would hold it.
+fn read_auth(value: Cursor<'_>, extra: &mut Map<String, Value>) {
+    let Some(mut fields) = value.fields(KEYS) else { return };
+    let mut auth = Map::new();
+    for name in ["url", "tenant_name"] {
+        if let Some(value) = fields.get(name) {
+            auth.insert(name.to_owned(), value.json());
+        }
+    }
+    if let Some(token) = fields.get("token") {
+        token.warn("a token stands in the file itself; it is not used: put it into the target's key");
+    }
+    auth.extend(fields.rest(UNKNOWN));
+    extra.insert("auth_config".to_owned(), Value::Object(auth));
+}
+
+impl WatsonxConfig {
+    /// Adds it to a dataset: cases without one of its tags are left out.
+    pub(in crate::dataset) fn apply(&self, dataset: &mut Dataset) {
+        let has_tag = |tags: &[String]| self.tags.is_empty() || tags.iter().any(|tag| self.tags.contains(tag));
+        dataset.cases.retain(|case| has_tag(&case.tags));
+        for case in &mut dataset.cases {
+            let CaseUser::Scenario(scenario) = &mut case.user else { continue };
+            if let Some(most) = self.max_turns.filter(|_| !scenario.extra.contains_key("maxUserTurns")) {
+                scenario.max_turns = Some(most);
+            }
+            scenario.style.clone_from(&self.style);
+        }
+        dataset.metrics = super::metrics::metrics_for(self.metrics.as_deref(), &dataset.cases);
+        dataset.runs = self.runs;
+        dataset.extra.extend(self.extra.clone());
+    }
+}

@@ -1,0 +1,163 @@
+//! Recorded messages: what a run of watsonx Orchestrate writes for each case.
+
+use serde_json::{Map, Value};
+
+use super::KEYS;
+use crate::dataset::cursor::{Cursor, Fields};
+use crate::dataset::json;
+use crate::dataset::model::{AuthoredText, DatasetCall, RecordedTurn};
+
+/// Reads a list of messages as turns: each message of the user begins one.
+pub(in crate::dataset) fn read_messages(value: Cursor<'_>) -> Vec<RecordedTurn> {
+    turns(value.items())
+}
+
+/// Reads messages of which each has a reason beside it.
+pub(in crate::dataset) fn read_analyzed(value: Cursor<'_>) -> Vec<RecordedTurn> {
+    turns(value.items().into_iter().filter_map(message_of).collect())
+}
+
+fn message_of(item: Cursor<'_>) -> Option<Cursor<'_>> {
+    item.fields(KEYS)?.required("message")
+}
+
+fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
+    let mut turns: Vec<RecordedTurn> = Vec::new();
+    // The responses of the conversation so far: one may stand before its call.
+    let mut early: Vec<DatasetCall> = Vec::new();
+    for message in messages {
+        let Some(mut fields) = message.fields(KEYS) else { continue };
+        let role = fields.text("role").unwrap_or_default();
+        let kind = fields.text("type").unwrap_or_default();
+        let content = fields.get("content");
+        if role == "user" {
+            let user = content.and_then(Cursor::text).unwrap_or_default().to_owned();
+            turns.push(RecordedTurn { user, ..RecordedTurn::default() });
+            continue;
+        }
+        if turns.is_empty() {
+            turns.push(RecordedTurn::default());
+        }
+        match kind.as_str() {
+            "tool_call" => {
+                let calls = calls_of(&mut fields, content);
+                for mut call in calls {
+                    if let Some(at) = early.iter().position(|response| response.id.is_some() && response.id == call.id)
+                    {
+                        call.result = early.remove(at).result;
+                    }
+                    turns.iter_mut().last().into_iter().for_each(|turn| turn.calls.push(call.clone()));
+                }
+            }
+            "tool_response" => {
+                let Some(response) = response_of(&mut fields, content) else { continue };
+                let calls = || turns.iter().rev().flat_map(|turn| turn.calls.iter().rev());
+                let has_call = calls().any(|call| call.id.is_some() && call.id == response.id);
+                if !has_call && response.id.is_some() {
+                    early.push(response);
+                    continue;
+                }
+                let mut waiting = turns.iter_mut().rev().flat_map(|turn| turn.calls.iter_mut().rev());
+                if let Some(call) =
+                    waiting.find(|call| if has_call { call.id == response.id } else { call.tool == response.tool })
+                {
+                    call.result = response.result;
+                }
+            }
+            _ => say(&mut turns, &role, content, &mut fields),
+        }
+    }
+    for response in early {
+        if let Some(turn) = turns.last_mut() {
+            let left = turn.extra.entry("toolResponses").or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(left) = left {
+                left.push(serde_json::to_value(response).unwrap_or_default());
+            }
+        }
+    }
+    turns
+}
+
+/// The last text of a turn is its reply; those before it came on the way.
+fn say(turns: &mut [RecordedTurn], role: &str, content: Option<Cursor<'_>>, fields: &mut Fields<'_>) {
+    let Some(turn) = turns.last_mut() else { return };
+    let text = content.map(|content| match content.node.text() {
+        Some(text) => text.to_owned(),
+        None => content.json().to_string(),
+    });
+    if let Some(former) = turn.reply.take() {
+        turn.intermediate.push(AuthoredText { author: role.to_owned(), text: former });
+    }
+    turn.reply = text;
+    if let Some(seconds) = fields.number("response_time") {
+        turn.extra.insert("responseTime".to_owned(), seconds.into());
+    }
+    if let Some(search) = fields.get("conversational_search_metadata") {
+        turn.extra.insert("conversationalSearch".to_owned(), search.json());
+    }
+}
+
+/// The JSON in a message's content, which is a text.
+fn inner(content: Option<Cursor<'_>>) -> Option<Map<String, Value>> {
+    let content = content?;
+    let document = match content.node.text() {
+        Some(text) => match json::read(text) {
+            Ok(read) => read.root.to_json(),
+            Err(error) => {
+                content.error(format!("the text of a tool's message must be JSON: {}", error.message));
+                return None;
+            }
+        },
+        None => content.json(),
+    };
+    match document {
+        Value::Object(map) => Some(map),
+        _ => {
+            content.error("the text of a tool's message must be a JSON object");
+            None
+        }
+    }
+}
+
+fn text_in(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| map.get(*key)?.as_str()).map(str::to_owned)
+}
+
+/// The calls of a message: those of its list where it has one, else the one in its text.
+fn calls_of(fields: &mut Fields<'_>, content: Option<Cursor<'_>>) -> Vec<DatasetCall> {
+    let listed: Vec<DatasetCall> = fields.items("tool_calls").into_iter().filter_map(read_listed).collect();
+    if !listed.is_empty() {
+        return listed;
+    }
+    let Some(call) = inner(content) else { return Vec::new() };
+    let Some(tool) = text_in(&call, &["name"]) else {
+        content.into_iter().for_each(|content| content.error("this call has no `name`"));
+        return Vec::new();
+    };
+    let id = text_in(&call, &["id", "tool_call_id"]);
+    vec![DatasetCall { id, tool, args: call.get("args").cloned(), ..DatasetCall::default() }]
+}
+
+/// Reads `{"id", "name", "args"}`, or the same with `function`.
+fn read_listed(value: Cursor<'_>) -> Option<DatasetCall> {
+    let Value::Object(call) = value.json() else { return None };
+    let function = call.get("function").and_then(Value::as_object).unwrap_or(&call);
+    let args = function.get("args").or_else(|| function.get("arguments")).cloned();
+    let args = match args {
+        Some(Value::String(text)) => Some(serde_json::from_str(&text).unwrap_or(Value::String(text))),
+        other => other,
+    };
+    Some(DatasetCall {
+        id: text_in(&call, &["id"]),
+        tool: text_in(function, &["name"])?,
+        args,
+        ..DatasetCall::default()
+    })
+}
+
+fn response_of(fields: &mut Fields<'_>, content: Option<Cursor<'_>>) -> Option<DatasetCall> {
+    let response = inner(content)?;
+    let id = text_in(&response, &["tool_call_id", "id"]).or_else(|| fields.text("tool_call_id"));
+    let tool = text_in(&response, &["name"]).unwrap_or_default();
+    Some(DatasetCall { id, tool, result: response.get("content").cloned(), ..DatasetCall::default() })
+}

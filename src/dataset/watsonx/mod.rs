@@ -1,0 +1,26 @@
+//! Files of watsonx Orchestrate: ground-truth datasets, `config.yml`, stories, validation files, and recorded messages.
+
+mod case;
+mod config;
+mod goals;
+mod graph;
+mod messages;
+mod metrics;
+mod stories;
+mod table;
+
+pub(super) use case::{SummaryVersion, read_case, summary_version};
+pub(super) use config::{WatsonxConfig, read_config};
+pub(super) use messages::{read_analyzed, read_messages};
+pub(super) use stories::{read_stories, read_validation};
+
+use super::cursor::{Spelling, UnknownKeys};
+
+const KEYS: Spelling = Spelling::Exact;
+const UNKNOWN: UnknownKeys = UnknownKeys::Kept;
+
+/// What the simulated user says when it is done.
+const STOP_SIGNAL: &str = "END";
+
+/// The most messages of the user where nothing else is said.
+const MAX_USER_TURNS: u32 = 25;
