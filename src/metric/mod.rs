@@ -19,6 +19,7 @@ pub mod rouge;
 pub mod selection;
 pub mod tasks;
 pub mod timing;
+pub mod trajectory;
 pub mod wording;
 
 pub use config::{MetricKind, Weights};

@@ -1,0 +1,281 @@
+//! Compares one actual call with one expected call.
+
+use serde_json::{Map, Value};
+
+use super::compiled::{Layers, PathRules, STRICT};
+use super::equality::{Equality, Mode, texts};
+use super::expected::ExpectedCall;
+use super::fuzzy::{FuzzyAnswers, FuzzyPair, decide};
+use super::matcher::{CompiledTool, TrajectoryMatcher};
+use super::normal::{IGNORE_WORD, flattened};
+use super::rule::RuleKind;
+use super::value::{Comparison, Difference};
+use crate::evidence::ToolUse;
+
+/// Whether two calls are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Same,
+    Differs,
+    /// It depends on a text of which nobody could say whether it means the same.
+    Unknown,
+}
+
+/// How many of the expected arguments a call has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Credit {
+    /// Expected arguments that are compared.
+    pub(super) checked: usize,
+    /// Those that the call has as expected.
+    pub(super) matched: usize,
+    /// Arguments that nobody expects.
+    pub(super) extra: usize,
+    /// Whether the arguments are compared at all.
+    pub(super) applies: bool,
+}
+
+impl Credit {
+    /// The part of the expected arguments that the call has.
+    pub(super) fn part(self) -> f64 {
+        if self.checked == 0 { 1.0 } else { self.matched as f64 / self.checked as f64 }
+    }
+
+    /// F1 of the arguments; `None` where there is nothing to compare.
+    pub(super) fn f1(self) -> Option<f64> {
+        let all = self.checked + self.matched + self.extra;
+        (self.applies && all > 0).then(|| 2.0 * self.matched as f64 / all as f64)
+    }
+}
+
+/// An expected call with the rules that it brings.
+pub(super) struct Wanted<'a> {
+    pub(super) call: &'a ExpectedCall,
+    pub(super) rules: Option<PathRules>,
+}
+
+/// Compares calls; the answers about texts come from outside.
+pub(super) struct CallComparer<'a> {
+    pub(super) matcher: &'a TrajectoryMatcher,
+    pub(super) answers: &'a dyn FuzzyAnswers,
+    pub(super) names_decide: bool,
+}
+
+impl CallComparer<'_> {
+    /// Whether the calls are the same.
+    pub(super) fn verdict(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Verdict {
+        if self.names_decide && wanted.call.tool != made.tool {
+            return Verdict::Differs;
+        }
+        let (same, comparison) = self.compare(wanted, made, false);
+        if !same {
+            return Verdict::Differs;
+        }
+        let mut verdict = Verdict::Same;
+        for (_, pair) in &comparison.fuzzy {
+            match self.decide(pair).same {
+                Some(true) => {}
+                Some(false) => return Verdict::Differs,
+                None => verdict = Verdict::Unknown,
+            }
+        }
+        verdict
+    }
+
+    /// The pairs of texts that decide whether the calls are the same, where everything else is.
+    pub(super) fn pairs(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<FuzzyPair> {
+        if self.names_decide && wanted.call.tool != made.tool {
+            return Vec::new();
+        }
+        let (same, comparison) = self.compare(wanted, made, false);
+        if same { comparison.fuzzy.into_iter().map(|(_, pair)| pair).collect() } else { Vec::new() }
+    }
+
+    /// All that differs.
+    pub(super) fn differences(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<Difference> {
+        let (_, comparison) = self.compare(wanted, made, true);
+        let mut found = comparison.found.unwrap_or_default();
+        for (path, pair) in comparison.fuzzy {
+            let decision = self.decide(&pair);
+            if decision.same != Some(true) {
+                let (expected, actual) = (Some(pair.expected.into()), Some(pair.actual.into()));
+                found.push(Difference { path, expected, actual, why: Some(decision.who) });
+            }
+        }
+        found
+    }
+
+    /// Who decided about texts that were taken for the same.
+    pub(super) fn decisions(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<String> {
+        let (_, comparison) = self.compare(wanted, made, false);
+        let sentence = |(path, pair): &(String, FuzzyPair)| {
+            let path = if path.is_empty() { "text" } else { path };
+            format!("{path}: {:?} for {:?} · {}", pair.actual, pair.expected, self.decide(pair).who)
+        };
+        comparison.fuzzy.iter().map(sentence).collect()
+    }
+
+    fn decide(&self, pair: &FuzzyPair) -> super::fuzzy::FuzzyDecision {
+        let is_watsonx = self.matcher.mode.equality == Equality::Watsonx;
+        decide(pair, self.answers, self.matcher.config.similarity, is_watsonx)
+    }
+
+    fn comparison<'a>(&self, layers: Layers<'a>, collects: bool) -> Comparison<'a> {
+        let mut comparison = Comparison::new(layers, collects);
+        comparison.has_ignore_word = self.matcher.has_ignore_word;
+        comparison.strict = self.matcher.config.strict;
+        comparison
+    }
+
+    fn layers<'a>(&'a self, wanted: &'a Wanted<'_>, tool: Option<&'a CompiledTool>) -> Layers<'a> {
+        Layers([wanted.rules.as_ref(), tool.map(|tool| &tool.paths), Some(&self.matcher.paths)])
+    }
+
+    fn compare<'a>(&'a self, wanted: &'a Wanted<'_>, made: &ToolUse, collects: bool) -> (bool, Comparison<'a>) {
+        let matcher = self.matcher;
+        let tool = matcher.tool_rules(&made.tool, &wanted.call.tool);
+        let mut same = true;
+        let mut found = Vec::new();
+        let has_same_name = match tool.and_then(|tool| tool.name.as_ref()) {
+            None => wanted.call.tool == made.tool,
+            Some(rule) => {
+                let (expected, actual) = (Value::from(wanted.call.tool.as_str()), Value::from(made.tool.as_str()));
+                let mode = Mode { fold: false, ..matcher.mode };
+                let mut comparison = self.comparison(Layers::default(), false);
+                comparison.value(rule, &mode, &expected, &actual) && comparison.fuzzy.is_empty()
+            }
+        };
+        if !has_same_name {
+            same = false;
+            let (expected, actual) = (Some(wanted.call.tool.as_str().into()), Some(made.tool.as_str().into()));
+            found.push(Difference { path: "tool".to_owned(), expected, actual, why: None });
+        }
+        let mut arguments =
+            self.comparison(self.layers(wanted, tool), collects).shown_as(if collects { "args" } else { "" });
+        if same || collects {
+            same &= self.arguments(wanted, tool, made, &mut arguments);
+        }
+        if same || collects {
+            let mut results =
+                self.comparison(Layers::default(), collects).shown_as(if collects { "result" } else { "" });
+            same &= self.result(wanted.call, tool, made, &mut results);
+            arguments.fuzzy.append(&mut results.fuzzy);
+            found.extend(arguments.found.take().into_iter().flatten());
+            found.extend(results.found.take().into_iter().flatten());
+        }
+        arguments.found = collects.then_some(found);
+        (same, arguments)
+    }
+
+    fn arguments(
+        &self,
+        wanted: &Wanted<'_>,
+        tool: Option<&CompiledTool>,
+        made: &ToolUse,
+        comparison: &mut Comparison<'_>,
+    ) -> bool {
+        let matcher = self.matcher;
+        if !matcher.arguments {
+            return true;
+        }
+        let Some(expected) = wanted.call.args.as_ref().or(matcher.absent_is_null.then_some(&Value::Null)) else {
+            return true;
+        };
+        if is_any(matcher, expected) {
+            return true;
+        }
+        let rule = tool.and_then(|tool| tool.arguments.as_ref()).unwrap_or(&STRICT);
+        if (matcher.empty_is_null || matcher.has_ignore_word)
+            && is_empty(expected)
+            && is_empty(&made.args)
+            && rule.kind == RuleKind::Strict
+        {
+            return true;
+        }
+        let empty = Value::Object(Map::new());
+        let is_null = |value: &Value| value.is_null() && (matcher.empty_is_null || matcher.has_ignore_word);
+        if matcher.has_ignore_word && expected.is_null() {
+            // None are expected, and there are some: further arguments are none.
+            return comparison.value(&STRICT, &Mode { extra: false, ..matcher.mode }, &empty, &made.args);
+        }
+        let (expected, actual) =
+            (if is_null(expected) { &empty } else { expected }, if is_null(&made.args) { &empty } else { &made.args });
+        if matcher.mode.equality == Equality::Watsonx
+            && let (Some(expected), Some(actual)) = (expected.as_object(), actual.as_object())
+        {
+            let mode = Mode { extra: true, ..matcher.mode };
+            let (expected, actual) = (Value::Object(flattened(expected)), Value::Object(flattened(actual)));
+            return comparison.flat(&mode, &expected, &actual);
+        }
+        comparison.value(rule, &matcher.mode, expected, actual)
+    }
+
+    fn result(
+        &self,
+        expected: &ExpectedCall,
+        tool: Option<&CompiledTool>,
+        made: &ToolUse,
+        comparison: &mut Comparison<'_>,
+    ) -> bool {
+        let matcher = self.matcher;
+        if !matcher.results {
+            return true;
+        }
+        let Some(expected) = expected.result.as_ref().or(matcher.absent_is_null.then_some(&Value::Null)) else {
+            return true;
+        };
+        let rule = tool.and_then(|tool| tool.result.as_ref()).unwrap_or(&STRICT);
+        let mode = if matcher.has_ignore_word { Mode { extra: false, ..matcher.mode } } else { matcher.mode };
+        comparison.value(rule, &mode, expected, made.result.as_ref().unwrap_or(&Value::Null))
+    }
+
+    /// How many of the expected arguments, those of the first level, the call has. `None` where it is of another tool.
+    pub(super) fn credit(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Option<Credit> {
+        let matcher = self.matcher;
+        let tool = matcher.tool_rules(&made.tool, &wanted.call.tool);
+        if wanted.call.tool != made.tool && self.names_decide {
+            return None;
+        }
+        let expected = match &wanted.call.args {
+            None => return Some(Credit::default()),
+            Some(expected) if is_any(matcher, expected) => return Some(Credit::default()),
+            Some(expected) => expected,
+        };
+        let empty = Map::new();
+        let actual = made.args.as_object().unwrap_or(&empty);
+        let expected = expected.as_object().unwrap_or(&empty);
+        let layers = self.layers(wanted, tool);
+        let mut credit = Credit { applies: matcher.arguments, ..Credit::default() };
+        for (key, expected) in expected {
+            let rule = layers.exact(key).unwrap_or(&STRICT);
+            let is_free =
+                rule.kind == RuleKind::Ignore || (matcher.has_ignore_word && expected.as_str() == Some(IGNORE_WORD));
+            let is_left_out = rule.kind == RuleKind::Optional && !actual.contains_key(key);
+            if is_free || is_left_out {
+                continue;
+            }
+            credit.checked += 1;
+            let Some(actual) = actual.get(key) else { continue };
+            let mut comparison = self.comparison(layers, false).at_path(key);
+            let same = comparison.value(rule, &matcher.mode, expected, actual);
+            let alike = |(_, pair): &(String, FuzzyPair)| self.decide(pair).same == Some(true);
+            credit.matched += usize::from(same && comparison.fuzzy.iter().all(alike));
+        }
+        credit.extra = actual.keys().filter(|key| !expected.contains_key(*key) && !layers.may_differ(key)).count();
+        Some(credit)
+    }
+
+    /// Whether they are calls of the same tool.
+    pub(super) fn is_same_tool(&self, wanted: &ExpectedCall, made: &ToolUse) -> bool {
+        texts(false, wanted.tool.trim(), made.tool.trim())
+    }
+}
+
+fn is_empty(args: &Value) -> bool {
+    args.is_null() || args.as_object().is_some_and(Map::is_empty)
+}
+
+/// Whether the expected arguments stand for any: `{"IGNORE": null}`.
+fn is_any(matcher: &TrajectoryMatcher, expected: &Value) -> bool {
+    let is_marked = |map: &Map<String, Value>| map.len() == 1 && map.get("IGNORE").is_some_and(Value::is_null);
+    matcher.has_ignore_word && expected.as_object().is_some_and(is_marked)
+}

@@ -1,0 +1,240 @@
+//! Expected calls against actual ones: whether they match, by which pairs, and what differed.
+
+use std::cell::RefCell;
+
+use super::align::Pairs;
+use super::call::{CallComparer, Verdict, Wanted};
+use super::config::{Count, Order};
+use super::expected::ExpectedCall;
+use super::explain::{self, Row};
+use super::figures::{TrajectoryFigures, figures};
+use super::fuzzy::{FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};
+use super::goals::GoalGraph;
+use super::matcher::{TrajectoryConfigError, TrajectoryMatcher};
+use crate::evidence::ToolUse;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TrajectoryInput<'a> {
+    /// The expected calls.
+    pub expected: &'a [ExpectedCall],
+    /// The calls that the agent made.
+    pub actual: &'a [ToolUse],
+    /// The graph of goals, where there is one.
+    pub goals: Option<&'a GoalGraph>,
+    /// The goals that are messages, and when they were reached.
+    pub messages: &'a [MessageGoal],
+    /// How many further goals there are, neither calls nor messages, and how many of them were reached.
+    pub others: (usize, usize),
+}
+
+/// A goal that is a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageGoal {
+    /// The goal's name.
+    pub name: String,
+    /// After how many calls each message came that reaches it; empty where none did, `None` where it is not known.
+    pub reached: Option<Vec<usize>>,
+}
+
+/// The result of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trajectory {
+    /// Whether the calls are as expected; `None` where it is not known.
+    pub is_match: Option<bool>,
+    /// Why it is not known.
+    pub missing: Option<String>,
+    /// For each expected call the actual one that it was found in.
+    pub pairs: Vec<Option<usize>>,
+    /// Everything that is counted.
+    pub figures: TrajectoryFigures,
+    /// One readable block of what differed; `None` where everything is as expected.
+    pub explanation: Option<String>,
+    /// Who took which texts for the same, a sentence each.
+    pub decisions: Vec<String>,
+}
+
+/// The pairs of texts that somebody must be asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FuzzyQuestions {
+    /// The pairs, each once.
+    pub pairs: Vec<FuzzyPair>,
+    /// How many more there are, which nobody is asked about.
+    pub left_out: usize,
+}
+
+/// One comparison, with the verdicts on the pairs that were looked at.
+pub(super) struct Session<'a> {
+    pub(super) matcher: &'a TrajectoryMatcher,
+    pub(super) input: TrajectoryInput<'a>,
+    pub(super) wanted: Vec<Wanted<'a>>,
+    pub(super) comparer: CallComparer<'a>,
+    pub(super) known: RefCell<Vec<Option<Verdict>>>,
+}
+
+impl TrajectoryMatcher {
+    /// Compares; texts that must mean the same are decided by `answers`.
+    ///
+    /// # Errors
+    /// A rule of an expected call contradicts itself.
+    pub fn compare(
+        &self,
+        input: TrajectoryInput<'_>,
+        answers: &dyn FuzzyAnswers,
+    ) -> Result<Trajectory, TrajectoryConfigError> {
+        Ok(self.session(input, answers)?.run())
+    }
+
+    /// The pairs of texts that decide over calls which are the same in everything else.
+    ///
+    /// # Errors
+    /// A rule of an expected call contradicts itself.
+    pub fn fuzzy_questions(&self, input: TrajectoryInput<'_>) -> Result<FuzzyQuestions, TrajectoryConfigError> {
+        let session = self.session(input, &LettersOnly)?;
+        let mut questions = FuzzyQuestions::default();
+        let mut seen = std::collections::BTreeSet::new();
+        for wanted in &session.wanted {
+            for made in input.actual {
+                for pair in session.comparer.pairs(wanted, made) {
+                    if !seen.insert(pair.clone()) {
+                        continue;
+                    }
+                    match questions.pairs.len() < MOST_PAIRS {
+                        true => questions.pairs.push(pair),
+                        false => questions.left_out += 1,
+                    }
+                }
+            }
+        }
+        Ok(questions)
+    }
+
+    fn session<'a>(
+        &'a self,
+        input: TrajectoryInput<'a>,
+        answers: &'a dyn FuzzyAnswers,
+    ) -> Result<Session<'a>, TrajectoryConfigError> {
+        let wanted = |call: &'a ExpectedCall| Ok(Wanted { call, rules: self.rules_of(call)? });
+        Ok(Session {
+            matcher: self,
+            input,
+            wanted: input.expected.iter().map(wanted).collect::<Result<_, _>>()?,
+            comparer: CallComparer { matcher: self, answers, names_decide: self.names_decide() },
+            known: RefCell::new(vec![None; input.expected.len() * input.actual.len()]),
+        })
+    }
+}
+
+impl Session<'_> {
+    fn run(&self) -> Trajectory {
+        let found = self.holds(false);
+        let mut missing = None;
+        let is_match = match &found {
+            Some(_) => Some(true),
+            None if self.has_unknown() && self.holds(true).is_some() => {
+                missing = Some(self.why_missing());
+                None
+            }
+            None => Some(false),
+        };
+        let is_whole = |pairs: &Pairs| pairs.iter().all(Option::is_some);
+        let pairs = match found.filter(is_whole) {
+            Some(pairs) => pairs,
+            None => self.best(),
+        };
+        let same = self.matched(&pairs);
+        let figures = figures(self, &pairs, &same, is_match);
+        let explanation = (is_match != Some(true)).then(|| self.explanation(&pairs, &same));
+        let decided = same.iter().enumerate().filter_map(|(wanted, made)| Some((wanted, (*made)?)));
+        let decisions =
+            decided.flat_map(|(wanted, made)| self.comparer.decisions(&self.wanted[wanted], &self.input.actual[made]));
+        Trajectory { is_match, missing, decisions: decisions.collect(), pairs: same, figures, explanation }
+    }
+
+    fn why_missing(&self) -> String {
+        let message = self.input.messages.iter().find(|message| message.reached.is_none());
+        if let Some(message) = message {
+            return format!("whether a message reaches the goal {} is not known", message.name);
+        }
+        for (wanted, call) in self.wanted.iter().enumerate() {
+            for (made, actual) in self.input.actual.iter().enumerate() {
+                if self.known.borrow()[wanted * self.input.actual.len() + made] == Some(Verdict::Unknown)
+                    && let Some(it) = self.comparer.differences(call, actual).into_iter().find_map(|it| it.why)
+                {
+                    return it;
+                }
+            }
+        }
+        "whether two texts mean the same is not known".to_owned()
+    }
+
+    /// Of pairs those that are the same.
+    fn matched(&self, pairs: &Pairs) -> Pairs {
+        let same =
+            |(wanted, made): (usize, &Option<usize>)| made.filter(|made| self.verdict(wanted, *made) == Verdict::Same);
+        pairs.iter().enumerate().map(same).collect()
+    }
+
+    fn explanation(&self, pairs: &Pairs, same: &Pairs) -> String {
+        let (expected, actual) = (self.wanted.len(), self.input.actual.len());
+        let row = |wanted: usize, made: usize| match same[wanted] {
+            Some(_) => Row::Same { expected: wanted, actual: made },
+            None => {
+                let differences = self.comparer.differences(&self.wanted[wanted], &self.input.actual[made]);
+                Row::Near { expected: wanted, actual: made, differences }
+            }
+        };
+        let may_have_extra = self.matcher.count == Count::Subset;
+        let rows = explain::rows(expected, actual, pairs, may_have_extra, row);
+        explain::block(&self.headline(same), &rows, self.input.expected, self.input.actual, &self.notes(same))
+    }
+
+    fn headline(&self, same: &Pairs) -> String {
+        let (expected, actual) = (self.wanted.len(), self.input.actual.len());
+        let found = same.iter().flatten().count();
+        match self.matcher.count {
+            Count::Equal if expected != actual => {
+                format!("the number of calls differs: {actual} made, {expected} expected; {found} of them as expected")
+            }
+            _ if expected > actual && self.matcher.order != Order::Goals => {
+                format!("too few calls: {actual} made, {expected} expected; {found} of them as expected")
+            }
+            _ if found == expected && expected > 0 => {
+                "all expected calls were made, but not in the expected order".to_owned()
+            }
+            _ => {
+                let order = match self.matcher.order {
+                    Order::Exact | Order::InOrder => " in this order",
+                    Order::AnyOrder | Order::Goals => "",
+                };
+                format!("{found} of {expected} expected calls were made{order}")
+            }
+        }
+    }
+
+    /// The edges of the graph that do not hold, and the messages that did not come.
+    fn notes(&self, same: &Pairs) -> Vec<String> {
+        if self.matcher.order != Order::Goals {
+            return Vec::new();
+        }
+        let calls = self.wanted.len();
+        let name = |node: usize| match node < calls {
+            true => self.wanted[node].call.label(),
+            false => self.input.messages[node - calls].name.as_str(),
+        };
+        let first = |node: usize| match node < calls {
+            true => same[node].map(|made| 2 * made + 1),
+            false => self.input.messages[node - calls].reached.as_ref()?.iter().max().map(|after| 2 * after),
+        };
+        let absent = self.input.messages.iter().filter(|it| it.reached.as_ref().is_some_and(Vec::is_empty));
+        let mut notes: Vec<String> = absent.map(|it| format!("no message reaches the goal {}", it.name)).collect();
+        for (before, after) in self.edges() {
+            if let (Some(a), Some(b)) = (first(before), first(after))
+                && a > b
+            {
+                notes.push(format!("{} came after {}, which it must lead to", name(before), name(after)));
+            }
+        }
+        notes
+    }
+}

@@ -1,0 +1,88 @@
+//! What a case expects of the agent: the calls of its tools, the goals they serve, and its words.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::rule::Rule;
+
+/// One expected call of a tool.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "expectedCall")]
+pub struct ExpectedCall {
+    /// The name of the goal that it reaches, or of the call itself in messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments; not compared where absent, and none are expected where null.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub args: Option<Value>,
+    /// Its result; not compared where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub result: Option<Value>,
+    /// How single arguments are compared, by their paths (`city`, `address.street`); a rule holds for all below its path.
+    #[serde(default, rename = "match", skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<String, Rule>,
+}
+
+/// A value that is null is there.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl ExpectedCall {
+    /// A call of a tool with these arguments.
+    pub fn new(tool: impl Into<String>, args: Value) -> ExpectedCall {
+        ExpectedCall { tool: tool.into(), args: Some(args), ..ExpectedCall::default() }
+    }
+
+    /// What messages call it: its name, or else its tool.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.tool)
+    }
+}
+
+/// A message that the agent is expected to send: a goal that is no call.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "expectedMessage")]
+pub struct ExpectedMessage {
+    /// The name of the goal that it reaches.
+    pub name: String,
+    /// What it says, in other words perhaps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    /// What it mentions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
+}
+
+/// What a case, or a line of its script, expects.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "expectation")]
+pub struct Expectation {
+    /// The expected calls of tools; an empty list expects none, and where it is absent they do not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<ExpectedCall>>,
+    /// The goals and what must come after each: `a: [b]` means that a is reached before b. Each is the name of a call or of
+    /// a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goals: Option<BTreeMap<String, Vec<String>>>,
+    /// Messages that are goals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<ExpectedMessage>,
+    /// The expected reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
+    /// What the reply mentions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
+    /// The expected state of the session in the end.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub state: Option<Value>,
+}

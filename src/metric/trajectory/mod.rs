@@ -1,0 +1,42 @@
+//! Trajectories: the calls of tools that a case expects, against those that the agent made.
+//!
+//! One matcher serves all: an order, a count and rules for values, of which the dialects are presets. Matching is optimal,
+//! so rules that overlap do no harm: subsequences in order, augmenting paths in any order, a search along the conversation for
+//! goals. Pure: texts that may mean the same are listed as [`FuzzyPair`]s and come back as [`FuzzyAnswer`]s.
+
+pub mod adk;
+mod align;
+mod call;
+mod compare;
+mod compiled;
+mod config;
+mod date;
+mod equality;
+mod expected;
+mod explain;
+mod figures;
+mod fuzzy;
+mod goals;
+mod matcher;
+mod normal;
+mod rule;
+mod search;
+pub mod trpc;
+mod value;
+pub mod watsonx;
+mod wratio;
+
+pub use compare::{FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput};
+pub use config::{Count, Order, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
+pub use date::Moment;
+pub use expected::{Expectation, ExpectedCall, ExpectedMessage};
+pub use figures::TrajectoryFigures;
+pub use fuzzy::{FuzzyAnswer, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};
+pub use goals::{GoalError, GoalGraph, check_goals, is_topological_order};
+pub use matcher::{TrajectoryConfigError, TrajectoryMatcher};
+pub use rule::{LengthRule, Paths, Rule, RuleKind, RuleOptions};
+pub use value::Difference;
+pub use wratio::wratio;
+
+#[cfg(test)]
+mod tests;

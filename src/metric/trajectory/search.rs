@@ -1,0 +1,175 @@
+//! The search for pairs of calls, by the order that holds.
+
+use super::align::{self, Pairs};
+use super::call::{Credit, Verdict};
+use super::compare::Session;
+use super::config::{Count, Order};
+use super::equality::Equality;
+use super::expected::ExpectedCall;
+use super::goals::{self, GoalGraph, Node};
+use super::normal::sorted_text;
+use crate::evidence::ToolUse;
+
+impl Session<'_> {
+    pub(super) fn verdict(&self, wanted: usize, made: usize) -> Verdict {
+        let at = wanted * self.input.actual.len() + made;
+        if let Some(known) = self.known.borrow()[at] {
+            return known;
+        }
+        let verdict = self.comparer.verdict(&self.wanted[wanted], &self.input.actual[made]);
+        self.known.borrow_mut()[at] = Some(verdict);
+        verdict
+    }
+
+    pub(super) fn has_unknown(&self) -> bool {
+        self.known.borrow().contains(&Some(Verdict::Unknown))
+            || self.input.messages.iter().any(|message| message.reached.is_none())
+    }
+
+    /// Whether it matches, if what is not known were so. The pairs are whole where it does.
+    pub(super) fn holds(&self, unknown: bool) -> Option<Pairs> {
+        let (expected, actual) = (self.wanted.len(), self.input.actual.len());
+        let mut edge = |wanted: usize, made: usize| match self.verdict(wanted, made) {
+            Verdict::Same => true,
+            Verdict::Differs => false,
+            Verdict::Unknown => unknown,
+        };
+        if self.matcher.count == Count::Equal && expected != actual {
+            return None;
+        }
+        match self.matcher.order {
+            Order::AnyOrder if self.matcher.sorts => self.sorted(&mut edge),
+            Order::Exact | Order::InOrder => align::subsequence(expected, actual, &mut edge),
+            Order::AnyOrder => {
+                Some(align::any_order(expected, actual, &mut edge)).filter(|pairs| pairs.iter().all(Option::is_some))
+            }
+            Order::Goals => self.journey(&mut edge, unknown),
+        }
+    }
+
+    /// Both sides sorted by name, arguments and result, and compared pair by pair.
+    fn sorted(&self, edge: &mut impl FnMut(usize, usize) -> bool) -> Option<Pairs> {
+        let go = |value: &serde_json::Value| {
+            sorted_text(value).replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+        };
+        let null = serde_json::Value::Null;
+        let mut wanted: Vec<usize> = (0..self.wanted.len()).collect();
+        wanted.sort_by_cached_key(|at| {
+            let ExpectedCall { tool, args, result, .. } = self.wanted[*at].call;
+            (tool.clone(), go(args.as_ref().unwrap_or(&null)), go(result.as_ref().unwrap_or(&null)))
+        });
+        let mut made: Vec<usize> = (0..self.input.actual.len()).collect();
+        made.sort_by_cached_key(|at| {
+            let ToolUse { tool, args, result, .. } = &self.input.actual[*at];
+            (tool.clone(), go(args), go(result.as_ref().unwrap_or(&null)))
+        });
+        let mut pairs = vec![None; wanted.len()];
+        for (wanted, made) in wanted.into_iter().zip(made) {
+            if !edge(wanted, made) {
+                return None;
+            }
+            pairs[wanted] = Some(made);
+        }
+        Some(pairs)
+    }
+
+    /// The calls that reach all goals in the order of the graph.
+    fn journey(&self, edge: &mut impl FnMut(usize, usize) -> bool, unknown: bool) -> Option<Pairs> {
+        let calls = self.wanted.len();
+        if self.matcher.mode.equality == Equality::Watsonx {
+            let (pairs, order) = self.first_free(edge);
+            let messages = self.input.messages.iter();
+            let reached = messages.filter(|it| it.reached.as_ref().map_or(unknown, |times| !times.is_empty()));
+            let order: Vec<&str> = order.into_iter().chain(reached.map(|it| it.name.as_str())).collect();
+            let alone = self.graph_of_all();
+            let graph = self.input.goals.unwrap_or(&alone);
+            return goals::is_topological_order(graph, &order, true).then_some(pairs);
+        }
+        // A message has the places between the calls: after so many of them.
+        let last = self.input.actual.len();
+        let mut nodes: Vec<Node> = (0..calls)
+            .map(|wanted| {
+                let slots = (0..last).filter(|made| edge(wanted, *made)).map(|made| 2 * made + 1);
+                Node { slots: slots.collect(), ..Node::default() }
+            })
+            .collect();
+        for message in self.input.messages {
+            let slots = match &message.reached {
+                Some(times) => times.iter().map(|after| 2 * (*after).min(last)).collect(),
+                None if unknown => (0..=last).map(|after| 2 * after).collect(),
+                None => Vec::new(),
+            };
+            nodes.push(Node { slots, shares: true, ..Node::default() });
+        }
+        for node in &mut nodes {
+            node.slots.sort_unstable();
+            node.slots.dedup();
+        }
+        for (before, after) in self.edges() {
+            nodes[after].before.push(before);
+        }
+        let slots = goals::in_order(&nodes, 2 * last + 1)?;
+        Some(slots[..calls].iter().map(|slot| slot.map(|slot| slot / 2)).collect())
+    }
+
+    /// The edges of the graph, as places among the calls and then the messages.
+    pub(super) fn edges(&self) -> Vec<(usize, usize)> {
+        let place = |name: &str| {
+            let call = self.wanted.iter().position(|it| it.call.name.as_deref() == Some(name));
+            let message = || self.input.messages.iter().position(|it| it.name == name).map(|at| at + self.wanted.len());
+            call.or_else(message)
+        };
+        let edges = self.input.goals.into_iter().flatten();
+        edges.flat_map(|(from, to)| to.iter().filter_map(move |to| Some((place(from)?, place(to)?)))).collect()
+    }
+
+    fn graph_of_all(&self) -> GoalGraph {
+        let calls = self.wanted.iter().map(|it| it.call.label().to_owned());
+        let messages = self.input.messages.iter().map(|it| it.name.clone());
+        calls.chain(messages).map(|name| (name, Vec::new())).collect()
+    }
+
+    /// watsonx' credit: each call to the first goal that is still free. With the goals in the order of their credit.
+    pub(super) fn first_free(&self, edge: &mut impl FnMut(usize, usize) -> bool) -> (Pairs, Vec<&str>) {
+        let mut pairs = vec![None; self.wanted.len()];
+        let mut order = Vec::new();
+        for made in 0..self.input.actual.len() {
+            let free = (0..self.wanted.len()).filter(|wanted| pairs[*wanted].is_none()).collect::<Vec<_>>();
+            if let Some(wanted) = free.into_iter().find(|wanted| edge(*wanted, made)) {
+                pairs[wanted] = Some(made);
+                order.push(self.wanted[wanted].call.label());
+            }
+        }
+        (pairs, order)
+    }
+
+    /// The pairs that belong together best: as many as possible that are the same, and then those that share most arguments.
+    pub(super) fn best(&self) -> Pairs {
+        /// Beyond this many pairs only those that are the same are looked for.
+        const MOST: usize = 250_000;
+        let (expected, actual) = (self.wanted.len(), self.input.actual.len());
+        let is_in_order = matches!(self.matcher.order, Order::Exact | Order::InOrder);
+        let mut edge = |wanted: usize, made: usize| self.verdict(wanted, made) == Verdict::Same;
+        if expected * actual > MOST {
+            return align::any_order(expected, actual, &mut edge);
+        }
+        if self.matcher.mode.equality == Equality::Watsonx {
+            return self.first_free(&mut edge).0;
+        }
+        let whole = 3.0 * (expected.min(actual) + 1) as f64;
+        let weights: Vec<Vec<f64>> = (0..expected)
+            .map(|wanted| {
+                let weight = |made: usize| match self.verdict(wanted, made) {
+                    Verdict::Same => whole,
+                    _ => self.credit(wanted, made).map_or(0.0, |credit| 1.0 + credit.part()),
+                };
+                (0..actual).map(weight).collect()
+            })
+            .collect();
+        if is_in_order { align::heaviest_in_order(&weights, actual) } else { align::heaviest(&weights, actual) }
+    }
+
+    pub(super) fn credit(&self, wanted: usize, made: usize) -> Option<Credit> {
+        self.comparer.credit(&self.wanted[wanted], &self.input.actual[made])
+    }
+}

@@ -1,0 +1,319 @@
+//! Compares two values by rules: the arguments of two calls, or their results.
+
+mod texts;
+
+use serde_json::{Map, Value};
+
+use super::compiled::{Compiled, Layers, STRICT};
+use super::equality::{self, Equality, Mode, text_of};
+use super::fuzzy::FuzzyPair;
+use super::normal::{IGNORE_WORD, normalised};
+use super::rule::{PathTree, RuleKind};
+
+/// One place in which two values differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Where: `args.city`, `result`.
+    pub path: String,
+    /// What is expected there; `None` where nothing is.
+    pub expected: Option<Value>,
+    /// What is there; `None` where nothing is.
+    pub actual: Option<Value>,
+    /// In which way they differ, where it is not plain to see.
+    pub why: Option<String>,
+}
+
+/// A comparison of two values, which goes on to the end only where somebody wants to see all differences.
+pub(super) struct Comparison<'a> {
+    /// The rules of the paths.
+    pub(super) layers: Layers<'a>,
+    /// Whether the word for any value is one.
+    pub(super) has_ignore_word: bool,
+    /// Whether the original's own answer is given.
+    pub(super) strict: bool,
+    /// All differences, where they are collected.
+    pub(super) found: Option<Vec<Difference>>,
+    /// Texts that are the same if somebody else says so, and where they are.
+    pub(super) fuzzy: Vec<(String, FuzzyPair)>,
+    /// The path so far; elements of lists have none.
+    path: String,
+    /// The path with the places in lists.
+    shown: String,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) fn new(layers: Layers<'a>, collects: bool) -> Comparison<'a> {
+        Comparison {
+            layers,
+            has_ignore_word: false,
+            strict: false,
+            found: collects.then(Vec::new),
+            fuzzy: Vec::new(),
+            path: String::new(),
+            shown: String::new(),
+        }
+    }
+
+    /// What the path begins with where it is shown.
+    pub(super) fn shown_as(mut self, root: &str) -> Comparison<'a> {
+        self.shown = root.to_owned();
+        self
+    }
+
+    /// It begins at this path.
+    pub(super) fn at_path(mut self, path: &str) -> Comparison<'a> {
+        path.clone_into(&mut self.path);
+        self
+    }
+
+    /// Compares mappings whose keys are whole paths.
+    pub(super) fn flat(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        match (expected, actual) {
+            (Value::Object(wanted), Value::Object(made)) => self.entries(&STRICT, None, mode, wanted, made),
+            _ => true,
+        }
+    }
+
+    fn differs(&mut self, expected: Option<&Value>, actual: Option<&Value>, why: Option<String>) -> bool {
+        if let Some(found) = &mut self.found {
+            let path = self.shown.clone();
+            found.push(Difference { path, expected: expected.cloned(), actual: actual.cloned(), why });
+        }
+        false
+    }
+
+    /// Whether to go on after a difference.
+    fn goes_on(&self) -> bool {
+        self.found.is_some()
+    }
+
+    fn within<T>(&mut self, key: &str, look: impl FnOnce(&mut Self) -> T) -> T {
+        if self.layers.are_empty() && self.found.is_none() && !self.strict {
+            return look(self);
+        }
+        let (path, shown) = (self.path.len(), self.shown.len());
+        for text in [&mut self.path, &mut self.shown] {
+            if !text.is_empty() {
+                text.push('.');
+            }
+            text.push_str(key);
+        }
+        let result = look(self);
+        self.path.truncate(path);
+        self.shown.truncate(shown);
+        result
+    }
+
+    fn at_index<T>(&mut self, index: usize, look: impl FnOnce(&mut Self) -> T) -> T {
+        let shown = self.shown.len();
+        if self.found.is_some() {
+            self.shown.push_str(&format!("[{index}]"));
+        }
+        let result = look(self);
+        self.shown.truncate(shown);
+        result
+    }
+
+    /// Whether the values agree by a rule, up to the texts in `fuzzy`.
+    pub(super) fn value(&mut self, rule: &Compiled, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        let mode = &rule.mode(mode);
+        if rule.kind == RuleKind::Ignore && rule.compares {
+            return !self.layers.have_below(&self.path) || self.parts(rule, mode, expected, actual);
+        }
+        if self.has_ignore_word && expected.as_str() == Some(IGNORE_WORD) {
+            return true;
+        }
+        if let Some(why) = self.broken_condition(rule, actual) {
+            if !self.goes_on() {
+                return false;
+            }
+            self.differs(Some(expected), Some(actual), Some(why));
+        }
+        if !rule.compares {
+            return self.found.as_ref().is_none_or(Vec::is_empty);
+        }
+        if let Some(only) = &rule.only {
+            return self.only(only, mode, expected, actual);
+        }
+        match rule.kind {
+            RuleKind::Strict | RuleKind::Optional | RuleKind::Ignore => {
+                if rule.kind == RuleKind::Optional && self.strict && mode.equality == Equality::Watsonx {
+                    return equality::python(expected, actual) || self.differs(Some(expected), Some(actual), None);
+                }
+                self.equal(rule, rule.ignore.as_ref(), mode, expected, actual)
+            }
+            RuleKind::Contains => self.contains(mode, expected, actual),
+            RuleKind::Regex => self.matches(mode, expected, actual),
+            RuleKind::Date => self.same_date(mode, expected, actual),
+            RuleKind::Fuzzy => self.alike(rule, mode, expected, actual),
+        }
+    }
+
+    /// Only the parts of a mapping that have a rule of their own.
+    fn parts(&mut self, rule: &Compiled, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        let empty = Map::new();
+        let Some(wanted) = expected.as_object() else { return true };
+        self.entries(rule, None, mode, wanted, actual.as_object().unwrap_or(&empty))
+    }
+
+    fn equal(
+        &mut self,
+        rule: &Compiled,
+        ignore: Option<&PathTree>,
+        mode: &Mode,
+        expected: &Value,
+        actual: &Value,
+    ) -> bool {
+        match (expected, actual) {
+            (Value::Object(wanted), Value::Object(made)) if !(self.strict && mode.equality == Equality::Watsonx) => {
+                self.entries(rule, ignore, mode, wanted, made)
+            }
+            (Value::Array(wanted), Value::Array(made)) if mode.equality != Equality::Watsonx => {
+                self.lists(rule, ignore, mode, wanted, made, (expected, actual))
+            }
+            _ => {
+                let same = match mode.equality {
+                    Equality::Watsonx => normalised(expected) == normalised(actual),
+                    _ => equality::plain(mode, expected, actual),
+                };
+                same || self.differs(Some(expected), Some(actual), None)
+            }
+        }
+    }
+
+    fn entries(
+        &mut self,
+        rule: &Compiled,
+        ignore: Option<&PathTree>,
+        mode: &Mode,
+        wanted: &Map<String, Value>,
+        made: &Map<String, Value>,
+    ) -> bool {
+        let below = |key: &str| ignore.and_then(|tree| tree.keys.get(key));
+        let mut same = true;
+        let inherited = rule.inherited();
+        for (key, expected) in wanted {
+            if below(key).is_some_and(|tree| tree.is_whole) {
+                continue;
+            }
+            let holds = self.within(key, |it| {
+                let of_parent = it.layers.of_parent(&it.path).map(Compiled::of);
+                let rule = it.layers.exact(&it.path).or(of_parent.as_ref()).unwrap_or(&inherited);
+                match made.get(key) {
+                    Some(actual) => match (below(key), rule.ignore.is_none() && rule.only.is_none()) {
+                        (Some(tree), true) if rule.kind == RuleKind::Strict => {
+                            it.equal(rule, Some(tree), mode, expected, actual)
+                        }
+                        _ => it.value(rule, mode, expected, actual),
+                    },
+                    None => it.absent(rule, mode, expected),
+                }
+            });
+            same &= holds;
+            if !same && !self.goes_on() {
+                return false;
+            }
+        }
+        if mode.extra || (wanted.len() == made.len() && same && !self.goes_on()) {
+            return same;
+        }
+        for (key, actual) in made.iter().filter(|(key, _)| !wanted.contains_key(*key)) {
+            if below(key).is_some_and(|tree| tree.is_whole) {
+                continue;
+            }
+            let holds = self.within(key, |it| it.layers.may_differ(&it.path) || it.differs(None, Some(actual), None));
+            same &= holds;
+            if !same && !self.goes_on() {
+                return false;
+            }
+        }
+        same
+    }
+
+    /// Whether a value may be absent.
+    fn absent(&mut self, rule: &Compiled, mode: &Mode, expected: &Value) -> bool {
+        let may = matches!(rule.kind, RuleKind::Ignore | RuleKind::Optional);
+        let is_any = self.has_ignore_word && expected.as_str() == Some(IGNORE_WORD);
+        if (may || is_any) && self.layers.have_below(&self.path) {
+            return self.parts(rule, mode, expected, &Value::Null);
+        }
+        may || is_any || self.differs(Some(expected), None, None)
+    }
+
+    fn lists(
+        &mut self,
+        rule: &Compiled,
+        ignore: Option<&PathTree>,
+        mode: &Mode,
+        wanted: &[Value],
+        made: &[Value],
+        whole: (&Value, &Value),
+    ) -> bool {
+        if wanted.len() != made.len() {
+            let why = format!("{} elements, {} expected", made.len(), wanted.len());
+            return self.differs(Some(whole.0), Some(whole.1), Some(why));
+        }
+        let inherited = rule.inherited();
+        let ignore = ignore.filter(|_| mode.into_lists);
+        if mode.list_order || wanted.len() < 2 {
+            let mut same = true;
+            for (index, (expected, actual)) in wanted.iter().zip(made).enumerate() {
+                same &= self.at_index(index, |it| match ignore {
+                    Some(tree) => it.equal(&inherited, Some(tree), mode, expected, actual),
+                    None => it.value(&inherited, mode, expected, actual),
+                });
+                if !same && !self.goes_on() {
+                    return false;
+                }
+            }
+            return same;
+        }
+        // Whatever is fuzzy within must be equal here: which elements belong together is not known.
+        let inherited = Compiled::of(if rule.kind == RuleKind::Fuzzy { RuleKind::Strict } else { rule.kind });
+        let mut edges = |expected: usize, actual: usize| {
+            let mut probe = Comparison::new(self.layers, false);
+            (probe.has_ignore_word, probe.strict) = (self.has_ignore_word, self.strict);
+            probe.path.clone_from(&self.path);
+            probe.equal(&inherited, ignore, mode, &wanted[expected], &made[actual]) && probe.fuzzy.is_empty()
+        };
+        let pairs = super::align::any_order(wanted.len(), made.len(), &mut edges);
+        match pairs.iter().position(Option::is_none) {
+            None => true,
+            Some(first) => {
+                let why = format!("no element is {}", text_of(&wanted[first]));
+                self.differs(Some(whole.0), Some(whole.1), Some(why))
+            }
+        }
+    }
+
+    /// Compares the selected parts. Each must be in both.
+    fn only(&mut self, tree: &PathTree, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        if tree.is_whole {
+            return self.equal(&STRICT, None, mode, expected, actual);
+        }
+        match (expected, actual) {
+            (Value::Object(wanted), Value::Object(made)) => {
+                let mut same = true;
+                for (key, tree) in &tree.keys {
+                    same &= self.within(key, |it| match (wanted.get(key), made.get(key)) {
+                        (Some(expected), Some(actual)) => it.only(tree, mode, expected, actual),
+                        (None, None) => it.differs(None, None, Some("neither has it".to_owned())),
+                        (expected, actual) => it.differs(expected, actual, None),
+                    });
+                    if !same && !self.goes_on() {
+                        return false;
+                    }
+                }
+                same
+            }
+            (Value::Array(wanted), Value::Array(made)) if mode.into_lists && wanted.len() == made.len() => {
+                let mut same = true;
+                for (index, (expected, actual)) in wanted.iter().zip(made).enumerate() {
+                    same &= self.at_index(index, |it| it.only(tree, mode, expected, actual));
+                }
+                same
+            }
+            _ => self.equal(&STRICT, None, mode, expected, actual),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The comparisons that are no equality: conditions, texts within texts, patterns, dates, and what means the same.
+
+use serde_json::Value;
+
+use super::Comparison;
+use crate::metric::trajectory::compiled::{Compiled, Layers, STRICT};
+use crate::metric::trajectory::date::Moment;
+use crate::metric::trajectory::equality::{self, Equality, Mode, text_of};
+use crate::metric::trajectory::fuzzy::FuzzyPair;
+use crate::metric::trajectory::normal::{normalised, python_float};
+use crate::metric::trajectory::rule::RuleKind;
+
+impl Comparison<'_> {
+    /// The condition beside the comparison that does not hold.
+    pub(super) fn broken_condition(&self, rule: &Compiled, actual: &Value) -> Option<String> {
+        let mut document = None;
+        if rule.valid {
+            if let Some(text) = actual.as_str() {
+                match serde_json::from_str::<Value>(text) {
+                    Ok(value) => document = Some(value),
+                    Err(error) => return Some(format!("the text is no JSON document: {error}")),
+                }
+            }
+        }
+        if let Some(length) = rule.length {
+            let characters = text_of(actual).chars().count() as u64;
+            if !length.holds(characters) {
+                return Some(format!("its length is {characters}, which is out of bounds"));
+            }
+        }
+        let violations = rule.schema.as_ref()?.violations(document.as_ref().unwrap_or(actual));
+        (!violations.is_empty()).then(|| violations.join("; "))
+    }
+
+    pub(super) fn contains(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        let holds = match (expected, actual) {
+            (Value::Object(_), Value::Object(_)) => {
+                return self.equal(&STRICT, None, &Mode { extra: true, ..*mode }, expected, actual);
+            }
+            (wanted, Value::Array(made)) => {
+                let wanted = wanted.as_array().map_or(std::slice::from_ref(wanted), Vec::as_slice);
+                wanted.iter().all(|expected| {
+                    made.iter()
+                        .any(|actual| Comparison::new(Layers::default(), false).value(&STRICT, mode, expected, actual))
+                })
+            }
+            _ => {
+                let (expected, actual) = (text_of(expected), text_of(actual));
+                match mode.fold {
+                    true => actual.to_lowercase().contains(&expected.to_lowercase()),
+                    false => actual.contains(&expected),
+                }
+            }
+        };
+        holds || self.differs(Some(expected), Some(actual), Some("does not contain it".to_owned()))
+    }
+
+    pub(super) fn matches(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        const LARGEST: usize = 1 << 20;
+        let (mut pattern, mut text) = (text_of(expected), text_of(actual));
+        if mode.fold && mode.folds_patterns {
+            (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
+        }
+        let compiled = regex::RegexBuilder::new(&pattern)
+            .size_limit(LARGEST)
+            .case_insensitive(mode.fold && !mode.folds_patterns)
+            .build();
+        match compiled {
+            Ok(regex) if regex.is_match(&text) => true,
+            Ok(_) => self.differs(Some(expected), Some(actual), Some("the pattern is not in it".to_owned())),
+            Err(_) => {
+                self.differs(Some(expected), Some(actual), Some("the pattern is no regular expression".to_owned()))
+            }
+        }
+    }
+
+    pub(super) fn same_date(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        if let (Value::Object(wanted), Value::Object(made)) = (expected, actual) {
+            return self.entries(&Compiled::of(RuleKind::Date), None, mode, wanted, made);
+        }
+        match (Moment::parse(&text_of(expected)), Moment::parse(&text_of(actual))) {
+            (Some(wanted), Some(made)) if wanted.is_same(&made) => true,
+            (Some(_), Some(_)) => self.differs(Some(expected), Some(actual), Some("another date".to_owned())),
+            (None, _) => self.differs(Some(expected), Some(actual), Some("what is expected is no date".to_owned())),
+            (_, None) => self.differs(Some(expected), Some(actual), Some("it is no date".to_owned())),
+        }
+    }
+
+    /// Numbers and dates decide for themselves; other texts are left to whoever can tell.
+    pub(super) fn alike(&mut self, rule: &Compiled, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+        let is_watsonx = mode.equality == Equality::Watsonx;
+        match (expected, actual) {
+            (Value::Object(wanted), Value::Object(made)) => return self.entries(rule, None, mode, wanted, made),
+            (Value::Array(wanted), Value::Array(made)) if !is_watsonx => {
+                return self.lists(rule, None, mode, wanted, made, (expected, actual));
+            }
+            _ => {}
+        }
+        let text = |value: &Value| if is_watsonx { text_of(&normalised(value)) } else { text_of(value) };
+        let (wanted, made) = (text(expected), text(actual));
+        let number = |text: &str| if is_watsonx { python_float(text) } else { text.trim().parse().ok() };
+        let decided = match (number(&wanted), number(&made)) {
+            (Some(a), Some(b)) => Some((a - b).abs() <= 0.001),
+            _ if !is_watsonx && equality::plain(&Mode { fold: true, ..*mode }, expected, actual) => Some(true),
+            _ => match (Moment::parse(&wanted), Moment::parse(&made)) {
+                (Some(a), Some(b)) => Some(a.is_same(&b)),
+                _ => None,
+            },
+        };
+        match decided {
+            Some(true) => true,
+            Some(false) => self.differs(Some(expected), Some(actual), Some("another number or date".to_owned())),
+            None => {
+                let pair = FuzzyPair { expected: wanted, actual: made };
+                self.fuzzy.push((self.shown.clone(), pair));
+                true
+            }
+        }
+    }
+}
