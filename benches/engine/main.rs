@@ -15,6 +15,7 @@ mod bare;
 mod look;
 mod redact;
 mod served;
+mod trajectory;
 mod whole;
 
 use std::process::{Command, Stdio};
@@ -23,7 +24,8 @@ use std::time::Duration;
 const HELP: &str = "\
 cargo bench --bench engine            the table: 200 and 2,000 conversations of 8 turns, all at once
 cargo bench --bench engine -- quick   200 conversations only
-cargo bench --bench engine -- redact  the last lines only
+cargo bench --bench engine -- redact  the lines of redact only
+cargo bench --bench engine -- trajectory  the lines of trajectory only
 
 engine   eval-job's whole engine: persona, agent, judge, grading, journal; no graph
 bare     the same exchanges by tokio and reqwest alone
@@ -36,7 +38,8 @@ watched  the same as graph, photographed after each turn; nothing is written
 writes   the demo agent, which writes to its graph in each of 8 turns, not watched; its ratio is to itself
 + watch  the same, photographed after each turn; its ratio is to writes
 redact   one entry of the journal without secrets, searched for them; the first one builds the search
-look     one snapshot of an embedded graph, by its nodes: when nothing was written, and after one write";
+look     one snapshot of an embedded graph, by its nodes: when nothing was written, and after one write
+trajectory  recorded tool calls compared with the expected ones, on one core; every tenth case differs and is explained";
 
 /// Rounds of each row; the medians are shown.
 const ROUNDS: usize = 3;
@@ -66,6 +69,7 @@ fn main() {
         }
         ["quick"] => table(&[200]),
         ["redact"] => redact::table(),
+        ["trajectory"] => trajectory::table(),
         _ => table(&[200, 2000]),
     }
 }
@@ -82,6 +86,7 @@ fn table(sizes: &[usize]) {
         }
     }
     look::table();
+    trajectory::table();
     redact::table();
     let server = served::Server::start(Duration::from_millis(200));
     // Opening, eight turns, seven lines of the persona between them, a verdict: one after the other.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::config::{Order, TrajectoryConfig, TrajectoryDialect};
+use super::config::{CallOrder, TrajectoryConfig, TrajectoryDialect};
 use super::equality::python;
 use super::expected::ExpectedCall;
 use crate::evidence::ToolUse;
@@ -11,24 +11,24 @@ use crate::evidence::ToolUse;
 ///
 /// # Errors
 /// It is none of them.
-pub fn match_type(value: &Value) -> Result<Order, String> {
+pub fn match_type(value: &Value) -> Result<CallOrder, String> {
     let known = "match_type must be EXACT, IN_ORDER or ANY_ORDER (0, 1 or 2)";
     let number = value.as_i64();
     let name = value.as_str().map(|text| text.trim().to_uppercase().replace([' ', '-'], "_"));
     match (number, name.as_deref()) {
-        (Some(0), _) | (_, Some("EXACT")) => Ok(Order::Exact),
-        (Some(1), _) | (_, Some("IN_ORDER")) => Ok(Order::InOrder),
-        (Some(2), _) | (_, Some("ANY_ORDER")) => Ok(Order::AnyOrder),
+        (Some(0), _) | (_, Some("EXACT")) => Ok(CallOrder::Exact),
+        (Some(1), _) | (_, Some("IN_ORDER")) => Ok(CallOrder::InOrder),
+        (Some(2), _) | (_, Some("ANY_ORDER")) => Ok(CallOrder::AnyOrder),
         _ => Err(format!("{known}, not {value}")),
     }
 }
 
 /// The name that ADK gives an order.
-pub fn match_type_name(order: Order) -> &'static str {
+pub fn match_type_name(order: CallOrder) -> &'static str {
     match order {
-        Order::Exact => "EXACT",
-        Order::InOrder => "IN_ORDER",
-        Order::AnyOrder | Order::Goals => "ANY_ORDER",
+        CallOrder::Exact => "EXACT",
+        CallOrder::InOrder => "IN_ORDER",
+        CallOrder::AnyOrder | CallOrder::Goals => "ANY_ORDER",
     }
 }
 
@@ -47,7 +47,7 @@ pub fn from_criterion(criterion: &Value, strict: bool) -> Result<TrajectoryConfi
     Ok(TrajectoryConfig {
         dialect: TrajectoryDialect::Adk,
         strict,
-        order: Some(order.unwrap_or(Order::Exact)),
+        order: Some(order.unwrap_or(CallOrder::Exact)),
         arguments: Some(!ignores),
         ..TrajectoryConfig::default()
     })

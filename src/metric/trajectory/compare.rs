@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::align::Pairs;
 use super::call::{CallComparer, Verdict, Wanted};
-use super::config::{Count, Order};
+use super::config::{CallCount, CallOrder};
 use super::expected::ExpectedCall;
 use super::explain::{self, Row};
 use super::figures::{TrajectoryFigures, figures};
@@ -184,7 +184,7 @@ impl Session<'_> {
                 Row::Near { expected: wanted, actual: made, differences }
             }
         };
-        let may_have_extra = self.matcher.count == Count::Subset;
+        let may_have_extra = self.matcher.count == CallCount::Subset;
         let rows = explain::rows(expected, actual, pairs, may_have_extra, row);
         explain::block(&self.headline(same), &rows, self.input.expected, self.input.actual, &self.notes(same))
     }
@@ -193,10 +193,10 @@ impl Session<'_> {
         let (expected, actual) = (self.wanted.len(), self.input.actual.len());
         let found = same.iter().flatten().count();
         match self.matcher.count {
-            Count::Equal if expected != actual => {
+            CallCount::Equal if expected != actual => {
                 format!("the number of calls differs: {actual} made, {expected} expected; {found} of them as expected")
             }
-            _ if expected > actual && self.matcher.order != Order::Goals => {
+            _ if expected > actual && self.matcher.order != CallOrder::Goals => {
                 format!("too few calls: {actual} made, {expected} expected; {found} of them as expected")
             }
             _ if found == expected && expected > 0 => {
@@ -204,8 +204,8 @@ impl Session<'_> {
             }
             _ => {
                 let order = match self.matcher.order {
-                    Order::Exact | Order::InOrder => " in this order",
-                    Order::AnyOrder | Order::Goals => "",
+                    CallOrder::Exact | CallOrder::InOrder => " in this order",
+                    CallOrder::AnyOrder | CallOrder::Goals => "",
                 };
                 format!("{found} of {expected} expected calls were made{order}")
             }
@@ -214,7 +214,7 @@ impl Session<'_> {
 
     /// The edges of the graph that do not hold, and the messages that did not come.
     fn notes(&self, same: &Pairs) -> Vec<String> {
-        if self.matcher.order != Order::Goals {
+        if self.matcher.order != CallOrder::Goals {
             return Vec::new();
         }
         let calls = self.wanted.len();

@@ -25,10 +25,10 @@ pub struct TrajectoryConfig {
     pub threshold: Option<Score>,
     /// The order in which the expected calls must have been made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<Order>,
+    pub order: Option<CallOrder>,
     /// Whether calls that nobody expects are a fault.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<Count>,
+    pub count: Option<CallCount>,
     /// Whether upper and lower case are the same in arguments and results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case_insensitive: Option<bool>,
@@ -117,7 +117,7 @@ pub enum TrajectoryDialect {
 /// The order in which the expected calls must have been made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Order {
+pub enum CallOrder {
     /// Call by call, with nothing between.
     Exact,
     /// One after the other; others may come between where `count` is `subset`.
@@ -131,7 +131,7 @@ pub enum Order {
 /// Whether calls that nobody expects are a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Count {
+pub enum CallCount {
     /// They are.
     Equal,
     /// They are not.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::align::Pairs;
 use super::call::Verdict;
 use super::compare::Session;
-use super::config::{Order, TrajectoryDialect, TrajectoryFigure};
+use super::config::{CallOrder, TrajectoryDialect, TrajectoryFigure};
 use super::equality::Equality;
 use super::{adk, watsonx};
 
@@ -75,7 +75,7 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
     let config = session.matcher.config();
     let is_watsonx = session.matcher.mode.equality == Equality::Watsonx;
     let (expected, made) = (input.expected.len(), input.actual.len());
-    let same = match is_watsonx && session.matcher.order == Order::Goals {
+    let same = match is_watsonx && session.matcher.order == CallOrder::Goals {
         // Their counts do not ask for the order.
         true => &session.first_free(&mut |wanted, made| session.verdict(wanted, made) == Verdict::Same).0,
         false => same,
@@ -104,7 +104,7 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
     let (others, reached_others) = input.others;
     let goals = expected + input.messages.len() + others;
     let reached = correct + reached_messages.count() + reached_others;
-    let has_goals = input.goals.is_some() || session.matcher.order == Order::Goals;
+    let has_goals = input.goals.is_some() || session.matcher.order == CallOrder::Goals;
     let completion = if goals == 0 { 1.0 } else { reached as f64 / goals as f64 };
     let completion = match config.strict {
         true => watsonx::rounded(completion, 2),

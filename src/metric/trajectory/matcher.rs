@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::compiled::{Compiled, PathRules};
-use super::config::{Count, Order, ToolRules, TrajectoryConfig, TrajectoryDialect};
+use super::config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect};
 use super::equality::{Equality, Mode};
 use super::expected::ExpectedCall;
 
@@ -25,8 +25,8 @@ fn wrong(place: impl Into<String>) -> impl FnOnce(String) -> TrajectoryConfigErr
 #[derive(Debug, Clone)]
 pub struct TrajectoryMatcher {
     pub(super) config: TrajectoryConfig,
-    pub(super) order: Order,
-    pub(super) count: Count,
+    pub(super) order: CallOrder,
+    pub(super) count: CallCount,
     pub(super) mode: Mode,
     pub(super) arguments: bool,
     pub(super) results: bool,
@@ -78,16 +78,16 @@ impl TrajectoryMatcher {
         let (dialect, strict) = (config.dialect, config.strict);
         let is_trpc = matches!(dialect, Trpc | TrpcSeed);
         let order = config.order.unwrap_or(match dialect {
-            Native | Adk => Order::Exact,
-            TrpcSeed => Order::InOrder,
-            Trpc => Order::AnyOrder,
-            Watsonx => Order::Goals,
+            Native | Adk => CallOrder::Exact,
+            TrpcSeed => CallOrder::InOrder,
+            Trpc => CallOrder::AnyOrder,
+            Watsonx => CallOrder::Goals,
         });
         let count = config.count.unwrap_or(match (dialect, order) {
-            (_, Order::Exact) | (Trpc | TrpcSeed, _) => Count::Equal,
-            _ => Count::Subset,
+            (_, CallOrder::Exact) | (Trpc | TrpcSeed, _) => CallCount::Equal,
+            _ => CallCount::Subset,
         });
-        if order == Order::Exact && count == Count::Subset {
+        if order == CallOrder::Exact && count == CallCount::Subset {
             let why = "`order: exact` allows no other calls; use `order: inOrder` with `count: subset`";
             return Err(wrong("count")(why.to_owned()));
         }
@@ -129,7 +129,7 @@ impl TrajectoryMatcher {
             absent_is_null: is_trpc,
             empty_is_null: !strict,
             has_ignore_word: is_watsonx,
-            sorts: strict && dialect == TrpcSeed && order == Order::AnyOrder,
+            sorts: strict && dialect == TrpcSeed && order == CallOrder::AnyOrder,
             paths: paths.map_err(|(path, why)| wrong(format!("args.{path}"))(why))?,
             tools: config.tools.iter().map(tool).collect::<Result<_, TrajectoryConfigError>>()?,
             default_rules: default_rules.map(|it| CompiledTool::new(it, lenient, "defaultRules")).transpose()?,
@@ -143,12 +143,12 @@ impl TrajectoryMatcher {
     }
 
     /// The order that holds.
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> CallOrder {
         self.order
     }
 
     /// Whether the count of calls matters.
-    pub fn count(&self) -> Count {
+    pub fn count(&self) -> CallCount {
         self.count
     }
 

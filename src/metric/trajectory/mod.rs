@@ -27,7 +27,7 @@ pub mod watsonx;
 mod wratio;
 
 pub use compare::{FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput};
-pub use config::{Count, Order, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
+pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
 pub use date::Moment;
 pub use expected::{Expectation, ExpectedCall, ExpectedMessage};
 pub use figures::TrajectoryFigures;

@@ -3,7 +3,7 @@
 use super::align::{self, Pairs};
 use super::call::{Credit, Verdict};
 use super::compare::Session;
-use super::config::{Count, Order};
+use super::config::{CallCount, CallOrder};
 use super::equality::Equality;
 use super::expected::ExpectedCall;
 use super::goals::{self, GoalGraph, Node};
@@ -34,16 +34,16 @@ impl Session<'_> {
             Verdict::Differs => false,
             Verdict::Unknown => unknown,
         };
-        if self.matcher.count == Count::Equal && expected != actual {
+        if self.matcher.count == CallCount::Equal && expected != actual {
             return None;
         }
         match self.matcher.order {
-            Order::AnyOrder if self.matcher.sorts => self.sorted(&mut edge),
-            Order::Exact | Order::InOrder => align::subsequence(expected, actual, &mut edge),
-            Order::AnyOrder => {
+            CallOrder::AnyOrder if self.matcher.sorts => self.sorted(&mut edge),
+            CallOrder::Exact | CallOrder::InOrder => align::subsequence(expected, actual, &mut edge),
+            CallOrder::AnyOrder => {
                 Some(align::any_order(expected, actual, &mut edge)).filter(|pairs| pairs.iter().all(Option::is_some))
             }
-            Order::Goals => self.journey(&mut edge, unknown),
+            CallOrder::Goals => self.journey(&mut edge, unknown),
         }
     }
 
@@ -148,7 +148,7 @@ impl Session<'_> {
         /// Beyond this many pairs only those that are the same are looked for.
         const MOST: usize = 250_000;
         let (expected, actual) = (self.wanted.len(), self.input.actual.len());
-        let is_in_order = matches!(self.matcher.order, Order::Exact | Order::InOrder);
+        let is_in_order = matches!(self.matcher.order, CallOrder::Exact | CallOrder::InOrder);
         let mut edge = |wanted: usize, made: usize| self.verdict(wanted, made) == Verdict::Same;
         if expected * actual > MOST {
             return align::any_order(expected, actual, &mut edge);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::config::{Count, Order, ToolRules, TrajectoryConfig, TrajectoryDialect};
+use super::config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect};
 use super::rule::{LengthRule, Paths, Rule, RuleKind, RuleOptions};
 use crate::evidence::ToolUse;
 
@@ -33,8 +33,8 @@ pub fn from_criterion(criterion: &Value, is_seed_era: bool, strict: bool) -> Res
     Ok(TrajectoryConfig {
         dialect: if is_seed_era { TrajectoryDialect::TrpcSeed } else { TrajectoryDialect::Trpc },
         strict,
-        order: Some(if is_ordered { Order::InOrder } else { Order::AnyOrder }),
-        count: Some(if subset { Count::Subset } else { Count::Equal }),
+        order: Some(if is_ordered { CallOrder::InOrder } else { CallOrder::AnyOrder }),
+        count: Some(if subset { CallCount::Subset } else { CallCount::Equal }),
         tools,
         default_rules: default.map(rules).transpose()?,
         ..TrajectoryConfig::default()
