@@ -1,7 +1,5 @@
 //! What it costs to compare recorded calls with expected ones.
 
-use std::time::Instant;
-
 use eval_job::evidence::ToolUse;
 use eval_job::metric::trajectory::{
     CallOrder, ExpectedCall, GoalGraph, LettersOnly, TrajectoryConfig, TrajectoryDialect, TrajectoryInput,
@@ -31,18 +29,19 @@ pub fn table() {
         let (mut reading, mut comparing, mut matched) = (0.0, 0.0, 0);
         for _ in 0..CASES / AT_ONCE {
             for (expected, recorded) in &cases {
-                let started = Instant::now();
+                let started = crate::cpu_ms();
                 let actual: Vec<ToolUse> = serde_json::from_str(recorded).unwrap();
-                reading += started.elapsed().as_secs_f64();
-                let started = Instant::now();
+                let read = crate::cpu_ms();
+                reading += read - started;
                 let goals = (order == CallOrder::Goals).then_some(&goals);
                 let input = TrajectoryInput { expected, actual: &actual, goals, ..TrajectoryInput::default() };
                 let trajectory = matcher.compare(input, &LettersOnly).unwrap();
                 matched += usize::from(trajectory.is_match == Some(true));
-                comparing += started.elapsed().as_secs_f64();
+                comparing += crate::cpu_ms() - read;
             }
         }
         assert_eq!(matched, CASES / 10 * 9);
+        let (comparing, reading) = (comparing / 1e3, reading / 1e3);
         println!(
             "trajectory {name:<9} {CASES} cases of {CALLS} calls: {comparing:.2} s, and {reading:.2} s to read them"
         );

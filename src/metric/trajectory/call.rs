@@ -1,9 +1,11 @@
 //! Compares one actual call with one expected call.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use super::compiled::{Layers, PathRules, STRICT};
-use super::equality::{Equality, Mode, texts};
+use super::equality::{Equality, Mode};
 use super::expected::ExpectedCall;
 use super::fuzzy::{FuzzyAnswers, FuzzyPair, decide};
 use super::matcher::{CompiledTool, TrajectoryMatcher};
@@ -58,6 +60,8 @@ pub(super) struct CallComparer<'a> {
     pub(super) matcher: &'a TrajectoryMatcher,
     pub(super) answers: &'a dyn FuzzyAnswers,
     pub(super) names_decide: bool,
+    /// Whether a text was left to others.
+    pub(super) has_fuzzy: Cell<bool>,
 }
 
 impl CallComparer<'_> {
@@ -71,6 +75,9 @@ impl CallComparer<'_> {
             return Verdict::Differs;
         }
         let mut verdict = Verdict::Same;
+        if !comparison.fuzzy.is_empty() {
+            self.has_fuzzy.set(true);
+        }
         for (_, pair) in &comparison.fuzzy {
             match self.decide(pair).same {
                 Some(true) => {}
@@ -255,18 +262,16 @@ impl CallComparer<'_> {
             }
             credit.checked += 1;
             let Some(actual) = actual.get(key) else { continue };
-            let mut comparison = self.comparison(layers, false).at_path(key);
+            let mut comparison = self.comparison(layers, false);
+            if !layers.are_empty() {
+                comparison = comparison.at_path(key);
+            }
             let same = comparison.value(rule, &matcher.mode, expected, actual);
             let alike = |(_, pair): &(String, FuzzyPair)| self.decide(pair).same == Some(true);
             credit.matched += usize::from(same && comparison.fuzzy.iter().all(alike));
         }
         credit.extra = actual.keys().filter(|key| !expected.contains_key(*key) && !layers.may_differ(key)).count();
         Some(credit)
-    }
-
-    /// Whether they are calls of the same tool.
-    pub(super) fn is_same_tool(&self, wanted: &ExpectedCall, made: &ToolUse) -> bool {
-        texts(false, wanted.tool.trim(), made.tool.trim())
     }
 }
 

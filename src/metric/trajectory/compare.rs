@@ -1,6 +1,6 @@
 //! Expected calls against actual ones: whether they match, by which pairs, and what differed.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use super::align::Pairs;
 use super::call::{CallComparer, Verdict, Wanted};
@@ -119,7 +119,12 @@ impl TrajectoryMatcher {
             matcher: self,
             input,
             wanted: input.expected.iter().map(wanted).collect::<Result<_, _>>()?,
-            comparer: CallComparer { matcher: self, answers, names_decide: self.names_decide() },
+            comparer: CallComparer {
+                matcher: self,
+                answers,
+                names_decide: self.names_decide(),
+                has_fuzzy: Cell::new(false),
+            },
             known: RefCell::new(vec![None; input.expected.len() * input.actual.len()]),
         })
     }
@@ -145,7 +150,9 @@ impl Session<'_> {
         let same = self.matched(&pairs);
         let figures = figures(self, &pairs, &same, is_match);
         let explanation = (is_match != Some(true)).then(|| self.explanation(&pairs, &same));
-        let decided = same.iter().enumerate().filter_map(|(wanted, made)| Some((wanted, (*made)?)));
+        let has_fuzzy = self.comparer.has_fuzzy.get();
+        let decided =
+            same.iter().enumerate().filter(|_| has_fuzzy).filter_map(|(wanted, made)| Some((wanted, (*made)?)));
         let decisions =
             decided.flat_map(|(wanted, made)| self.comparer.decisions(&self.wanted[wanted], &self.input.actual[made]));
         Trajectory { is_match, missing, decisions: decisions.collect(), pairs: same, figures, explanation }

@@ -85,7 +85,8 @@ impl Compiled {
                 _ => {}
             }
         }
-        let schema = options.schema.as_ref().map(|schema| CompiledSchema::new(schema).map(|it| SharedSchema(Arc::new(it))));
+        let schema =
+            options.schema.as_ref().map(|schema| CompiledSchema::new(schema).map(|it| SharedSchema(Arc::new(it))));
         let schema = schema.transpose().map_err(|why| why.to_string())?;
         let is_condition = schema.is_some() || options.length.is_some() || options.valid;
         let compares = options.rule.is_some() || only.is_some() || ignore.is_some() || options.number.is_some();

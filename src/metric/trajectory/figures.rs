@@ -81,13 +81,13 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
         false => same,
     };
     let correct = same.iter().flatten().count();
-    let is_expected =
-        |made: &usize| input.expected.iter().any(|it| session.comparer.is_same_tool(it, &input.actual[*made]));
+    let wanted: BTreeSet<&str> = input.expected.iter().map(|it| it.tool.trim()).collect();
+    let is_expected = |made: &usize| wanted.contains(input.actual[*made].tool.trim());
     let relevant: Vec<usize> = (0..made).filter(is_expected).collect();
-    let correct_calls: BTreeSet<usize> = same.iter().flatten().copied().collect();
-    let called: BTreeSet<&str> = relevant.iter().map(|made| input.actual[*made].tool.as_str()).collect();
-    let wanted: BTreeSet<&str> = input.expected.iter().map(|it| it.tool.as_str()).collect();
-    let is_routing = |tool: &str| config.agents.contains_key(watsonx::agent_of(tool));
+    let mut is_correct = vec![false; made];
+    same.iter().flatten().for_each(|made| is_correct[*made] = true);
+    let called: BTreeSet<&str> = relevant.iter().map(|made| input.actual[*made].tool.trim()).collect();
+    let is_routing = |tool: &str| !config.agents.is_empty() && config.agents.contains_key(watsonx::agent_of(tool));
     let routing = input.actual.iter().filter(|it| is_routing(&it.tool)).count();
     // Calls of other agents are no tool calls, unless they are expected themselves.
     let unexpected_routing = (0..made).filter(|at| is_routing(&input.actual[*at].tool) && !is_expected(at)).count();
@@ -115,7 +115,7 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
         total,
         correct,
         relevant: relevant.len(),
-        incorrect_parameters: relevant.iter().filter(|made| !correct_calls.contains(made)).count(),
+        incorrect_parameters: relevant.iter().filter(|made| !is_correct[**made]).count(),
         missed: wanted.difference(&called).count(),
         routing,
         is_match: is_match.map(one),
@@ -125,9 +125,9 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
         single_tool_use: config.single_tool.as_ref().map(|tool| one(input.actual.iter().any(|it| it.tool == *tool))),
         parameter_match: match config.strict && config.dialect == TrajectoryDialect::Adk {
             true => adk::parameter_match(input.expected, input.actual),
-            false => parameter_match(session, pairs),
+            false => parameter_match(session, pairs, same),
         },
-        parameter_f1: if is_watsonx { watsonx::parameter_f1(session) } else { parameter_f1(session, pairs) },
+        parameter_f1: if is_watsonx { watsonx::parameter_f1(session) } else { parameter_f1(session, pairs, same) },
         routing_f1: routing_f1(session),
         journey_success: (has_goals).then_some(is_match).flatten().map(|holds| one(holds && reached_others == others)),
         journey_completion: knows_messages.then_some(completion),
@@ -152,7 +152,10 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// The part of its arguments that each expected call had, on average; 0 where it was not made at all.
-fn parameter_match(session: &Session<'_>, pairs: &Pairs) -> Option<f64> {
+fn parameter_match(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option<f64> {
+    if !pairs.is_empty() && same.iter().all(Option::is_some) {
+        return Some(1.0);
+    }
     let part = |(wanted, made): (usize, &Option<usize>)| {
         made.and_then(|made| session.credit(wanted, made)).map_or(0.0, |credit| credit.part())
     };
@@ -160,8 +163,15 @@ fn parameter_match(session: &Session<'_>, pairs: &Pairs) -> Option<f64> {
 }
 
 /// F1 of the arguments of each expected call that has some, on average; 0 where it was not made at all.
-fn parameter_f1(session: &Session<'_>, pairs: &Pairs) -> Option<f64> {
+fn parameter_f1(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option<f64> {
+    let matcher = session.matcher;
+    let has_all = matcher.arguments && !matcher.mode.extra && matcher.has_no_rules();
     let f1 = |(wanted, made): (usize, &Option<usize>)| match made {
+        // All are as expected, and there are no others.
+        Some(_) if has_all && same[wanted].is_some() && session.wanted[wanted].rules.is_none() => {
+            let args = session.wanted[wanted].call.args.as_ref()?.as_object()?;
+            (!args.is_empty()).then_some(1.0)
+        }
         Some(made) => session.credit(wanted, *made)?.f1(),
         None => session.wanted[wanted].call.args.is_some().then_some(0.0),
     };

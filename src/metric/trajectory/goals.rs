@@ -160,22 +160,25 @@ pub(super) fn in_order(nodes: &[Node], slots: usize) -> Option<Pairs> {
             let mut tried: Vec<usize> = Vec::new();
             for node in may.iter().copied().filter(|node| !nodes[*node].shares) {
                 let is_alike = |other: &usize| {
-                    nodes[*other].slots == nodes[node].slots
-                        && nodes[*other].before == nodes[node].before
-                        && leads_alike(nodes, *other, node)
+                    let (a, b) = (&nodes[*other], &nodes[node]);
+                    a.slots == b.slots && a.before == b.before && leads_alike(nodes, *other, node)
                 };
-                if !ready(&set, node) || tried.iter().any(is_alike) {
-                    continue;
+                if ready(&set, node) && !tried.iter().any(is_alike) {
+                    tried.push(node);
                 }
-                tried.push(node);
+            }
+            let last = tried.pop();
+            for node in tried {
                 let (mut set, mut pairs) = (set.clone(), pairs.clone());
                 set[node / 64] |= 1 << (node % 64);
                 pairs[node] = Some(slot);
                 next.entry(set).or_insert(pairs);
             }
-            if tried.is_empty() {
-                next.entry(set).or_insert(pairs);
+            if let Some(node) = last {
+                set[node / 64] |= 1 << (node % 64);
+                pairs[node] = Some(slot);
             }
+            next.entry(set).or_insert(pairs);
         }
         states = next.into_iter().collect();
         if states.len() > MOST_STATES {

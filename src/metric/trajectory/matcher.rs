@@ -179,6 +179,11 @@ impl TrajectoryMatcher {
         self.tools.get(actual).or_else(|| self.tools.get(expected)).or(self.default_rules.as_ref())
     }
 
+    /// Whether no tool and no path has a rule.
+    pub(super) fn has_no_rules(&self) -> bool {
+        self.tools.is_empty() && self.default_rules.is_none() && self.config.args.is_empty()
+    }
+
     /// Whether a name alone tells that two calls differ.
     pub(super) fn names_decide(&self) -> bool {
         let has_own = |tool: &CompiledTool| tool.name.is_some();

@@ -55,7 +55,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
 
 pub(super) fn index_of(names: &[&str], token: &str) -> Option<u32> {
     let is_name = |name: &&str| token == *name || token == &name[..3] || (*name == "september" && token == "sept");
-    names.iter().position(|name| is_name(name)).map(|at| at as u32)
+    names.iter().position(is_name).map(|at| at as u32)
 }
 
 pub(super) fn month(token: &str) -> Option<u32> {

@@ -192,14 +192,20 @@ impl<'a> Comparison<'a> {
         let below = |key: &str| ignore.and_then(|tree| tree.keys.get(key));
         let mut same = true;
         let inherited = rule.inherited();
+        // Most keys are where they are expected: look there first.
+        let mut beside = made.iter();
         for (key, expected) in wanted {
+            let found = match beside.next() {
+                Some((next, actual)) if next == key => Some(actual),
+                _ => made.get(key),
+            };
             if below(key).is_some_and(|tree| tree.is_whole) {
                 continue;
             }
             let holds = self.within(key, |it| {
                 let of_parent = it.layers.of_parent(&it.path).map(Compiled::of);
                 let rule = it.layers.exact(&it.path).or(of_parent.as_ref()).unwrap_or(&inherited);
-                match made.get(key) {
+                match found {
                     Some(actual) => match (below(key), rule.ignore.is_none() && rule.only.is_none()) {
                         (Some(tree), true) if rule.kind == RuleKind::Strict => {
                             it.equal(rule, Some(tree), mode, expected, actual)

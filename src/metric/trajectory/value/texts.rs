@@ -14,12 +14,12 @@ impl Comparison<'_> {
     /// The condition beside the comparison that does not hold.
     pub(super) fn broken_condition(&self, rule: &Compiled, actual: &Value) -> Option<String> {
         let mut document = None;
-        if rule.valid {
-            if let Some(text) = actual.as_str() {
-                match serde_json::from_str::<Value>(text) {
-                    Ok(value) => document = Some(value),
-                    Err(error) => return Some(format!("the text is no JSON document: {error}")),
-                }
+        if rule.valid
+            && let Some(text) = actual.as_str()
+        {
+            match serde_json::from_str::<Value>(text) {
+                Ok(value) => document = Some(value),
+                Err(error) => return Some(format!("the text is no JSON document: {error}")),
             }
         }
         if let Some(length) = rule.length {
