@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::eval_job;
 use crate::house::root;
 use crate::servers::http::{Reply, Request, Server};
+use crate::servers::websocket::{Do, Peer};
 use crate::servers::{agent, model};
 
 const TARGETS: [&str; 11] =
@@ -131,14 +132,17 @@ class Agent(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Agent).serve_forever()
 "#;
 
-#[test]
-fn the_job_of_every_other_target_says_hello_and_runs_too() {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_job_of_every_other_target_says_hello_and_runs_too() {
     let server = Server::start(any_agent);
-    for target in ["a2a", "trpc", "watsonx", "responses", "adk", "http", "start"] {
+    let says = Do::Send(r#"{"text": "I know one service at least, and your home town: Lyon."}"#.to_owned());
+    let socket = Peer::start(Vec::new(), vec![vec![says]]).await;
+    for target in ["a2a", "trpc", "watsonx", "responses", "adk", "http", "websocket", "start"] {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(init(folder.path(), &["--target", target]).status.code(), Some(0));
         let own = job(folder.path());
         let changed: Vec<String> = own
+            .replace("ws://localhost:8080", &socket.url)
             .split("http://localhost:")
             .enumerate()
             .map(|(place, part)| match place {
@@ -146,7 +150,7 @@ fn the_job_of_every_other_target_says_hello_and_runs_too() {
                 _ => format!("{}{}", server.address, part.trim_start_matches(|c: char| c.is_ascii_digit())),
             })
             .collect();
-        assert!(changed.len() > 1 || target == "start", "{target}");
+        assert_ne!(changed.concat() == own, target != "start", "{target}");
         std::fs::write(folder.path().join("data/eval/agent.yml"), changed.concat()).unwrap();
         std::fs::write(folder.path().join("my_agent.py"), MY_AGENT).unwrap();
         let done = |arguments: &[&str]| {

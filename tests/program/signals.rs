@@ -209,3 +209,55 @@ fn whoever_interrupts_it_is_told_where_everything_is_kept() {
     assert!(folder.path().join("out/b.tokens.json").exists());
     assert!(words.contains("show what there is: eval-job show "), "{words}");
 }
+
+/// Whatever it waits for: the status, where everything is kept, and every finished turn.
+#[test]
+fn one_signal_ends_it_in_each_phase_and_loses_nothing() {
+    // Who says nothing, the entry after which it is waited for, and how many turns are finished by then.
+    for (silent, entry, turns) in [
+        ("sessions", "trialStarted", 0),
+        ("messages", "userSaid", 0),
+        ("judge", "conversationEnded", 3),
+        ("persona", "turnFinished", 1),
+    ] {
+        let server = Server::start(move |request| {
+            let is_judge = request.body.contains("<transcript>");
+            match request.path.rsplit('/').next() {
+                Some(path) if path == silent => Reply::Silence,
+                Some("completions") if (silent == "judge") == is_judge => Reply::Silence,
+                _ => {
+                    let message = json!({"content": "Certainly.", "role": "assistant"});
+                    Reply::Json(200, json!({"sessionId": "s", "message": message, "events": []}))
+                }
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let model = format!("{{model: {{name: openai/x, baseUrl: '{}/v1'}}}}", server.address);
+        let (evaluator, scorer) = match silent {
+            "persona" => (model.as_str(), "{model: scripted}"),
+            "judge" => ("{script: [one, two]}", model.as_str()),
+            _ => ("{script: [one, two]}", "{model: scripted}"),
+        };
+        let job = format!(
+            "evaluator: {evaluator}\nscorer: {scorer}\nfacts: []\ntarget: {{user: u, chatbot: c, embabel: {{baseUrl: '{}'}}}}\n\
+             tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n",
+            server.address
+        );
+        std::fs::write(folder.path().join("job.yml"), job).unwrap();
+        let mut command = eval_job(folder.path());
+        command.args(["run", "job.yml", "-o", "out.json"]).env("OPENAI_API_KEY", "sk-test");
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        await_entries(folder.path(), &format!("\"{entry}\""), 1);
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let mut words = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{silent}: {words}");
+        let kept = if turns == 1 { "1 finished turn".to_owned() } else { format!("{turns} finished turns") };
+        assert!(words.contains(&format!("interrupted: {kept} kept in runs/")), "{silent}: {words}");
+        assert!(words.contains("show what there is: eval-job show "), "{silent}: {words}");
+        let last = last_entry(folder.path());
+        assert_eq!((&last["kind"], &last["interrupted"]), (&json!("runFinished"), &json!(true)), "{silent}");
+        let written = std::fs::read_to_string(folder.path().join("out.json")).unwrap();
+        assert_eq!(written.matches("\"agent\": \"Certainly.\"").count(), turns, "{silent}: {written}");
+    }
+}
