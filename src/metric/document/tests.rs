@@ -147,6 +147,8 @@ fn xml_is_well_formed_with_one_root() {
         "<!-- c --><root/>",
         "\n<?xml version=\"1.0\"?><root xmlns:h=\"urn:test\"><h:child /></root>\n",
         "<!DOCTYPE r [<!ENTITY e \"x\">]><r>&e;&amp;&#65;</r>",
+        "<x:a/>",
+        "<?xml version='1.0'?> <!-- <z> --> <!DOCTYPE x:a [<!ENTITY e \"x\">]>\n<x:a y:b='1'><z:c/>&e;</x:a>",
     ] {
         assert!(measure_xml(reply).is_full(), "{reply} {}", measure_xml(reply).why);
     }
@@ -164,6 +166,9 @@ fn xml_is_well_formed_with_one_root() {
     ] {
         assert!(!measure_xml(reply).is_full(), "{reply}");
     }
+    assert!(!measure_xml("<x:a></y:a>").is_full() && !measure_xml("<x:a><b></x:a>").is_full());
+    let many: String = (0..60).map(|number| format!("<p{number}:a/>")).collect();
+    assert!(measure_xml(&format!("<r>{many}</r>")).why.starts_with("the reply has more than 50 prefixes"));
     assert_eq!(
         measure_xml("<a><b></a>").why,
         "the reply is no well-formed XML document: expected 'b' tag, not 'a' at 1:7\n  actual: \"<a><b></a>\""

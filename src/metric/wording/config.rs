@@ -4,7 +4,7 @@ use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::TextMeasure;
+use super::{TextMeasure, re2};
 use crate::metric::measured::{MeasureProblem, problem};
 
 /// Whether a reply is, contains or matches a text, and how long it is.
@@ -23,7 +23,8 @@ pub struct TextConfig {
     /// How long the reply must be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<LengthConfig>,
-    /// Answers as trpc-agent-go does: with `caseInsensitive`, the pattern itself is put into lower case, `\D` too.
+    /// Answers as trpc-agent-go does: with `caseInsensitive`, the pattern itself is put into lower case, `\D` too; and `\w` and
+    /// the like know English only.
     pub strict: bool,
 }
 
@@ -38,8 +39,11 @@ impl TextConfig {
 
     /// The expected text as a pattern.
     pub(super) fn pattern(&self, pattern: &str) -> Result<Regex, MeasureProblem> {
-        let lowered = (self.case_insensitive && self.strict).then(|| pattern.to_lowercase());
-        let pattern = lowered.as_deref().unwrap_or(pattern);
+        let strict = self.strict.then(|| {
+            let cased = if self.case_insensitive { pattern.to_lowercase() } else { pattern.to_owned() };
+            re2::with_ascii_classes(&cased)
+        });
+        let pattern = strict.as_deref().unwrap_or(pattern);
         let built = RegexBuilder::new(pattern).case_insensitive(self.case_insensitive && !self.strict).build();
         built.map_err(|why| MeasureProblem(format!("`{pattern}` is no regular expression: {why}")))
     }

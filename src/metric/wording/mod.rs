@@ -1,6 +1,7 @@
 //! A reply's wording: whether it is, contains or matches a text, which keywords it has, how long it is.
 
 mod config;
+mod re2;
 pub mod trpc;
 
 pub use config::{KeywordsConfig, KeywordsNeed, LengthConfig, TextConfig, TextMatch};
