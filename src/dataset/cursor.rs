@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 pub(super) use super::fields::Fields;
 use super::findings::Findings;
 use super::json::{JsonContent, JsonNode};
+use crate::text::nearest;
 
 /// How the keys of a system may be spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,9 +90,16 @@ impl<'a> Cursor<'a> {
         self.findings.warn(self.node.start, self.node.end, message.as_ref(), None);
     }
 
-    /// The line and the column of the value.
-    pub(super) fn place(self) -> (usize, usize) {
-        self.findings.place(self.node.start)
+    /// The line of the value, from 1.
+    pub(super) fn line(self) -> usize {
+        self.findings.line(self.node.start)
+    }
+
+    /// The name of those that is nearest to a wrong one, as long as errors are shown.
+    pub(super) fn nearest<'n>(self, wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        // Names of a letter or two are all near to each other.
+        let is_short = wrong.chars().count() < 3;
+        if is_short || self.findings.is_full() { None } else { nearest(wrong, known) }
     }
 
     fn wants(self, expected: &str) {

@@ -55,10 +55,14 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The line and the column of a byte, from 1.
-    pub(super) fn place(&self, byte: usize) -> (usize, usize) {
-        let span = self.lines.at(byte);
-        (span.line, span.column)
+    /// The line of a byte, from 1.
+    pub(super) fn line(&self, byte: usize) -> usize {
+        self.lines.line_of(byte)
+    }
+
+    /// Whether there are as many errors as are shown: nobody needs a suggestion for the next one.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.borrow().list.len() >= MOST
     }
 
     /// The warnings, or all errors.
@@ -92,6 +96,18 @@ pub(super) fn about_file(file: &str, message: impl Into<String>, help: Option<&s
     let lines = SourceLines::new("");
     problem(file, &lines, 0, 0, message.into(), help.map(str::to_owned))
 }
+
+/// A problem with a file as a whole, shown at the first line that says something.
+pub(super) fn about_text(file: &str, text: &str, message: impl Into<String>, help: Option<&str>) -> Problem {
+    let lines = SourceLines::new(text);
+    let text = lines.text();
+    let start = text.len() - text.trim_start().len();
+    let length = text[start..].find(['\n', '\r']).unwrap_or(text.len() - start);
+    problem(file, &lines, start, start + length.min(WIDEST), message.into(), help.map(str::to_owned))
+}
+
+/// As many bytes of a line are marked.
+const WIDEST: usize = 60;
 
 fn problem(
     file: &str,

@@ -1,10 +1,10 @@
 //! One file and what stands beside it → [`Dataset`].
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::adk::{self, AdkConfig};
 use super::cursor::Cursor;
-use super::findings::{Findings, about_file};
+use super::findings::{Findings, about_file, about_text};
 use super::json::JsonText;
 use super::recognise::{Recognised, look_at};
 use super::{ContextFile, Dataset, Kind, Purpose, System};
@@ -41,8 +41,9 @@ pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Pro
     let Recognised { kind, json, inner } = look_at(file_name, text)?;
     let text = inner.as_deref().unwrap_or(text);
     if let Some(message) = refusal(kind) {
-        return Err(single(about_file(
+        return Err(single(about_text(
             file_name,
+            text,
             format!("this is {}, it holds no cases", kind.name()),
             Some(message),
         )));
@@ -188,22 +189,27 @@ fn companion(file: &NamedText, expected: Kind) -> Result<JsonText, Problems> {
     }
 }
 
+/// As many warnings are told, at most.
+const MOST_WARNINGS: usize = 200;
+
 /// Cases with the same id get a number behind it, with a warning.
 fn tell_ids_apart(file_name: &str, dataset: &mut Dataset) {
-    let mut seen: HashSet<String> = HashSet::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for case in &mut dataset.cases {
-        if !seen.insert(case.id.clone()) {
-            let number = (2..).find(|number| !seen.contains(&format!("{} ({number})", case.id))).unwrap_or(2);
-            let id = format!("{} ({number})", case.id);
-            let mut warning = about_file(
-                file_name,
-                format!("a case with the id `{}` is here already; this one is `{id}`", case.id),
-                None,
-            );
-            warning.line = case.line.max(1);
-            dataset.warnings.push(warning);
-            seen.insert(id.clone());
-            case.id = id;
+        let count = counts.get(&case.id).copied().unwrap_or_default();
+        if count == 0 {
+            counts.insert(case.id.clone(), 1);
+            continue;
         }
+        let free = (count + 1..).find(|number| !counts.contains_key(&format!("{} ({number})", case.id)));
+        let number = free.unwrap_or(count + 1);
+        let id = format!("{} ({number})", case.id);
+        counts.insert(case.id.clone(), number);
+        counts.insert(id.clone(), 1);
+        if dataset.warnings.len() < MOST_WARNINGS {
+            let message = format!("a case with the id `{}` is here already; this one is `{id}`", case.id);
+            dataset.warnings.push(Problem { line: case.line.max(1), ..about_file(file_name, message, None) });
+        }
+        case.id = id;
     }
 }

@@ -1,7 +1,7 @@
 //! What a file is, by its content, never by its name.
 
 use super::Kind;
-use super::findings::{about_file, unreadable};
+use super::findings::{about_file, about_text, unreadable};
 use super::json::{self, JsonContent, JsonNode, JsonText};
 use crate::job::{Problem, Problems, SourceLines};
 
@@ -38,7 +38,7 @@ pub(super) fn look_at(file_name: &str, text: &str) -> Result<Recognised, Problem
     if !matches!(first, '{' | '[' | '"') {
         return match kind_of_plain_text(lines.text()) {
             Ok(kind) => Ok(Recognised { kind, json: None, inner: None }),
-            Err(message) => Err(unknown(about_file(file_name, message, Some(LOOKED_FOR)))),
+            Err(message) => Err(unknown(about_text(file_name, text, message, Some(LOOKED_FOR)))),
         };
     }
     let read = json::read(lines.text()).map_err(|error| unreadable(file_name, &lines, error))?;
@@ -47,15 +47,15 @@ pub(super) fn look_at(file_name: &str, text: &str) -> Result<Recognised, Problem
         let inner = inner.to_owned();
         let inner_lines = SourceLines::new(&inner);
         let read = json::read(inner_lines.text()).map_err(|error| unreadable(file_name, &inner_lines, error))?;
-        let kind = kind_of(&read.root).map_err(|help| unknown(unrecognised(file_name, help)))?;
+        let kind = kind_of(&read.root).map_err(|help| unknown(unrecognised(file_name, text, help)))?;
         return Ok(Recognised { kind, json: Some(read), inner: Some(inner) });
     }
-    let kind = kind_of(&read.root).map_err(|help| unknown(unrecognised(file_name, help)))?;
+    let kind = kind_of(&read.root).map_err(|help| unknown(unrecognised(file_name, text, help)))?;
     Ok(Recognised { kind, json: Some(read), inner: None })
 }
 
-fn unrecognised(file_name: &str, help: &str) -> Problem {
-    about_file(file_name, "this is no evaluation file that eval-job knows", Some(help))
+fn unrecognised(file_name: &str, text: &str, help: &str) -> Problem {
+    about_text(file_name, text, "this is no evaluation file that eval-job knows", Some(help))
 }
 
 /// The first character that is neither white space nor part of a comment.

@@ -63,7 +63,7 @@ pub(in crate::dataset) fn read_config(value: Cursor<'_>, file: &str) -> AdkConfi
                 let Some(mut metric) = read_metric(&entry.key, value, custom.map(|(_, custom)| custom)) else {
                     continue;
                 };
-                metric.place = Some((file.to_owned(), value.place().0));
+                metric.place = Some((file.to_owned(), value.line()));
                 config.metrics.push(metric);
             }
         }

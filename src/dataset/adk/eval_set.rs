@@ -63,7 +63,7 @@ fn read_case(value: Cursor<'_>) -> Option<DatasetCase> {
     let rubrics = read_rubrics(fields.items("rubrics"));
     let state = fields.get("final_session_state").and_then(Cursor::map).filter(|state| !state.is_empty());
     let created = fields.number("creation_timestamp");
-    let mut case = DatasetCase { id, user, session, rubrics, created, line: value.place().0, ..DatasetCase::default() };
+    let mut case = DatasetCase { id, user, session, rubrics, created, line: value.line(), ..DatasetCase::default() };
     case.expected.state = state;
     case.extra = fields.rest(UnknownKeys::Kept);
     Some(case)

@@ -11,7 +11,7 @@ use crate::dataset::model::{
 /// Reads a list of turns: one case, named after the file.
 pub(in crate::dataset) fn read_test_list(value: Cursor<'_>, name: &str) -> Dataset {
     let user = CaseUser::Lines(value.items().into_iter().filter_map(read_turn).collect());
-    let case = DatasetCase { id: name.to_owned(), user, line: value.place().0, ..DatasetCase::default() };
+    let case = DatasetCase { id: name.to_owned(), user, line: value.line(), ..DatasetCase::default() };
     Dataset { cases: vec![case], ..Dataset::new(Kind::AdkTestList, name) }
 }
 
@@ -36,7 +36,7 @@ fn read_case(value: Cursor<'_>) -> Option<DatasetCase> {
     let session: CaseSession = session.map(|session| read_session(session, false)).unwrap_or_default();
     let extra = fields.rest(UnknownKeys::Kept);
     let user = CaseUser::Lines(lines);
-    Some(DatasetCase { id, user, session, extra, line: value.place().0, ..DatasetCase::default() })
+    Some(DatasetCase { id, user, session, extra, line: value.line(), ..DatasetCase::default() })
 }
 
 fn read_turn(value: Cursor<'_>) -> Option<UserLine> {

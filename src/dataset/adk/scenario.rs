@@ -31,7 +31,7 @@ pub(in crate::dataset) fn read_scenarios(value: Cursor<'_>, name: &str) -> Datas
             continue;
         }
         let user = CaseUser::Scenario(Box::new(scenario));
-        dataset.cases.push(DatasetCase { id, user, line: value.place().0, ..DatasetCase::default() });
+        dataset.cases.push(DatasetCase { id, user, line: value.line(), ..DatasetCase::default() });
     }
     dataset.extra = fields.rest(UnknownKeys::Kept);
     dataset

@@ -48,14 +48,12 @@ pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
 
 /// Gives a result to its call: the one with its id, else the first that waits, of its name where it has one.
 pub(super) fn answer(turns: &mut [RecordedTurn], result: DatasetCall) {
-    let mut calls: Vec<&mut DatasetCall> = turns.iter_mut().flat_map(|turn| &mut turn.calls).collect();
-    let at = match &result.id {
-        Some(id) => calls.iter().rposition(|call| call.id.as_ref() == Some(id)),
-        None => {
-            calls.iter().position(|call| call.result.is_none() && (result.tool.is_empty() || call.tool == result.tool))
-        }
+    let mut calls = turns.iter_mut().flat_map(|turn| &mut turn.calls);
+    let call = match &result.id {
+        Some(id) => calls.rev().find(|call| call.id.as_ref() == Some(id)),
+        None => calls.find(|call| call.result.is_none() && (result.tool.is_empty() || call.tool == result.tool)),
     };
-    if let Some(call) = at.and_then(|at| calls.get_mut(at)) {
+    if let Some(call) = call {
         call.result = result.result;
     }
 }

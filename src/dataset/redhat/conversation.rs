@@ -13,7 +13,7 @@ use crate::dataset::model::{
 /// the agent's too was recorded.
 pub(in crate::dataset) fn read_conversation(value: Cursor<'_>, name: &str, known_users: Option<&[String]>) -> Dataset {
     let mut dataset = Dataset::new(Kind::RedhatConversation, name);
-    let mut case = DatasetCase { id: name.to_owned(), line: value.place().0, ..DatasetCase::default() };
+    let mut case = DatasetCase { id: name.to_owned(), line: value.line(), ..DatasetCase::default() };
     let Some(mut fields) = value.fields(Spelling::Exact) else { return dataset };
     if let Some(mut metadata) = fields.required("metadata").and_then(|metadata| metadata.fields(Spelling::Exact)) {
         let user = metadata.required("authoritative_user_id");

@@ -240,3 +240,12 @@ fn a_file_without_anything_recorded_says_so() {
         assert!(problems.contains("nothing that an agent said is recorded in it"), "{text}: {problems}");
     }
 }
+
+#[test]
+fn a_large_file_on_one_line_is_read_in_time_that_grows_with_it() {
+    let turn = r#"{"user_content": {"parts": [{"text": "a"}]}, "final_response": {"parts": [{"text": "b"}]}}"#;
+    let cases: Vec<String> = (0..20_000).map(|_| format!(r#"{{"eval_id": "c", "conversation": [{turn}]}}"#)).collect();
+    let dataset =
+        loaded(&format!(r#"{{"eval_set_id": "s", "eval_cases": [{}]}}"#, cases.join(",")), &Beside::default());
+    assert_eq!((dataset.cases.len(), dataset.cases[19_999].id.as_str()), (20_000, "c (20000)"));
+}

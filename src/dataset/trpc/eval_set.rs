@@ -45,7 +45,7 @@ pub(in crate::dataset) fn generation_of(root: &JsonNode) -> Generation {
 fn read_case(value: Cursor<'_>) -> Option<DatasetCase> {
     let mut fields = value.fields(KEYS)?;
     let id = fields.required("evalId").and_then(Cursor::filled_text).unwrap_or_default().to_owned();
-    let mut case = DatasetCase { id, line: value.place().0, ..DatasetCase::default() };
+    let mut case = DatasetCase { id, line: value.line(), ..DatasetCase::default() };
     let mode = fields.get("evalMode");
     let is_trace = match mode.map(|mode| mode.text().unwrap_or_default()) {
         None | Some("" | "default") => false,

@@ -36,7 +36,7 @@ pub(in crate::dataset) fn read_metrics(value: Cursor<'_>, file: &str, of_set: Ge
             item.warn(format!("a metric `{}` is here already: trpc-agent-go uses the first one", metric.name));
             continue;
         }
-        metric.place = Some((file.to_owned(), item.place().0));
+        metric.place = Some((file.to_owned(), item.line()));
         metrics.push(metric);
     }
     metrics

@@ -15,7 +15,7 @@ pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str) -> Dataset {
     if let Some(name) = fields.text("dataset_name").filter(|name| !name.is_empty()) {
         dataset.name = name;
     }
-    let mut case = DatasetCase { id: dataset.name.clone(), line: value.place().0, ..DatasetCase::default() };
+    let mut case = DatasetCase { id: dataset.name.clone(), line: value.line(), ..DatasetCase::default() };
     let mut scenario = Scenario {
         plan: fields.required("story").and_then(Cursor::filled_text).unwrap_or_default().to_owned(),
         starting_prompt: fields.text("starting_sentence").filter(|text| !text.trim().is_empty()),

@@ -130,7 +130,7 @@ fn read_call(fields: &mut Fields<'_>) -> DatasetCall {
             None => {}
         }
         if !paths.contains(&entry.key) {
-            let near = nearest(&entry.key, paths.iter().map(String::as_str));
+            let near = rule.nearest(&entry.key, paths.iter().map(String::as_str));
             let help = near.map_or_else(
                 || "it names an argument, or a dotted path below one".to_owned(),
                 |near| format!("did you mean `{near}`?"),

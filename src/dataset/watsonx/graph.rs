@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::goals::Detail;
 use crate::dataset::cursor::Cursor;
-use crate::text::nearest;
 
 /// The edges of a graph, after its errors were told.
 pub(super) fn check_graph<'a>(goals: Cursor<'a>, details: &[Detail<'a>]) -> Vec<(String, String)> {
@@ -25,7 +24,7 @@ pub(super) fn check_graph<'a>(goals: Cursor<'a>, details: &[Detail<'a>]) -> Vec<
         if names.contains_key(name) {
             return;
         }
-        let near = nearest(name, names.keys().copied());
+        let near = place.nearest(name, names.keys().copied());
         let help =
             near.map_or_else(|| "describe it in `goal_details`".to_owned(), |near| format!("did you mean `{near}`?"));
         place.error_with(format!("`{name}` is no goal: nothing in `goal_details` has that name"), help);

@@ -59,6 +59,11 @@ impl<'a> SourceLines<'a> {
         SourceSpan { line, column, start, end: start }
     }
 
+    /// The line of a byte, from 1; past the end, the last one.
+    pub fn line_of(&self, byte: usize) -> usize {
+        self.starts.partition_point(|&line_start| line_start <= byte)
+    }
+
     /// How many characters a caret under the place must cover: what is written there on its first line, at least one.
     pub fn width(&self, span: SourceSpan) -> usize {
         let first_line = self.written(span).split(['\n', '\r']).next().unwrap_or("");
