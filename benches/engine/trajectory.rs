@@ -58,7 +58,7 @@ fn case(number: usize) -> (Vec<ExpectedCall>, String) {
     });
     let actual = (0..CALLS).map(|at| {
         let mut args = args(at);
-        if number % 10 == 0 && at == CALLS / 2 {
+        if number.is_multiple_of(10) && at == CALLS / 2 {
             args["guests"]["adults"] = 3.into();
         }
         ToolUse {

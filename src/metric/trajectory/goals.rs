@@ -142,8 +142,11 @@ pub(super) fn in_order(nodes: &[Node], slots: usize) -> Option<Pairs> {
     let has = |set: &[u64], node: usize| set[node / 64] & (1 << (node % 64)) != 0;
     type State = (Vec<u64>, Pairs);
     let mut states: Vec<State> = vec![(vec![0; words], vec![None; nodes.len()])];
-    for slot in 0..slots {
-        let may: Vec<usize> = (0..nodes.len()).filter(|node| nodes[*node].slots.binary_search(&slot).is_ok()).collect();
+    let mut may_at: Vec<Vec<usize>> = vec![Vec::new(); slots];
+    for (at, node) in nodes.iter().enumerate() {
+        node.slots.iter().filter(|slot| **slot < slots).for_each(|slot| may_at[*slot].push(at));
+    }
+    for (slot, may) in may_at.into_iter().enumerate() {
         if may.is_empty() {
             continue;
         }

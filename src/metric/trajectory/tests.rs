@@ -150,6 +150,12 @@ fn options_hold_for_all_tools_or_for_one() {
 }
 
 #[test]
+fn a_matcher_is_shared_between_trials() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<TrajectoryMatcher>();
+}
+
+#[test]
 fn overlapping_rules_are_matched_optimally() {
     // The first expected call fits both; taken first, it would leave nothing for the second.
     let expected = json!([

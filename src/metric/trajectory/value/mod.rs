@@ -192,6 +192,7 @@ impl<'a> Comparison<'a> {
         let below = |key: &str| ignore.and_then(|tree| tree.keys.get(key));
         let mut same = true;
         let inherited = rule.inherited();
+        let is_bare = self.layers.are_empty();
         // Most keys are where they are expected: look there first.
         let mut beside = made.iter();
         for (key, expected) in wanted {
@@ -203,8 +204,9 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             let holds = self.within(key, |it| {
-                let of_parent = it.layers.of_parent(&it.path).map(Compiled::of);
-                let rule = it.layers.exact(&it.path).or(of_parent.as_ref()).unwrap_or(&inherited);
+                let of_parent = if is_bare { None } else { it.layers.of_parent(&it.path).map(Compiled::of) };
+                let exact = if is_bare { None } else { it.layers.exact(&it.path) };
+                let rule = exact.or(of_parent.as_ref()).unwrap_or(&inherited);
                 match found {
                     Some(actual) => match (below(key), rule.ignore.is_none() && rule.only.is_none()) {
                         (Some(tree), true) if rule.kind == RuleKind::Strict => {
