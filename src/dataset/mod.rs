@@ -32,7 +32,7 @@ pub use kind::{Kind, Purpose, System};
 pub use load::{Beside, NamedText, load};
 pub use model::{
     AuthoredText, CaseExpectation, CaseSession, CaseUser, ContextFile, ContextMessage, Dataset, DatasetCall,
-    DatasetCase, DatasetMetric, Goal, GoalGraph, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,
+    DatasetCase, DatasetGoals, DatasetMetric, Goal, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,
     PersonaBehavior, RecordedTurn, Rubric, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
 };
 pub use open::{OpenOptions, open};

@@ -64,7 +64,7 @@ pub struct AuthoredText {
 pub struct CaseExpectation {
     /// What must be reached, and in which order.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub goals: Option<GoalGraph>,
+    pub goals: Option<DatasetGoals>,
     /// The session's state afterwards: each entry must be there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<Map<String, Value>>,
@@ -73,7 +73,7 @@ pub struct CaseExpectation {
 /// Goals, and which must be reached before which.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct GoalGraph {
+pub struct DatasetGoals {
     /// The goals, in the file's order.
     pub nodes: Vec<Goal>,
     /// Pairs of names: the first must be reached before the second.

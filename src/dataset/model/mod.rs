@@ -4,6 +4,7 @@
 
 mod case;
 mod expected;
+mod lowered;
 mod measure;
 
 pub use case::{
@@ -11,8 +12,8 @@ pub use case::{
     ScenarioDriver, ScenarioPersona, UserLine,
 };
 pub use expected::{
-    AuthoredText, CaseExpectation, DatasetCall, Goal, GoalGraph, GoalKind, JudgedCheck, JudgedScope, LineExpectation,
-    Rubric, ToolMock,
+    AuthoredText, CaseExpectation, DatasetCall, DatasetGoals, Goal, GoalKind, JudgedCheck, JudgedScope,
+    LineExpectation, Rubric, ToolMock,
 };
 pub use measure::{DatasetMetric, MeasureKind};
 

@@ -6,7 +6,7 @@ use super::graph::check_graph;
 use super::{KEYS, UNKNOWN};
 use crate::dataset::cursor::{Cursor, Fields, UnknownKeys};
 use crate::dataset::json::{JsonContent, JsonNode};
-use crate::dataset::model::{DatasetCall, Goal, GoalGraph, GoalKind, JudgedCheck, JudgedScope};
+use crate::dataset::model::{DatasetCall, DatasetGoals, Goal, GoalKind, JudgedCheck, JudgedScope};
 use crate::text::nearest;
 
 /// A goal, and where its name is written.
@@ -166,7 +166,7 @@ pub(super) fn read_goals<'a>(
     case: Cursor<'a>,
     goals: Option<Cursor<'a>>,
     details: Vec<Detail<'a>>,
-) -> Option<GoalGraph> {
+) -> Option<DatasetGoals> {
     let edges = match goals {
         Some(goals) => check_graph(goals, &details),
         None if details.is_empty() => Vec::new(),
@@ -176,5 +176,5 @@ pub(super) fn read_goals<'a>(
         }
     };
     let nodes: Vec<Goal> = details.into_iter().map(|(goal, _)| goal).collect();
-    (!nodes.is_empty()).then_some(GoalGraph { nodes, edges })
+    (!nodes.is_empty()).then_some(DatasetGoals { nodes, edges })
 }

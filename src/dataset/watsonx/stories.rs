@@ -4,7 +4,7 @@ use super::table::rows;
 use super::{MAX_USER_TURNS, STOP_SIGNAL};
 use crate::dataset::Kind;
 use crate::dataset::findings::about_file;
-use crate::dataset::model::{CaseSession, CaseUser, Dataset, DatasetCase, Goal, GoalGraph, GoalKind, Scenario};
+use crate::dataset::model::{CaseSession, CaseUser, Dataset, DatasetCase, DatasetGoals, Goal, GoalKind, Scenario};
 use crate::job::Problem;
 
 fn case(id: String, line: usize, story: &str, agent: Option<&String>) -> DatasetCase {
@@ -61,7 +61,7 @@ pub(in crate::dataset) fn read_validation(file: &str, text: &str, name: &str) ->
         if let Some(response) = row.get(1).filter(|response| !response.is_empty()) {
             let kind = GoalKind::Text { response: Some(response.clone()), keywords: Vec::new(), is_summary: false };
             let goal = Goal { name: "response".to_owned(), kind, extra: serde_json::Map::new() };
-            case.expected.goals = Some(GoalGraph { nodes: vec![goal], edges: Vec::new() });
+            case.expected.goals = Some(DatasetGoals { nodes: vec![goal], edges: Vec::new() });
         }
         dataset.cases.push(case);
     }
