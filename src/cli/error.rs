@@ -139,6 +139,8 @@ pub(super) enum CliError {
     UnknownFormat(PathBuf),
     /// `--weights` names a dimension twice.
     RepeatedWeight(String),
+    /// A weight of a metric that the job does not have: its name, and those that there are.
+    UnknownWeight(String, Vec<String>),
     /// A file can't be written, and what to try if that is known.
     Unwritable { path: PathBuf, source: io::Error, help: Option<String> },
     /// No run can be kept in the runs folder; nothing was run.
@@ -183,6 +185,7 @@ impl CliError {
             | CliError::Unprepared(_)
             | CliError::UnknownFormat(_)
             | CliError::RepeatedWeight(_)
+            | CliError::UnknownWeight(..)
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
@@ -309,6 +312,14 @@ impl CliError {
                 "{error} {}: the ending tells no format\n  try: a name that ends in .json, .html, .xml (JUnit), .md or .csv, or in tokens.json for the tokens that the models took",
                 plain(&path.display().to_string())
             ),
+            CliError::UnknownWeight(name, known) => {
+                let near = nearest(name, known.iter().map(String::as_str));
+                let try_this = match near {
+                    Some(near) => format!("--weights {}=…; the job has {}", plain(near), plain(&known.join(", "))),
+                    None => format!("one of {}", plain(&known.join(", "))),
+                };
+                format!("{error} --weights: the run's job has no metric `{}`\n  try: {try_this}", plain(name))
+            }
             CliError::RepeatedWeight(name) => {
                 format!("{error} --weights names {name} twice\n  try: one weight for each dimension, such as {name}=1")
             }

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Assertion, rules};
+use super::{Assertion, Line, rules};
 use crate::evidence::{Condition, Message, Role};
 
 /// A case: the user of one conversation, the state before it, and the assertions on it. In the file it adds to what the
@@ -24,7 +24,7 @@ pub struct Case {
     pub tags: Vec<String>,
     /// Fixed messages, sent one after the other, instead of the persona's.
     #[serde(default, rename = "script", skip_serializing_if = "User::is_persona")]
-    #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
+    #[schemars(with = "Vec<Line>", length(min = 1))]
     pub user: User,
     /// The persona's tasks in this case, after the job's own tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -97,7 +97,7 @@ pub enum User {
     #[default]
     Persona,
     /// Fixed messages, sent one after the other.
-    Lines(Vec<String>),
+    Lines(Vec<Line>),
 }
 
 impl User {
@@ -109,7 +109,7 @@ impl User {
 
 impl<'de> Deserialize<'de> for User {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<User, D::Error> {
-        Vec::<String>::deserialize(deserializer).map(User::Lines)
+        Vec::<Line>::deserialize(deserializer).map(User::Lines)
     }
 }
 

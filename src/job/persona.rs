@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::model_file::ModelFile;
-use super::{Model, rules};
+use super::{Line, Model, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,8 +33,8 @@ pub struct Persona {
     pub model: Model,
     /// Fixed messages, sent one after the other, instead of a model.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>", length(min = 1), inner(regex(pattern = r"\S")))]
-    pub script: Option<Vec<String>>,
+    #[schemars(with = "Vec<Line>", length(min = 1))]
+    pub script: Option<Vec<Line>>,
 }
 
 fn model_or_script(schema: &mut Schema) {

@@ -1,5 +1,8 @@
 //! Figures of a run: of each condition of each case, of each case, and of each of the agent's models.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use serde::{Deserialize, Serialize};
 
 use super::TrialGroup;
@@ -48,11 +51,13 @@ pub struct ConditionFigure {
 /// A model's figure, of its groups.
 pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a TrialGroup>) -> ModelFigure {
     let mut cases: Vec<CaseFigure> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for group in groups {
         let figure = of_group(group);
-        match cases.iter_mut().find(|known| known.case == group.case) {
-            Some(known) => known.conditions.push(figure),
-            None => {
+        match places.entry(&group.case) {
+            Entry::Occupied(place) => cases[*place.get()].conditions.push(figure),
+            Entry::Vacant(place) => {
+                place.insert(cases.len());
                 let (case, unknown) = (group.case.clone(), Component::missing(""));
                 cases.push(CaseFigure { case, figure: unknown, conditions: vec![figure] });
             }

@@ -1,10 +1,10 @@
 //! A run added up trial by trial: everything that is known of all of it, without its conversations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::spending::Ledger;
 use super::{DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures};
-use crate::evidence::TrialId;
+use crate::evidence::{Condition, TrialId};
 
 /// Everything that is known of a run without its conversations.
 #[derive(Debug, Clone)]
@@ -26,6 +26,10 @@ pub struct Overview {
     /// Whether lines of the journal are not as they were written, or missing.
     pub(super) is_damaged: bool,
     ledger: Ledger,
+    /// The group of the last trial.
+    last_place: usize,
+    /// The places of the groups, where trials come in another order than the groups.
+    places: HashMap<(String, String, Condition), usize>,
 }
 
 impl Overview {
@@ -59,6 +63,8 @@ impl Overview {
             spending: Vec::new(),
             doubts: Doubts::default(),
             ledger: Ledger::default(),
+            last_place: 0,
+            places: HashMap::new(),
             unfinished: 0,
             is_damaged: false,
         }
@@ -118,10 +124,28 @@ impl Overview {
         self.ledger.add(trial, &self.summary.provenance);
         self.doubts.add(trial);
         self.unfinished += usize::from(trial.finished_at.is_none());
-        let place = self.groups.iter().position(|group| group.has(&trial.trial)).unwrap_or_default();
+        let place = self.place_of(&trial.trial);
         if let Some(group) = self.groups.get_mut(place) {
             group.add(trial);
         }
+        place
+    }
+
+    /// The place of a trial's group. Trials come mostly in the order of the plan: the group is the last one's, or the next.
+    fn place_of(&mut self, trial: &TrialId) -> usize {
+        let near = [self.last_place, self.last_place + 1];
+        let is_its = |place: &usize| self.groups.get(*place).is_some_and(|group| group.has(trial));
+        let place = near.into_iter().find(is_its).unwrap_or_else(|| {
+            if self.places.is_empty() {
+                let key = |(place, group): (usize, &TrialGroup)| {
+                    ((group.case.clone(), group.model.clone(), group.condition), place)
+                };
+                self.places = self.groups.iter().enumerate().map(key).collect();
+            }
+            let key = (trial.case.clone(), trial.model.clone(), trial.condition);
+            self.places.get(&key).copied().unwrap_or_default()
+        });
+        self.last_place = place;
         place
     }
 

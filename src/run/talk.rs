@@ -194,7 +194,7 @@ fn greeting(engine: &Engine, id: &TrialId) -> String {
 
 fn fixed_lines(user: &User) -> Option<Vec<String>> {
     match user {
-        User::Lines(lines) => Some(lines.clone()),
+        User::Lines(lines) => Some(lines.iter().map(|line| line.say.clone()).collect()),
         User::Persona => None,
     }
 }

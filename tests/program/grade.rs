@@ -99,5 +99,5 @@ fn weights_are_others_and_what_only_the_graph_can_tell_is_missing() {
     assert!(words.contains("was never run, and what it returns can't be told without the graph"), "{words}");
     let (status, words) = run(folder.path(), &["grade", "--weights", "task=2"]);
     assert_eq!(status, Some(2), "{words}");
-    assert!(words.contains("there is no dimension `task`"), "{words}");
+    assert!(words.contains("the run's job has no metric `task`"), "{words}");
 }

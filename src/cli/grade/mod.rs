@@ -15,6 +15,7 @@ use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use crate::job::Job;
+use crate::metric::MetricEntry;
 use crate::prompt::Templates;
 use crate::record::{Overview, TrialRecord, Verdict};
 use crate::report::{self, Gathered};
@@ -107,6 +108,10 @@ fn grade_run<'a>(
     let mut again =
         Again::new(args, context, kept, corrected, &planned).ok_or_else(|| unreadable(&run, "it has no job"))?;
     let mut overview = planned.emptied();
+    let metrics = || again.job.metrics.iter().map(MetricEntry::label);
+    if let Some((name, _)) = args.weights.iter().find(|(name, _)| !metrics().any(|metric| metric == name)) {
+        return Err(CliError::UnknownWeight(name.clone(), metrics().map(str::to_owned).collect()));
+    }
     let (gate, provenance) = (&again.job.gate, &mut overview.summary.provenance);
     provenance.min_score = gate.min_score.or(provenance.min_score);
     provenance.vacuous = gate.vacuous;
@@ -193,9 +198,6 @@ impl StoredRun for RegradedRun<'_> {
 /// `timing=1,tasks=2`: a dimension's name and its weight.
 pub(super) fn weight(text: &str) -> Result<(String, Weight), String> {
     let (name, weight) = text.split_once('=').ok_or("write NAME=WEIGHT, such as tasks=2")?;
-    if !["timing", "tasks", "assertions", "tone"].contains(&name) {
-        return Err(format!("there is no dimension `{name}`: timing, tasks, assertions, tone"));
-    }
     let weight: f64 = weight.parse().map_err(|_| format!("`{weight}` is not a number"))?;
     Ok((name.to_owned(), Weight::try_from(weight).map_err(|error| error.to_string())?))
 }

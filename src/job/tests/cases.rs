@@ -23,7 +23,7 @@ fn a_case_adds_to_what_the_file_says_for_all() {
         (train.conditions.as_slice(), fixed.conditions.as_slice()),
         ([WithFacts].as_slice(), [WithoutFacts, WithFacts].as_slice())
     );
-    assert_eq!(fixed.user, User::Lines(vec!["Book a bus".to_owned(), "Thanks".to_owned()]));
+    assert_eq!(fixed.user, User::Lines(["Book a bus", "Thanks"].map(|say| Line::from(say.to_owned())).to_vec()));
     assert_eq!((train.seeds.len(), train.setups.len(), fixed.setups.len()), (1, 1, 0));
     assert!(job.persona_model().is_some(), "the first case has no lines of its own");
 }

@@ -62,7 +62,7 @@ fn every_key_is_understood() {
     assert_eq!((job.name.as_str(), job.description.as_deref()), ("everything", Some("All keys at once")));
     assert_eq!(job.tags, ["nightly", "demo"]);
     let case = &job.cases[0];
-    assert_eq!(case.user, User::Lines(vec!["First line".to_owned(), "2".to_owned()]));
+    assert_eq!(case.user, User::Lines(["First line", "2"].map(|say| Line::from(say.to_owned())).to_vec()));
     assert_eq!(job.judge.model, Model::new(ModelName::Scripted));
     assert_eq!(job.target.transport, DemoConfig {}.into());
     let neo4j = Neo4jConfig { uri: Some("bolt://db:7687".to_owned()), ..Neo4jConfig::default() };

@@ -1,0 +1,74 @@
+//! One fixed message of a script: a text, or a mapping that also says what the agent is expected to do about it.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+/// One fixed message of a script.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "LineFile")]
+pub struct Line {
+    /// The message.
+    pub say: String,
+}
+
+impl From<String> for Line {
+    fn from(say: String) -> Line {
+        Line { say }
+    }
+}
+
+/// A line as it is written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+enum LineFile {
+    /// `Book a table for two`.
+    Text(String),
+    /// `{say: Book a table for two, expected: {…}}`.
+    Mapping(Box<LineMapping>),
+}
+
+/// A fixed message, and what the agent is expected to do about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "line", rename = "Line")]
+struct LineMapping {
+    /// The message.
+    #[schemars(regex(pattern = r"\S"))]
+    say: String,
+}
+
+impl From<Line> for LineFile {
+    fn from(line: Line) -> LineFile {
+        LineFile::Text(line.say)
+    }
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Line, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(say) => Ok(Line { say }),
+            mapping => {
+                let LineMapping { say } = serde_json::from_value(mapping).map_err(Error::custom)?;
+                Ok(Line { say })
+            }
+        }
+    }
+}
+
+impl JsonSchema for Line {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ScriptLine".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "string", "pattern": r"\S" }, generator.subschema_for::<LineMapping>()] })
+    }
+}
